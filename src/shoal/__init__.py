@@ -1,0 +1,1 @@
+"""Publish trajectory data under k^{tau,epsilon}-anonymity."""

@@ -1,0 +1,47 @@
+"""Published boxes as a struct of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from shoal.samples import Int32s, Int64s
+
+
+class Boxes(NamedTuple):
+    """Generalized samples in slots and cells, ends included; ``owner`` is the user whose record holds the box."""
+
+    owner: Int32s
+    t0: Int64s
+    t1: Int64s
+    x0: Int32s
+    x1: Int32s
+    y0: Int32s
+    y1: Int32s
+
+    @property
+    def n_boxes(self) -> int:
+        """How many boxes there are (``len`` counts the columns)."""
+        return len(self.owner)
+
+    def cost(self) -> Int64s:
+        """Loss of every box: minutes times cells, span_t (span_x + span_y)."""
+        space = (self.x1 - self.x0 + 1).astype(np.int64) + (self.y1 - self.y0 + 1)
+        return (self.t1 - self.t0 + 1) * space
+
+    def by_owner(self) -> Boxes:
+        """The same boxes, each owner's together and by time."""
+        order = np.lexsort((self.t0, self.owner))
+        return Boxes(*(column[order] for column in self))
+
+
+def concatenate(parts: Iterable[Boxes]) -> Boxes:
+    """All boxes of several parts, in their order."""
+    listed = list(parts)
+    if not listed:
+        return Boxes(
+            *(np.empty(0, dtype=np.int64 if name in ("t0", "t1") else np.int32) for name in Boxes._fields)
+        )
+    return Boxes(*(np.concatenate(columns) for columns in zip(*listed, strict=True)))

@@ -1,0 +1,127 @@
+"""The promise k^{tau,epsilon} and the grid it is counted in: invalid ones cannot exist."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+
+from shoal.errors import ParameterError
+
+_SECONDS = {
+    "s": 1, "sec": 1, "second": 1, "seconds": 1,
+    "m": 60, "min": 60, "minute": 60, "minutes": 60,
+    "h": 3600, "hour": 3600, "hours": 3600,
+    "d": 86400, "day": 86400, "days": 86400,
+}  # fmt: skip
+_METRES = {"m": Fraction(1), "km": Fraction(1000)}
+_PART = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-z]+)\s*")
+
+
+def parse_duration(text: str | int, name: str = "duration") -> Fraction:
+    """Seconds of a duration such as ``30min``, ``2h``, ``90s`` or ``1h30min``."""
+    wanted = f"{name} must be a duration such as 30min, 2h or 90s"
+    return _parse(text, _SECONDS, wanted)
+
+
+def parse_length(text: str | int, name: str = "length") -> Fraction:
+    """Metres of a length such as ``100m`` or ``1.5km``."""
+    return _parse(text, _METRES, f"{name} must be a length such as 100m or 1km")
+
+
+def _parse(text: str | int, units: dict[str, int] | dict[str, Fraction], wanted: str) -> Fraction:
+    if not isinstance(text, str):
+        raise ParameterError(f"{wanted}, got {text!r}: add a unit.")
+    lowered = text.strip().lower()
+    total, position = Fraction(0), 0
+    for part in iter(lambda: _PART.match(lowered, position), None):
+        if part.group(2) not in units:
+            break
+        total += Fraction(part.group(1)) * units[part.group(2)]
+        position = part.end()
+    if position == 0 or position != len(lowered):
+        raise ParameterError(f"{wanted}, got {text!r}.")
+    if total <= 0:
+        raise ParameterError(f"{wanted} and more than zero, got {text!r}.")
+    return total
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The finest resolution published: square cells of ``cell_m`` metres and time slots of ``step_s`` seconds."""
+
+    cell_m: float = 100.0
+    step_s: int = 60
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.cell_m) and self.cell_m > 0):
+            raise ParameterError(f"cell must be a length of more than zero metres, got {self.cell_m}.")
+        if self.step_s != int(self.step_s) or self.step_s < 1:
+            raise ParameterError(f"step must be a whole number of seconds of at least 1, got {self.step_s}.")
+
+    @classmethod
+    def parse(cls, cell: str = "100m", step: str = "1min") -> Grid:
+        """A grid from texts such as ``100m`` and ``1min``."""
+        seconds = parse_duration(step, "step")
+        if seconds.denominator != 1:
+            raise ParameterError(f"step must be a whole number of seconds, got {step!r}.")
+        return cls(cell_m=float(parse_length(cell, "cell")), step_s=int(seconds))
+
+    def slots(self, duration: str, name: str) -> int:
+        """Length of a duration in time slots; it must be a whole number of them."""
+        slots = parse_duration(duration, name) / self.step_s
+        if slots.denominator != 1:
+            raise ParameterError(
+                f"{name} must be a whole number of steps of {self.step_s} s, got {duration!r}:"
+                f" change {name} or --step."
+            )
+        return int(slots)
+
+
+@dataclass(frozen=True)
+class Promise:
+    """Hide every user among k records from an attacker who followed them for tau slots, giving away epsilon more.
+
+    ``tau`` and ``epsilon`` are whole numbers of time slots; both None is the promise over whole trajectories
+    (one epoch and one window that span the data).
+    """
+
+    k: int
+    tau: int | None
+    epsilon: int | None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.k, bool) or not isinstance(self.k, int) or self.k < 2:
+            raise ParameterError(f"k must be a whole number of at least 2, got {self.k!r}.")
+        if (self.tau is None) != (self.epsilon is None):
+            raise ParameterError("tau and epsilon go together: give both, or --whole for whole trajectories.")
+        for name, slots in (("tau", self.tau), ("epsilon", self.epsilon)):
+            if slots is not None and (not isinstance(slots, int) or isinstance(slots, bool) or slots < 1):
+                raise ParameterError(f"{name} must be a whole number of slots of at least 1, got {slots!r}.")
+
+    @classmethod
+    def parse(
+        cls, k: int, tau: str | None = None, epsilon: str | None = None, *, grid: Grid, whole: bool = False
+    ) -> Promise:
+        """A promise from texts such as ``30min``, or over whole trajectories."""
+        if whole:
+            if tau is not None or epsilon is not None:
+                raise ParameterError("--whole takes no tau and no epsilon: leave them out.")
+            return cls(k=k, tau=None, epsilon=None)
+        if tau is None or epsilon is None:
+            missing = "tau and epsilon" if tau is epsilon else ("tau" if tau is None else "epsilon")
+            raise ParameterError(f"{missing} missing: give --tau and --epsilon, or --whole.")
+        return cls(k=k, tau=grid.slots(tau, "tau"), epsilon=grid.slots(epsilon, "epsilon"))
+
+    @property
+    def whole(self) -> bool:
+        """Whether the promise covers whole trajectories."""
+        return self.epsilon is None
+
+    @property
+    def reach(self) -> int:
+        """r: a window is the epochs m .. m + r."""
+        if self.tau is None or self.epsilon is None:
+            return 0
+        return -(-self.tau // self.epsilon)

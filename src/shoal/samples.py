@@ -1,0 +1,62 @@
+"""Raw samples as a struct of arrays."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Int32s = npt.NDArray[np.int32]
+Int64s = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Who was where when, on the grid: one row per distinct (user, t, x, y), sorted by these four.
+
+    ``users`` holds the names as text in increasing order; ``user`` indexes it. ``t`` counts slots of time from
+    1970-01-01T00:00Z, ``x`` and ``y`` count cells from the origin of the coordinates (cell 0 is [0, cell_m)).
+    Every user has at least one row.
+    """
+
+    users: npt.NDArray[np.object_]
+    user: Int32s
+    t: Int64s
+    x: Int32s
+    y: Int32s
+
+    @property
+    def n_users(self) -> int:
+        """How many different users there are."""
+        return len(self.users)
+
+    def __len__(self) -> int:
+        return len(self.user)
+
+    def fingerprint(self) -> str:
+        """A hash that tells this dataset from any other; secret like the data, never published."""
+        digest = hashlib.blake2b(digest_size=16)
+        for column in (self.user, self.t, self.x, self.y):
+            digest.update(np.ascontiguousarray(column))
+        for name in self.users:
+            digest.update(str(name).encode() + b"\0")
+        return digest.hexdigest()
+
+
+def samples_from_columns(
+    users: npt.NDArray[np.object_], user: npt.ArrayLike, t: npt.ArrayLike, x: npt.ArrayLike, y: npt.ArrayLike
+) -> Samples:
+    """Sort and deduplicate columns of integers into Samples (for small data; readers do this while they read)."""
+    columns = np.stack([np.asarray(column, dtype=np.int64) for column in (user, t, x, y)], axis=1)
+    columns = np.unique(columns.reshape(-1, 4), axis=0)
+    present, compact = np.unique(columns[:, 0], return_inverse=True)
+    return Samples(
+        users=np.asarray(users, dtype=object)[present],
+        user=compact.astype(np.int32),
+        t=columns[:, 1].copy(),
+        x=columns[:, 2].astype(np.int32),
+        y=columns[:, 3].astype(np.int32),
+    )

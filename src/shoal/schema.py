@@ -1,0 +1,42 @@
+"""Column names and Arrow schemas, spelled here only."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+USER, TIME, LAT, LON, X, Y, SITE = "user", "time", "lat", "lon", "x", "y", "site"
+
+# Other names under which these columns are commonly found (compared in lower case).
+ALIASES: dict[str, tuple[str, ...]] = {
+    USER: ("user", "uid", "user_id", "userid", "id", "subscriber", "subscriber_id", "imsi", "msisdn", "device",
+           "device_id", "track_id", "trajectory_id", "tid", "person", "person_id", "caller_id"),
+    TIME: ("time", "t", "timestamp", "datetime", "date_time", "ts", "tracked_at", "event_time", "start_time"),
+    LAT: ("lat", "latitude"),
+    LON: ("lon", "lng", "long", "longitude"),
+    X: ("x", "x_m", "easting"),
+    Y: ("y", "y_m", "northing"),
+    SITE: ("site", "site_id", "antenna", "antenna_id", "cell_id", "tower", "tower_id", "bs", "bs_id"),
+}  # fmt: skip
+
+RECORD = "record"
+T_START, T_END = "t_start", "t_end"
+X_MIN, X_MAX, Y_MIN, Y_MAX = "x_min", "x_max", "y_min", "y_max"
+LON_MIN, LON_MAX, LAT_MIN, LAT_MAX = "lon_min", "lon_max", "lat_min", "lat_max"
+GEOMETRY = "geometry"
+
+_UTC = pa.timestamp("s", tz="UTC")
+_METRIC = [
+    pa.field(RECORD, pa.string(), nullable=False),
+    pa.field(T_START, _UTC, nullable=False),
+    pa.field(T_END, _UTC, nullable=False),
+    *(pa.field(name, pa.float64(), nullable=False) for name in (X_MIN, X_MAX, Y_MIN, Y_MAX)),
+]
+_GEOGRAPHIC = [pa.field(name, pa.float64(), nullable=False) for name in (LON_MIN, LON_MAX, LAT_MIN, LAT_MAX)]
+
+
+def published_schema(*, geographic: bool) -> pa.Schema:
+    """Columns of a published file; geographic input adds a hull in degrees."""
+    return pa.schema(_METRIC + (_GEOGRAPHIC if geographic else []))
+
+
+KEY_SCHEMA = pa.schema([pa.field(USER, pa.string(), nullable=False), pa.field(RECORD, pa.string(), nullable=False)])
