@@ -1,0 +1,98 @@
+"""The engine: a fold over epochs. One epoch in; its window decided; an epoch published tau later (design 3.5)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from shoal.blocks import Workers, with_members
+from shoal.boxes import Boxes, concatenate
+from shoal.epochs import EpochSlice
+from shoal.hiding.matching import Picks, choose, no_picks
+from shoal.hiding.reuse import History, Reuse
+from shoal.hiding.window import LiveEpoch, arrange
+from shoal.promise import Promise
+from shoal.publishing import publish
+from shoal.samples import Int32s
+
+
+class Settings(NamedTuple):
+    """How to keep the promise: what it costs, not whether it holds."""
+
+    space_weight: float = 1.0
+    reuse: Reuse = Reuse.ONCE
+    seed: int = 0
+
+
+class Step(NamedTuple):
+    """What one epoch brought: the window decided (None while it is incomplete) and the boxes published."""
+
+    epoch: int
+    picks: Picks | None
+    boxes: Boxes
+
+
+class Fold:
+    """State of the engine between two epochs: the live epochs and who has hidden whom before."""
+
+    def __init__(
+        self, n_users: int, first_epoch: int, promise: Promise, settings: Settings, workers: Workers
+    ) -> None:
+        self._n_users = n_users
+        self._first_epoch = first_epoch
+        self._promise = promise
+        self._weight = settings.space_weight
+        self._workers = workers
+        self._live: list[LiveEpoch] = []
+        self._history = History(n_users, settings.reuse, promise.reach)
+        self._rank = np.random.default_rng(settings.seed).permutation(n_users).astype(np.int32)
+
+    def advance(self, newest: EpochSlice, *, ends_stretch: bool) -> Step:
+        """Take in the next epoch: decide the window it completes and publish what is settled by that."""
+        self._live.append(LiveEpoch(newest, newest.raw))
+        if not self._window_complete(ends_stretch):
+            return Step(newest.epoch, None, concatenate([]))
+        picks = self._decide()
+        settled = self._apply(picks, ends_stretch)
+        boxes = concatenate([publish(live, self._weight, self._workers) for live in settled])
+        return Step(newest.epoch, picks, boxes)
+
+    def replay(self, newest: EpochSlice, picks: Picks | None, *, ends_stretch: bool) -> None:
+        """Take in an epoch whose window was decided, and whose boxes were published, in an earlier run."""
+        self._live.append(LiveEpoch(newest, newest.raw))
+        if picks is not None:
+            self._apply(picks, ends_stretch)
+
+    def _window_complete(self, ends_stretch: bool) -> bool:
+        """Whether the live epochs make up a window; a stretch shorter than one is a window of its own."""
+        return ends_stretch or len(self._live) == self._promise.reach + 1
+
+    @property
+    def _window(self) -> int:
+        """Number of the window that the live epochs make up, counted from the first epoch of the data."""
+        return self._live[0].slice.epoch - self._first_epoch
+
+    def _decide(self) -> Picks:
+        if not any(len(live.slice.users) for live in self._live):
+            return no_picks(self._promise.k)
+        arrays = arrange(self._live, self._n_users, self._rank, self._weight, self._workers)
+        return choose(self._window, arrays, self._promise.k, self._history, self._workers)
+
+    def _apply(self, picks: Picks, ends_stretch: bool) -> list[LiveEpoch]:
+        """Note the picks, let the members join the live epochs, and take out the epochs that are settled now."""
+        self._history.append(self._window, picks.owners, picks.members)
+        line = np.full(self._n_users, -1, np.int64)
+        line[picks.owners] = np.arange(len(picks.owners))
+        self._live = [self._joined(live, picks.members[line[live.slice.users]]) for live in self._live]
+        n_settled = len(self._live) if ends_stretch else 1
+        settled, self._live = self._live[:n_settled], self._live[n_settled:]
+        return settled
+
+    def _joined(self, live: LiveEpoch, members: Int32s) -> LiveEpoch:
+        """An epoch after every record took in the samples of its new members."""
+        pools = live.pools
+        for column in range(members.shape[1]):
+            rows = np.searchsorted(live.slice.users, members[:, column])
+            pools = with_members(pools, live.slice.raw, rows, self._workers)
+        return live._replace(pools=pools)

@@ -1,0 +1,85 @@
+"""Choose the hiding sets of a window: the cheapest k-pick under the joint cost (design 3.3)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from shoal.blocks import Workers, costs_of, with_members
+from shoal.hiding.neighbours import no_edges, with_nearest, with_reused
+from shoal.hiding.pick import cheapest_permutation
+from shoal.hiding.reuse import History
+from shoal.kernels.search import Barred, WindowArrays, windows_since
+from shoal.samples import Bools, Int32s, Int64s
+
+CANDIDATES = 16  # nearest members considered for each owner; more change the total cost by less than 1 %
+_WIDENING = 8  # how many times more candidates an owner gets who found no place
+
+
+class Picks(NamedTuple):
+    """The hiding sets of one window: a line of k - 1 members per owner, numbered in the whole dataset.
+
+    relaxed counts members that serve an owner again although the reuse rule forbids it, a number per owner.
+    """
+
+    owners: Int32s
+    members: Int32s
+    relaxed: Int32s
+
+
+def no_picks(k: int) -> Picks:
+    """The hiding sets of a window in which nobody is present."""
+    return Picks(np.empty(0, np.int32), np.empty((0, k - 1), np.int32), np.empty(0, np.int32))
+
+
+def choose(window: int, arrays: WindowArrays, k: int, history: History, workers: Workers) -> Picks:
+    """k - 1 permutations of every pattern group, one after the other, each the cheapest beside those before it."""
+    n = len(arrays.user)
+    picked = np.full((n, k - 1), -1, np.int32)
+    relaxed = np.zeros(n, np.int32)
+    for turn in range(k - 1):
+        barred = history.barred(window, picked)
+        member, again = _permutation(window, arrays, barred, workers)
+        picked[:, turn] = member
+        relaxed += again
+        if turn < k - 2:
+            pools = with_members(arrays.pools, arrays.raw, member_rows(arrays, member), workers)
+            arrays = arrays._replace(pools=pools, base=costs_of(pools, arrays.weight, workers))
+    return Picks(arrays.user, arrays.user[picked], relaxed)
+
+
+def member_rows(arrays: WindowArrays, member: Int32s) -> Int64s:
+    """For every row of the window's pools, the row of the member that joins it."""
+    rows = np.empty(len(arrays.base), np.int64)
+    present = arrays.row >= 0
+    rows[arrays.row[present]] = arrays.row[member][present]
+    return rows
+
+
+def _permutation(window: int, arrays: WindowArrays, barred: Barred, workers: Workers) -> tuple[Int32s, Bools]:
+    """The cheapest permutation of every group, and which owners had to reuse a member for it.
+
+    Whoever finds no place among the nearest is given more candidates; a group in which somebody finds none among all
+    that are allowed has too few partners left, and may reuse.
+    """
+    n = len(arrays.user)
+    width = np.full(n, CANDIDATES)
+    edges = with_nearest(no_edges(), arrays, barred, np.arange(n, dtype=np.int32), CANDIDATES, workers)
+    while True:
+        member = cheapest_permutation(n, edges)
+        unserved = np.flatnonzero(member < 0).astype(np.int32)
+        if not len(unserved):
+            break
+        exhausted = width[unserved] >= arrays.last[unserved] - arrays.first[unserved] - 1
+        if exhausted.any():
+            groups = np.unique(arrays.first[unserved[exhausted]])
+            edges = with_reused(edges, arrays, barred, groups, window, workers)
+        more = unserved[~exhausted]
+        if len(more):
+            width[more] *= _WIDENING
+            widest = int((arrays.last[more] - arrays.first[more]).max()) - 1
+            edges = with_nearest(edges, arrays, barred, more, min(int(width[more].max()), widest), workers)
+    age = np.empty(n, np.int32)
+    windows_since(arrays, barred, np.arange(n, dtype=np.int32), member, window, age)
+    return member, age > 0

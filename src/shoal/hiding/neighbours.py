@@ -1,0 +1,97 @@
+"""Candidates for the hiding sets of a window: each owner's nearest allowed members, and the other way round."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.blocks import Workers
+from shoal.hiding.pick import Edges
+from shoal.kernels.search import (
+    Barred,
+    WindowArrays,
+    allowed_edges,
+    edge_costs,
+    nearest,
+    windows_since,
+)
+from shoal.samples import Int32s, Int64s
+
+
+def no_edges() -> Edges:
+    """A graph of no candidates yet."""
+    return Edges(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))
+
+
+def with_nearest(
+    known: Edges, arrays: WindowArrays, barred: Barred, owners: Int32s, width: int, workers: Workers
+) -> Edges:
+    """The edges from these owners to their nearest members and back, added to those known."""
+    member = np.empty((len(owners), width), np.int32)
+    cost = np.empty((len(owners), width))
+    workers.over(
+        len(owners), lambda begin, end: nearest(arrays, barred, owners, begin, end, member, cost)
+    )
+    found = member >= 0
+    owner = np.repeat(owners, width).reshape(found.shape)[found]
+    forth = _added(known, Edges(owner, member[found], cost[found]), len(arrays.user))
+    order = np.argsort(member[found], kind="stable")
+    back = _unknown(forth, member[found][order], owner[order], len(arrays.user))
+    allowed = np.empty(len(back[0]), np.bool_)
+    allowed_edges(arrays, barred, *back, allowed)
+    return _added(forth, _priced(arrays, back[0][allowed], back[1][allowed], workers), len(arrays.user))
+
+
+def with_reused(
+    known: Edges, arrays: WindowArrays, barred: Barred, groups: Int32s, window: int, workers: Workers
+) -> Edges:
+    """All edges inside some groups (given by their first users), members that served before at a prohibitive price.
+
+    The price falls with the time since the member last served, so that as few as possible serve again, and those
+    that served longest ago.
+    """
+    owner, member = _complete(groups, arrays.last[groups])
+    age = np.empty(len(owner), np.int32)
+    windows_since(arrays, barred, owner, member, window, age)
+    fits = age >= 0
+    edges = _priced(arrays, owner[fits], member[fits], workers)
+    again = age[fits] > 0
+    horizon = age.max(initial=0) + 1
+    prohibitive = edges.cost.max(initial=0.0) * (len(arrays.user) + 1) + 1
+    edges.cost[again] += prohibitive * (horizon + 1 - age[fits][again])
+    return _added(edges, known, len(arrays.user))
+
+
+def _complete(first: Int32s, last: Int32s) -> tuple[Int32s, Int32s]:
+    """All ordered pairs of different users inside each range."""
+    owners, members = [], []
+    for begin, end in zip(first.tolist(), last.tolist(), strict=True):
+        users = np.arange(begin, end, dtype=np.int32)
+        owner, member = np.repeat(users, len(users)), np.tile(users, len(users))
+        owners.append(owner[owner != member])
+        members.append(member[owner != member])
+    return np.concatenate(owners), np.concatenate(members)
+
+
+def _priced(arrays: WindowArrays, owner: Int32s, member: Int32s, workers: Workers) -> Edges:
+    """Edges with their exact costs."""
+    cost = np.empty(len(owner))
+    workers.over(len(owner), lambda begin, end: edge_costs(arrays, owner, member, begin, end, cost))
+    return Edges(owner, member, cost)
+
+
+def _keys(owner: Int32s, member: Int32s, n: int) -> Int64s:
+    return owner.astype(np.int64) * n + member
+
+
+def _unknown(known: Edges, owner: Int32s, member: Int32s, n: int) -> tuple[Int32s, Int32s]:
+    """The pairs that are not among the known edges."""
+    fresh = ~np.isin(_keys(owner, member, n), _keys(known.owner, known.member, n))
+    return owner[fresh], member[fresh]
+
+
+def _added(known: Edges, more: Edges, n: int) -> Edges:
+    """Both sets of edges; an edge in both keeps the known cost."""
+    owner = np.concatenate([known.owner, more.owner])
+    member = np.concatenate([known.member, more.member])
+    _, first = np.unique(_keys(owner, member, n), return_index=True)
+    return Edges(owner[first], member[first], np.concatenate([known.cost, more.cost])[first])

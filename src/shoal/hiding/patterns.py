@@ -1,0 +1,47 @@
+"""Presence patterns: in which epochs of a window each user is published, as exact bit strings."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.samples import Int32s, Int64s
+
+Words = npt.NDArray[np.uint64]
+
+
+class Patterns:
+    """The presence of every user in the last r + 1 epochs, as bits of a ring that forgets the oldest."""
+
+    def __init__(self, n_users: int, reach: int) -> None:
+        self._width = reach + 1
+        self._words: Words = np.zeros((n_users, -(-self._width // 64)), np.uint64)
+
+    def clear(self) -> None:
+        """Forget everything: a new stretch begins."""
+        self._words[:] = 0
+
+    def open_epoch(self, epoch: int) -> None:
+        """Forget the epoch that leaves the window when this one enters."""
+        word, bit = divmod(epoch % self._width, 64)
+        self._words[:, word] &= ~np.uint64(1 << bit)
+
+    def publish(self, epoch: int, users: Int32s) -> None:
+        """Note these users as published in the epoch."""
+        word, bit = divmod(epoch % self._width, 64)
+        self._words[users, word] |= np.uint64(1 << bit)
+
+    def of(self, users: Int32s) -> Words:
+        """The patterns of some users, a line of words each."""
+        return self._words[users]
+
+    def seen(self) -> Int32s:
+        """The users with any presence noted, in increasing order."""
+        return np.flatnonzero(self._words.any(axis=1)).astype(np.int32)
+
+
+def group_equal(words: Words) -> Int64s:
+    """A number for every line, the same for equal lines and from 0 up in their order."""
+    if words.shape[1] == 1:
+        return np.unique(words[:, 0], return_inverse=True)[1].astype(np.int64)
+    return np.unique(words, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)

@@ -1,0 +1,116 @@
+"""Causal suppression: withhold users from the newest epoch only, so that no cover is ever taken away (design 3.2).
+
+Afterwards every presence pattern of every window, the all-absent one included, is shared by nobody or by at least k
+users that have a record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.epochs import EpochSlice, Timeline
+from shoal.hiding.patterns import Patterns, group_equal
+from shoal.promise import Promise
+from shoal.samples import Bools, Int32s, Int64s
+
+HidingCost = Callable[[EpochSlice, Bools], npt.NDArray[np.float64]]
+
+
+class Presence(NamedTuple):
+    """Who is published when, and what that costs in samples.
+
+    published: the users of every epoch that keeps any, in increasing order. recordless: users of whom nothing can be
+    published, as a mask. suppressed_samples counts what is withheld epoch by epoch, recordless_samples the samples of
+    the recordless.
+    """
+
+    published: dict[int, Int32s]
+    recordless: Bools
+    suppressed_samples: int
+    recordless_samples: int
+
+
+def decide_presence(
+    timeline: Timeline, n_users: int, promise: Promise, hiding_cost: HidingCost, tick: Callable[[], object]
+) -> Presence:
+    """Fold over all epochs until every user that counts as cover has a record."""
+    samples_of = np.zeros(n_users, np.int64)
+    recordless = np.zeros(n_users, np.bool_)
+    while True:
+        published, samples_of[:], suppressed = _fold(timeline, n_users, promise, recordless, hiding_cost, tick)
+        has_record = np.zeros(n_users, np.bool_)
+        for users in published.values():
+            has_record[users] = True
+        lost = ~has_record & ~recordless
+        if not lost.any():
+            return Presence(published, recordless, suppressed, int(samples_of[recordless].sum()))
+        recordless |= lost
+
+
+def _fold(
+    timeline: Timeline,
+    n_users: int,
+    promise: Promise,
+    recordless: Bools,
+    hiding_cost: HidingCost,
+    tick: Callable[[], object],
+) -> tuple[dict[int, Int32s], Int64s, int]:
+    """One pass: who is published in each epoch, samples per user, and samples suppressed of users who count."""
+    patterns = Patterns(n_users, promise.reach)
+    n_counted = n_users - int(recordless.sum())
+    published: dict[int, Int32s] = {}
+    samples_of = np.zeros(n_users, np.int64)
+    suppressed = 0
+    for epoch, ends_stretch in timeline.turns():
+        patterns.open_epoch(epoch)
+        whole_slice = timeline.slice(epoch)
+        samples_of[whole_slice.users] += whole_slice.counts
+        part = whole_slice.restricted(~recordless[whole_slice.users])
+        withheld = choose_withheld(part, patterns, n_counted, promise.k, hiding_cost)
+        suppressed += int(part.counts[withheld].sum())
+        kept = part.users[~withheld]
+        patterns.publish(epoch, kept)
+        if len(kept):
+            published[epoch] = kept
+        if ends_stretch:
+            patterns.clear()
+        tick()
+    return published, samples_of, suppressed
+
+
+def choose_withheld(
+    newest: EpochSlice, patterns: Patterns, n_counted: int, k: int, hiding_cost: HidingCost
+) -> Bools:
+    """A mask over the users of the newest epoch: those to withhold, so that no pattern is left with 1 .. k - 1 users.
+
+    Users with equal patterns before this epoch number none or at least k. Their present part and their absent part
+    must do so as well: a small present part goes; a small absent part is filled up with the costliest to hide, or
+    with everybody where too few would stay.
+    """
+    withheld = np.zeros(len(newest.users), np.bool_)
+    if not len(newest.users):
+        return withheld
+    seen = patterns.seen()
+    active = np.union1d(seen, newest.users)
+    group = group_equal(patterns.of(active))
+    n_total = np.bincount(group)
+    never_seen = group[np.searchsorted(active, np.setdiff1d(newest.users, seen, assume_unique=True))]
+    if len(never_seen):  # the all-absent group has members that are neither seen nor here
+        n_total[never_seen[0]] += n_counted - len(active)
+    group_of_present = group[np.searchsorted(active, newest.users)]
+    n_present = np.bincount(group_of_present, minlength=len(n_total))
+    n_absent = n_total - n_present
+    for troubled in np.flatnonzero((n_present > 0) & ((n_present < k) | ((n_absent > 0) & (n_absent < k)))):
+        members = group_of_present == troubled
+        missing = k - int(n_absent[troubled])
+        if n_present[troubled] < k or n_present[troubled] - missing < k:
+            withheld |= members
+            continue
+        price = hiding_cost(newest, members)
+        costliest = np.argsort(-price, kind="stable")[:missing]
+        withheld[np.flatnonzero(members)[costliest]] = True
+    return withheld

@@ -1,0 +1,83 @@
+"""A window as the search wants it: users numbered group by group, near ones together."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.blocks import Workers, costs_of
+from shoal.epochs import EpochSlice
+from shoal.hiding.patterns import group_equal
+from shoal.kernels.pools import Pools, concatenate_pools
+from shoal.kernels.search import WindowArrays
+from shoal.samples import Int32s, Int64s
+
+
+class LiveEpoch(NamedTuple):
+    """An epoch that is not published yet: its users' own samples, and what their records hold so far."""
+
+    slice: EpochSlice
+    pools: Pools
+
+
+def arrange(epochs: list[LiveEpoch], n_users: int, rank: Int32s, weight: float, workers: Workers) -> WindowArrays:
+    """The users present in these epochs, grouped by presence pattern and, inside a group, by place.
+
+    ``rank`` orders users who are at the same place (a random order by seed).
+    """
+    users = np.unique(np.concatenate([live.slice.users for live in epochs]))
+    row = np.full((len(users), len(epochs)), -1, np.int64)
+    shift = 0
+    for w, live in enumerate(epochs):
+        present = np.searchsorted(users, live.slice.users)
+        row[present, w] = shift + np.arange(len(present))
+        shift += len(present)
+    raw = concatenate_pools([live.slice.raw for live in epochs])
+    pools = concatenate_pools([live.pools for live in epochs])
+    group = group_equal(_pack(row >= 0))
+    order = np.lexsort((rank[users], _morton(raw, row), group))
+    users, row, group = users[order].astype(np.int32), row[order], group[order]
+    bounds = np.concatenate([[0], np.cumsum(np.bincount(group))]) if len(users) else np.zeros(1, np.int64)
+    place = np.full(n_users, -1, np.int32)
+    place[users] = np.arange(len(users), dtype=np.int32)
+    return WindowArrays(
+        pools=pools,
+        raw=raw,
+        row=row,
+        base=costs_of(pools, weight, workers),
+        first=bounds[group].astype(np.int32),
+        last=bounds[group + 1].astype(np.int32),
+        user=users,
+        place=place,
+        weight=weight,
+    )
+
+
+def _pack(presence: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint64]:
+    """Lines of bits as lines of words."""
+    padding = -presence.shape[1] % 64
+    padded = np.pad(presence, ((0, 0), (0, padding)))
+    return np.packbits(padded, axis=1).view(np.uint64)
+
+
+def _morton(raw: Pools, row: Int64s) -> npt.NDArray[np.uint64]:
+    """Places along a curve that keeps near users near: the bits of x and y interleaved."""
+    first_row = np.take_along_axis(row, (row >= 0).argmax(axis=1)[:, None], axis=1)[:, 0]
+    slot = raw.ptr[first_row]
+    return _spread(raw.x0[slot]) | (_spread(raw.y0[slot]) << np.uint64(1))
+
+
+def _spread(cells: Int32s) -> npt.NDArray[np.uint64]:
+    """The bits of each number, with a zero between any two."""
+    bits = (cells.astype(np.int64) + 2**31).astype(np.uint64)
+    for shift, mask in (
+        (16, 0x0000FFFF0000FFFF),
+        (8, 0x00FF00FF00FF00FF),
+        (4, 0x0F0F0F0F0F0F0F0F),
+        (2, 0x3333333333333333),
+        (1, 0x5555555555555555),
+    ):
+        bits = (bits | (bits << np.uint64(shift))) & np.uint64(mask)
+    return bits

@@ -1,0 +1,93 @@
+"""k-merge, exact: the cheapest partition of a pool into groups that hold a sample of every user (design 3.1)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.kernels.compiled import inner, kernel
+from shoal.kernels.pools import Pools, longest_row
+from shoal.samples import Int32s, Int64s
+
+
+@inner
+def space_cost(span: int, weight: float) -> float:
+    """(span_x + span_y)^p, spans in cells with ends included."""
+    if weight == 1.0:
+        return float(span)
+    if weight == 2.0:
+        return float(span) * float(span)
+    return float(span) ** weight
+
+
+@inner
+def best_cuts(pools: Pools, first: int, n: int, weight: float, cost, previous) -> float:  # type: ignore[no-untyped-def]
+    """Fill cost[0..n] and previous[0..n] for the n slots from index ``first`` on; return the cost of all of them.
+
+    cost[e] is the least cost of slots 0 .. e - 1, and previous[e] where its last group begins. Among groups of equal
+    cost the shortest wins, so that the result depends on the samples alone.
+    """
+    cost[0] = 0.0
+    last_useful = pools.start[first + n - 1]
+    for end in range(1, n + 1):
+        cost[end] = np.inf
+        nearest = pools.start[first + end - 1]
+        if nearest < 0 or (last_useful < end < n):
+            continue  # the slots before the cut, or those after it, lack somebody
+        farthest = pools.start[first + nearest - 1] + 1 if nearest > 0 else 0
+        q = first + end - 1
+        t_last = pools.t[q]
+        x0, x1, y0, y1 = pools.x0[q], pools.x1[q], pools.y0[q], pools.y1[q]
+        for q in range(first + end - 2, first + nearest - 1, -1):
+            x0, x1 = min(x0, pools.x0[q]), max(x1, pools.x1[q])
+            y0, y1 = min(y0, pools.y0[q]), max(y1, pools.y1[q])
+        for begin in range(nearest, farthest - 1, -1):
+            q = first + begin
+            x0, x1 = min(x0, pools.x0[q]), max(x1, pools.x1[q])
+            y0, y1 = min(y0, pools.y0[q]), max(y1, pools.y1[q])
+            before = cost[begin]
+            if before == np.inf:
+                continue
+            total = before + (t_last - pools.t[q] + 1) * space_cost(x1 - x0 + y1 - y0 + 2, weight)
+            if total < cost[end]:
+                cost[end], previous[end] = total, begin
+    return cost[n]
+
+
+@kernel
+def merge_costs(pools: Pools, weight: float, begin: int, end: int, out) -> None:  # type: ignore[no-untyped-def]
+    """out[i] (float64) = cost of the optimal merge of row i, for rows begin .. end - 1."""
+    room = longest_row(pools) + 1
+    cost, previous = np.empty(room), np.empty(room, np.int32)
+    for row in range(begin, end):
+        n = pools.ptr[row + 1] - pools.ptr[row]
+        out[row] = best_cuts(pools, pools.ptr[row], n, weight, cost, previous)
+
+
+@kernel
+def merge_boxes(pools: Pools, weight: float, begin: int, end: int, count: Int64s, box: Int32s) -> None:
+    """Write the optimal merge of rows begin .. end - 1.
+
+    ``box`` (int32, 6 columns: t0, t1, x0, x1, y0, y1) has a line per slot; row i uses the first count[i] lines from
+    ptr[i] on, ordered by time.
+    """
+    room = longest_row(pools) + 1
+    cost, previous = np.empty(room), np.empty(room, np.int32)
+    for row in range(begin, end):
+        first = pools.ptr[row]
+        n = pools.ptr[row + 1] - first
+        best_cuts(pools, first, n, weight, cost, previous)
+        groups, cut = 0, n
+        while cut > 0:
+            groups, cut = groups + 1, previous[cut]
+        count[row] = groups
+        cut = n
+        for group in range(groups - 1, -1, -1):
+            earlier = previous[cut]
+            line = first + group
+            box[line, 0], box[line, 1] = pools.t[first + earlier], pools.t[first + cut - 1]
+            box[line, 2], box[line, 3] = pools.x0[first + earlier], pools.x1[first + earlier]
+            box[line, 4], box[line, 5] = pools.y0[first + earlier], pools.y1[first + earlier]
+            for q in range(first + earlier + 1, first + cut):
+                box[line, 2], box[line, 3] = min(box[line, 2], pools.x0[q]), max(box[line, 3], pools.x1[q])
+                box[line, 4], box[line, 5] = min(box[line, 4], pools.y0[q]), max(box[line, 5], pools.y1[q])
+            cut = earlier

@@ -1,0 +1,198 @@
+"""Pools: the samples of some users in one epoch, slot by slot, ready to be merged.
+
+A pool lists the slots of time in which any of its users has a sample, each with the hull of these samples. ``start``
+says for every slot q which slots end complete groups there: the largest s such that slots s .. q hold a sample of
+*every* user of the pool, or -1. It is B of design 3.1, and all that k-merge needs to know about who is who.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from shoal.kernels.compiled import inner, kernel
+from shoal.samples import Int32s, Int64s
+
+
+class Pools(NamedTuple):
+    """Many pools, one row each: row i holds slots ptr[i] .. ptr[i + 1] - 1.
+
+    t, x0, x1, y0, y1: int32, slots and cells, ends included; t strictly increasing within a row.
+    start: int32, counted within the row. touch: int32, one line of six per row, (t, x, y) pairs (low, high):
+    ``low`` is the largest of the users' minima and ``high`` the smallest of their maxima, so that anything that
+    meets every user reaches from high to low.
+    """
+
+    ptr: Int64s
+    t: Int32s
+    x0: Int32s
+    x1: Int32s
+    y0: Int32s
+    y1: Int32s
+    start: Int32s
+    touch: Int32s
+
+
+@inner
+def count_union(a: Pools, row_a: int, b: Pools, row_b: int) -> int:
+    """How many different slots two pools have together."""
+    i, end_i = a.ptr[row_a], a.ptr[row_a + 1]
+    j, end_j = b.ptr[row_b], b.ptr[row_b + 1]
+    n = 0
+    while i < end_i and j < end_j:
+        ti, tj = a.t[i], b.t[j]
+        if ti <= tj:
+            i += 1
+        if tj <= ti:
+            j += 1
+        n += 1
+    return n + (end_i - i) + (end_j - j)
+
+
+@inner
+def write_union(  # noqa: PLR0913
+    a: Pools, row_a: int, b: Pools, row_b: int, out: Pools, base: int, place_a: Int32s, place_b: Int32s
+) -> int:
+    """Write the union of two pools into ``out`` from index ``base`` on; return its number of slots.
+
+    place_a and place_b are scratch of at least the rows' lengths. The users of the two pools must be different:
+    a group is complete when it is complete for both.
+    """
+    first_a, end_i = a.ptr[row_a], a.ptr[row_a + 1]
+    first_b, end_j = b.ptr[row_b], b.ptr[row_b + 1]
+    i, j, n = first_a, first_b, 0
+    while i < end_i or j < end_j:
+        take_a = j >= end_j or (i < end_i and a.t[i] <= b.t[j])
+        take_b = i >= end_i or (j < end_j and b.t[j] <= a.t[i])
+        q = base + n
+        if take_a:
+            out.t[q] = a.t[i]
+            out.x0[q], out.x1[q], out.y0[q], out.y1[q] = a.x0[i], a.x1[i], a.y0[i], a.y1[i]
+            place_a[i - first_a] = n
+            i += 1
+            if take_b:
+                out.x0[q], out.x1[q] = min(out.x0[q], b.x0[j]), max(out.x1[q], b.x1[j])
+                out.y0[q], out.y1[q] = min(out.y0[q], b.y0[j]), max(out.y1[q], b.y1[j])
+                place_b[j - first_b] = n
+                j += 1
+        else:
+            out.t[q] = b.t[j]
+            out.x0[q], out.x1[q], out.y0[q], out.y1[q] = b.x0[j], b.x1[j], b.y0[j], b.y1[j]
+            place_b[j - first_b] = n
+            j += 1
+        start = -1
+        if i > first_a and j > first_b:
+            start_a, start_b = a.start[i - 1], b.start[j - 1]
+            if start_a >= 0 and start_b >= 0:
+                start = min(place_a[start_a], place_b[start_b])
+        out.start[q] = start
+        n += 1
+    return n
+
+
+@inner
+def write_touch(a: Pools, row_a: int, b: Pools, row_b: int, out: Pools, row: int) -> None:
+    """Combine what must be touched of two pools."""
+    for axis in range(0, 6, 2):
+        out.touch[row, axis] = max(a.touch[row_a, axis], b.touch[row_b, axis])
+        out.touch[row, axis + 1] = min(a.touch[row_a, axis + 1], b.touch[row_b, axis + 1])
+
+
+@kernel
+def union_sizes(a: Pools, b: Pools, rows_b: Int64s, begin: int, end: int, sizes: Int64s) -> None:
+    """sizes[i] = number of slots of row i of ``a`` united with row rows_b[i] of ``b``; -1 leaves the row as it is."""
+    for row in range(begin, end):
+        if rows_b[row] < 0:
+            sizes[row] = a.ptr[row + 1] - a.ptr[row]
+        else:
+            sizes[row] = count_union(a, row, b, rows_b[row])
+
+
+@inner
+def longest_row(pools: Pools) -> int:
+    """Number of slots of the longest row."""
+    longest = 0
+    for row in range(len(pools.ptr) - 1):
+        longest = max(longest, pools.ptr[row + 1] - pools.ptr[row])
+    return longest
+
+
+@kernel
+def unite(a: Pools, b: Pools, rows_b: Int64s, begin: int, end: int, out: Pools) -> None:
+    """Write rows begin .. end - 1 of ``a`` united with rows rows_b of ``b`` into ``out``, whose ptr is set already."""
+    place_a, place_b = np.empty(longest_row(a), np.int32), np.empty(longest_row(b), np.int32)
+    for row in range(begin, end):
+        if rows_b[row] >= 0:
+            write_union(a, row, b, rows_b[row], out, out.ptr[row], place_a, place_b)
+            write_touch(a, row, b, rows_b[row], out, row)
+            continue
+        shift = out.ptr[row] - a.ptr[row]
+        for i in range(a.ptr[row], a.ptr[row + 1]):
+            q = i + shift
+            out.t[q], out.start[q] = a.t[i], a.start[i]
+            out.x0[q], out.x1[q], out.y0[q], out.y1[q] = a.x0[i], a.x1[i], a.y0[i], a.y1[i]
+        out.touch[row] = a.touch[row]
+
+
+def empty_pools(ptr: Int64s) -> Pools:
+    """Pools of the given sizes with nothing written in them yet."""
+    columns = (np.empty(int(ptr[-1]), np.int32) for _ in range(6))
+    return Pools(ptr, *columns, touch=np.empty((len(ptr) - 1, 6), np.int32))
+
+
+def concatenate_pools(parts: list[Pools]) -> Pools:
+    """All rows of several pools, in their order."""
+    shifts = np.cumsum([0] + [len(part.t) for part in parts])
+    ptr = np.concatenate(
+        [np.zeros(1, np.int64)] + [part.ptr[1:] + shift for part, shift in zip(parts, shifts, strict=False)]
+    )
+    columns = (np.concatenate([getattr(part, name) for part in parts]) for name in Pools._fields[1:])
+    return Pools(ptr, *columns)
+
+
+@kernel
+def collapse(user: Int32s, t: Int64s, x: Int32s, y: Int32s, origin: int, out: Pools, users: Int32s, counts: Int32s) -> int:
+    """Make one pool per user of samples sorted by (user, t); samples of one slot become one hull.
+
+    ``out`` has room for len(t) slots and rows, its ptr[0] is 0; times are stored less ``origin``. Writes the users
+    met and their numbers of samples, and returns how many users there are.
+    """
+    row, q = -1, -1
+    for i in range(len(t)):
+        time = np.int32(t[i] - origin)
+        fresh = row < 0 or user[i] != users[row]
+        if fresh:
+            row += 1
+            users[row] = user[i]
+            counts[row] = 0
+            out.ptr[row] = q + 1
+            out.touch[row, 0], out.touch[row, 1] = time, time
+            out.touch[row, 2], out.touch[row, 3] = x[i], x[i]
+            out.touch[row, 4], out.touch[row, 5] = y[i], y[i]
+        counts[row] += 1
+        if fresh or out.t[q] != time:
+            q += 1
+            out.t[q] = time
+            out.start[q] = q - out.ptr[row]
+            out.x0[q], out.x1[q], out.y0[q], out.y1[q] = x[i], x[i], y[i], y[i]
+        else:
+            out.x0[q], out.x1[q] = min(out.x0[q], x[i]), max(out.x1[q], x[i])
+            out.y0[q], out.y1[q] = min(out.y0[q], y[i]), max(out.y1[q], y[i])
+        out.touch[row, 1] = time
+        out.touch[row, 2], out.touch[row, 3] = min(out.touch[row, 2], x[i]), max(out.touch[row, 3], x[i])
+        out.touch[row, 4], out.touch[row, 5] = min(out.touch[row, 4], y[i]), max(out.touch[row, 5], y[i])
+    out.ptr[row + 1] = q + 1
+    return row + 1
+
+
+def collapsed(user: Int32s, t: Int64s, x: Int32s, y: Int32s, origin: int) -> tuple[Int32s, Int32s, Pools]:
+    """One pool per user of samples sorted by (user, t): the users, their numbers of samples, their pools."""
+    n = len(t)
+    out = empty_pools(np.full(n + 1, n, np.int64))
+    users, counts = np.empty(n, np.int32), np.empty(n, np.int32)
+    rows = collapse(user, t, x, y, origin, out, users, counts) if n else 0
+    ptr = out.ptr[: rows + 1] if rows else np.zeros(1, np.int64)
+    n_slots = int(ptr[-1])
+    columns = (getattr(out, name)[:n_slots].copy() for name in Pools._fields[1:-1])
+    return users[:rows].copy(), counts[:rows].copy(), Pools(ptr.copy(), *columns, touch=out.touch[:rows].copy())

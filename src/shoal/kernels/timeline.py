@@ -1,0 +1,29 @@
+"""Sorting samples by epoch without comparing them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.kernels.compiled import kernel
+from shoal.samples import Int64s
+
+
+@kernel
+def order_by_epoch(epoch, ptr: Int64s, order) -> None:  # type: ignore[no-untyped-def]
+    """order = positions of samples, epoch by epoch, otherwise as they stood.
+
+    epoch (int32) numbers the epochs that occur 0 .. len(ptr) - 2; ptr[e] says where the samples of epoch e begin.
+    """
+    place = ptr[:-1].copy()
+    for i in range(len(epoch)):
+        order[place[epoch[i]]] = i
+        place[epoch[i]] += 1
+
+
+@kernel
+def count_epochs(epoch, ptr: Int64s) -> None:  # type: ignore[no-untyped-def]
+    """ptr[e + 1] = number of samples in epochs 0 .. e."""
+    ptr[:] = 0
+    for i in range(len(epoch)):
+        ptr[epoch[i] + 1] += 1
+    ptr[:] = np.cumsum(ptr)
