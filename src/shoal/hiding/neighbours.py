@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from shoal.blocks import Workers
 from shoal.hiding.pick import Edges
@@ -20,6 +21,17 @@ from shoal.samples import Int32s, Int64s
 def no_edges() -> Edges:
     """A graph of no candidates yet."""
     return Edges(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))
+
+
+def nearest_costs(arrays: WindowArrays, width: int, workers: Workers) -> npt.NDArray[np.float64]:
+    """For every user of a window, the total cost of its cheapest members, whoever they have been to each other."""
+    n = len(arrays.user)
+    nobody = np.empty((0, 0), np.int32)
+    barred = Barred(nobody, nobody, np.zeros(int(arrays.user.max(initial=0)) + 1, np.int32), 0, np.empty((n, 0), np.int32))
+    everybody = np.arange(n, dtype=np.int32)
+    member, cost = np.empty((n, width), np.int32), np.empty((n, width))
+    workers.over(n, lambda begin, end: nearest(arrays, barred, everybody, begin, end, member, cost))
+    return cost.sum(axis=1)
 
 
 def with_nearest(

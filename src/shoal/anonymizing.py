@@ -1,0 +1,138 @@
+"""From samples to boxes: decide who is published when, then fold over the epochs."""
+
+from __future__ import annotations
+
+import time
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.blocks import Workers
+from shoal.boxes import Boxes, concatenate
+from shoal.epochs import EpochSlice, Timeline
+from shoal.errors import InputError
+from shoal.fold import Fold, Settings
+from shoal.hiding.neighbours import nearest_costs
+from shoal.hiding.suppression import Presence, decide_presence
+from shoal.hiding.window import LiveEpoch, arrange
+from shoal.journal import Journal, MemoryJournal
+from shoal.progress import Progress, Silent
+from shoal.promise import Promise
+from shoal.samples import Bools, Int32s, Samples
+
+
+class Outcome(NamedTuple):
+    """What was made of the samples: the boxes, each owner's together and by time, and what it took.
+
+    relaxations counts members that served an owner again although the reuse rule forbids it, picks how many members
+    served in all.
+    """
+
+    boxes: Boxes
+    n_samples: int
+    n_users: int
+    suppressed_samples: int
+    recordless_users: int
+    recordless_samples: int
+    picks: int
+    relaxations: int
+    seconds: float
+
+    @property
+    def n_records(self) -> int:
+        """Users with a record."""
+        return self.n_users - self.recordless_users
+
+    @property
+    def n_suppressed(self) -> int:
+        """Samples that lie in no box."""
+        return self.suppressed_samples + self.recordless_samples
+
+
+def anonymize_samples(
+    samples: Samples,
+    promise: Promise,
+    settings: Settings,
+    workers: Workers,
+    *,
+    journal: Journal | None = None,
+    progress: Progress | None = None,
+) -> Outcome:
+    """Publish the samples under the promise; goes on where the journal ends."""
+    began = time.perf_counter()
+    progress = progress or Silent()
+    journal = MemoryJournal() if journal is None else journal
+    check_population(samples.n_users, promise.k)
+    timeline = Timeline(samples, promise)
+    turns = list(timeline.turns())
+    progress.stage("finding who can hide whom", len(turns))
+    presence = decide_presence(
+        timeline,
+        samples.n_users,
+        promise,
+        lambda newest, members: _hiding_cost(newest, members, promise.k, samples.n_users, settings, workers),
+        progress.advance,
+    )
+    if not presence.published:
+        raise InputError(
+            f"No {promise.k} users are ever present together, so everything would be suppressed:"
+            " choose a smaller k or a longer epsilon."
+        )
+    fold = Fold(samples.n_users, int(timeline.epochs[0]), promise, settings, workers)
+    progress.stage("hiding", len(turns))
+    done = iter(journal)
+    resumed = len(journal)
+    for number, (epoch, ends_stretch) in enumerate(turns):
+        newest = _published_part(timeline.slice(epoch), presence)
+        if number < resumed:
+            fold.replay(newest, next(done).picks, ends_stretch=ends_stretch)
+        else:
+            journal.append(fold.advance(newest, ends_stretch=ends_stretch))
+        progress.advance()
+    return _outcome(samples, presence, journal, time.perf_counter() - began)
+
+
+def check_population(n_users: int, k: int) -> None:
+    """Refuse data in which nobody could be hidden."""
+    if n_users < k:
+        raise InputError(f"k = {k} needs at least {k} users with usable rows, found {n_users}: add users or lower k.")
+
+
+def _published_part(newest: EpochSlice, presence: Presence) -> EpochSlice:
+    published = presence.published.get(newest.epoch, np.empty(0, np.int32))
+    return newest.restricted(np.isin(newest.users, published, assume_unique=True))
+
+
+def _hiding_cost(
+    newest: EpochSlice, members: Bools, k: int, n_users: int, settings: Settings, workers: Workers
+) -> npt.NDArray[np.float64]:
+    """What it costs to hide each of some users of an epoch among the others: its k - 1 cheapest merges."""
+    part = newest.restricted(members)
+    arrays = arrange(
+        [LiveEpoch(part, part.raw)], n_users, np.arange(n_users, dtype=np.int32), settings.space_weight, workers
+    )
+    costs = nearest_costs(arrays, k - 1, workers)
+    by_user: Int32s = np.argsort(arrays.user)
+    return costs[by_user]
+
+
+def _outcome(samples: Samples, presence: Presence, journal: Journal, seconds: float) -> Outcome:
+    picks, relaxations, parts = 0, 0, []
+    for step in journal:
+        parts.append(step.boxes)
+        if step.picks is not None:
+            picks += step.picks.members.size
+            relaxations += int(step.picks.relaxed.sum())
+    return Outcome(
+        boxes=concatenate(parts).by_owner(),
+        n_samples=len(samples),
+        n_users=samples.n_users,
+        suppressed_samples=presence.suppressed_samples,
+        recordless_users=int(presence.recordless.sum()),
+        recordless_samples=presence.recordless_samples,
+        picks=picks,
+        relaxations=relaxations,
+        seconds=seconds,
+    )
+
