@@ -26,9 +26,12 @@ class Settings(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What one epoch brought: the window decided (None while it is incomplete) and the boxes published."""
+    """What one epoch brought: the window decided (no picks while it is incomplete) and the boxes published.
 
-    epoch: int
+    ``window`` is the first epoch that is live, hence of the window decided.
+    """
+
+    window: int
     picks: Picks | None
     boxes: Boxes
 
@@ -52,11 +55,11 @@ class Fold:
         """Take in the next epoch: decide the window it completes and publish what is settled by that."""
         self._live.append(LiveEpoch(newest, newest.raw))
         if not self._window_complete(ends_stretch):
-            return Step(newest.epoch, None, concatenate([]))
-        picks = self._decide()
+            return Step(self._live[0].slice.epoch, None, concatenate([]))
+        window, picks = self._live[0].slice.epoch, self._decide()
         settled = self._apply(picks, ends_stretch)
         boxes = concatenate([publish(live, self._weight, self._workers) for live in settled])
-        return Step(newest.epoch, picks, boxes)
+        return Step(window, picks, boxes)
 
     def replay(self, newest: EpochSlice, picks: Picks | None, *, ends_stretch: bool) -> None:
         """Take in an epoch whose window was decided, and whose boxes were published, in an earlier run."""

@@ -100,7 +100,7 @@ class FolderJournal:
         path = self._path(self._length)
         unfinished = path.with_suffix(".part")
         with unfinished.open("wb") as file:
-            np.savez(file, epoch=np.int64(step.epoch), **picks, **step.boxes._asdict())
+            np.savez(file, window=np.int64(step.window), **picks, **step.boxes._asdict())
         unfinished.replace(path)
         self._length += 1
 
@@ -110,7 +110,7 @@ class FolderJournal:
                 picks = None
                 if "pick_owners" in noted:
                     picks = Picks(*(noted[f"pick_{name}"] for name in Picks._fields))
-                yield Step(int(noted["epoch"]), picks, Boxes(*(noted[name] for name in Boxes._fields)))
+                yield Step(int(noted["window"]), picks, Boxes(*(noted[name] for name in Boxes._fields)))
 
     def __len__(self) -> int:
         return self._length

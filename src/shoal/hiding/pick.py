@@ -13,7 +13,7 @@ from shoal.samples import Int32s
 
 Costs = npt.NDArray[np.float64]
 
-_LARGEST = 2**61  # ortools multiplies costs by the number of nodes in 64 bits
+_LARGEST = 2**57  # ortools multiplies costs by the number of nodes in 64 bits, and wants room to spare
 
 
 class Edges(NamedTuple):

@@ -1,0 +1,72 @@
+"""Run the engine on small worlds and give back what the oracles want to see."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from shoal.anonymizing import Outcome, anonymize_samples
+from shoal.blocks import Workers
+from shoal.fold import Settings
+from shoal.hiding.reuse import Reuse
+from shoal.journal import MemoryJournal
+from shoal.promise import Promise
+from shoal.samples import Samples, samples_from_columns
+
+World = dict[int, set[tuple[int, int, int]]]
+
+
+class Release(NamedTuple):
+    """A release in the oracles' words; users are those of the world."""
+
+    records: dict[int, list[tuple[int, ...]]]
+    suppressed: set[tuple[int, int]]
+    presence: dict[int, set[int]]
+    hiding_sets: dict[int, dict[int, set[int]]]
+    outcome: Outcome
+
+
+def as_samples(world: World) -> Samples:
+    """A world as the engine reads it; names are the world's users as text, so that user i is the i-th."""
+    users = sorted(world)
+    rows = [(place, *sample) for place, user in enumerate(users) for sample in world[user]]
+    columns = np.array(rows, dtype=np.int64).reshape(-1, 4).T
+    return samples_from_columns(np.array([str(user) for user in users], object), *columns)
+
+
+def release(
+    world: World,
+    k: int,
+    tau: int | None,
+    epsilon: int | None,
+    *,
+    weight: float = 1.0,
+    reuse: str = "once",
+    seed: int = 0,
+    workers: int = 1,
+) -> Release:
+    """Anonymize a world and take the result apart."""
+    users = sorted(world)
+    promise = Promise(k, tau, epsilon)
+    journal = MemoryJournal()
+    with Workers(workers) as threads:
+        outcome = anonymize_samples(
+            as_samples(world), promise, Settings(weight, Reuse(reuse), seed), threads, journal=journal
+        )
+    records: dict[int, list[tuple[int, ...]]] = {}
+    for owner, *box in zip(*(column.tolist() for column in outcome.boxes), strict=True):
+        records.setdefault(users[owner], []).append(tuple(box))
+    epoch_of = (lambda t: 0) if epsilon is None else (lambda t: t // epsilon)
+    presence = {user: {epoch_of(box[0]) for box in boxes} for user, boxes in records.items()}
+    present_raw = {(user, epoch_of(t)) for user in users for t, _, _ in world[user]}
+    suppressed = {(user, epoch) for user, epoch in present_raw if epoch not in presence.get(user, set())}
+    hiding_sets: dict[int, dict[int, set[int]]] = {}
+    for step in journal:
+        if step.picks is None or not len(step.picks.owners):
+            continue
+        hiding_sets[step.window] = {
+            users[owner]: {users[member] for member in members}
+            for owner, members in zip(step.picks.owners.tolist(), step.picks.members.tolist(), strict=True)
+        }
+    return Release(records, suppressed, presence, hiding_sets, outcome)
