@@ -1,1 +1,46 @@
 """Publish trajectory data under k^{tau,epsilon}-anonymity."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from shoal.api import Published, anonymize
+    from shoal.cities import make_city
+    from shoal.errors import InputError, ParameterError, ShoalError, UnfinishedError
+
+# Where each name lives; loaded when first used, so that ``shoal --help`` need not load the compiler.
+_HOMES = {
+    "InputError": "shoal.errors",
+    "ParameterError": "shoal.errors",
+    "Published": "shoal.api",
+    "ShoalError": "shoal.errors",
+    "UnfinishedError": "shoal.errors",
+    "anonymize": "shoal.api",
+    "make_city": "shoal.cities",
+}
+
+__all__ = [
+    "InputError",
+    "ParameterError",
+    "Published",
+    "ShoalError",
+    "UnfinishedError",
+    "anonymize",
+    "make_city",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("shoal")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'shoal' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__, "__version__"])

@@ -1,0 +1,223 @@
+"""What Python users call."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from shoal.anonymizing import Outcome, anonymize_samples, check_population
+from shoal.blocks import Workers
+from shoal.errors import ParameterError
+from shoal.fold import Settings
+from shoal.hiding.reuse import Reuse
+from shoal.journal import FolderJournal, Journal, MemoryJournal
+from shoal.manifest import describe_granularity, make_manifest
+from shoal.naming import NamedBoxes
+from shoal.outputs import Outputs, check_outputs, write_outputs
+from shoal.progress import Progress, Silent
+from shoal.promise import Grid, Promise
+from shoal.reading import Events, read_events
+from shoal.utility import granularity
+from shoal.writing import key_table, published_batches
+
+
+@dataclass(frozen=True)
+class Published:
+    """A release in memory: the table, who is who (secret), what may be told about it, and a summary for its maker."""
+
+    events: Events
+    outcome: Outcome
+    promise: Promise
+    settings: Settings
+
+    @cached_property
+    def named(self) -> NamedBoxes:
+        """The boxes under fresh random names."""
+        return NamedBoxes(self.outcome.boxes)
+
+    def to_arrow(self) -> pa.Table:
+        """The published table (``pandas.DataFrame(published)`` and ``polars.DataFrame(published)`` work as well)."""
+        return pa.Table.from_batches(published_batches(self.named, self.events.grid, self.events.projection))
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+    def to_pandas(self) -> Any:
+        """The published table as a pandas data frame."""
+        return self.to_arrow().to_pandas()
+
+    def to_polars(self) -> Any:
+        """The published table as a polars data frame."""
+        import polars
+
+        return polars.from_arrow(self.to_arrow())
+
+    def key(self) -> pa.Table:
+        """Which record is whose: secret."""
+        return key_table(self.named, self.events.samples.users)
+
+    @cached_property
+    def manifest(self) -> dict[str, Any]:
+        """What may be published about the release."""
+        projection = self.events.projection
+        return make_manifest(
+            outcome=self.outcome,
+            precision=granularity(self.outcome.boxes, self.events.grid),
+            promise=self.promise,
+            grid=self.events.grid,
+            crs=None if projection is None else projection.crs,
+            settings=self.settings,
+            intake=self.events.intake,
+        )
+
+    @cached_property
+    def summary(self) -> dict[str, Any]:
+        """Exact figures for whoever made the release; unlike the manifest not meant to leave the machine."""
+        outcome, intake = self.outcome, self.events.intake
+        precision = describe_granularity(granularity(outcome.boxes, self.events.grid))
+        return {
+            "rows": intake.rows_read,
+            "rows_dropped": intake.dropped,
+            "duplicates": intake.duplicates,
+            "columns_dropped": intake.columns_dropped,
+            "warnings": intake.warnings,
+            "users": outcome.n_users,
+            "samples": outcome.n_samples,
+            "records": outcome.n_records,
+            "boxes": outcome.boxes.n_boxes,
+            "suppressed_samples": outcome.n_suppressed,
+            "suppressed_share": outcome.n_suppressed / outcome.n_samples,
+            "suppressed_rare_presence": outcome.suppressed_samples,
+            "suppressed_users": outcome.recordless_users,
+            "precision_km": precision["space_km"],
+            "precision_minutes": precision["time_minutes"],
+            "cost_per_box": precision["cost_per_box"],
+            "hiding_members": outcome.picks,
+            "relaxations": outcome.relaxations,
+            "seconds": round(outcome.seconds, 3),
+            "seed": self.settings.seed,
+        }
+
+
+def anonymize(
+    events: Any,
+    *,
+    k: int,
+    tau: str | None = None,
+    epsilon: str | None = None,
+    whole: bool = False,
+    cell: str = "100m",
+    step: str = "1min",
+    space_weight: float = 1.0,
+    selector: str = "matching",
+    reuse: str = "once",
+    columns: Mapping[str, str] | None = None,
+    sites: Any = None,
+    timezone: str = "UTC",
+    start: str | None = None,
+    end: str | None = None,
+    exclude_users: str | Path | Iterable[str] | None = None,
+    strict: bool = False,
+    seed: int = 0,
+    workers: int | None = None,
+    output: str | Path | None = None,
+    key_out: str | Path | None = None,
+    force: bool = False,
+    resume: bool = False,
+    progress: Progress | None = None,
+) -> Published:
+    """Publish events under k^{tau,epsilon}-anonymity.
+
+    ``events`` is a path or a pandas, polars or pyarrow table. With ``output`` the release is also written to files,
+    and a killed run goes on with ``resume``.
+    """
+    progress = progress or Silent()
+    grid = Grid.parse(cell, step)
+    promise = Promise.parse(k, tau, epsilon, grid=grid, whole=whole)
+    settings = _settings(space_weight, selector, reuse, seed)
+    n_workers = _n_workers(workers)
+    source = Path(events) if isinstance(events, str | os.PathLike) else None
+    outputs = _outputs(output, key_out)
+    if outputs is not None:
+        check_outputs(outputs, source, force=force, resume=resume)
+    progress.stage("reading")
+    found = read_events(
+        events,
+        grid=grid,
+        columns=columns,
+        sites=sites,
+        timezone=timezone,
+        start=start,
+        end=end,
+        exclude_users=exclude_users,
+        strict=strict,
+        threads=n_workers,
+    )
+    check_population(found.samples.n_users, k)
+    journal = _journal(outputs, found, promise, settings, resume=resume)
+    with Workers(n_workers) as threads:
+        outcome = anonymize_samples(
+            found.samples, promise, settings, threads, journal=journal, progress=progress
+        )
+    published = Published(found, outcome, promise, settings)
+    if outputs is not None:
+        progress.stage("writing")
+        write_outputs(
+            outputs, published.named, found.samples.users, grid, found.projection, published.manifest
+        )
+    if isinstance(journal, FolderJournal):
+        journal.remove()
+    return published
+
+
+def _settings(space_weight: float, selector: str, reuse: str, seed: int) -> Settings:
+    if selector != "matching":
+        raise ParameterError(f"selector must be matching, got {selector!r}.")
+    if reuse not in set(Reuse):
+        raise ParameterError(f"reuse must be one of {', '.join(Reuse)}, got {reuse!r}.")
+    if not 0 <= space_weight <= 4:
+        raise ParameterError(f"space weight must be a number from 0 to 4, got {space_weight!r}.")
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise ParameterError(f"seed must be a whole number of at least 0, got {seed!r}.")
+    return Settings(float(space_weight), Reuse(reuse), seed)
+
+
+def _n_workers(workers: int | None) -> int:
+    if workers is None:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
+        raise ParameterError(f"workers must be a whole number of at least 1, got {workers!r}.")
+    return workers
+
+
+def _outputs(output: str | Path | None, key_out: str | Path | None) -> Outputs | None:
+    if output is None:
+        if key_out is not None:
+            raise ParameterError("key_out goes with output: name the published file as well, or use Published.key().")
+        return None
+    return Outputs(Path(output), None if key_out is None else Path(key_out))
+
+
+def _journal(
+    outputs: Outputs | None, events: Events, promise: Promise, settings: Settings, *, resume: bool
+) -> Journal:
+    if outputs is None:
+        return MemoryJournal()
+    identity = {
+        "dataset": events.samples.fingerprint(),
+        "k": promise.k,
+        "tau": promise.tau,
+        "epsilon": promise.epsilon,
+        "cell": events.grid.cell_m,
+        "step": events.grid.step_s,
+        "space weight": settings.space_weight,
+        "reuse": str(settings.reuse),
+        "seed": settings.seed,
+    }
+    return FolderJournal(outputs.checkpoint, identity, resume=resume)

@@ -1,0 +1,190 @@
+"""The command: parse, call, print; no logic."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import click
+import typer
+
+from shoal.errors import InputError, ShoalError, UnfinishedError
+from shoal.terminal import TerminalProgress, say, show_summary
+
+app = typer.Typer(
+    name="shoal",
+    help="Publish trajectory data without giving people away: k^{tau,epsilon}-anonymity.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Text = Annotated[str | None, typer.Option()]
+_COLUMNS = "Names of columns"
+
+
+@app.callback(invoke_without_command=True)
+def _version(
+    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.", is_eager=True)] = False,
+) -> None:
+    if version:
+        import shoal
+
+        print(shoal.__version__)  # type: ignore[attr-defined]
+        raise typer.Exit
+
+
+@app.command()
+def anonymize(
+    events: Annotated[Path, typer.Argument(help="CSV, TSV (also .gz) or Parquet, a file or a folder.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="Published file: .parquet, .csv, .csv.gz, .geoparquet.")],
+    k: Annotated[int, typer.Option("--k", help="Hide everybody among at least k records.")],
+    tau: Annotated[str | None, typer.Option(help="How long an attacker may have followed somebody, e.g. 30min.")] = None,
+    epsilon: Annotated[str | None, typer.Option(help="How much more they may learn, e.g. 30min.")] = None,
+    whole: Annotated[bool, typer.Option("--whole", help="Hide whole trajectories instead; no tau, no epsilon.")] = False,
+    cell: Annotated[str, typer.Option(help="Finest resolution in space.")] = "100m",
+    step: Annotated[str, typer.Option(help="Finest resolution in time.")] = "1min",
+    space_weight: Annotated[
+        float, typer.Option(help="1: space and time count alike; 2 buys precision in space with precision in time.")
+    ] = 1.0,
+    selector: Annotated[str, typer.Option(help="How hiding sets are chosen: matching.")] = "matching",
+    reuse: Annotated[str, typer.Option(help="How often two users may hide each other: once, pair or spaced.")] = "once",
+    sites: Annotated[Path | None, typer.Option(help="Table of sites, for events with a site instead of a position.")] = None,
+    timezone: Annotated[str, typer.Option(help="Zone of times that come without one.")] = "UTC",
+    start: Annotated[str | None, typer.Option("--from", help="Leave out events before this time.")] = None,
+    end: Annotated[str | None, typer.Option("--to", help="Leave out events from this time on.")] = None,
+    exclude_users: Annotated[Path | None, typer.Option(help="File with one user per line to leave out.")] = None,
+    key_out: Annotated[Path | None, typer.Option(help="Also write which record is whose (secret): .csv or .parquet.")] = None,
+    seed: Annotated[int, typer.Option(help="Breaks ties; the same seed gives the same boxes.")] = 0,
+    workers: Annotated[int | None, typer.Option(help="Threads; all cores unless given.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on where an unfinished run ended.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Refuse events with rows that cannot be used.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace existing output.")] = False,
+    json_out: Annotated[str | None, typer.Option("--json", help="Write the summary as JSON to a file, or - for stdout.")] = None,
+    user_column: Annotated[str | None, typer.Option(rich_help_panel=_COLUMNS)] = None,
+    time_column: Annotated[str | None, typer.Option(rich_help_panel=_COLUMNS)] = None,
+    lat_column: Annotated[str | None, typer.Option(rich_help_panel=_COLUMNS)] = None,
+    lon_column: Annotated[str | None, typer.Option(rich_help_panel=_COLUMNS)] = None,
+    x_column: Annotated[str | None, typer.Option(rich_help_panel=_COLUMNS)] = None,
+    y_column: Annotated[str | None, typer.Option(rich_help_panel=_COLUMNS)] = None,
+    site_column: Annotated[str | None, typer.Option(rich_help_panel=_COLUMNS)] = None,
+) -> None:
+    """Publish EVENTS so that everybody is hidden among at least k records."""
+    from shoal.api import anonymize as run
+
+    columns = {
+        "user": user_column, "time": time_column, "lat": lat_column, "lon": lon_column,
+        "x": x_column, "y": y_column, "site": site_column,
+    }  # fmt: skip
+    with TerminalProgress() as progress:
+        published = run(
+            events,
+            k=k,
+            tau=tau,
+            epsilon=epsilon,
+            whole=whole,
+            cell=cell,
+            step=step,
+            space_weight=space_weight,
+            selector=selector,
+            reuse=reuse,
+            columns={role: name for role, name in columns.items() if name is not None},
+            sites=sites,
+            timezone=timezone,
+            start=start,
+            end=end,
+            exclude_users=exclude_users,
+            strict=strict,
+            seed=seed,
+            workers=workers,
+            output=output,
+            key_out=key_out,
+            force=force,
+            resume=resume,
+            progress=progress,
+        )
+    _report(published.summary, published.promise, published.events.grid, output, json_out)
+
+
+@app.command()
+def synth(
+    preset: Annotated[str, typer.Argument(help="What to make: city.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="Events to write: .parquet, .csv or .csv.gz.")],
+    users: Annotated[int, typer.Option(help="How many subscribers.")] = 2000,
+    days: Annotated[int, typer.Option(help="How many days.")] = 1,
+    seed: Annotated[int, typer.Option(help="Another seed, another city.")] = 0,
+    force: Annotated[bool, typer.Option("--force", help="Replace existing output.")] = False,
+) -> None:
+    """Make up subscribers of a city that does not exist."""
+    from shoal.cities import write_city
+
+    n_rows = write_city(preset, output, users=users, days=days, seed=seed, force=force)
+    print(f"{n_rows:,} events of {users:,} users in {output}")
+
+
+@app.command()
+def demo(
+    folder: Annotated[Path, typer.Option(help="Where to put the demo's files.")] = Path("demo"),
+) -> None:
+    """Make a city, anonymize it, and show what happened on a page."""
+    from shoal.demo import run_demo
+
+    with TerminalProgress() as progress:
+        result = run_demo(folder, progress)
+    show_summary(result.summary, result.promise, result.grid, result.published)
+    print(f"\nNow look at {result.page}")
+
+
+def _report(summary: dict[str, Any], promise: Any, grid: Any, output: Path, json_out: str | None) -> None:
+    for warning in summary["warnings"]:
+        say(f"Warning: {warning}")
+    if json_out == "-":
+        print(json.dumps(summary, indent=2))
+        return
+    if json_out is not None:
+        Path(json_out).write_text(json.dumps(summary, indent=2) + "\n")
+    show_summary(summary, promise, grid, output)
+
+
+def main() -> None:
+    """Run the command; every failure is one line and an exit code (0, 1, 2 or 3)."""
+    try:
+        app(standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        print(error.ctx.get_help(), file=sys.stderr)
+        sys.exit(2)
+    except click.ClickException as error:
+        _fail(InputError(f"{error.format_message()} See shoal --help."))
+    except ShoalError as error:
+        _fail(error)
+    except (KeyboardInterrupt, click.Abort):
+        _fail(UnfinishedError("Interrupted: nothing was published; --resume goes on where it ended."))
+    except MemoryError:
+        _fail(UnfinishedError("Out of memory: nothing was published; close other programs or take fewer events."))
+    except Exception as error:
+        # The text of a library's error may quote a row of data: say where it happened and keep it back.
+        if os.environ.get("SHOAL_DEBUG"):
+            raise
+        trace = error.__traceback__
+        while trace is not None and trace.tb_next is not None:
+            trace = trace.tb_next
+        place = "" if trace is None else f" in {Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}"
+        _fail(
+            UnfinishedError(
+                f"Internal error ({type(error).__name__}{place}): nothing was published."
+                " Set SHOAL_DEBUG=1 to see it whole; it may quote data."
+            )
+        )
+
+
+def _fail(error: ShoalError) -> None:
+    say(f"shoal: {' '.join(str(error).split())}")
+    sys.exit(error.exit_code)
+
+
+if __name__ == "__main__":
+    main()

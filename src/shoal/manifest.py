@@ -1,0 +1,107 @@
+"""What may be told about a release: everything a recipient needs, nothing that came from few people."""
+
+from __future__ import annotations
+
+import platform
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from shoal.anonymizing import Outcome
+from shoal.fold import Settings
+from shoal.hiding.reuse import Reuse
+from shoal.promise import Grid, Promise
+from shoal.reading import Intake
+from shoal.utility import Granularity
+
+
+def public_count(count: int, k: int) -> int | str:
+    """A count that may be published: small ones could point at somebody."""
+    return f"1 to {k - 1}" if 0 < count < k else count
+
+
+def public_share(part: int, whole: int, k: int) -> float | None:
+    """A share, unless it would give a small count away."""
+    return None if 0 < part < k or whole == 0 else round(part / whole, 6)
+
+
+def describe_grid(grid: Grid, crs: str | None) -> dict[str, Any]:
+    """The coordinates in which boxes are given."""
+    return {"cell_m": grid.cell_m, "step_s": grid.step_s, "crs": crs}
+
+
+def describe_promise(promise: Promise, grid: Grid) -> dict[str, Any]:
+    """k, tau and epsilon; the durations in seconds, None over whole trajectories."""
+    return {
+        "k": promise.k,
+        "whole": promise.whole,
+        "tau_s": None if promise.tau is None else promise.tau * grid.step_s,
+        "epsilon_s": None if promise.epsilon is None else promise.epsilon * grid.step_s,
+    }
+
+
+def describe_granularity(precision: Granularity) -> dict[str, Any]:
+    """Precision as plain numbers, rounded to what they mean."""
+    return {
+        "space_km": {name: round(value, 3) for name, value in precision.space_km._asdict().items()},
+        "time_minutes": {name: round(value, 3) for name, value in precision.time_minutes._asdict().items()},
+        "cost_per_box": round(precision.cost_per_box, 3),
+    }
+
+
+def make_manifest(
+    *,
+    outcome: Outcome,
+    precision: Granularity,
+    promise: Promise,
+    grid: Grid,
+    crs: str | None,
+    settings: Settings,
+    intake: Intake,
+) -> dict[str, Any]:
+    """The manifest of a release, safe to publish with it."""
+    k = promise.k
+    return {
+        "format": 1,
+        "promise": describe_promise(promise, grid),
+        "grid": describe_grid(grid, crs),
+        "parameters": {
+            "selector": "matching",
+            "reuse": str(settings.reuse),
+            "space_weight": settings.space_weight,
+        },
+        "counts": {
+            "records": outcome.n_records,
+            "boxes": outcome.boxes.n_boxes,
+            "samples_published": outcome.n_samples - outcome.n_suppressed,
+            "rows_dropped": {reason: public_count(rows, k) for reason, rows in sorted(intake.dropped.items())},
+        },
+        "suppression": {
+            "samples": public_count(outcome.n_suppressed, k),
+            "share_of_samples": public_share(outcome.n_suppressed, outcome.n_samples, k),
+            "users_without_record": public_count(outcome.recordless_users, k),
+        },
+        "granularity": describe_granularity(precision),
+        "guarantees": {
+            "coverage": "given",
+            "one_window": _one_window(outcome, settings, k),
+            "matching": "given",
+        },
+        "relaxations": public_count(outcome.relaxations, k),
+        "verified": False,
+        "versions": {
+            "shoal": version("shoal"),
+            "python": platform.python_version(),
+            "numpy": np.__version__,
+        },
+    }
+
+
+def _one_window(outcome: Outcome, settings: Settings, k: int) -> str:
+    """Whether guarantee 2 holds as built."""
+    if settings.reuse is Reuse.SPACED:
+        return "not given: members may serve again after a while (reuse spaced)"
+    if outcome.relaxations:
+        return f"weakened: {public_count(outcome.relaxations, k)} of {outcome.picks} hiding members served again"
+    return "given"

@@ -1,0 +1,172 @@
+"""Boxes -> files: Parquet, CSV, GeoParquet; they appear whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+import pyarrow.parquet
+
+from shoal.errors import InputError, UnfinishedError
+from shoal.hulls import Hulls, as_polygons, in_degrees
+from shoal.naming import NamedBoxes
+from shoal.promise import Grid
+from shoal.reading.projection import Projection
+from shoal.schema import (
+    GEOMETRY,
+    KEY_SCHEMA,
+    LAT_MAX,
+    LAT_MIN,
+    LON_MAX,
+    LON_MIN,
+    RECORD,
+    T_END,
+    T_START,
+    X_MAX,
+    X_MIN,
+    Y_MAX,
+    Y_MIN,
+    published_schema,
+)
+
+SUFFIXES = (".parquet", ".geoparquet", ".csv", ".csv.gz")
+_ROWS_AT_A_TIME = 1_000_000
+
+
+def suffix_of(path: Path) -> str:
+    """The suffix that decides the format of a published file."""
+    for suffix in SUFFIXES:
+        if path.name.lower().endswith(suffix):
+            return suffix
+    found = f"'{path.suffix}'" if path.suffix else "none"
+    raise InputError(f"The output must end in one of {', '.join(SUFFIXES)}, found {found}: rename it.")
+
+
+def published_batches(
+    named: NamedBoxes, grid: Grid, projection: Projection | None, *, geometry: bool = False
+) -> Iterator[pa.RecordBatch]:
+    """The published table, piece by piece; ``geometry`` adds a column of polygons."""
+    schema = full_schema(projection, geometry=geometry)
+    for begin in range(0, max(len(named.record), 1), _ROWS_AT_A_TIME):
+        piece = slice(begin, begin + _ROWS_AT_A_TIME)
+        boxes = type(named.boxes)(*(column[piece] for column in named.boxes))
+        metres = Hulls(
+            boxes.x0 * grid.cell_m, (boxes.x1 + 1) * grid.cell_m, boxes.y0 * grid.cell_m, (boxes.y1 + 1) * grid.cell_m
+        )
+        columns: dict[str, Any] = {
+            RECORD: named.name[named.record[piece]],
+            T_START: boxes.t0 * grid.step_s,
+            T_END: (boxes.t1 + 1) * grid.step_s,
+            **dict(zip((X_MIN, X_MAX, Y_MIN, Y_MAX), metres, strict=True)),
+        }
+        hulls = metres
+        if projection is not None:
+            hulls = in_degrees(metres, projection)
+            columns |= dict(zip((LON_MIN, LON_MAX, LAT_MIN, LAT_MAX), hulls, strict=True))
+        if geometry:
+            columns[GEOMETRY] = as_polygons(hulls)
+        arrays = [pa.array(columns[field.name], type=field.type) for field in schema]
+        yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def full_schema(projection: Projection | None, *, geometry: bool) -> pa.Schema:
+    """Columns of a published table."""
+    schema = published_schema(geographic=projection is not None)
+    return schema.append(pa.field(GEOMETRY, pa.binary(), nullable=False)) if geometry else schema
+
+
+def key_table(named: NamedBoxes, users: np.typing.NDArray[np.object_]) -> pa.Table:
+    """Which record is whose; sorted by user, so that its order tells nothing of the file's."""
+    names = [str(name) for name in users[named.owner]]
+    return pa.table([pa.array(names), pa.array(named.name)], schema=KEY_SCHEMA).sort_by("user")
+
+
+def write_published(
+    file: IO[bytes], suffix: str, named: NamedBoxes, grid: Grid, projection: Projection | None, notes: dict[str, Any]
+) -> None:
+    """Write the published table in the format that the suffix names; ``notes`` go into Parquet's metadata."""
+    geometry = suffix == ".geoparquet"
+    batches = published_batches(named, grid, projection, geometry=geometry)
+    schema = full_schema(projection, geometry=geometry)
+    if suffix.startswith(".csv"):
+        sink = pa.CompressedOutputStream(file, "gzip") if suffix.endswith(".gz") else pa.PythonFile(file)
+        with sink:
+            _write_csv(sink, batches)
+        return
+    metadata = {"shoal": json.dumps(notes)}
+    if geometry:
+        metadata["geo"] = json.dumps(_geo_metadata(geographic=projection is not None))
+    schema = schema.with_metadata(metadata)
+    with pa.parquet.ParquetWriter(file, schema, compression="zstd") as writer:
+        for batch in batches:
+            writer.write_batch(batch.cast(schema) if batch.schema != schema else batch)
+
+
+def _write_csv(sink: Any, batches: Iterator[pa.RecordBatch]) -> None:
+    writer = None
+    for batch in batches:
+        texts = {
+            name: pc.strftime(batch.column(name), format="%Y-%m-%dT%H:%M:%SZ") for name in (T_START, T_END)
+        }
+        columns = [texts.get(name, batch.column(name)) for name in batch.schema.names]
+        piece = pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+        if writer is None:
+            writer = pa.csv.CSVWriter(sink, piece.schema, write_options=pa.csv.WriteOptions(quoting_style="needed"))
+        writer.write_batch(piece)
+    if writer is not None:
+        writer.close()
+
+
+def _geo_metadata(*, geographic: bool) -> dict[str, Any]:
+    """GeoParquet's description of the geometry column; without a crs it is longitude and latitude (CRS84)."""
+    column: dict[str, Any] = {"encoding": "WKB", "geometry_types": ["Polygon"], "orientation": "counterclockwise"}
+    if not geographic:
+        column["crs"] = None
+    return {"version": "1.1.0", "primary_column": GEOMETRY, "columns": {GEOMETRY: column}}
+
+
+class AtomicFiles:
+    """Several files that appear together at the end of a ``with`` block, or none of them if it fails."""
+
+    def __init__(self) -> None:
+        self._waiting: list[tuple[Path, Path]] = []
+
+    def __enter__(self) -> AtomicFiles:
+        return self
+
+    @contextlib.contextmanager
+    def open(self, target: Path, *, mode: int = 0o666) -> Iterator[IO[bytes]]:
+        """A file to write in place of ``target``."""
+        unfinished = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+        descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        self._waiting.append((unfinished, target))
+        with os.fdopen(descriptor, "wb") as file:
+            yield file
+            if not file.closed:
+                file.flush()
+                os.fsync(file.fileno())
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if kind is None:
+                for unfinished, target in self._waiting:
+                    unfinished.replace(target)
+        finally:
+            for unfinished, _ in self._waiting:
+                unfinished.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise UnfinishedError(
+                f"Could not write the output ({error.strerror or 'input/output error'}): nothing was published."
+            ) from error
