@@ -34,14 +34,13 @@ class Boxes(NamedTuple):
     def by_owner(self) -> Boxes:
         """The same boxes, each owner's together and by time."""
         order = np.lexsort((self.t0, self.owner))
-        return Boxes(*(column[order] for column in self))
+        return Boxes._make(column[order] for column in self)
 
 
 def concatenate(parts: Iterable[Boxes]) -> Boxes:
     """All boxes of several parts, in their order."""
     listed = list(parts)
     if not listed:
-        return Boxes(
-            *(np.empty(0, dtype=np.int64 if name in ("t0", "t1") else np.int32) for name in Boxes._fields)
-        )
-    return Boxes(*(np.concatenate(columns) for columns in zip(*listed, strict=True)))
+        dtypes = (np.int64 if name in ("t0", "t1") else np.int32 for name in Boxes._fields)
+        return Boxes._make(np.empty(0, dtype=dtype) for dtype in dtypes)
+    return Boxes._make(np.concatenate(columns) for columns in zip(*listed, strict=True))

@@ -35,9 +35,7 @@ def _parse(text: str | int, units: dict[str, int] | dict[str, Fraction], wanted:
         raise ParameterError(f"{wanted}, got {text!r}: add a unit.")
     lowered = text.strip().lower()
     total, position = Fraction(0), 0
-    for part in iter(lambda: _PART.match(lowered, position), None):
-        if part.group(2) not in units:
-            break
+    while (part := _PART.match(lowered, position)) and part.group(2) in units:
         total += Fraction(part.group(1)) * units[part.group(2)]
         position = part.end()
     if position == 0 or position != len(lowered):

@@ -40,7 +40,7 @@ class Samples:
         """A hash that tells this dataset from any other; secret like the data, never published."""
         digest = hashlib.blake2b(digest_size=16)
         for column in (self.user, self.t, self.x, self.y):
-            digest.update(np.ascontiguousarray(column))
+            digest.update(np.ascontiguousarray(column).data)
         for name in self.users:
             digest.update(str(name).encode() + b"\0")
         return digest.hexdigest()

@@ -39,4 +39,6 @@ def published_schema(*, geographic: bool) -> pa.Schema:
     return pa.schema(_METRIC + (_GEOGRAPHIC if geographic else []))
 
 
-KEY_SCHEMA = pa.schema([pa.field(USER, pa.string(), nullable=False), pa.field(RECORD, pa.string(), nullable=False)])
+KEY_SCHEMA = pa.schema(
+    [pa.field(USER, pa.string(), nullable=False), pa.field(RECORD, pa.string(), nullable=False)]
+)

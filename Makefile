@@ -1,0 +1,56 @@
+# Everything a checkout needs, on a machine with Python 3.11+, make and a package index.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check bench wheelhouse clean
+
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(READY) ## publish a synthetic city, attack it and write a report
+	$(BIN)/shoal demo
+
+test: $(READY) ## run all tests
+	$(BIN)/python -m pytest -n auto tests
+
+check: $(READY) ## lint, formatting, types and layers
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+bench: $(READY) ## measure speed
+	$(BIN)/python benchmarks/run.py
+
+wheelhouse: $(READY) ## collect wheels for a machine without a network
+	@echo "Collecting shoal and what it needs into wheelhouse/ ..."
+	@rm -rf wheelhouse
+	@$(BIN)/python -m pip wheel --quiet -c constraints.txt --wheel-dir wheelhouse .
+	@echo "$$(ls wheelhouse | wc -l | tr -d ' ') wheels, $$(du -sh wheelhouse | cut -f1). They fit this kind of" \
+	  "machine: $$($(BIN)/python -c 'import platform, sysconfig as s; print("Python " + s.get_python_version(), s.get_platform())')."
+	@echo "Copy wheelhouse/ there, and install with:"
+	@echo "  pip install --no-index --find-links wheelhouse shoal"
+
+clean: ## remove the environment and everything that was built
+	rm -rf $(VENV) wheelhouse build dist demo .pytest_cache .mypy_cache .ruff_cache .hypothesis \
+	  .import_linter_cache .benchmarks
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Made once; made again when the dependencies change.
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	  echo "shoal needs Python 3.11 or newer, '$(PYTHON)' is $$($(PYTHON) --version 2>&1 | tail -n 1):" \
+	    "call make with PYTHON=python3.11 or newer." >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+	  echo "'$(PYTHON)' has no venv module: install it (on Debian and Ubuntu: apt install python3-venv)." >&2; exit 1; }
+	@echo "Setting up $(VENV) (once; about a minute) ..."
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev]'
+	@touch $@
+	@echo "$(VENV) is ready."
