@@ -1,0 +1,85 @@
+"""The preset ``city``: phone subscribers of a made-up city on the open ocean.
+
+Frozen: published figures refer to this city, so a seed gives the same samples for ever, on every platform
+(:mod:`shoal.cities.streams` says how; the tests hold hashes). A change here makes a different preset with a
+different name. Cities of one seed are nested: a smaller number of users or days is a part of the larger city
+(events that run past the last midnight are cut).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.cities.calls import ACTIVITY_CAP, draw_events
+from shoal.cities.days import DAY_S, antenna_at, draw_days, draw_people
+from shoal.cities.places import Places, build_places
+from shoal.cities.streams import Floats, Ints, Streams, child, root
+from shoal.errors import ParameterError
+from shoal.schema import LAT, LON, TIME, USER
+
+START_S = 1_704_067_200  # 2024-01-01T00:00Z, a Monday
+_USERS_AT_ONCE = 8_192  # bounds memory; the result does not depend on it
+
+
+def make_city(users: int = 2000, days: int = 1, seed: int = 0) -> pa.Table:
+    """Samples of a made-up city: columns user, time, lat, lon, by time.
+
+    Every user has at least one sample; on average there are 0.87 per user and hour on a weekday.
+    """
+    _check(users, days, seed)
+    stream = root(seed)
+    places = build_places(child(stream, 0))
+    parts = [
+        _samples_of(np.arange(first, min(first + _USERS_AT_ONCE, users)), days, child(stream, 1), places)
+        for first in range(0, users, _USERS_AT_ONCE)
+    ]
+    user, second, antenna = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    order = np.argsort(second * users + user, kind="stable")
+    user, second, antenna = user[order], second[order], antenna[order]
+    lat, lon = places.degrees()
+    names = pa.array([f"u{index:06d}" for index in range(users)], pa.string())
+    return pa.table(
+        {
+            USER: names.take(pa.array(user)),
+            TIME: pa.array(START_S + second).cast(pa.timestamp("s", tz="UTC")),
+            LAT: lat[antenna],
+            LON: lon[antenna],
+        }
+    )
+
+
+def antenna_positions(seed: int = 0) -> tuple[Floats, Floats]:
+    """Latitudes and longitudes of the antennas of the city with this seed."""
+    _check(1, 1, seed)
+    return build_places(child(root(seed), 0)).degrees()
+
+
+def _samples_of(index: Ints, days: int, stream: Streams, places: Places) -> tuple[Ints, Ints, Ints]:
+    """User, second since the start and antenna of all samples of some users, by user and time."""
+    people = draw_people(child(stream, index), places, ACTIVITY_CAP)
+    parts = []
+    for number in range(days):
+        weekend = number % 7 >= 5
+        day_stream = child(people.stream, 1_000 + number)
+        itinerary = draw_days(people, day_stream, places, weekend=weekend)
+        events = draw_events(people, itinerary, day_stream, weekend=weekend, at_least=int(number == 0))
+        antenna = antenna_at(itinerary, places, events.day, events.second, events.stream)
+        parts.append((index[events.day], events.second + number * DAY_S, antenna))
+    user, second, antenna = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    # One sample per user and second, the first drawn; none after the last day.
+    _, kept = np.unique(user * (days + 1) * DAY_S + second, return_index=True)
+    kept = kept[second[kept] < days * DAY_S]
+    return user[kept], second[kept], antenna[kept]
+
+
+def _check(users: int, days: int, seed: int) -> None:
+    for name, value in (("users", users), ("days", days)):
+        if not _whole(value) or value < 1:
+            raise ParameterError(f"{name} must be a whole number of at least 1, got {value!r}.")
+    if not _whole(seed) or not 0 <= seed < 2**63:
+        raise ParameterError(f"seed must be a whole number from 0 to 2^63 - 1, got {seed!r}.")
+
+
+def _whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
