@@ -1,7 +1,6 @@
 """Synthetic subscribers: data to try shoal on that concerns nobody."""
 
-from __future__ import annotations
-
 from shoal.cities.city import make_city
+from shoal.cities.files import write_city
 
-__all__ = ["make_city"]
+__all__ = ["make_city", "write_city"]
