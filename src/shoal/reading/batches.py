@@ -1,0 +1,82 @@
+"""One batch of rows to compact columns: everything that can be decided without the other batches."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from shoal.reading import intake
+from shoal.reading.positions import NO_FAULT, Locator, Places, numbered
+from shoal.reading.sources import guarded
+from shoal.reading.texts import encode
+from shoal.reading.times import read_times
+from shoal.reading.zones import Zone
+from shoal.samples import Bools, Int32s, Int64s
+from shoal.schema import TIME, USER
+
+
+@dataclass
+class Batch:
+    """The usable rows of a batch as columns; ``dropped`` counts the others.
+
+    ``user`` indexes ``users`` (text) and ``place`` indexes ``places``, both of this batch only. ``when`` is
+    in Unix seconds, or, where ``numeric``, in a unit that is known once all batches are read.
+    """
+
+    user: Int32s
+    users: Any
+    when: Int64s
+    numeric: Bools | None
+    place: Int32s
+    places: Places
+    dropped: Counter[str]
+    rows: int
+
+    def keep(self, usable: Bools, reason: str) -> None:
+        """Drop the other rows for a reason."""
+        lost = len(usable) - int(np.count_nonzero(usable))
+        if lost:
+            self.dropped[reason] += lost
+            self.user, self.when, self.place = self.user[usable], self.when[usable], self.place[usable]
+            self.numeric = None if self.numeric is None else self.numeric[usable]
+
+    def clear(self) -> None:
+        """Let go of the rows."""
+        self.user = self.place = np.empty(0, np.int32)
+        self.when = np.empty(0, np.int64)
+
+
+def digest(batch: Any, zone: Zone, locate: Locator) -> Batch:
+    """Type the values of a record batch, drop what cannot be used, and keep codes instead of values."""
+    columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+    with guarded("The input", "events"):
+        codes, users = encode(columns[USER], USER)
+        times = read_times(columns[TIME], zone)
+        located = locate(columns)
+    faults = {
+        intake.MISSING_USER: codes < 0,
+        intake.MISSING_TIME: times.missing,
+        intake.UNPARSABLE_TIME: ~times.valid & ~times.missing,
+    }
+    fault = np.minimum(numbered(faults, len(codes)), located.fault)
+    columns_kept = codes, times.value, located.code, times.numeric
+    if (fault != NO_FAULT).any():
+        usable = fault == NO_FAULT
+        columns_kept = tuple(column[usable] for column in columns_kept)
+    user, when, place, numeric = columns_kept
+    counts = np.bincount(fault, minlength=NO_FAULT + 1)
+    return Batch(
+        user=user,
+        users=users,
+        when=when,
+        numeric=numeric if numeric.any() else None,
+        place=place,
+        places=located.places,
+        dropped=Counter(
+            {reason: int(counts[number]) for number, reason in enumerate(intake.REASONS) if counts[number]}
+        ),
+        rows=len(fault),
+    )

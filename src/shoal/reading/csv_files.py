@@ -1,0 +1,111 @@
+"""CSV and TSV files, also compressed: every line below the header is a row or counted as malformed."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+
+from shoal.errors import InputError
+from shoal.reading.sources import Reject, guarded
+from shoal.reading.texts import decode
+
+_HEAD_BYTES = 1 << 20
+_BLOCK_BYTES = 1 << 24
+_SEPARATORS = ",;\t|"
+_LINE_END = re.compile(rb"\r\n|\n|\r")
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+
+
+class CsvFile:
+    """A text file with a header line; columns are read as bytes, so no value can fail to decode."""
+
+    def __init__(self, path: Path, title: str, *, tabs: bool) -> None:
+        self.title = title
+        self.warnings: list[str] = []
+        self._path = path
+        self._kind = "TSV" if tabs else "CSV"
+        with guarded(title, self._kind):
+            with self._stream() as stream:
+                head = stream.read(_HEAD_BYTES)
+            header, self._lines_skipped = _header_line(head, title)
+            self._separator = "\t" if tabs else _separator(header)
+            self.names = [name.strip() for name in next(csv.reader([header], delimiter=self._separator))]
+
+    def batches(self, columns: Mapping[str, str], reject: Reject, *, threads: int) -> Iterator[Any]:
+        """Batches of the wanted columns as bytes."""
+        places = {role: f"c{self.names.index(name)}" for role, name in columns.items()}
+        with guarded(self.title, self._kind), self._stream() as stream:
+            reader = self._reader(stream, sorted(set(places.values())), reject, threads)
+            for batch in reader:
+                yield _without_line_breaks(
+                    batch.select(list(places.values())).rename_columns(list(places)), reject
+                )
+
+    def _stream(self) -> Any:
+        return pa.input_stream(
+            str(self._path), compression="gzip" if self._path.suffix.lower() == ".gz" else None
+        )
+
+    def _reader(self, stream: Any, wanted: list[str], reject: Reject, threads: int) -> Any:
+        def skip(row: Any) -> str:
+            reject(1 + row.text.count("\n"))  # a quotation mark that is not closed swallows lines
+            return "skip"
+
+        return pa.csv.open_csv(
+            stream,
+            pa.csv.ReadOptions(
+                column_names=[f"c{place}" for place in range(len(self.names))],
+                skip_rows=self._lines_skipped,
+                block_size=_BLOCK_BYTES,
+                use_threads=threads > 1,
+            ),
+            pa.csv.ParseOptions(delimiter=self._separator, newlines_in_values=True, invalid_row_handler=skip),
+            pa.csv.ConvertOptions(
+                include_columns=wanted,
+                column_types=dict.fromkeys(wanted, pa.binary()),
+                strings_can_be_null=False,
+            ),
+        )
+
+
+def _header_line(head: bytes, title: str) -> tuple[str, int]:
+    """The first line that is not blank, and how many lines end with it."""
+    if head.startswith(_UTF16):
+        raise InputError(f"{title} is UTF-16 text: save it as UTF-8.")
+    if b"\0" in head:
+        raise InputError(f"{title} is not a text file although its name says so: expected CSV or TSV text.")
+    lines = _LINE_END.split(head.removeprefix(b"\xef\xbb\xbf"))
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            if number == len(lines) and len(head) < _HEAD_BYTES:
+                raise InputError(
+                    f"{title} has a single line: expected column names in the first line and rows below."
+                )
+            return decode(line) or "", number
+    raise InputError(f"{title} is empty: expected column names in the first line and rows below.")
+
+
+def _separator(header: str) -> str:
+    """The separator that occurs most often outside quotation marks; commas first among equals."""
+    bare = re.sub(r'"[^"]*"', "", header)
+    return max(_SEPARATORS, key=bare.count)
+
+
+def _without_line_breaks(batch: Any, reject: Reject) -> Any:
+    """Leave out rows of which a wanted value spans lines: a quotation mark was not closed."""
+    breaks = np.zeros(batch.num_rows, np.int64)
+    for column in batch.columns:
+        if pc.any(pc.match_substring(column, "\n")).as_py():
+            breaks += pc.count_substring(column, "\n").to_numpy(zero_copy_only=False)
+    if not breaks.any():
+        return batch
+    reject(int((breaks[breaks > 0] + 1).sum()))
+    return batch.filter(pa.array(breaks == 0))

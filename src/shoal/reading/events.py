@@ -1,0 +1,132 @@
+"""Reading events: tables of who was where when, to samples on the grid."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from shoal.errors import InputError
+from shoal.promise import Grid
+from shoal.reading.batches import Batch, digest
+from shoal.reading.columns import Roles, find_roles
+from shoal.reading.intake import MALFORMED, Intake, check_strict, in_order, nothing_left
+from shoal.reading.period import Period
+from shoal.reading.positions import ByDegrees, ByMetres, Locator
+from shoal.reading.projection import Projection
+from shoal.reading.settling import settle_cells, settle_samples, settle_times, settle_users
+from shoal.reading.sites import read_sites
+from shoal.reading.sources import Source, open_source
+from shoal.reading.strays import stray_times
+from shoal.reading.texts import decode, texts_of
+from shoal.reading.zones import Zone
+from shoal.samples import Samples
+from shoal.schema import LAT, SITE
+
+
+@dataclass(frozen=True)
+class Events:
+    """Samples with the grid and projection they are counted in, and what became of the rows read."""
+
+    samples: Samples
+    grid: Grid
+    projection: Projection | None
+    intake: Intake
+
+
+def read_events(
+    source: object,
+    *,
+    grid: Grid,
+    columns: Mapping[str, str] | None = None,
+    sites: object = None,
+    timezone: str = "UTC",
+    start: str | None = None,
+    end: str | None = None,
+    exclude_users: str | os.PathLike[str] | Iterable[object] | None = None,
+    strict: bool = False,
+    threads: int | None = None,
+) -> Events:
+    """Read a file, a folder or a table of events into samples.
+
+    ``columns`` maps roles (user, time, lat, lon, x, y, site) to names of columns; roles left out are found by
+    common names. ``start`` and ``end`` are ISO 8601, half open. The result depends on neither the order of the
+    rows nor the number of threads.
+    """
+    zone = Zone(timezone)
+    period = Period.parse(start, end, zone)
+    excluded = _excluded(exclude_users)
+    table = open_source(source)
+    roles = find_roles(table.names, columns, table.title, has_sites=sites is not None)
+    locate = _locator(roles, sites)
+    malformed: list[int] = []
+    batches = list(_digested(table, roles, zone, locate, malformed, max(1, threads or os.cpu_count() or 1)))
+
+    settle_times(batches, period)
+    names, not_found = settle_users(batches, excluded)
+    projection = settle_cells(batches, grid.cell_m, geographic=locate.geographic)
+    dropped: Counter[str] = sum((batch.dropped for batch in batches), Counter({MALFORMED: sum(malformed)}))
+    rows_read = sum(batch.rows for batch in batches) + sum(malformed)
+    if strict:
+        check_strict(dropped, rows_read)
+    if dropped.total() == rows_read:
+        raise nothing_left(dropped, rows_read, table.title)
+    warnings = [*table.warnings, *stray_times(batch.when for batch in batches)]
+    if not_found:
+        warnings.append(f"{not_found:,} of {len(excluded):,} users to exclude do not occur in the events.")
+    samples = settle_samples(batches, names, grid)
+    intake = Intake(
+        rows_read=rows_read,
+        dropped=in_order(dropped),
+        duplicates=rows_read - dropped.total() - len(samples),
+        columns_used=roles.used,
+        columns_dropped=roles.dropped,
+        warnings=warnings,
+    )
+    return Events(samples, grid, projection, intake)
+
+
+def _locator(roles: Roles, sites: object) -> Locator:
+    if roles.position == (SITE,):
+        return read_sites(sites)
+    if sites is not None:
+        raise InputError(
+            "--sites gives positions by site, but lat, lon or x, y were named as well: leave out one."
+        )
+    return ByDegrees() if LAT in roles.used else ByMetres()
+
+
+def _excluded(users: str | os.PathLike[str] | Iterable[object] | None) -> set[str]:
+    if users is None:
+        return set()
+    if isinstance(users, str | os.PathLike):
+        try:
+            raw = Path(users).read_bytes()
+        except OSError:
+            raise InputError(
+                f"No readable file {str(users)!r} for --exclude-users: expected text, one user on each line."
+            ) from None
+        users = (decode(raw) or "").removeprefix("\ufeff").splitlines()
+    return texts_of(users)
+
+
+def _digested(
+    table: Source, roles: Roles, zone: Zone, locate: Locator, malformed: list[int], threads: int
+) -> Iterator[Batch]:
+    """Digest batches on a pool of threads, in their order, with few of them in memory at a time."""
+    waiting: deque[Future[Batch]] = deque()
+    with ThreadPoolExecutor(max_workers=threads) as pool:
+        try:
+            for batch in table.batches(roles.used, malformed.append, threads=threads):
+                waiting.append(pool.submit(digest, batch, zone, locate))
+                del batch
+                if len(waiting) > threads:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()

@@ -1,0 +1,90 @@
+"""What came in and what was left out: counts only, never data."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from shoal.errors import InputError
+
+MALFORMED = "malformed row"
+MISSING_USER = "missing user"
+MISSING_TIME = "missing time"
+UNPARSABLE_TIME = "unparsable time"
+TIME_OUT_OF_RANGE = "time out of range"
+MISSING_POSITION = "missing position"
+UNPARSABLE_POSITION = "unparsable position"
+POSITION_OUT_OF_RANGE = "position out of range"
+POSITION_ZERO = "position 0/0"
+UNKNOWN_SITE = "unknown site"
+OUTSIDE_PERIOD = "before --from or after --to"
+EXCLUDED = "excluded user"
+
+# A row with several faults counts under the first of these.
+REASONS = (
+    MALFORMED,
+    MISSING_USER,
+    MISSING_TIME,
+    UNPARSABLE_TIME,
+    MISSING_POSITION,
+    UNPARSABLE_POSITION,
+    POSITION_OUT_OF_RANGE,
+    POSITION_ZERO,
+    UNKNOWN_SITE,
+    TIME_OUT_OF_RANGE,
+    OUTSIDE_PERIOD,
+    EXCLUDED,
+)
+CHOSEN = frozenset({OUTSIDE_PERIOD, EXCLUDED})  # left out because the user asked for it
+
+
+@dataclass(frozen=True)
+class Intake:
+    """How many rows were read, why some were left out, and which columns were used.
+
+    ``rows_read`` is the number of samples plus ``duplicates`` plus all of ``dropped``.
+    """
+
+    rows_read: int
+    dropped: dict[str, int]
+    duplicates: int
+    columns_used: dict[str, str]
+    columns_dropped: list[str]
+    warnings: list[str]
+
+
+def in_order(dropped: Mapping[str, int]) -> dict[str, int]:
+    """The reasons that occurred, in their fixed order."""
+    return {reason: int(dropped[reason]) for reason in REASONS if dropped.get(reason)}
+
+
+def describe(dropped: Mapping[str, int]) -> str:
+    """Reasons and counts in one phrase, such as ``3 missing user, 1 unparsable time``."""
+    return ", ".join(f"{count:,} {reason}" for reason, count in in_order(dropped).items())
+
+
+def check_strict(dropped: Mapping[str, int], rows_read: int) -> None:
+    """Refuse any unusable row that was not left out by choice."""
+    faults = Counter({reason: count for reason, count in dropped.items() if reason not in CHOSEN})
+    if faults.total():
+        raise InputError(
+            f"{faults.total():,} of {rows_read:,} rows cannot be used ({describe(faults)}):"
+            " mend them, or leave out --strict to drop them."
+        )
+
+
+def nothing_left(dropped: Mapping[str, int], rows_read: int, title: str) -> InputError:
+    """Why input of which no row is usable is refused."""
+    if rows_read == 0:
+        return InputError(f"{title} has no rows: expected at least one row below the column names.")
+    remedy = "check the columns and their formats, or name others with --user-column and the like"
+    if set(in_order(dropped)) <= CHOSEN:
+        remedy = "widen --from and --to, or exclude fewer users"
+    elif UNPARSABLE_TIME in dropped:
+        remedy = "times must be ISO 8601 or Unix seconds or milliseconds; see --time-column"
+    elif UNPARSABLE_POSITION in dropped:
+        remedy = "positions must be numbers with a decimal point; see --lat-column, --lon-column, --x-column and --y-column"
+    elif UNKNOWN_SITE in dropped:
+        remedy = "the sites of the events must be listed in --sites"
+    return InputError(f"No usable row among {rows_read:,} ({describe(dropped)}): {remedy}.")

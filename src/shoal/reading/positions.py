@@ -1,0 +1,135 @@
+"""Positions of a batch, as codes into its few distinct ones: only these are projected."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from shoal.reading import intake
+from shoal.reading.numbers import Numbers, read_numbers
+from shoal.reading.projection import Floats, Projection
+from shoal.reading.texts import encode
+from shoal.samples import Bools, Int32s
+from shoal.schema import LAT, LON, SITE, X, Y
+
+NO_FAULT = 255
+_MOST_CELLS = 2**31 - 1  # cells are int32
+_WORTH_ENCODING = 0.5  # share of distinct values above which looking for repeated positions does not pay
+
+
+class Places(NamedTuple):
+    """Distinct positions: longitude and latitude, or x and y in metres; in the end, cells."""
+
+    first: npt.NDArray[Any]
+    second: npt.NDArray[Any]
+
+
+class Located(NamedTuple):
+    """Where the rows of a batch are, and the number of the reason why they cannot be used."""
+
+    code: Int32s
+    places: Places
+    fault: npt.NDArray[np.uint8]
+
+
+class Locator(Protocol):
+    """Turns the position columns of a batch into places."""
+
+    geographic: bool
+
+    def __call__(self, columns: Mapping[str, Any]) -> Located: ...
+
+
+class ByDegrees:
+    """Positions from latitude and longitude."""
+
+    geographic = True
+
+    def __call__(self, columns: Mapping[str, Any]) -> Located:
+        """Locate the rows of a batch."""
+        lat, lon = read_numbers(columns[LAT], LAT), read_numbers(columns[LON], LON)
+        return _located(lon, lat, degree_faults(lon.value, lat.value))
+
+
+class ByMetres:
+    """Positions from x and y."""
+
+    geographic = False
+
+    def __call__(self, columns: Mapping[str, Any]) -> Located:
+        """Locate the rows of a batch."""
+        x, y = read_numbers(columns[X], X), read_numbers(columns[Y], Y)
+        finite = np.isfinite(x.value) & np.isfinite(y.value)
+        return _located(x, y, {intake.POSITION_OUT_OF_RANGE: ~finite})
+
+
+class BySite:
+    """Positions from a table of sites: their names as text, and where they are."""
+
+    def __init__(self, names: list[str], places: Places, *, geographic: bool) -> None:
+        self.geographic = geographic
+        self._names = pa.array(names, pa.large_string())
+        self._places = places
+
+    def __call__(self, columns: Mapping[str, Any]) -> Located:
+        """Locate the rows of a batch."""
+        codes, names = encode(columns[SITE], SITE)
+        known = pa.compute.index_in(names, value_set=self._names).fill_null(-1).to_numpy(zero_copy_only=False)
+        known = np.append(known, -1).astype(np.int32)  # code -1, no site, picks the last
+        code = known[codes]
+        faults = {intake.MISSING_POSITION: codes < 0, intake.UNKNOWN_SITE: code < 0}
+        return Located(np.maximum(code, 0), self._places, numbered(faults, len(code)))
+
+
+def degree_faults(lon: Floats, lat: Floats) -> dict[str, Bools]:
+    """Which degrees are no place on Earth, or the place where unknown positions are put."""
+    with np.errstate(invalid="ignore"):
+        inside = (np.abs(lat) <= 90) & (np.abs(lon) <= 180)  # false for NaN
+    return {intake.POSITION_OUT_OF_RANGE: ~inside, intake.POSITION_ZERO: (lat == 0) & (lon == 0)}
+
+
+def numbered(faults: Mapping[str, Bools], n: int) -> npt.NDArray[np.uint8]:
+    """For each row the number of the first of ``intake.REASONS`` that holds, or NO_FAULT."""
+    fault = np.full(n, NO_FAULT, np.uint8)
+    for reason, holds in faults.items():
+        if holds.any():
+            fault[holds] = np.minimum(fault[holds], intake.REASONS.index(reason))
+    return fault
+
+
+def _located(first: Numbers, second: Numbers, faults: dict[str, Bools]) -> Located:
+    faults[intake.MISSING_POSITION] = first.missing | second.missing
+    faults[intake.UNPARSABLE_POSITION] = first.unparsable | second.unparsable
+    fault = numbered(faults, len(first.value))
+    return Located(*_distinct(first.value, second.value), fault)
+
+
+def _distinct(first: Floats, second: Floats) -> tuple[Int32s, Places]:
+    """Codes into distinct pairs; into all pairs where most are distinct anyway."""
+    everything = np.arange(len(first), dtype=np.int32), Places(first, second)
+    one = pa.array(first).dictionary_encode()
+    if len(one.dictionary) > _WORTH_ENCODING * len(first):
+        return everything
+    two = pa.array(second).dictionary_encode()
+    pair = one.indices.to_numpy().astype(np.int64) * len(two.dictionary) + two.indices.to_numpy()
+    pairs = pa.array(pair).dictionary_encode()
+    if len(pairs.dictionary) > _WORTH_ENCODING * len(first):
+        return everything
+    distinct = pairs.dictionary.to_numpy()
+    at_one, at_two = np.divmod(distinct, len(two.dictionary))
+    places = Places(one.dictionary.to_numpy()[at_one], two.dictionary.to_numpy()[at_two])
+    return pairs.indices.to_numpy(), places
+
+
+def cells(places: Places, cell_m: float, projection: Projection | None) -> tuple[Int32s, Int32s, Bools]:
+    """Cells of places, and which of them cells of 32 bits can hold."""
+    x, y = places if projection is None else projection.to_metres(*places)
+    with np.errstate(invalid="ignore", over="ignore"):
+        columns = [np.floor(metres / cell_m) for metres in (x, y)]
+        held = (np.abs(columns[0]) <= _MOST_CELLS) & (np.abs(columns[1]) <= _MOST_CELLS)
+    x_cell, y_cell = (np.where(held, column, 0).astype(np.int32) for column in columns)
+    return x_cell, y_cell, held

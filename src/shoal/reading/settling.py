@@ -1,0 +1,115 @@
+"""What needs all batches: the unit of numeric times, the numbering of users, the centre of the projection."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.promise import Grid
+from shoal.reading import intake
+from shoal.reading.batches import Batch
+from shoal.reading.ordering import Columns, Part, sort_distinct
+from shoal.reading.period import Period
+from shoal.reading.positions import Places, cells
+from shoal.reading.projection import CentreFinder, Projection
+from shoal.reading.times import FIRST_SECOND, LAST_SECOND, UnitVote
+from shoal.samples import Int32s, Samples
+
+
+def settle_times(batches: list[Batch], period: Period) -> None:
+    """Bring numeric times to seconds, in one unit for all, and drop what lies outside the period."""
+    vote = UnitVote()
+    for batch in batches:
+        if batch.numeric is not None:
+            vote.add(batch.when[batch.numeric])
+    for batch in batches:
+        if batch.numeric is not None and vote.per_second > 1:
+            batch.when = np.where(batch.numeric, batch.when // vote.per_second, batch.when)
+        batch.numeric = None
+        batch.keep((batch.when >= FIRST_SECOND) & (batch.when <= LAST_SECOND), intake.TIME_OUT_OF_RANGE)
+        if period.limited:
+            batch.keep(period.holds(batch.when), intake.OUTSIDE_PERIOD)
+
+
+def settle_users(batches: list[Batch], excluded: set[str]) -> tuple[Any, int]:
+    """Number users over all batches, in the order of their names, and drop the excluded ones.
+
+    Returns the names as an Arrow array, and how many of the users to exclude do not occur.
+    """
+    every = pa.chunked_array([batch.users for batch in batches], pa.large_string())
+    encoded = pc.fill_null(every, "").combine_chunks().dictionary_encode()
+    order = pc.sort_indices(encoded.dictionary)
+    names = encoded.dictionary.take(order)
+    rank = np.empty(len(names), np.int32)
+    rank[order.to_numpy()] = np.arange(len(names), dtype=np.int32)
+    number = rank[encoded.indices.to_numpy()]
+    found = pc.index_in(pa.array(sorted(excluded), pa.large_string()), value_set=names)
+    wanted = np.ones(len(names), bool)
+    wanted[found.drop_null().to_numpy()] = False
+    at = 0
+    for batch in batches:
+        batch.user = number[at : at + len(batch.users)][batch.user]
+        at += len(batch.users)
+        batch.users = None
+        if not wanted.all():
+            batch.keep(wanted[batch.user], intake.EXCLUDED)
+    return names, found.null_count
+
+
+def settle_cells(batches: list[Batch], cell_m: float, *, geographic: bool) -> Projection | None:
+    """Choose the projection, if one is needed, and turn places into cells."""
+    projection = _centred(batches) if geographic and any(len(batch.place) for batch in batches) else None
+    for batch in batches:
+        if geographic and projection is None:
+            break
+        x, y, held = cells(batch.places, cell_m, projection)
+        batch.places = Places(x, y)
+        if not held.all():
+            batch.keep(held[batch.place], intake.POSITION_OUT_OF_RANGE)
+    return projection
+
+
+def _centred(batches: list[Batch]) -> Projection:
+    finder = CentreFinder()
+    for batch in batches:
+        weights = np.bincount(batch.place, minlength=len(batch.places.first))
+        there = weights > 0
+        finder.add(batch.places.first[there], batch.places.second[there], weights[there])
+    return finder.projection()
+
+
+def settle_samples(batches: list[Batch], names: Any, grid: Grid) -> Samples:
+    """Sort the rows of all batches, which are emptied, into samples."""
+    present = np.zeros(len(names), bool)
+    for batch in batches:
+        present[batch.user] = True
+    number = (np.cumsum(present) - 1).astype(np.int32)
+    parts = [_part(batch, number, grid.step_s) for batch in batches if len(batch.when)]
+    columns = sort_distinct(parts)
+    users: npt.NDArray[np.object_] = np.empty(int(present.sum()), object)
+    users[:] = names.filter(pa.array(present)).to_pylist()
+    return Samples(users, *columns)
+
+
+def _part(batch: Batch, number: Int32s, step_s: int) -> Part:
+    def take() -> Columns:
+        t, x, y = batch.when // step_s, batch.places.first[batch.place], batch.places.second[batch.place]
+        user = number[batch.user]
+        batch.clear()
+        return Columns(user, t, x, y)
+
+    bounds = [
+        (int(column.min()), int(column.max()))
+        for column in (batch.when, batch.places.first, batch.places.second)
+    ]
+    lows, highs = zip(*((0, len(number)), *bounds), strict=True)
+    return Part(
+        rows=len(batch.when),
+        lows=(lows[0], lows[1] // step_s, *lows[2:]),
+        highs=(highs[0], highs[1] // step_s, *highs[2:]),
+        take=take,
+    )

@@ -1,0 +1,72 @@
+"""Tables of sites (antennas): where each of them is."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.errors import InputError
+from shoal.reading import intake
+from shoal.reading.columns import find_site_roles
+from shoal.reading.numbers import Floats, read_numbers
+from shoal.reading.positions import BySite, Places, degree_faults
+from shoal.reading.sources import guarded, open_source
+from shoal.reading.texts import encode
+from shoal.samples import Bools
+from shoal.schema import LAT, LON, SITE, X, Y
+
+
+def read_sites(sites: object) -> BySite:
+    """Read a table of sites; every site needs one position that can be used."""
+    source = open_source(sites)
+    title = f"The table of sites ({source.title})" if source.title != "The table" else "The table of sites"
+    roles = find_site_roles(source.names, title)
+    malformed: list[int] = []
+    batches = list(source.batches(roles.used, malformed.append, threads=1))
+    if malformed:
+        raise InputError(f"{title} has {sum(malformed):,} malformed rows: mend them.")
+    rows = sum(batch.num_rows for batch in batches)
+    if rows == 0:
+        raise InputError(f"{title} has no rows: expected a row for each site.")
+    geographic = LAT in roles.used
+    first, second = (LON, LAT) if geographic else (X, Y)
+    names, places, faults = [], [], []
+    for batch in batches:
+        columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+        with guarded(title, "sites"):
+            codes, texts = encode(columns[SITE], SITE)
+            one, two = read_numbers(columns[first], first), read_numbers(columns[second], second)
+        names.append(texts.take(pa.array(codes, mask=codes < 0)))
+        places.append(Places(one.value, two.value))
+        faults.append(_unusable(one.value, two.value, geographic=geographic) | (codes < 0))
+    where = Places(*(np.concatenate(values) for values in zip(*places, strict=True)))
+    unusable = np.concatenate(faults)
+    if unusable.any():
+        raise InputError(
+            f"{title} has {int(unusable.sum()):,} of {rows:,} rows without a site or a usable position:"
+            " mend or remove them."
+        )
+    return _distinct(
+        [text for chunk in names for text in chunk.to_pylist()], where, title, geographic=geographic
+    )
+
+
+def _unusable(first: Floats, second: Floats, *, geographic: bool) -> Bools:
+    if geographic:
+        return degree_faults(first, second)[intake.POSITION_OUT_OF_RANGE]
+    return ~(np.isfinite(first) & np.isfinite(second))
+
+
+def _distinct(names: list[str], where: Places, title: str, *, geographic: bool) -> BySite:
+    known: dict[str, int] = {}
+    conflicts = set()
+    for row, name in enumerate(names):
+        kept = known.setdefault(name, row)
+        if (where.first[kept], where.second[kept]) != (where.first[row], where.second[row]):
+            conflicts.add(name)
+    if conflicts:
+        raise InputError(
+            f"{title} gives {len(conflicts):,} of {len(known):,} sites several positions: keep one each."
+        )
+    rows = np.array(list(known.values()))
+    return BySite(list(known), Places(where.first[rows], where.second[rows]), geographic=geographic)

@@ -1,0 +1,140 @@
+"""Where events come from: one file, a folder of files of one kind, or a table in memory."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from shoal.errors import InputError, ShoalError
+
+BATCH_ROWS = 1 << 19
+SUFFIXES = {
+    ".csv": "csv", ".csv.gz": "csv", ".tsv": "tsv", ".tsv.gz": "tsv", ".parquet": "parquet", ".pq": "parquet",
+}  # fmt: skip
+EXPECTED = "expected CSV or TSV (.csv, .tsv, also .gz) or Parquet (.parquet)"
+
+Reject = Callable[[int], None]
+
+
+class Source(Protocol):
+    """Rows in batches, and the names of their columns."""
+
+    title: str
+    names: list[str]
+    warnings: list[str]
+
+    def batches(self, columns: Mapping[str, str], reject: Reject, *, threads: int) -> Iterator[Any]:
+        """Record batches with a column for each role; ``reject`` is told of rows that are no rows."""
+        ...
+
+
+@contextmanager
+def guarded(title: str, kind: str) -> Iterator[None]:
+    """Failures of the libraries below in our own words: theirs quote data."""
+    try:
+        yield
+    except (ShoalError, MemoryError):
+        raise
+    except (pa.ArrowException, OSError, EOFError, UnicodeError, csv.Error):
+        raise InputError(
+            f"{title} cannot be read as {kind}: it is damaged or of another kind; make it again."
+        ) from None
+
+
+def open_source(source: object) -> Source:
+    """Find out what a source is and read the names of its columns."""
+    if isinstance(source, str | os.PathLike):
+        return open_path(Path(source))
+    if hasattr(source, "__arrow_c_stream__"):
+        from shoal.reading.tables import Table
+
+        return Table(source)
+    hint = "; collect() it first" if hasattr(source, "collect") else ""
+    raise InputError(
+        f"Events must be a path or a table (pandas, polars, pyarrow), got {type(source).__name__}{hint}."
+    )
+
+
+def open_path(path: Path) -> Source:
+    """A file by its suffix, or a folder."""
+    try:
+        if path.is_dir():
+            return _open_folder(path)
+        if not path.exists():
+            raise InputError(f"No file or folder {str(path)!r}: {EXPECTED}; check the path.")
+    except OSError:
+        raise InputError(f"{str(path)!r} cannot be opened: check the path and its permissions.") from None
+    kind = kind_of(path)
+    if kind is None:
+        raise InputError(f"{path.name!r} has an unknown suffix: {EXPECTED}; rename or convert it.")
+    return _open_file(path, kind, repr(path.name))
+
+
+def kind_of(path: Path) -> str | None:
+    """csv, tsv or parquet by the suffix, whatever its case."""
+    name = path.name.lower()
+    return next((kind for suffix, kind in SUFFIXES.items() if name.endswith(suffix)), None)
+
+
+def _open_file(path: Path, kind: str, title: str) -> Source:
+    from shoal.reading.csv_files import CsvFile
+    from shoal.reading.parquet_files import ParquetFile
+
+    try:
+        with path.open("rb"):
+            size = path.stat().st_size
+    except OSError:
+        raise InputError(f"{title} cannot be opened: check its permissions.") from None
+    if size == 0:
+        raise InputError(f"{title} is empty: {EXPECTED} with column names and rows.")
+    return ParquetFile(path, title) if kind == "parquet" else CsvFile(path, title, tabs=kind == "tsv")
+
+
+def _open_folder(folder: Path) -> Source:
+    files, others = [], 0
+    for path in sorted(folder.rglob("*")):
+        parts = path.relative_to(folder).parts
+        if any(part.startswith((".", "_")) for part in parts) or not path.is_file():
+            continue
+        kind = kind_of(path)
+        others += kind is None
+        if kind is not None:
+            files.append((path, kind))
+    kinds = sorted({kind for _, kind in files})
+    title = f"Folder {folder.name!r}"
+    if not files:
+        raise InputError(f"{title} holds no data files: {EXPECTED}.")
+    if len(kinds) > 1:
+        raise InputError(f"{title} holds files of several kinds ({', '.join(kinds)}): keep one kind.")
+    return _Folder(title, files, others)
+
+
+class _Folder:
+    """Files of one kind, read one after the other; messages number them, since names may be of people."""
+
+    def __init__(self, title: str, files: list[tuple[Path, str]], others: int) -> None:
+        self.title = title
+        self._files = files
+        self.names = self._open(0).names
+        self.warnings = [f"{others} files with other suffixes in the folder were not read."] if others else []
+
+    def _open(self, number: int) -> Source:
+        path, kind = self._files[number]
+        return _open_file(path, kind, f"File {number + 1} of {len(self._files)} in {self.title.lower()}")
+
+    def batches(self, columns: Mapping[str, str], reject: Reject, *, threads: int) -> Iterator[Any]:
+        for number in range(len(self._files)):
+            source = self._open(number)
+            lacking = [role for role, name in columns.items() if source.names.count(name) != 1]
+            if lacking:
+                raise InputError(
+                    f"{source.title} lacks the {' and '.join(lacking)} column of the first:"
+                    " give all files the same columns."
+                )
+            yield from source.batches(columns, reject, threads=threads)

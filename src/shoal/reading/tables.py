@@ -1,0 +1,63 @@
+"""Tables in memory: anything with the Arrow PyCapsule interface (pandas, polars, pyarrow, duckdb, ...)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from shoal.errors import InputError, ShoalError
+from shoal.reading.sources import BATCH_ROWS, Reject
+
+
+class Table:
+    """A table handed over by Python code."""
+
+    title = "The table"
+
+    def __init__(self, table: Any) -> None:
+        self.warnings: list[str] = []
+        self._table = table
+        self._stream: Any = None
+        self.names = _labels(table) or list(self._open(table).schema.names)
+
+    def batches(self, columns: Mapping[str, str], reject: Reject, *, threads: int) -> Iterator[Any]:  # noqa: ARG002
+        """Batches of the wanted columns in their own types."""
+        stream = self._stream if self._stream is not None else self._open(self._narrowed(columns))
+        places = [stream.schema.get_field_index(name) for name in columns.values()]
+        try:
+            for batch in stream:
+                for start in range(0, batch.num_rows, BATCH_ROWS):
+                    piece = batch.slice(start, BATCH_ROWS)
+                    yield pa.RecordBatch.from_arrays([piece.column(place) for place in places], list(columns))
+        except (pa.ArrowException, OSError):
+            raise self._unreadable() from None
+
+    def _open(self, table: Any) -> Any:
+        try:
+            self._stream = pa.RecordBatchReader.from_stream(table)
+        except ShoalError:
+            raise
+        except Exception:  # each library has exceptions of its own, which quote data
+            raise self._unreadable() from None
+        return self._stream
+
+    def _narrowed(self, columns: Mapping[str, str]) -> Any:
+        """Only the wanted columns, so that no other needs to be converted."""
+        try:
+            return self._table[list(dict.fromkeys(columns.values()))]
+        except Exception:  # not a frame after all
+            return self._table
+
+    def _unreadable(self) -> InputError:
+        return InputError(
+            "The table cannot be read as Arrow: expected columns of one type each for user, time and"
+            " position; convert those that mix types."
+        )
+
+
+def _labels(table: Any) -> list[str]:
+    """The names of columns as pandas and polars keep them; empty for other tables."""
+    labels = getattr(table, "columns", ())
+    return [label for label in labels if isinstance(label, str)] if hasattr(labels, "__iter__") else []

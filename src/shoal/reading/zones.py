@@ -1,0 +1,71 @@
+"""Local wall-clock times to UTC, for whole columns, without the machine's own zone."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from itertools import pairwise
+from zoneinfo import ZoneInfo
+
+import numpy as np
+
+from shoal.errors import InputError
+from shoal.samples import Int64s
+
+DAY_S = 86_400
+_EPOCH = datetime(1970, 1, 1)
+_FIRST_DAY = (datetime(1, 1, 3) - _EPOCH).days  # a margin, so that offsets never leave what datetime can hold
+_LAST_DAY = (datetime(9999, 12, 29) - _EPOCH).days
+
+
+class Zone:
+    """A time zone by its IANA name, such as ``Europe/Paris``.
+
+    Hours that occur twice (clocks set back) are taken the first time; hours that do not exist (clocks set
+    forward) are read with the offset before the change, as datetime does with fold = 0.
+    """
+
+    def __init__(self, name: str) -> None:
+        try:
+            self._zone = ZoneInfo(name)
+        except (LookupError, ValueError, OSError, TypeError, AttributeError):
+            raise InputError(
+                f"Unknown time zone {name!r} for --timezone: expected a name such as UTC or Europe/Paris."
+            ) from None
+        self.name = name
+        self._days: dict[int, list[tuple[int, int]]] = {}
+
+    def to_utc(self, local: Int64s) -> Int64s:
+        """Unix seconds of wall-clock times that are given as seconds since 1970-01-01T00:00 on that clock."""
+        if self.name == "UTC" or len(local) == 0:
+            return local
+        days = np.unique(np.clip(local // DAY_S, _FIRST_DAY, _LAST_DAY))
+        steps = [step for day in days.tolist() for step in self._steps(day)]
+        since = np.array([second for second, _ in steps], np.int64)
+        offsets = np.array([offset for _, offset in steps], np.int64)
+        nearest = np.searchsorted(since, local, side="right") - 1
+        return local - offsets[np.maximum(nearest, 0)]
+
+    def _steps(self, day: int) -> list[tuple[int, int]]:
+        """From which local second of a day on which offset holds (seconds east of UTC)."""
+        known = self._days.get(day)
+        if known is None:
+            edges = range(day * DAY_S, (day + 1) * DAY_S + 1, DAY_S // 4)
+            known = [(edges[0], self._offset(edges[0]))]
+            for low, high in pairwise(edges):
+                if self._offset(low) != self._offset(high):
+                    change = self._first_change(low, high)
+                    known.append((change, self._offset(change)))
+            self._days[day] = known
+        return known
+
+    def _first_change(self, low: int, high: int) -> int:
+        """The first second after ``low`` with another offset; there is at most one change in between."""
+        before = self._offset(low)
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if self._offset(middle) == before else (low, middle)
+        return high
+
+    def _offset(self, local: int) -> int:
+        offset = (_EPOCH + timedelta(seconds=local)).replace(tzinfo=self._zone).utcoffset()
+        return 0 if offset is None else round(offset.total_seconds())
