@@ -5,8 +5,8 @@ a day depends only on the seed, the user's index and the day, not on how many ot
 hash is the finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): whole numbers modulo 2^64.
 
 What is made of the numbers uses whole numbers and the five operations that IEEE 754 rounds correctly
-(+ - * / sqrt), element by element: never exp, log, sin, a sum of floats or BLAS, whose last bits depend on the
-machine. numpy's own random streams are not used, so its policy on them does not matter either.
+(+ - * / sqrt), element by element: never exp, log, sin, a sum of floats or BLAS, whose last bits depend on
+the machine. numpy's own random streams are not used, so its policy on them does not matter either.
 """
 
 from __future__ import annotations
@@ -62,7 +62,8 @@ def pick(stream: Streams, cumulative: Ints, row: npt.ArrayLike = 0) -> Ints:
     ``cumulative`` has shape (rows, columns): running totals of whole-number weights along each row, each row
     starting at its own first weight and below 2^31.
     """
-    rows, columns = cumulative.shape
+    rows: int = cumulative.shape[0]
+    columns: int = cumulative.shape[1]
     of_row: Ints = np.broadcast_to(np.asarray(row, dtype=np.int64), stream.shape)
     totals = cumulative[:, -1]
     starts = np.cumsum(totals) - totals

@@ -1,1 +1,1 @@
-""""""
+"""Results as self-contained HTML pages."""
