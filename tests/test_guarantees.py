@@ -6,11 +6,11 @@ import random
 from collections import Counter
 
 import pytest
+
 from engine import release
 from oracles.attacker import reuse_errors, truthfulness_errors, violations
 from oracles.casual_worlds import random_case
 from oracles.patterns import invariant_errors, pattern_groups, permutation_errors
-
 from shoal.errors import InputError
 
 CASES_PER_SEED = 40

@@ -96,7 +96,9 @@ def anonymize_samples(
 def check_population(n_users: int, k: int) -> None:
     """Refuse data in which nobody could be hidden."""
     if n_users < k:
-        raise InputError(f"k = {k} needs at least {k} users with usable rows, found {n_users}: add users or lower k.")
+        raise InputError(
+            f"k = {k} needs at least {k} users with usable rows, found {n_users}: add users or lower k."
+        )
 
 
 def _published_part(newest: EpochSlice, presence: Presence) -> EpochSlice:
@@ -110,7 +112,11 @@ def _hiding_cost(
     """What it costs to hide each of some users of an epoch among the others: its k - 1 cheapest merges."""
     part = newest.restricted(members)
     arrays = arrange(
-        [LiveEpoch(part, part.raw)], n_users, np.arange(n_users, dtype=np.int32), settings.space_weight, workers
+        [LiveEpoch(part, part.raw)],
+        n_users,
+        np.arange(n_users, dtype=np.int32),
+        settings.space_weight,
+        workers,
     )
     costs = nearest_costs(arrays, k - 1, workers)
     by_user: Int32s = np.argsort(arrays.user)
@@ -135,4 +141,3 @@ def _outcome(samples: Samples, presence: Presence, journal: Journal, seconds: fl
         relaxations=relaxations,
         seconds=seconds,
     )
-

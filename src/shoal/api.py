@@ -199,7 +199,9 @@ def _n_workers(workers: int | None) -> int:
 def _outputs(output: str | Path | None, key_out: str | Path | None) -> Outputs | None:
     if output is None:
         if key_out is not None:
-            raise ParameterError("key_out goes with output: name the published file as well, or use Published.key().")
+            raise ParameterError(
+                "key_out goes with output: name the published file as well, or use Published.key()."
+            )
         return None
     return Outputs(Path(output), None if key_out is None else Path(key_out))
 

@@ -23,13 +23,14 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-Text = Annotated[str | None, typer.Option()]
 _COLUMNS = "Names of columns"
 
 
 @app.callback(invoke_without_command=True)
 def _version(
-    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.", is_eager=True)] = False,
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version and exit.", is_eager=True)
+    ] = False,
 ) -> None:
     if version:
         import shoal
@@ -41,30 +42,49 @@ def _version(
 @app.command()
 def anonymize(
     events: Annotated[Path, typer.Argument(help="CSV, TSV (also .gz) or Parquet, a file or a folder.")],
-    output: Annotated[Path, typer.Option("-o", "--output", help="Published file: .parquet, .csv, .csv.gz, .geoparquet.")],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="Published file: .parquet, .csv, .csv.gz, .geoparquet.")
+    ],
     k: Annotated[int, typer.Option("--k", help="Hide everybody among at least k records.")],
-    tau: Annotated[str | None, typer.Option(help="How long an attacker may have followed somebody, e.g. 30min.")] = None,
+    tau: Annotated[
+        str | None, typer.Option(help="How long an attacker may have followed somebody, e.g. 30min.")
+    ] = None,
     epsilon: Annotated[str | None, typer.Option(help="How much more they may learn, e.g. 30min.")] = None,
-    whole: Annotated[bool, typer.Option("--whole", help="Hide whole trajectories instead; no tau, no epsilon.")] = False,
+    whole: Annotated[
+        bool, typer.Option("--whole", help="Hide whole trajectories instead; no tau, no epsilon.")
+    ] = False,
     cell: Annotated[str, typer.Option(help="Finest resolution in space.")] = "100m",
     step: Annotated[str, typer.Option(help="Finest resolution in time.")] = "1min",
     space_weight: Annotated[
-        float, typer.Option(help="1: space and time count alike; 2 buys precision in space with precision in time.")
+        float,
+        typer.Option(help="1: space and time count alike; 2 buys precision in space with precision in time."),
     ] = 1.0,
     selector: Annotated[str, typer.Option(help="How hiding sets are chosen: matching.")] = "matching",
-    reuse: Annotated[str, typer.Option(help="How often two users may hide each other: once, pair or spaced.")] = "once",
-    sites: Annotated[Path | None, typer.Option(help="Table of sites, for events with a site instead of a position.")] = None,
+    reuse: Annotated[
+        str, typer.Option(help="How often two users may hide each other: once, pair or spaced.")
+    ] = "once",
+    sites: Annotated[
+        Path | None, typer.Option(help="Table of sites, for events with a site instead of a position.")
+    ] = None,
     timezone: Annotated[str, typer.Option(help="Zone of times that come without one.")] = "UTC",
     start: Annotated[str | None, typer.Option("--from", help="Leave out events before this time.")] = None,
     end: Annotated[str | None, typer.Option("--to", help="Leave out events from this time on.")] = None,
-    exclude_users: Annotated[Path | None, typer.Option(help="File with one user per line to leave out.")] = None,
-    key_out: Annotated[Path | None, typer.Option(help="Also write which record is whose (secret): .csv or .parquet.")] = None,
+    exclude_users: Annotated[
+        Path | None, typer.Option(help="File with one user per line to leave out.")
+    ] = None,
+    key_out: Annotated[
+        Path | None, typer.Option(help="Also write which record is whose (secret): .csv or .parquet.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Breaks ties; the same seed gives the same boxes.")] = 0,
     workers: Annotated[int | None, typer.Option(help="Threads; all cores unless given.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on where an unfinished run ended.")] = False,
-    strict: Annotated[bool, typer.Option("--strict", help="Refuse events with rows that cannot be used.")] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Refuse events with rows that cannot be used.")
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace existing output.")] = False,
-    json_out: Annotated[str | None, typer.Option("--json", help="Write the summary as JSON to a file, or - for stdout.")] = None,
+    json_out: Annotated[
+        str | None, typer.Option("--json", help="Write the summary as JSON to a file, or - for stdout.")
+    ] = None,
     user_column: Annotated[str | None, typer.Option(rich_help_panel=_COLUMNS)] = None,
     time_column: Annotated[str | None, typer.Option(rich_help_panel=_COLUMNS)] = None,
     lat_column: Annotated[str | None, typer.Option(rich_help_panel=_COLUMNS)] = None,
@@ -113,7 +133,9 @@ def anonymize(
 @app.command()
 def synth(
     preset: Annotated[str, typer.Argument(help="What to make: city.")],
-    output: Annotated[Path, typer.Option("-o", "--output", help="Events to write: .parquet, .csv or .csv.gz.")],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="Events to write: .parquet, .csv or .csv.gz.")
+    ],
     users: Annotated[int, typer.Option(help="How many subscribers.")] = 2000,
     days: Annotated[int, typer.Option(help="How many days.")] = 1,
     seed: Annotated[int, typer.Option(help="Another seed, another city.")] = 0,
@@ -164,7 +186,11 @@ def main() -> None:
     except (KeyboardInterrupt, click.Abort):
         _fail(UnfinishedError("Interrupted: nothing was published; --resume goes on where it ended."))
     except MemoryError:
-        _fail(UnfinishedError("Out of memory: nothing was published; close other programs or take fewer events."))
+        _fail(
+            UnfinishedError(
+                "Out of memory: nothing was published; close other programs or take fewer events."
+            )
+        )
     except Exception as error:
         # The text of a library's error may quote a row of data: say where it happened and keep it back.
         if os.environ.get("SHOAL_DEBUG"):
@@ -172,7 +198,9 @@ def main() -> None:
         trace = error.__traceback__
         while trace is not None and trace.tb_next is not None:
             trace = trace.tb_next
-        place = "" if trace is None else f" in {Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}"
+        place = (
+            "" if trace is None else f" in {Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}"
+        )
         _fail(
             UnfinishedError(
                 f"Internal error ({type(error).__name__}{place}): nothing was published."

@@ -43,7 +43,10 @@ def in_degrees(boxes: Hulls, projection: Projection) -> Hulls:
     across = lon_max - lon_min > 180
     lon_min, lon_max = np.where(across, -180.0, lon_min), np.where(across, 180.0, lon_max)
     bounds = Hulls(
-        np.clip(lon_min, -180, 180), np.clip(lon_max, -180, 180), np.clip(lat_min, -90, 90), np.clip(lat_max, -90, 90)
+        np.clip(lon_min, -180, 180),
+        np.clip(lon_max, -180, 180),
+        np.clip(lat_min, -90, 90),
+        np.clip(lat_max, -90, 90),
     )
     return Hulls(*(bound[place.reshape(-1)] for bound in bounds))
 

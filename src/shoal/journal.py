@@ -96,7 +96,11 @@ class FolderJournal:
 
     def append(self, step: Step) -> None:
         """Note one more step."""
-        picks = {} if step.picks is None else {f"pick_{name}": value for name, value in step.picks._asdict().items()}
+        picks = (
+            {}
+            if step.picks is None
+            else {f"pick_{name}": value for name, value in step.picks._asdict().items()}
+        )
         path = self._path(self._length)
         unfinished = path.with_suffix(".part")
         with unfinished.open("wb") as file:
@@ -123,5 +127,3 @@ class FolderJournal:
 def checkpoint_folder(output: Path) -> Path:
     """Where the journal of a run that will publish ``output`` lies."""
     return output.with_name(output.name + ".checkpoint")
-
-

@@ -75,7 +75,9 @@ def make_manifest(
             "records": outcome.n_records,
             "boxes": outcome.boxes.n_boxes,
             "samples_published": outcome.n_samples - outcome.n_suppressed,
-            "rows_dropped": {reason: public_count(rows, k) for reason, rows in sorted(intake.dropped.items())},
+            "rows_dropped": {
+                reason: public_count(rows, k) for reason, rows in sorted(intake.dropped.items())
+            },
         },
         "suppression": {
             "samples": public_count(outcome.n_suppressed, k),
@@ -103,5 +105,7 @@ def _one_window(outcome: Outcome, settings: Settings, k: int) -> str:
     if settings.reuse is Reuse.SPACED:
         return "not given: members may serve again after a while (reuse spaced)"
     if outcome.relaxations:
-        return f"weakened: {public_count(outcome.relaxations, k)} of {outcome.picks} hiding members served again"
+        return (
+            f"weakened: {public_count(outcome.relaxations, k)} of {outcome.picks} hiding members served again"
+        )
     return "given"

@@ -79,38 +79,51 @@ class TerminalProgress:
 
 def show_summary(summary: dict[str, Any], promise: Promise, grid: Grid, output: Path) -> None:
     """A closing summary that a non-expert understands, in 80 columns."""
-    for label, text in summary_lines(summary, promise, grid, output):
-        print(f"{label:<12}{text}".rstrip())
+    for label, texts in summary_parts(summary, promise, grid, output).items():
+        for number, text in enumerate(texts):
+            print(f"{'' if number else label:<12}{text}")
 
 
-def summary_lines(
+def summary_parts(
     summary: dict[str, Any], promise: Promise, grid: Grid, output: Path
-) -> list[tuple[str, str]]:
-    """Labels and texts of the summary; a label is given on the first line of its part."""
-    space, minutes = summary["precision_km"], summary["precision_minutes"]
-    lines = [("Promise", text) for text in promise_lines(promise, grid)]
-    lines.append(("In", f"{summary['users']:,} users, {summary['samples']:,} samples from {summary['rows']:,} rows"))
+) -> dict[str, list[str]]:
+    """The parts of the summary, a label and its lines each; parts without lines are not shown."""
+    return {
+        "Promise": promise_lines(promise, grid),
+        "In": _intake(summary),
+        "Published": [f"{summary['records']:,} records with {summary['boxes']:,} boxes", f"in {output.name}"],
+        "Suppressed": _suppression(summary),
+        "Precision": _precision(summary),
+        "Relaxed": _relaxations(summary),
+        "Time": [f"{summary['seconds']:.1f} s"],
+    }
+
+
+def _intake(summary: dict[str, Any]) -> list[str]:
+    lines = [f"{summary['users']:,} users, {summary['samples']:,} samples from {summary['rows']:,} rows"]
     if summary["duplicates"]:
-        lines.append(("", f"{summary['duplicates']:,} rows repeat another within one cell and time step"))
-    lines += [("", f"{rows:,} rows not used: {reason}") for reason, rows in sorted(summary["rows_dropped"].items())]
+        lines.append(f"{summary['duplicates']:,} rows repeat another within one cell and time step")
+    lines += [f"{rows:,} rows not used: {reason}" for reason, rows in sorted(summary["rows_dropped"].items())]
     if summary["columns_dropped"]:
-        lines.append(("", f"columns not used: {', '.join(summary['columns_dropped'])}"))
-    lines.append(("Published", f"{summary['records']:,} records with {summary['boxes']:,} boxes in {output.name}"))
-    lines += [("Suppressed", text) for text in _suppression(summary)]
-    lines += [
-        ("Precision", f"space {space['median']:.1f} km (half of the boxes between {space['q25']:.1f} and {space['q75']:.1f})"),
-        ("", f"time  {minutes['median']:.0f} min (half of the boxes between {minutes['q25']:.0f} and {minutes['q75']:.0f})"),
+        lines.append(f"columns not used: {', '.join(summary['columns_dropped'])}")
+    return lines
+
+
+def _precision(summary: dict[str, Any]) -> list[str]:
+    space, minutes = summary["precision_km"], summary["precision_minutes"]
+    return [
+        f"space: median {space['median']:.1f} km, half of the boxes {space['q25']:.1f} to {space['q75']:.1f} km",
+        f"time: median {minutes['median']:.0f} min, half of the boxes {minutes['q25']:.0f} to {minutes['q75']:.0f} min",
     ]
-    lines += [("Relaxed", text) for text in _relaxations(summary)]
-    lines.append(("Time", f"{summary['seconds']:.1f} s"))
-    seen: set[str] = set()
-    return [("" if label in seen else label, text) for label, text in lines if not seen.add(label) or True]
 
 
 def promise_lines(promise: Promise, grid: Grid) -> list[str]:
     """The promise in plain words."""
     if promise.tau is None or promise.epsilon is None:
-        return [f"whoever knows all places and times of a person finds at least {promise.k}", "records that fit"]
+        return [
+            f"whoever knows all places and times of a person finds at least {promise.k}",
+            "records that fit",
+        ]
     return [
         f"whoever followed a person for {duration(promise.tau * grid.step_s)} finds at least {promise.k} records",
         f"that fit, and learns at most {duration(promise.epsilon * grid.step_s)} more",

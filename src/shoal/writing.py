@@ -61,7 +61,10 @@ def published_batches(
         piece = slice(begin, begin + _ROWS_AT_A_TIME)
         boxes = type(named.boxes)(*(column[piece] for column in named.boxes))
         metres = Hulls(
-            boxes.x0 * grid.cell_m, (boxes.x1 + 1) * grid.cell_m, boxes.y0 * grid.cell_m, (boxes.y1 + 1) * grid.cell_m
+            boxes.x0 * grid.cell_m,
+            (boxes.x1 + 1) * grid.cell_m,
+            boxes.y0 * grid.cell_m,
+            (boxes.y1 + 1) * grid.cell_m,
         )
         columns: dict[str, Any] = {
             RECORD: named.name[named.record[piece]],
@@ -92,7 +95,12 @@ def key_table(named: NamedBoxes, users: np.typing.NDArray[np.object_]) -> pa.Tab
 
 
 def write_published(
-    file: IO[bytes], suffix: str, named: NamedBoxes, grid: Grid, projection: Projection | None, notes: dict[str, Any]
+    file: IO[bytes],
+    suffix: str,
+    named: NamedBoxes,
+    grid: Grid,
+    projection: Projection | None,
+    notes: dict[str, Any],
 ) -> None:
     """Write the published table in the format that the suffix names; ``notes`` go into Parquet's metadata."""
     geometry = suffix == ".geoparquet"
@@ -121,7 +129,9 @@ def _write_csv(sink: Any, batches: Iterator[pa.RecordBatch]) -> None:
         columns = [texts.get(name, batch.column(name)) for name in batch.schema.names]
         piece = pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
         if writer is None:
-            writer = pa.csv.CSVWriter(sink, piece.schema, write_options=pa.csv.WriteOptions(quoting_style="needed"))
+            writer = pa.csv.CSVWriter(
+                sink, piece.schema, write_options=pa.csv.WriteOptions(quoting_style="needed")
+            )
         writer.write_batch(piece)
     if writer is not None:
         writer.close()
@@ -129,7 +139,11 @@ def _write_csv(sink: Any, batches: Iterator[pa.RecordBatch]) -> None:
 
 def _geo_metadata(*, geographic: bool) -> dict[str, Any]:
     """GeoParquet's description of the geometry column; without a crs it is longitude and latitude (CRS84)."""
-    column: dict[str, Any] = {"encoding": "WKB", "geometry_types": ["Polygon"], "orientation": "counterclockwise"}
+    column: dict[str, Any] = {
+        "encoding": "WKB",
+        "geometry_types": ["Polygon"],
+        "orientation": "counterclockwise",
+    }
     if not geographic:
         column["crs"] = None
     return {"version": "1.1.0", "primary_column": GEOMETRY, "columns": {GEOMETRY: column}}

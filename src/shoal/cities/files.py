@@ -16,15 +16,15 @@ PRESETS = ("city",)
 SUFFIXES = (".parquet", ".csv", ".csv.gz")
 
 
-def write_city(
-    preset: str, output: Path, *, users: int, days: int, seed: int, force: bool = False
-) -> int:
+def write_city(preset: str, output: Path, *, users: int, days: int, seed: int, force: bool = False) -> int:
     """Make the events of a preset and write them whole; return their number."""
     if preset not in PRESETS:
         raise InputError(f"The preset must be one of {', '.join(PRESETS)}, got {preset!r}.")
     suffix = next((suffix for suffix in SUFFIXES if output.name.lower().endswith(suffix)), None)
     if suffix is None:
-        raise InputError(f"The output must end in one of {', '.join(SUFFIXES)}, found {output.suffix or 'none'!r}: rename it.")
+        raise InputError(
+            f"The output must end in one of {', '.join(SUFFIXES)}, found {output.suffix or 'none'!r}: rename it."
+        )
     if output.exists() and not force:
         raise InputError(f"{output.name} exists already: add --force to replace it, or choose another name.")
     if not output.parent.is_dir():

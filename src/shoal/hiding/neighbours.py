@@ -27,7 +27,9 @@ def nearest_costs(arrays: WindowArrays, width: int, workers: Workers) -> npt.NDA
     """For every user of a window, the total cost of its cheapest members, whoever they have been to each other."""
     n = len(arrays.user)
     nobody = np.empty((0, 0), np.int32)
-    barred = Barred(nobody, nobody, np.zeros(int(arrays.user.max(initial=0)) + 1, np.int32), 0, np.empty((n, 0), np.int32))
+    barred = Barred(
+        nobody, nobody, np.zeros(int(arrays.user.max(initial=0)) + 1, np.int32), 0, np.empty((n, 0), np.int32)
+    )
     everybody = np.arange(n, dtype=np.int32)
     member, cost = np.empty((n, width), np.int32), np.empty((n, width))
     workers.over(n, lambda begin, end: nearest(arrays, barred, everybody, begin, end, member, cost))
@@ -40,9 +42,7 @@ def with_nearest(
     """The edges from these owners to their nearest members and back, added to those known."""
     member = np.empty((len(owners), width), np.int32)
     cost = np.empty((len(owners), width))
-    workers.over(
-        len(owners), lambda begin, end: nearest(arrays, barred, owners, begin, end, member, cost)
-    )
+    workers.over(len(owners), lambda begin, end: nearest(arrays, barred, owners, begin, end, member, cost))
     found = member >= 0
     owner = np.repeat(owners, width).reshape(found.shape)[found]
     forth = _added(known, Edges(owner, member[found], cost[found]), len(arrays.user))

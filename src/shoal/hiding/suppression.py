@@ -41,7 +41,9 @@ def decide_presence(
     samples_of = np.zeros(n_users, np.int64)
     recordless = np.zeros(n_users, np.bool_)
     while True:
-        published, samples_of[:], suppressed = _fold(timeline, n_users, promise, recordless, hiding_cost, tick)
+        published, samples_of[:], suppressed = _fold(
+            timeline, n_users, promise, recordless, hiding_cost, tick
+        )
         has_record = np.zeros(n_users, np.bool_)
         for users in published.values():
             has_record[users] = True

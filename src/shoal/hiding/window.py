@@ -22,7 +22,9 @@ class LiveEpoch(NamedTuple):
     pools: Pools
 
 
-def arrange(epochs: list[LiveEpoch], n_users: int, rank: Int32s, weight: float, workers: Workers) -> WindowArrays:
+def arrange(
+    epochs: list[LiveEpoch], n_users: int, rank: Int32s, weight: float, workers: Workers
+) -> WindowArrays:
     """The users present in these epochs, grouped by presence pattern and, inside a group, by place.
 
     ``rank`` orders users who are at the same place (a random order by seed).

@@ -51,7 +51,7 @@ def count_union(a: Pools, row_a: int, b: Pools, row_b: int) -> int:
 
 
 @inner
-def write_union(  # noqa: PLR0913
+def write_union(
     a: Pools, row_a: int, b: Pools, row_b: int, out: Pools, base: int, place_a: Int32s, place_b: Int32s
 ) -> int:
     """Write the union of two pools into ``out`` from index ``base`` on; return its number of slots.
@@ -152,7 +152,9 @@ def concatenate_pools(parts: list[Pools]) -> Pools:
 
 
 @kernel
-def collapse(user: Int32s, t: Int64s, x: Int32s, y: Int32s, origin: int, out: Pools, users: Int32s, counts: Int32s) -> int:
+def collapse(
+    user: Int32s, t: Int64s, x: Int32s, y: Int32s, origin: int, out: Pools, users: Int32s, counts: Int32s
+) -> int:
     """Make one pool per user of samples sorted by (user, t); samples of one slot become one hull.
 
     ``out`` has room for len(t) slots and rows, its ptr[0] is 0; times are stored less ``origin``. Writes the users
@@ -195,4 +197,8 @@ def collapsed(user: Int32s, t: Int64s, x: Int32s, y: Int32s, origin: int) -> tup
     ptr = out.ptr[: rows + 1] if rows else np.zeros(1, np.int64)
     n_slots = int(ptr[-1])
     columns = (getattr(out, name)[:n_slots].copy() for name in Pools._fields[1:-1])
-    return users[:rows].copy(), counts[:rows].copy(), Pools(ptr.copy(), *columns, touch=out.touch[:rows].copy())
+    return (
+        users[:rows].copy(),
+        counts[:rows].copy(),
+        Pools(ptr.copy(), *columns, touch=out.touch[:rows].copy()),
+    )

@@ -178,7 +178,9 @@ def allowed_edges(arrays: WindowArrays, barred: Barred, owner: Int32s, member: I
 
 
 @kernel
-def windows_since(arrays: WindowArrays, barred: Barred, owner: Int32s, member: Int32s, window: int, age: Int32s) -> None:
+def windows_since(
+    arrays: WindowArrays, barred: Barred, owner: Int32s, member: Int32s, window: int, age: Int32s
+) -> None:
     """age[q] = windows since owner[q] last had member[q]; 0 if never, -1 if it has it in this window already."""
     for q in range(len(owner)):
         user, other = arrays.user[owner[q]], arrays.user[member[q]]
