@@ -75,6 +75,15 @@ def test_fitting_records_and_published_samples(
     assert published_mask(samples, boxes).tolist() == published
 
 
+def test_only_boxes_wholly_inside_the_interval_can_contradict() -> None:
+    samples = samples_of([[(12, 1, 1)]])
+    seen, holds = np.array([0]), (12, 12, 1, 1, 1, 1)
+    for span, contradicts in (((10, 11), True), ((9, 11), False), ((13, 19), True), ((13, 20), False)):
+        other = (*span, 5, 5, 5, 5)
+        boxes = boxes_of([[holds], sorted([holds, other])])
+        assert fitting_records(samples, seen, (10, 20), boxes).tolist() == ([0] if contradicts else [0, 1])
+
+
 def test_own_record_first_then_the_most_precise() -> None:
     walk = [(10, 5, 5), (20, 8, 5), (25, 9, 6)]
     samples = samples_of([walk, walk, walk, [(22, 1, 1)]])
