@@ -57,7 +57,10 @@ def release(
     records: dict[int, list[tuple[int, ...]]] = {}
     for owner, *box in zip(*(column.tolist() for column in outcome.boxes), strict=True):
         records.setdefault(users[owner], []).append(tuple(box))
-    epoch_of = (lambda t: 0) if epsilon is None else (lambda t: t // epsilon)
+
+    def epoch_of(t: int) -> int:
+        return 0 if epsilon is None else t // epsilon
+
     presence = {user: {epoch_of(box[0]) for box in boxes} for user, boxes in records.items()}
     present_raw = {(user, epoch_of(t)) for user in users for t, _, _ in world[user]}
     suppressed = {(user, epoch) for user, epoch in present_raw if epoch not in presence.get(user, set())}

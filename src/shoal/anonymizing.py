@@ -6,7 +6,6 @@ import time
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from shoal.blocks import Workers
 from shoal.boxes import Boxes, concatenate
@@ -19,7 +18,7 @@ from shoal.hiding.window import LiveEpoch, arrange
 from shoal.journal import Journal, MemoryJournal
 from shoal.progress import Progress, Silent
 from shoal.promise import Promise
-from shoal.samples import Bools, Int32s, Samples
+from shoal.samples import Bools, Floats, Samples
 
 
 class Outcome(NamedTuple):
@@ -108,7 +107,7 @@ def _published_part(newest: EpochSlice, presence: Presence) -> EpochSlice:
 
 def _hiding_cost(
     newest: EpochSlice, members: Bools, k: int, n_users: int, settings: Settings, workers: Workers
-) -> npt.NDArray[np.float64]:
+) -> Floats:
     """What it costs to hide each of some users of an epoch among the others: its k - 1 cheapest merges."""
     part = newest.restricted(members)
     arrays = arrange(
@@ -119,8 +118,7 @@ def _hiding_cost(
         workers,
     )
     costs = nearest_costs(arrays, k - 1, workers)
-    by_user: Int32s = np.argsort(arrays.user)
-    return costs[by_user]
+    return costs[np.argsort(arrays.user)]
 
 
 def _outcome(samples: Samples, presence: Presence, journal: Journal, seconds: float) -> Outcome:

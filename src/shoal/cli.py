@@ -35,7 +35,7 @@ def _version(
     if version:
         import shoal
 
-        print(shoal.__version__)  # type: ignore[attr-defined]
+        print(shoal.__version__)
         raise typer.Exit
 
 

@@ -33,7 +33,7 @@ class EpochSlice(NamedTuple):
         slots = np.repeat(keep, sizes)
         ptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes[keep])])
         columns = (getattr(self.raw, name)[slots] for name in Pools._fields[1:-1])
-        raw = Pools(ptr, *columns, touch=self.raw.touch[keep])
+        raw = Pools._make([ptr, *columns, self.raw.touch[keep]])
         return EpochSlice(self.epoch, self.origin, self.users[keep], self.counts[keep], raw)
 
 
@@ -55,14 +55,12 @@ class Timeline:
         self._samples = samples
         self._length = promise.epsilon
         self._reach = promise.reach
-        if self._length is None:
-            epoch = np.zeros(len(samples), np.int64)
-        else:
-            epoch = samples.t // self._length
+        length = 1 if self._length is None else self._length
+        epoch = np.zeros(len(samples), np.int64) if promise.whole else samples.t // length
         self.epochs, number = _number_epochs(epoch)
         self._ptr = np.empty(len(self.epochs) + 1, np.int64)
         count_epochs(number, self._ptr)
-        self._order = np.empty(len(samples), np.int64 if len(samples) > 2**31 - 1 else np.int32)
+        self._order = np.empty(len(samples), np.int64)
         order_by_epoch(number, self._ptr, self._order)
 
     def turns(self) -> Iterator[Turn]:

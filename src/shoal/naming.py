@@ -29,7 +29,7 @@ class NamedBoxes:
         self.record = rank[boxes.owner]
         line = np.lexsort((boxes.t0, self.record))
         self.record = self.record[line]
-        self.boxes = Boxes(*(column[line] for column in boxes))
+        self.boxes = Boxes._make(column[line] for column in boxes)
 
 
 def _fresh_names(n: int) -> npt.NDArray[np.str_]:

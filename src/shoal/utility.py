@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from shoal.boxes import Boxes
 from shoal.promise import Grid
+from shoal.samples import Floats
 
 
 class Spread(NamedTuple):
@@ -36,12 +36,12 @@ def granularity(boxes: Boxes, grid: Grid) -> Granularity:
     cells = (boxes.x1 - boxes.x0 + 1).astype(np.int64) + (boxes.y1 - boxes.y0 + 1)
     slots = boxes.t1 - boxes.t0 + 1
     return Granularity(
-        space_km=_spread(cells * (grid.cell_m / 1000)),
-        time_minutes=_spread(slots * (grid.step_s / 60)),
+        space_km=_spread(cells * np.float64(grid.cell_m / 1000)),
+        time_minutes=_spread(slots * np.float64(grid.step_s / 60)),
         cost_per_box=float(boxes.cost().mean()),
     )
 
 
-def _spread(values: npt.NDArray[np.float64]) -> Spread:
+def _spread(values: Floats) -> Spread:
     q25, median, q75 = np.quantile(values, (0.25, 0.5, 0.75)).tolist()
     return Spread(float(values.mean()), q25, median, q75)

@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet
 
+from shoal.boxes import Boxes
 from shoal.errors import InputError, UnfinishedError
 from shoal.hulls import Hulls, as_polygons, in_degrees
 from shoal.naming import NamedBoxes
@@ -59,13 +60,9 @@ def published_batches(
     schema = full_schema(projection, geometry=geometry)
     for begin in range(0, max(len(named.record), 1), _ROWS_AT_A_TIME):
         piece = slice(begin, begin + _ROWS_AT_A_TIME)
-        boxes = type(named.boxes)(*(column[piece] for column in named.boxes))
-        metres = Hulls(
-            boxes.x0 * grid.cell_m,
-            (boxes.x1 + 1) * grid.cell_m,
-            boxes.y0 * grid.cell_m,
-            (boxes.y1 + 1) * grid.cell_m,
-        )
+        boxes = Boxes._make(column[piece] for column in named.boxes)
+        edges = (boxes.x0, boxes.x1 + 1, boxes.y0, boxes.y1 + 1)
+        metres = Hulls._make(edge * np.float64(grid.cell_m) for edge in edges)
         columns: dict[str, Any] = {
             RECORD: named.name[named.record[piece]],
             T_START: boxes.t0 * grid.step_s,

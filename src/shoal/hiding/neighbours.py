@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from shoal.blocks import Workers
 from shoal.hiding.pick import Edges
@@ -15,7 +14,7 @@ from shoal.kernels.search import (
     nearest,
     windows_since,
 )
-from shoal.samples import Int32s, Int64s
+from shoal.samples import Floats, Int32s, Int64s
 
 
 def no_edges() -> Edges:
@@ -23,7 +22,7 @@ def no_edges() -> Edges:
     return Edges(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))
 
 
-def nearest_costs(arrays: WindowArrays, width: int, workers: Workers) -> npt.NDArray[np.float64]:
+def nearest_costs(arrays: WindowArrays, width: int, workers: Workers) -> Floats:
     """For every user of a window, the total cost of its cheapest members, whoever they have been to each other."""
     n = len(arrays.user)
     nobody = np.empty((0, 0), np.int32)
@@ -33,7 +32,8 @@ def nearest_costs(arrays: WindowArrays, width: int, workers: Workers) -> npt.NDA
     everybody = np.arange(n, dtype=np.int32)
     member, cost = np.empty((n, width), np.int32), np.empty((n, width))
     workers.over(n, lambda begin, end: nearest(arrays, barred, everybody, begin, end, member, cost))
-    return cost.sum(axis=1)
+    total: Floats = cost.sum(axis=1)
+    return total
 
 
 def with_nearest(

@@ -6,7 +6,7 @@ import numpy as np
 
 from shoal.kernels.compiled import inner, kernel
 from shoal.kernels.pools import Pools, longest_row
-from shoal.samples import Int32s, Int64s
+from shoal.samples import Floats, Int32s, Int64s
 
 
 @inner
@@ -16,11 +16,11 @@ def space_cost(span: int, weight: float) -> float:
         return float(span)
     if weight == 2.0:
         return float(span) * float(span)
-    return float(span) ** weight
+    return float(float(span) ** weight)
 
 
 @inner
-def best_cuts(pools: Pools, first: int, n: int, weight: float, cost, previous) -> float:  # type: ignore[no-untyped-def]
+def best_cuts(pools: Pools, first: int, n: int, weight: float, cost: Floats, previous: Int32s) -> float:
     """Fill cost[0..n] and previous[0..n] for the n slots from index ``first`` on; return the cost of all of them.
 
     cost[e] is the least cost of slots 0 .. e - 1, and previous[e] where its last group begins. Among groups of equal
@@ -50,11 +50,11 @@ def best_cuts(pools: Pools, first: int, n: int, weight: float, cost, previous) -
             total = before + (t_last - pools.t[q] + 1) * space_cost(x1 - x0 + y1 - y0 + 2, weight)
             if total < cost[end]:
                 cost[end], previous[end] = total, begin
-    return cost[n]
+    return float(cost[n])
 
 
 @kernel
-def merge_costs(pools: Pools, weight: float, begin: int, end: int, out) -> None:  # type: ignore[no-untyped-def]
+def merge_costs(pools: Pools, weight: float, begin: int, end: int, out: Floats) -> None:
     """out[i] (float64) = cost of the optimal merge of row i, for rows begin .. end - 1."""
     room = longest_row(pools) + 1
     cost, previous = np.empty(room), np.empty(room, np.int32)

@@ -37,8 +37,8 @@ class Pools(NamedTuple):
 @inner
 def count_union(a: Pools, row_a: int, b: Pools, row_b: int) -> int:
     """How many different slots two pools have together."""
-    i, end_i = a.ptr[row_a], a.ptr[row_a + 1]
-    j, end_j = b.ptr[row_b], b.ptr[row_b + 1]
+    i, end_i = int(a.ptr[row_a]), int(a.ptr[row_a + 1])
+    j, end_j = int(b.ptr[row_b]), int(b.ptr[row_b + 1])
     n = 0
     while i < end_i and j < end_j:
         ti, tj = a.t[i], b.t[j]
@@ -137,8 +137,8 @@ def unite(a: Pools, b: Pools, rows_b: Int64s, begin: int, end: int, out: Pools) 
 
 def empty_pools(ptr: Int64s) -> Pools:
     """Pools of the given sizes with nothing written in them yet."""
-    columns = (np.empty(int(ptr[-1]), np.int32) for _ in range(6))
-    return Pools(ptr, *columns, touch=np.empty((len(ptr) - 1, 6), np.int32))
+    columns = [np.empty(int(ptr[-1]), np.int32) for _ in range(6)]
+    return Pools._make([ptr, *columns, np.empty((len(ptr) - 1, 6), np.int32)])
 
 
 def concatenate_pools(parts: list[Pools]) -> Pools:
@@ -200,5 +200,5 @@ def collapsed(user: Int32s, t: Int64s, x: Int32s, y: Int32s, origin: int) -> tup
     return (
         users[:rows].copy(),
         counts[:rows].copy(),
-        Pools(ptr.copy(), *columns, touch=out.touch[:rows].copy()),
+        Pools._make([ptr.copy(), *columns, out.touch[:rows].copy()]),
     )

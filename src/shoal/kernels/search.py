@@ -13,7 +13,7 @@ import numpy as np
 from shoal.kernels.compiled import inner, kernel
 from shoal.kernels.merge import best_cuts, space_cost
 from shoal.kernels.pools import Pools, write_union
-from shoal.samples import Int32s, Int64s
+from shoal.samples import Bools, Floats, Int32s, Int64s
 
 
 class WindowArrays(NamedTuple):
@@ -28,7 +28,7 @@ class WindowArrays(NamedTuple):
     pools: Pools
     raw: Pools
     row: Int64s
-    base: Int64s
+    base: Floats
     first: Int32s
     last: Int32s
     user: Int32s
@@ -37,7 +37,7 @@ class WindowArrays(NamedTuple):
 
 
 class Barred(NamedTuple):
-    """Who may not be picked: past[u, :count[u]] lists members that user u had, in window when[u, ...] each.
+    """Who may not be picked: past[u, :length[u]] lists members that user u had, in window when[u, ...] each.
 
     A past member is barred if its window is ``since`` or later. picked[i]: members user i of this window has already
     been given in it (numbered in the window, -1 for none).
@@ -45,7 +45,7 @@ class Barred(NamedTuple):
 
     past: Int32s
     when: Int32s
-    count: Int32s
+    length: Int32s
     since: int
     picked: Int32s
 
@@ -111,7 +111,7 @@ def mark_barred(arrays: WindowArrays, barred: Barred, owner: int, mark: Int32s) 
     """mark[j] = owner for every j that the owner may not pick, itself included."""
     mark[owner] = owner
     user = arrays.user[owner]
-    for entry in range(barred.count[user]):
+    for entry in range(barred.length[user]):
         if barred.when[user, entry] >= barred.since:
             place = arrays.place[barred.past[user, entry]]
             if place >= 0:
@@ -122,14 +122,14 @@ def mark_barred(arrays: WindowArrays, barred: Barred, owner: int, mark: Int32s) 
 
 
 @kernel
-def nearest(  # type: ignore[no-untyped-def]
-    arrays: WindowArrays, barred: Barred, owners: Int32s, begin: int, end: int, member: Int32s, cost
+def nearest(
+    arrays: WindowArrays, barred: Barred, owners: Int32s, begin: int, end: int, member: Int32s, cost: Floats
 ) -> None:
     """For owners[begin .. end - 1] find the cheapest members of their group, by exact cost.
 
-    member (int32, -1 for none) and cost (float64, inf for none) have a line per entry of owners, cheapest first; equal costs
-    keep the order in which users are met, which is outwards from the owner. Users that lie near each other should
-    have near numbers: the search then meets good members early and the bound spares the rest.
+    member (-1 for none) and cost (inf for none) have a line per entry of owners, cheapest first; equal costs keep the
+    order in which users are met, which is outwards from the owner. Users that lie near each other should have near
+    numbers: the search then meets good members early and the bound spares the rest.
     """
     width = member.shape[1]
     scratch = make_scratch(arrays)
@@ -160,7 +160,9 @@ def nearest(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def edge_costs(arrays: WindowArrays, owner: Int32s, member: Int32s, begin: int, end: int, cost) -> None:  # type: ignore[no-untyped-def]
+def edge_costs(
+    arrays: WindowArrays, owner: Int32s, member: Int32s, begin: int, end: int, cost: Floats
+) -> None:
     """cost[q] (float64) = exact cost of the edge owner[q] <- member[q], for q in begin .. end - 1."""
     scratch = make_scratch(arrays)
     for q in range(begin, end):
@@ -168,7 +170,9 @@ def edge_costs(arrays: WindowArrays, owner: Int32s, member: Int32s, begin: int, 
 
 
 @kernel
-def allowed_edges(arrays: WindowArrays, barred: Barred, owner: Int32s, member: Int32s, allowed) -> None:  # type: ignore[no-untyped-def]
+def allowed_edges(
+    arrays: WindowArrays, barred: Barred, owner: Int32s, member: Int32s, allowed: Bools
+) -> None:
     """allowed[q] (bool) = whether owner[q] may pick member[q]; owners should come in runs."""
     mark = np.full(len(arrays.user), -1, np.int32)
     for q in range(len(owner)):
@@ -185,7 +189,7 @@ def windows_since(
     for q in range(len(owner)):
         user, other = arrays.user[owner[q]], arrays.user[member[q]]
         age[q] = 0
-        for entry in range(barred.count[user]):
+        for entry in range(barred.length[user]):
             if barred.past[user, entry] == other and barred.when[user, entry] >= barred.since:
                 age[q] = window - barred.when[user, entry]
         for entry in range(barred.picked.shape[1]):

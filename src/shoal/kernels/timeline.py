@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.kernels.compiled import kernel
-from shoal.samples import Int64s
+from shoal.samples import Int32s, Int64s
 
 
 @kernel
-def order_by_epoch(epoch, ptr: Int64s, order) -> None:  # type: ignore[no-untyped-def]
+def order_by_epoch(epoch: Int32s, ptr: Int64s, order: Int64s) -> None:
     """order = positions of samples, epoch by epoch, otherwise as they stood.
 
-    epoch (int32) numbers the epochs that occur 0 .. len(ptr) - 2; ptr[e] says where the samples of epoch e begin.
+    epoch numbers the epochs that occur 0 .. len(ptr) - 2; ptr[e] says where the samples of epoch e begin.
     """
     place = ptr[:-1].copy()
     for i in range(len(epoch)):
@@ -21,7 +21,7 @@ def order_by_epoch(epoch, ptr: Int64s, order) -> None:  # type: ignore[no-untype
 
 
 @kernel
-def count_epochs(epoch, ptr: Int64s) -> None:  # type: ignore[no-untyped-def]
+def count_epochs(epoch: Int32s, ptr: Int64s) -> None:
     """ptr[e + 1] = number of samples in epochs 0 .. e."""
     ptr[:] = 0
     for i in range(len(epoch)):
