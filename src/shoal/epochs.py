@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.kernels.pools import Pools, collapsed
-from shoal.kernels.timeline import count_epochs, order_by_epoch
+from shoal.kernels.timeline import order_by_epoch
 from shoal.promise import Promise
 from shoal.samples import Bools, Int32s, Int64s, Samples
 
@@ -58,8 +58,8 @@ class Timeline:
         length = 1 if self._length is None else self._length
         epoch = np.zeros(len(samples), np.int64) if promise.whole else samples.t // length
         self.epochs, number = _number_epochs(epoch)
-        self._ptr = np.empty(len(self.epochs) + 1, np.int64)
-        count_epochs(number, self._ptr)
+        sizes = np.bincount(number, minlength=len(self.epochs))
+        self._ptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
         self._order = np.empty(len(samples), np.int64)
         order_by_epoch(number, self._ptr, self._order)
 

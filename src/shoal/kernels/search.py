@@ -135,7 +135,7 @@ def nearest(
     scratch = make_scratch(arrays)
     mark = np.full(len(arrays.user), -1, np.int32)
     for line in range(begin, end):
-        owner = owners[line]
+        owner = int(owners[line])
         mark_barred(arrays, barred, owner, mark)
         member[line, :] = -1
         cost[line, :] = np.inf
@@ -166,7 +166,7 @@ def edge_costs(
     """cost[q] (float64) = exact cost of the edge owner[q] <- member[q], for q in begin .. end - 1."""
     scratch = make_scratch(arrays)
     for q in range(begin, end):
-        cost[q] = edge_cost(arrays, owner[q], member[q], scratch)
+        cost[q] = edge_cost(arrays, int(owner[q]), int(member[q]), scratch)
 
 
 @kernel
@@ -177,7 +177,7 @@ def allowed_edges(
     mark = np.full(len(arrays.user), -1, np.int32)
     for q in range(len(owner)):
         if q == 0 or owner[q] != owner[q - 1]:
-            mark_barred(arrays, barred, owner[q], mark)
+            mark_barred(arrays, barred, int(owner[q]), mark)
         allowed[q] = mark[member[q]] != owner[q]
 
 

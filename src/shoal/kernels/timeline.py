@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from shoal.kernels.compiled import kernel
 from shoal.samples import Int32s, Int64s
 
@@ -19,11 +17,3 @@ def order_by_epoch(epoch: Int32s, ptr: Int64s, order: Int64s) -> None:
         order[place[epoch[i]]] = i
         place[epoch[i]] += 1
 
-
-@kernel
-def count_epochs(epoch: Int32s, ptr: Int64s) -> None:
-    """ptr[e + 1] = number of samples in epochs 0 .. e."""
-    ptr[:] = 0
-    for i in range(len(epoch)):
-        ptr[epoch[i] + 1] += 1
-    ptr[:] = np.cumsum(ptr)
