@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Callable
 
+import numpy as np
 import pytest
 
-from engine import release
+from engine import Release, World, release
 from oracles.attacker import reuse_errors, truthfulness_errors, violations
 from oracles.casual_worlds import random_case
 from oracles.patterns import invariant_errors, pattern_groups, permutation_errors
-from shoal.errors import InputError
+from shoal import fold
+from shoal.boxes import Boxes
+from shoal.epochs import EpochSlice
+from shoal.errors import InputError, ShoalError
+from shoal.fold import Fold
+from shoal.hiding import suppression
+from shoal.hiding.window import LiveEpoch
 
 CASES_PER_SEED = 40
 
@@ -19,6 +27,32 @@ CASES_PER_SEED = 40
 def windows_of(epochs: set[int], reach: int) -> range:
     """Every window that meets one of these epochs, those reaching beyond the data included."""
     return range(min(epochs) - reach, max(epochs) + 1)
+
+
+def judge(world: World, k: int, tau: int | None, epsilon: int | None, result: Release, reuse: str) -> None:
+    """Hold everything that the oracles know against a release."""
+    context = f"{world=} {k=} {tau=} {epsilon=} {reuse=}"
+    assert not violations(world, result.records, k, tau, epsilon), context
+    assert not truthfulness_errors(world, result.records, result.suppressed, epsilon), context
+    reach = 0 if tau is None or epsilon is None else -(-tau // epsilon)
+    users = list(result.records)
+    windows = windows_of({epoch for epochs in result.presence.values() for epoch in epochs}, reach)
+    assert not invariant_errors(result.presence, windows, reach, users, k), context
+    for window, sets in result.hiding_sets.items():
+        groups = pattern_groups(result.presence, window, reach, users)
+        assert not permutation_errors(sets, groups, k), context
+    repeated, counted = len(reuse_errors(result.hiding_sets, reuse, reach)), result.outcome.relaxations
+    if reuse == "pair":  # the oracle counts a pair once a window even where it serves both ways again
+        assert repeated <= counted <= 2 * repeated, context
+    else:
+        assert repeated == counted, context
+    n_suppressed = sum(
+        (user, 0 if epsilon is None else t // epsilon) in result.suppressed
+        for user, own in world.items()
+        for t, _, _ in own
+    )
+    assert result.outcome.n_suppressed == n_suppressed, context
+    assert result.outcome.n_records == len(result.records), context
 
 
 @pytest.mark.parametrize("seed", range(24))
@@ -29,28 +63,91 @@ def test_random_worlds_keep_every_guarantee(seed: int) -> None:
         world, k, tau, epsilon = random_case(rng)
         if rng.random() < 0.1:
             tau = epsilon = None
-        reuse = rng.choice(["once", "pair", "spaced"])
-        weight = rng.choice([1.0, 2.0, 1.5])
+        reuse, weight = rng.choice(["once", "pair", "spaced"]), rng.choice([1.0, 2.0, 1.5])
         try:
             result = release(world, k, tau, epsilon, reuse=reuse, weight=weight, seed=rng.randrange(5))
         except InputError:
             outcomes["refused"] += 1
             continue
         outcomes["published"] += 1
-        outcomes["suppressed"] += bool(result.suppressed)
-        context = f"{world=} {k=} {tau=} {epsilon=} {reuse=} {weight=}"
-        assert not violations(world, result.records, k, tau, epsilon), context
-        assert not truthfulness_errors(world, result.records, result.suppressed, epsilon), context
-        reach = 0 if tau is None else -(-tau // epsilon)
-        users = list(result.records)
-        windows = windows_of({epoch for epochs in result.presence.values() for epoch in epochs}, reach)
-        assert not invariant_errors(result.presence, windows, reach, users, k), context
-        repeated, counted = len(reuse_errors(result.hiding_sets, reuse, reach)), result.outcome.relaxations
-        if reuse == "pair":  # the oracle counts a pair once a window even where it serves both ways again
-            assert repeated <= counted <= 2 * repeated, context
-        else:
-            assert repeated == counted, context
-        for window, sets in result.hiding_sets.items():
-            groups = pattern_groups(result.presence, window, reach, users)
-            assert not permutation_errors(sets, groups, k), context
+        judge(world, k, tau, epsilon, result, reuse)
     assert outcomes["published"] > CASES_PER_SEED / 3
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_windows_of_more_epochs_than_a_machine_word_has_bits(seed: int) -> None:
+    rng = random.Random(seed)
+    world = {
+        user: {(rng.choice([0, 3, 65, 66, 90, 200]), rng.randint(0, 9), 0) for _ in range(3)}
+        for user in range(12)
+    }
+    judge(world, 2, 70, 1, release(world, 2, 70, 1), "once")
+
+
+def crowd(rng: random.Random, n_users: int = 9, n_epochs: int = 6) -> World:
+    """A world with comings and goings in which cover is scarce, so that any fault shows."""
+    return {
+        user: {
+            (epoch * 5 + rng.randrange(5), rng.randint(0, 40), rng.randint(0, 40))
+            for epoch in range(n_epochs)
+            if rng.random() < 0.7
+        }
+        or {(0, 0, 0)}
+        for user in range(n_users)
+    }
+
+
+def _withhold_nobody(newest: EpochSlice, *_: object) -> np.ndarray:
+    return np.zeros(len(newest.users), np.bool_)
+
+
+def _forget_a_member(joined: Callable[..., LiveEpoch]) -> Callable[..., LiveEpoch]:
+    def forgetful(self: Fold, live: LiveEpoch, members: np.ndarray) -> LiveEpoch:
+        return joined(self, live, members) if live.slice.epoch % 3 else live
+
+    return forgetful
+
+
+def _shrink_a_box(publish: Callable[..., Boxes]) -> Callable[..., Boxes]:
+    def shrunk(*arguments: object) -> Boxes:
+        boxes = publish(*arguments)
+        return boxes._replace(x1=np.where(boxes.x1 > boxes.x0, boxes.x1 - 1, boxes.x1))
+
+    return shrunk
+
+
+def _withhold_late(fold: Callable[..., tuple]) -> Callable[..., tuple]:
+    """Take a user out of an epoch after others were covered with it: the paper's suppression."""
+
+    def late(*arguments: object) -> tuple:
+        published, samples_of, suppressed = fold(*arguments)
+        epoch = sorted(published)[1]
+        published[epoch] = published[epoch][1:]
+        return published, samples_of, suppressed
+
+    return late
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "fault"),
+    [
+        (suppression, "choose_withheld", lambda _: _withhold_nobody),
+        (suppression, "_fold", _withhold_late),
+        (Fold, "_joined", _forget_a_member),
+        (fold, "publish", _shrink_a_box),
+    ],
+)
+def test_planted_faults_are_found(
+    monkeypatch: pytest.MonkeyPatch, module: object, name: str, fault: Callable[..., object]
+) -> None:
+    """The judges above can fail: each of these bugs makes them."""
+    monkeypatch.setattr(module, name, fault(getattr(module, name)))
+    rng = random.Random(0)
+    found = 0
+    for _ in range(30):
+        world = crowd(rng)
+        try:
+            judge(world, 2, 5, 5, release(world, 2, 5, 5), "once")
+        except (AssertionError, ShoalError, ValueError, IndexError):
+            found += 1
+    assert found >= 10

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.blocks import Workers, costs_of, with_members
+from shoal.errors import UnfinishedError
 from shoal.hiding.neighbours import no_edges, with_nearest, with_reused
 from shoal.hiding.pick import cheapest_permutation
 from shoal.hiding.reuse import History
@@ -36,6 +37,8 @@ def no_picks(k: int) -> Picks:
 def choose(window: int, arrays: WindowArrays, k: int, history: History, workers: Workers) -> Picks:
     """k - 1 permutations of every pattern group, one after the other, each the cheapest beside those before it."""
     n = len(arrays.user)
+    if n and int((arrays.last - arrays.first).min()) < k:
+        raise UnfinishedError("Self-check failed: a presence pattern is shared by fewer than k users.")
     picked = np.full((n, k - 1), -1, np.int32)
     relaxed = np.zeros(n, np.int32)
     for turn in range(k - 1):

@@ -1,0 +1,109 @@
+"""Nearest members and edges against merges computed one by one."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from engine import as_samples
+from oracles.casual_worlds import random_world
+from pools import merge
+from shoal.blocks import Workers
+from shoal.epochs import Timeline
+from shoal.hiding.neighbours import no_edges, with_nearest
+from shoal.hiding.reuse import History, Reuse
+from shoal.hiding.window import LiveEpoch, arrange
+from shoal.kernels.search import WindowArrays, lower_bound
+from shoal.promise import Promise
+
+Grouped = tuple[WindowArrays, dict[int, dict[int, list[tuple[int, int, int]]]]]
+
+
+def random_window(rng: random.Random, workers: Workers, weight: float) -> Grouped:
+    """Two epochs of a random world as a window, and each user's samples by epoch."""
+    epsilon = rng.choice([2, 5, 10])
+    world = random_world(rng, epsilon)
+    samples = as_samples(world)
+    timeline = Timeline(samples, Promise(2, epsilon, epsilon))
+    first = int(rng.choice(timeline.epochs.tolist()))
+    live = [
+        LiveEpoch(part, part.raw)
+        for part in (timeline.slice(first), timeline.slice(first + 1))
+        if len(part.users)
+    ]
+    arrays = arrange(live, samples.n_users, np.arange(samples.n_users, dtype=np.int32), weight, workers)
+    by_epoch: dict[int, dict[int, list[tuple[int, int, int]]]] = {}
+    for user, own in world.items():
+        for sample in own:
+            by_epoch.setdefault(user, {}).setdefault(sample[0] // epsilon, []).append(sample)
+    wanted = {part.slice.epoch for part in live}
+    return arrays, {
+        user: {epoch: own for epoch, own in epochs.items() if epoch in wanted}
+        for user, epochs in by_epoch.items()
+    }
+
+
+def slow_edge_cost(
+    samples: dict[int, dict[int, list[tuple[int, int, int]]]], i: int, j: int, p: float
+) -> float:
+    return sum(merge([samples[i][epoch], samples[j][epoch]], p)[0] for epoch in samples[i])
+
+
+@pytest.mark.parametrize("n_workers", [1, 2])
+@pytest.mark.parametrize("weight", [1.0, 2.0])
+def test_nearest_members_are_the_cheapest_of_the_group(n_workers: int, weight: float) -> None:
+    rng = random.Random(11 * n_workers)
+    with Workers(n_workers) as workers:
+        for _ in range(40):
+            arrays, samples = random_window(rng, workers, weight)
+            n, width = len(arrays.user), rng.choice([1, 3, 16])
+            barred = History(int(arrays.user.max()) + 1, Reuse.ONCE, 1).barred(0, np.empty((n, 0), np.int32))
+            edges = with_nearest(no_edges(), arrays, barred, np.arange(n, dtype=np.int32), width, workers)
+            found = {
+                (int(arrays.user[i]), int(arrays.user[j])): cost
+                for i, j, cost in zip(edges.owner, edges.member, edges.cost, strict=True)
+            }
+            for (i, j), cost in found.items():
+                assert cost == slow_edge_cost(samples, i, j, weight)
+            for place, user in enumerate(arrays.user.tolist()):
+                group = arrays.user[arrays.first[place] : arrays.last[place]].tolist()
+                assert all(set(samples[user]) == set(samples[other]) for other in group)
+                costs = sorted(
+                    slow_edge_cost(samples, user, other, weight) for other in group if other != user
+                )
+                mine = sorted(cost for (i, _), cost in found.items() if i == user)
+                assert mine[: min(width, len(costs))] == costs[:width]
+
+
+def test_the_bound_never_exceeds_the_cost() -> None:
+    rng = random.Random(2)
+    with Workers(1) as workers:
+        for _ in range(60):
+            arrays, samples = random_window(rng, workers, rng.choice([1.0, 2.0]))
+            for i in range(len(arrays.user)):
+                for j in range(arrays.first[i], arrays.last[i]):
+                    if i != j:
+                        exact = slow_edge_cost(
+                            samples, int(arrays.user[i]), int(arrays.user[j]), arrays.weight
+                        )
+                        assert lower_bound(arrays, i, j) <= exact
+
+
+def test_barred_members_are_not_found() -> None:
+    rng = random.Random(4)
+    with Workers(1) as workers:
+        arrays, _ = random_window(rng, workers, 1.0)
+        while arrays.last[0] - arrays.first[0] < 4:
+            arrays, _ = random_window(rng, workers, 1.0)
+        users, n = arrays.user, len(arrays.user)
+        history = History(int(users.max()) + 1, Reuse.ONCE, 1)
+        history.append(0, users[:1], users[1:2].reshape(1, 1))
+        picked = np.full((n, 1), -1, np.int32)
+        picked[0, 0] = 2
+        barred = history.barred(1, picked)
+        edges = with_nearest(no_edges(), arrays, barred, np.arange(n, dtype=np.int32), 16, workers)
+        members = set(edges.member[edges.owner == 0].tolist())
+        assert members == set(range(arrays.first[0], arrays.last[0])) - {0, 1, 2}
+        assert 0 in edges.member[edges.owner == 1]  # the pair is ordered: it may serve the other way round

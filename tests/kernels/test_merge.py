@@ -1,0 +1,117 @@
+"""k-merge against brute force over every partition."""
+
+from __future__ import annotations
+
+import random
+import time
+
+import numpy as np
+import pytest
+
+from oracles.merge import (
+    brute_force_merge,
+    is_valid_merge,
+    merge_cost,
+    quadratic_merge_cost,
+    random_partition,
+)
+from pools import merge, pool_of
+from shoal.kernels.merge import best_cuts
+from shoal.kernels.pools import Pools
+
+CASES_PER_SEED = 1_000
+
+
+def random_trajectories(rng: random.Random, most_times: int) -> list[list[tuple[int, int, int]]]:
+    """2 to 5 short trajectories on few slots, so that ties in time and shared places are common."""
+    n_slots = rng.randint(1, most_times)
+    reach = rng.choice([0, 1, 4, 40])
+    start = rng.choice([0, 1000])
+    return [
+        [
+            (start + rng.randrange(n_slots), rng.randint(-reach, reach), rng.randint(-reach, reach))
+            for _ in range(rng.choice([1, 1, 2, 3, 5]))
+        ]
+        for _ in range(rng.randint(2, 5))
+    ]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_equals_brute_force(seed: int) -> None:
+    rng = random.Random(seed)
+    for _ in range(CASES_PER_SEED):
+        trajectories = random_trajectories(rng, most_times=8)
+        p = rng.choice([1, 2])
+        cost, boxes = merge(trajectories, float(p))
+        best, partitions = brute_force_merge(trajectories, p)
+        assert cost == best, trajectories
+        assert boxes in partitions, trajectories
+
+
+@pytest.mark.parametrize("weight", [0.0, 0.5, 1.5, 3.0])
+def test_other_space_weights_equal_brute_force(weight: float) -> None:
+    rng = random.Random(7)
+    for _ in range(200):
+        trajectories = random_trajectories(rng, most_times=7)
+        cost, boxes = merge(trajectories, weight)
+        assert cost == pytest.approx(brute_force_merge(trajectories, weight)[0], rel=1e-12)
+        assert is_valid_merge(boxes, trajectories)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_long_trajectories_are_never_beaten(seed: int) -> None:
+    rng = random.Random(100 + seed)
+    for _ in range(15):
+        n_slots = rng.choice([60, 300])
+        trajectories = [
+            [
+                (rng.randrange(n_slots), rng.randint(0, 300), rng.randint(0, 300))
+                for _ in range(rng.randint(1, 60))
+            ]
+            for _ in range(rng.randint(2, 8))
+        ]
+        p = rng.choice([1, 2])
+        cost, boxes = merge(trajectories, float(p))
+        assert is_valid_merge(boxes, trajectories)
+        assert merge_cost(boxes, p) == cost == quadratic_merge_cost(trajectories, p)
+        for _ in range(30):
+            assert cost <= merge_cost(random_partition(trajectories, rng), p)
+
+
+def test_the_paper_would_separate_what_happens_at_once() -> None:
+    """Two samples of one slot stay in one box although a cut between them would cost less."""
+    trajectories = [[(0, 0, 0), (0, 90, 0)], [(0, 0, 0), (0, 90, 0)]]
+    assert merge(trajectories) == (92.0, ((0, 0, 0, 90, 0, 0),))
+
+
+def test_compiled_code_equals_its_source() -> None:
+    rng = random.Random(3)
+    for _ in range(50):
+        pool = pool_of(random_trajectories(rng, most_times=12))
+        n = len(pool.t)
+        results = []
+        for function in (best_cuts, best_cuts.py_func):
+            cost, previous = np.empty(n + 1), np.zeros(n + 1, np.int32)
+            total = function(pool, 0, n, 1.0, cost, previous)
+            results.append((total, cost.tolist()))
+        assert results[0] == results[1]
+
+
+def test_a_machine_like_device_costs_no_more_than_its_slots() -> None:
+    """Tens of thousands of samples in one epoch collapse to its slots, and merge in a moment."""
+    rng = random.Random(5)
+    machine = [(rng.randrange(1440), rng.randint(0, 5), rng.randint(0, 5)) for _ in range(50_000)]
+    person = [(rng.randrange(1440), rng.randint(0, 400), rng.randint(0, 400)) for _ in range(3)]
+    pool = pool_of([machine, person])
+    assert len(pool.t) <= 1440
+    merge([machine[:10], person])  # compiled by now
+    began = time.perf_counter()
+    cost, boxes = merge([machine, person])
+    assert time.perf_counter() - began < 2.0
+    assert is_valid_merge(boxes, [machine, person])
+    assert merge_cost(boxes, 1) == cost
+
+
+def test_a_pool_knows_who_must_be_touched() -> None:
+    pool: Pools = pool_of([[(1, 10, 0), (4, 20, 0)], [(6, 50, 3)]])
+    assert pool.touch.tolist() == [[6, 4, 50, 20, 3, 0]]
