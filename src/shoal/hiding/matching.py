@@ -9,7 +9,7 @@ import numpy as np
 from shoal.blocks import Workers, costs_of, with_members
 from shoal.errors import UnfinishedError
 from shoal.hiding.neighbours import no_edges, with_nearest, with_reused
-from shoal.hiding.pick import cheapest_permutation
+from shoal.hiding.pick import Edges, cheapest_permutation
 from shoal.hiding.reuse import History
 from shoal.kernels.search import Barred, WindowArrays, windows_since
 from shoal.samples import Bools, Int32s, Int64s
@@ -67,10 +67,15 @@ def _permutation(window: int, arrays: WindowArrays, barred: Barred, workers: Wor
     that are allowed has too few partners left, and may reuse.
     """
     n = len(arrays.user)
+    everybody = np.arange(n, dtype=np.int32)
     width = np.full(n, CANDIDATES)
-    edges = with_nearest(no_edges(), arrays, barred, np.arange(n, dtype=np.int32), CANDIDATES, workers)
+    member = np.full(n, -1, np.int32)
+    edges = with_nearest(no_edges(), arrays, barred, everybody, CANDIDATES, workers)
     while True:
-        member = cheapest_permutation(n, edges)
+        unserved = np.flatnonzero(member < 0)
+        for first in np.unique(arrays.first[unserved]).tolist():
+            last = int(arrays.last[first])
+            member[first:last] = _permutation_of_group(edges, first, last)
         unserved = np.flatnonzero(member < 0).astype(np.int32)
         if not len(unserved):
             break
@@ -78,11 +83,21 @@ def _permutation(window: int, arrays: WindowArrays, barred: Barred, workers: Wor
         if exhausted.any():
             groups = np.unique(arrays.first[unserved[exhausted]])
             edges = with_reused(edges, arrays, barred, groups, window, workers)
-        more = unserved[~exhausted]
+        more: Int32s = unserved[~exhausted]
         if len(more):
             width[more] *= _WIDENING
             widest = int((arrays.last[more] - arrays.first[more]).max()) - 1
             edges = with_nearest(edges, arrays, barred, more, min(int(width[more].max()), widest), workers)
     age = np.empty(n, np.int32)
-    windows_since(arrays, barred, np.arange(n, dtype=np.int32), member, window, age)
+    windows_since(arrays, barred, everybody, member, window, age)
     return member, age > 0
+
+
+def _permutation_of_group(edges: Edges, first: int, last: int) -> Int32s:
+    """The cheapest permutation of users first .. last - 1; -1 for those who find no place. Edges go by owner."""
+    part = slice(*np.searchsorted(edges.owner, (first, last)))
+    inside = Edges(
+        edges.owner[part] - np.int32(first), edges.member[part] - np.int32(first), edges.cost[part]
+    )
+    member = cheapest_permutation(last - first, inside)
+    return np.where(member < 0, -1, member + np.int32(first))

@@ -68,7 +68,7 @@ def with_reused(
     edges = _priced(arrays, owner[fits], member[fits], workers)
     again = age[fits] > 0
     horizon = age.max(initial=0) + 1
-    prohibitive = edges.cost.max(initial=0.0) * (len(arrays.user) + 1) + 1
+    prohibitive = edges.cost.max(initial=0.0) * int((arrays.last[groups] - groups).max() + 1) + 1
     edges.cost[again] += prohibitive * (horizon + 1 - age[fits][again])
     return _added(edges, known, len(arrays.user))
 
@@ -102,7 +102,7 @@ def _unknown(known: Edges, owner: Int32s, member: Int32s, n: int) -> tuple[Int32
 
 
 def _added(known: Edges, more: Edges, n: int) -> Edges:
-    """Both sets of edges; an edge in both keeps the known cost."""
+    """Both sets of edges, by owner and member; an edge in both keeps the known cost."""
     owner = np.concatenate([known.owner, more.owner])
     member = np.concatenate([known.member, more.member])
     _, first = np.unique(_keys(owner, member, n), return_index=True)

@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from ortools.graph.python.linear_sum_assignment import SimpleLinearSumAssignment
 
 from shoal.errors import UnfinishedError
-from shoal.samples import Int32s
+from shoal.samples import Floats, Int32s, Int64s
 
-Costs = npt.NDArray[np.float64]
-
-_LARGEST = 2**57  # ortools multiplies costs by the number of nodes in 64 bits, and wants room to spare
+_LARGEST = (
+    2**60
+)  # the solver's prices grow to the largest cost times the square of the number of nodes, in 64 bits
 
 
 class Edges(NamedTuple):
@@ -21,7 +20,7 @@ class Edges(NamedTuple):
 
     owner: Int32s
     member: Int32s
-    cost: Costs
+    cost: Floats
 
 
 def cheapest_permutation(n: int, edges: Edges) -> Int32s:
@@ -29,11 +28,11 @@ def cheapest_permutation(n: int, edges: Edges) -> Int32s:
 
     Where the edges allow no such permutation, as many users as possible are served and the others get -1.
     """
-    cost = _whole_numbers(edges.cost, n)
-    member = _assign(n, edges.owner, edges.member, cost)
+    member = _assign(n, edges.owner, edges.member, _whole_numbers(edges.cost, _LARGEST / (n + 2) ** 2))
     if member is not None:
         return member
     nobody = np.arange(n, dtype=np.int32)
+    cost = _whole_numbers(edges.cost, _LARGEST / (n + 2) ** 3 - 1)
     prohibitive = np.full(n, (int(cost.max(initial=0)) + 1) * (n + 1), np.int64)
     member = _assign(
         n,
@@ -47,15 +46,14 @@ def cheapest_permutation(n: int, edges: Edges) -> Int32s:
     return member
 
 
-def _whole_numbers(cost: Costs, n: int) -> npt.NDArray[np.int64]:
-    """Costs as integers: exactly where they are whole numbers of moderate size, else scaled to fit the solver."""
-    bound = _LARGEST / (n + 2) ** 2 - 1
+def _whole_numbers(cost: Floats, bound: float) -> Int64s:
+    """Costs as integers up to a bound: exactly where they are such integers, else scaled to fit."""
     largest = float(cost.max(initial=1.0))
-    scale = bound / largest if largest > bound or not np.array_equal(cost, np.rint(cost)) else 1.0
-    return np.rint(cost * min(scale, 1e6)).astype(np.int64)
+    fits = largest <= bound and np.array_equal(cost, np.rint(cost))
+    return np.rint(cost if fits else cost * (min(bound, 2.0**52) / largest)).astype(np.int64)
 
 
-def _assign(n: int, owner: Int32s, member: Int32s, cost: npt.NDArray[np.int64]) -> Int32s | None:
+def _assign(n: int, owner: Int32s, member: Int32s, cost: Int64s) -> Int32s | None:
     """The cheapest perfect assignment, or None if there is none."""
     # The solver wants a node to occur on either side before it can tell that it has no partner.
     if len(np.unique(owner)) < n or len(np.unique(member)) < n:
