@@ -83,7 +83,7 @@ def _permutation(window: int, arrays: WindowArrays, barred: Barred, workers: Wor
         if exhausted.any():
             groups = np.unique(arrays.first[unserved[exhausted]])
             edges = with_reused(edges, arrays, barred, groups, window, workers)
-        more: Int32s = unserved[~exhausted]
+        more = unserved[~exhausted].astype(np.int32)
         if len(more):
             width[more] *= _WIDENING
             widest = int((arrays.last[more] - arrays.first[more]).max()) - 1
