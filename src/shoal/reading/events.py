@@ -21,7 +21,8 @@ from shoal.reading.settling import settle_cells, settle_samples, settle_times, s
 from shoal.reading.sites import read_sites
 from shoal.reading.sources import Source, open_source
 from shoal.reading.strays import stray_times
-from shoal.reading.texts import decode, texts_of
+from shoal.reading.texts import texts_of
+from shoal.reading.utf8 import decode
 from shoal.reading.zones import Zone
 from shoal.samples import Samples
 from shoal.schema import LAT, SITE
@@ -52,8 +53,8 @@ def read_events(
 ) -> Events:
     """Read a file, a folder or a table of events into samples.
 
-    ``columns`` maps roles (user, time, lat, lon, x, y, site) to names of columns; roles left out are found by
-    common names. ``start`` and ``end`` are ISO 8601, half open. The result depends on neither the order of the
+    ``columns`` maps roles (user, time, lat, lon, x, y, site) to names of columns; others are found by their
+    usual names. ``start`` and ``end`` are ISO 8601, half open. The result depends on neither the order of the
     rows nor the number of threads.
     """
     zone = Zone(timezone)
@@ -109,7 +110,7 @@ def _excluded(users: str | os.PathLike[str] | Iterable[object] | None) -> set[st
             raise InputError(
                 f"No readable file {str(users)!r} for --exclude-users: expected text, one user on each line."
             ) from None
-        users = (decode(raw) or "").removeprefix("\ufeff").splitlines()
+        users = decode(raw).removeprefix("\ufeff").splitlines()
     return texts_of(users)
 
 
