@@ -9,6 +9,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+import pyarrow as pa
+
 from shoal.errors import InputError
 from shoal.promise import Grid
 from shoal.reading.batches import Batch, digest
@@ -65,6 +67,7 @@ def read_events(
     locate = _locator(roles, sites)
     malformed: list[int] = []
     batches = list(_digested(table, roles, zone, locate, malformed, max(1, threads or os.cpu_count() or 1)))
+    pa.default_memory_pool().release_unused()
 
     settle_times(batches, period)
     names, not_found = settle_users(batches, excluded)
