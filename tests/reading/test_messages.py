@@ -140,6 +140,13 @@ def test_bad_files(write: Callable[..., Path], name: str, content: str | bytes, 
     assert re.search(expected, message), message
 
 
+def test_quotation_mark_that_swallows_a_whole_block(
+    write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shoal.reading.csv_files._BLOCK_BYTES", 200)
+    assert "a quotation mark is never closed" in refusal(write(HEADER + ROW + '"' + ROW * 30))
+
+
 def test_no_such_file(tmp_path: Path) -> None:
     assert "No file or folder" in refusal(tmp_path / "nowhere.csv")
 

@@ -20,6 +20,7 @@ from shoal.reading.utf8 import Utf8Stream
 _HEAD_BYTES = 1 << 20
 _BLOCK_BYTES = 1 << 24
 _SEPARATORS = ",;\t|"
+_FAULT = "it is damaged, or a quotation mark is never closed"
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 _UTF16 = ("ÿþ".encode(), "þÿ".encode())  # its mark, as the stream passes it on
 
@@ -42,7 +43,7 @@ class CsvFile:
     def batches(self, columns: Mapping[str, str], reject: Reject, *, threads: int) -> Iterator[Any]:
         """Batches of the wanted columns as bytes."""
         places = {role: f"c{self.names.index(name)}" for role, name in columns.items()}
-        with guarded(self.title, self._kind), self._stream() as stream:
+        with guarded(self.title, self._kind, _FAULT), self._stream() as stream:
             reader = self._reader(stream, sorted(set(places.values())), reject, threads)
             for batch in reader:
                 yield _without_line_breaks(
