@@ -215,3 +215,10 @@ def test_any_bytes_become_utf_8_however_they_are_cut(pieces: list[bytes], size: 
     assert passed.decode() == decode(raw)
     assert Utf8Stream(io.BytesIO(raw)).read().decode() == decode(raw)
     assert decode("Zoë".encode()) == decode("Zoë".encode("latin-1")) == "Zoë"
+
+
+def test_notes_of_several_lines_across_blocks(read: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shoal.reading.csv_files._BLOCK_BYTES", 100)
+    rows = "".join(f'u{number},"some\nlines, quoted\n",5,1,1\n' for number in range(50))
+    events = read("user,note,time,x,y\n" + rows)
+    assert (events.samples.n_users, events.intake.rows_read) == (50, 50)

@@ -131,6 +131,13 @@ def test_numbers() -> None:
     assert text.numeric.tolist() == [True] * 5 + [False] * 2
 
 
+def test_bounds_of_units() -> None:
+    for number, expected in ((10**11 - 1, 1), (10**11, 1000), (-(10**14), 10**6), (10**17, 10**9)):
+        vote = UnitVote()
+        vote.add(np.array([number], np.int64))
+        assert vote.per_second == expected
+
+
 @pytest.mark.parametrize("per_second", [1, 1000, 10**6, 10**9])
 def test_unit_is_that_of_the_median(per_second: int) -> None:
     vote = UnitVote()
