@@ -21,7 +21,7 @@ _WEAK = frozenset({"id", "tid", "track_id", "trajectory_id"})  # a user only whe
 _DATA = re.compile(r"\s*|.*\d{4}.*|\W*\d[\d\W]*|.*\d[.:/,-]\d.*|.*[@{}\[\]|].*", re.DOTALL)
 _NAME = re.compile(r"[^\W\d][\w .()%/#-]{0,39}")
 _MOST_DIGITS = 2
-_SURE = 2  # so many known names make a header
+_SURE = 2  # so many known names, of more than a letter, make a header
 _MOST_LISTED = 12
 
 
@@ -158,7 +158,7 @@ class _Finder:
         return self._unfound("No position", f"expected {kinds}; {remedy}")
 
     def _unfound(self, what: str, remedy: str) -> InputError:
-        known = sum(bool(self._candidates(role)) for role in ALIASES)
+        known = sum(any(len(name) > 1 for name in self._candidates(role)) for role in ALIASES)
         like_data = any(_DATA.fullmatch(name) for name in self._names)
         if any(_is_number(name) for name in self._names) or (like_data and known < _SURE):
             return InputError(NO_HEADER.format(title=self._title))

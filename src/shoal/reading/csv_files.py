@@ -15,17 +15,18 @@ import pyarrow.csv
 
 from shoal.errors import InputError
 from shoal.reading.sources import Reject, guarded
-from shoal.reading.texts import decode
+from shoal.reading.utf8 import Utf8Stream
 
 _HEAD_BYTES = 1 << 20
 _BLOCK_BYTES = 1 << 24
 _SEPARATORS = ",;\t|"
+_FAULT = "it is damaged, or a quotation mark is never closed"
 _LINE_END = re.compile(rb"\r\n|\n|\r")
-_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_UTF16 = ("ÿþ".encode(), "þÿ".encode())  # its mark, as the stream passes it on
 
 
 class CsvFile:
-    """A text file with a header line; columns are read as bytes, so no value can fail to decode."""
+    """A text file with a header line, in UTF-8 or Latin-1."""
 
     def __init__(self, path: Path, title: str, *, tabs: bool) -> None:
         self.title = title
@@ -42,7 +43,7 @@ class CsvFile:
     def batches(self, columns: Mapping[str, str], reject: Reject, *, threads: int) -> Iterator[Any]:
         """Batches of the wanted columns as bytes."""
         places = {role: f"c{self.names.index(name)}" for role, name in columns.items()}
-        with guarded(self.title, self._kind), self._stream() as stream:
+        with guarded(self.title, self._kind, _FAULT), self._stream() as stream:
             reader = self._reader(stream, sorted(set(places.values())), reject, threads)
             for batch in reader:
                 yield _without_line_breaks(
@@ -50,9 +51,8 @@ class CsvFile:
                 )
 
     def _stream(self) -> Any:
-        return pa.input_stream(
-            str(self._path), compression="gzip" if self._path.suffix.lower() == ".gz" else None
-        )
+        compression = "gzip" if self._path.suffix.lower() == ".gz" else None
+        return pa.PythonFile(Utf8Stream(pa.input_stream(str(self._path), compression=compression)), mode="r")
 
     def _reader(self, stream: Any, wanted: list[str], reject: Reject, threads: int) -> Any:
         def skip(row: Any) -> str:
@@ -70,7 +70,7 @@ class CsvFile:
             pa.csv.ParseOptions(delimiter=self._separator, newlines_in_values=True, invalid_row_handler=skip),
             pa.csv.ConvertOptions(
                 include_columns=wanted,
-                column_types=dict.fromkeys(wanted, pa.binary()),
+                column_types=dict.fromkeys(wanted, pa.string()),
                 strings_can_be_null=False,
             ),
         )
@@ -89,7 +89,7 @@ def _header_line(head: bytes, title: str) -> tuple[str, int]:
                 raise InputError(
                     f"{title} has a single line: expected column names in the first line and rows below."
                 )
-            return decode(line) or "", number
+            return line.decode(), number
     raise InputError(f"{title} is empty: expected column names in the first line and rows below.")
 
 

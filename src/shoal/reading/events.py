@@ -9,6 +9,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+import pyarrow as pa
+
 from shoal.errors import InputError
 from shoal.promise import Grid
 from shoal.reading.batches import Batch, digest
@@ -21,7 +23,8 @@ from shoal.reading.settling import settle_cells, settle_samples, settle_times, s
 from shoal.reading.sites import read_sites
 from shoal.reading.sources import Source, open_source
 from shoal.reading.strays import stray_times
-from shoal.reading.texts import decode, texts_of
+from shoal.reading.texts import texts_of
+from shoal.reading.utf8 import decode
 from shoal.reading.zones import Zone
 from shoal.samples import Samples
 from shoal.schema import LAT, SITE
@@ -52,8 +55,8 @@ def read_events(
 ) -> Events:
     """Read a file, a folder or a table of events into samples.
 
-    ``columns`` maps roles (user, time, lat, lon, x, y, site) to names of columns; roles left out are found by
-    common names. ``start`` and ``end`` are ISO 8601, half open. The result depends on neither the order of the
+    ``columns`` maps roles (user, time, lat, lon, x, y, site) to names of columns; others are found by their
+    usual names. ``start`` and ``end`` are ISO 8601, half open. The result depends on neither the order of the
     rows nor the number of threads.
     """
     zone = Zone(timezone)
@@ -64,6 +67,7 @@ def read_events(
     locate = _locator(roles, sites)
     malformed: list[int] = []
     batches = list(_digested(table, roles, zone, locate, malformed, max(1, threads or os.cpu_count() or 1)))
+    pa.default_memory_pool().release_unused()
 
     settle_times(batches, period)
     names, not_found = settle_users(batches, excluded)
@@ -109,7 +113,7 @@ def _excluded(users: str | os.PathLike[str] | Iterable[object] | None) -> set[st
             raise InputError(
                 f"No readable file {str(users)!r} for --exclude-users: expected text, one user on each line."
             ) from None
-        users = (decode(raw) or "").removeprefix("\ufeff").splitlines()
+        users = decode(raw).removeprefix("\ufeff").splitlines()
     return texts_of(users)
 
 

@@ -9,9 +9,9 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from shoal.reading.sources import BATCH_ROWS, Reject, guarded
-from shoal.reading.texts import is_text
 
-_BUFFER_BYTES = 1 << 20
+# The default keeps all bytes that were read in memory until the file is closed.
+_FRUGAL = {"pre_buffer": False, "buffer_size": 1 << 20, "page_checksum_verification": True}
 
 
 class ParquetFile:
@@ -22,16 +22,11 @@ class ParquetFile:
         self.warnings: list[str] = []
         self._path = path
         with guarded(title, "Parquet"), pq.ParquetFile(path) as file:
-            self._schema = file.schema_arrow
-            self.names = list(self._schema.names)
+            self.names = list(file.schema_arrow.names)
 
     def batches(self, columns: Mapping[str, str], reject: Reject, *, threads: int) -> Iterator[Any]:  # noqa: ARG002
         """Batches of the wanted columns in their own types."""
-        texts = [name for name in columns.values() if is_text(self._schema.field(name).type)]
-        with (
-            guarded(self.title, "Parquet"),
-            pq.ParquetFile(self._path, read_dictionary=texts, buffer_size=_BUFFER_BYTES) as file,
-        ):
+        with guarded(self.title, "Parquet"), pq.ParquetFile(self._path, **_FRUGAL) as file:
             wanted = sorted(set(columns.values()))
             for batch in file.iter_batches(BATCH_ROWS, columns=wanted, use_threads=threads > 1):
                 yield batch.select(list(columns.values())).rename_columns(list(columns))

@@ -35,16 +35,14 @@ class Source(Protocol):
 
 
 @contextmanager
-def guarded(title: str, kind: str) -> Iterator[None]:
+def guarded(title: str, kind: str, fault: str = "it is damaged or of another kind") -> Iterator[None]:
     """Failures of the libraries below in our own words: theirs quote data."""
     try:
         yield
     except (ShoalError, MemoryError):
         raise
     except (pa.ArrowException, OSError, EOFError, UnicodeError, csv.Error):
-        raise InputError(
-            f"{title} cannot be read as {kind}: it is damaged or of another kind; make it again."
-        ) from None
+        raise InputError(f"{title} cannot be read as {kind}: {fault}; mend it or make it again.") from None
 
 
 def open_source(source: object) -> Source:

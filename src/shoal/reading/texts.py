@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.errors import InputError
+from shoal.reading.utf8 import decode
 from shoal.samples import Int32s
 
 _WHOLE_FLOAT = 2.0**63
@@ -87,22 +88,14 @@ def _floats_as_text(values: Any) -> Any:
 
 
 def _decoded(values: Any) -> Any:
-    """Bytes as UTF-8, or, each value that is not, as Latin-1."""
+    """Bytes as UTF-8, or where they are not, as Latin-1."""
     values = values.cast(pa.large_binary())
     try:
         return values.cast(pa.large_string())
     except pa.ArrowInvalid:
-        return pa.array([decode(value) for value in values.to_pylist()], pa.large_string())
-
-
-def decode(raw: bytes | None) -> str | None:
-    """Text of bytes that are UTF-8 or else Latin-1."""
-    if raw is None:
-        return None
-    try:
-        return raw.decode("utf-8")
-    except UnicodeDecodeError:
-        return raw.decode("latin-1")
+        return pa.array(
+            [None if value is None else decode(value) for value in values.to_pylist()], pa.large_string()
+        )
 
 
 def _plain_storage(values: Any) -> Any:

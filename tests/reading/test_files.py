@@ -1,0 +1,224 @@
+"""Particulars of CSV and Parquet files, tables, columns and users."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shoal.errors import InputError
+from shoal.promise import Grid
+from shoal.reading import Events, read_events
+from shoal.reading.columns import find_roles
+from shoal.reading.texts import encode, texts_of
+from shoal.reading.utf8 import Utf8Stream, decode
+
+Reader = Callable[..., Events]
+
+
+@pytest.fixture
+def read(tmp_path: Path) -> Reader:
+    def from_text(content: str | bytes, name: str = "events.csv", **options: object) -> Events:
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return read_events(path, grid=Grid(), **options)
+
+    return from_text
+
+
+def users(events: Events) -> list[str]:
+    return list(events.samples.users)
+
+
+def test_encodings(read: Reader) -> None:
+    text = "user,time,x,y\nJosé,5,1,1\nZoë,5,1,1\n"
+    for encoding in ("utf-8", "utf-8-sig", "latin-1", "cp1252"):
+        assert users(read(text.encode(encoding))) == ["José", "Zoë"]
+    assert users(read("Üser,time,x,y,user\n1,5,1,1,José\nbad\n".encode("latin-1"))) == ["José"]
+
+
+def test_malformed_rows_in_latin_1_are_counted(read: Reader) -> None:
+    events = read("user,time,x,y\nJosé,5,1\nJosé,5,1,1\n".encode("latin-1"))
+    assert events.intake.dropped == {"malformed row": 1}
+
+
+def test_quotation_marks(read: Reader) -> None:
+    text = 'user,note,time,x,y\n"a,b","two\nlines",5,1,1\n"say ""hi""",,5,1,1\nmid"dle,"",5,1,1\n'
+    events = read(text)
+    assert users(events) == ["a,b", 'mid"dle', 'say "hi"']
+    assert events.intake.rows_read == 3
+
+
+def test_swallowed_lines_are_counted(read: Reader) -> None:
+    """A mark that is not closed takes the next lines with it; each counts, even if fields happen to fit."""
+    events = read('user,time,x,y\nok,5,1,1\n"lost,5,1,1\n"lost",5,1,1\nok,6,1,1\n')
+    assert events.intake.rows_read == 4
+    assert events.intake.dropped == {"malformed row": 2}
+    events = read('user,time,x,y\nok,5,1,1\n"lost,5,1,1\nlost,5,1,1\nlost,6,1,1\n')
+    assert events.intake.rows_read == 4
+    assert events.intake.dropped == {"malformed row": 3}
+
+
+def test_blank_lines_and_leading_blank_lines(read: Reader) -> None:
+    for end in ("\n", "\r\n"):
+        events = read(end.join(["", "", "user,time,x,y", "", "a,5,1,1", "", "b,5,1,1", ""]))
+        assert (users(events), events.intake.rows_read) == (["a", "b"], 2)
+
+
+def test_gzip_of_several_members(read: Reader) -> None:
+    raw = gzip.compress(b"user,time,x,y\na,5,1,1\n") + gzip.compress(b"b,5,1,1\n")
+    assert users(read(raw, "events.csv.gz")) == ["a", "b"]
+
+
+def test_header_names_in_quotes_with_spaces_and_any_case(read: Reader) -> None:
+    events = read('" User_ID ";TIMESTAMP;"Latitude";LON;"a;b"\na;5;48;2;\n')
+    assert events.intake.columns_used == {
+        "user": "User_ID",
+        "time": "TIMESTAMP",
+        "lat": "Latitude",
+        "lon": "LON",
+    }
+    assert events.intake.columns_dropped == ["column 5"]
+
+
+@pytest.mark.parametrize(
+    ("names", "mapping", "expected"),
+    [
+        ("user,id,time,t,lat,lon", {}, "user time lat lon"),
+        ("id,uid,tid,time,lat,lng", {}, "uid time lat lng"),
+        ("tid,time,x,y", {}, "tid time x y"),
+        ("User,user_id,Time,X,Y", {}, "User Time X Y"),
+        ("uid,msisdn,time,x,y", {"user": "msisdn"}, "msisdn time x y"),
+        ("user,time,lat,lon,x,y", {"x": "x", "y": "y"}, "user time x y"),
+        ("user,time,lat,lon,x,y", {"lat": "lat"}, "user time lat lon"),
+        ("user,time,lat,lon,site", {}, "user time lat lon"),
+        ("user,time,lat,x,y", {}, "user time x y"),
+        ("user,time,when,lat,lon", {"time": "when"}, "user when lat lon"),
+        ("t,time,x,y", {"user": "t"}, "t time x y"),
+        ("a,b,c,d", {"user": "d", "time": "c", "lat": "b", "lon": "a"}, "d c b a"),
+    ],
+)
+def test_roles(names: str, mapping: dict[str, str], expected: str) -> None:
+    assert list(find_roles(names.split(","), mapping, "It").used.values()) == expected.split()
+
+
+def test_roles_with_sites() -> None:
+    assert (
+        find_roles(["user", "time", "lat", "lon", "Antenna"], None, "It", has_sites=True).used["site"]
+        == "Antenna"
+    )
+
+
+def test_columns_by_name_and_place_in_parquet(tmp_path: Path) -> None:
+    table = pa.table({"lon": [2.0], "user.name": ["a"], "nested": [{"lat": 5.0}], "ts": [5], "lat": [48.0]})
+    pq.write_table(table, tmp_path / "events.parquet")
+    events = read_events(tmp_path / "events.parquet", grid=Grid(), columns={"user": "user.name"})
+    assert users(events) == ["a"]
+    assert events.intake.columns_dropped == ["nested"]
+
+
+@pytest.mark.parametrize(
+    ("column", "expected"),
+    [
+        (pa.array([3, None, 10**18, -3], pa.int64()), ["3", None, str(10**18), "-3"]),
+        (pa.array([2**64 - 1], pa.uint64()), [str(2**64 - 1)]),
+        (
+            pa.array([12.0, 12.5, float("nan"), None, -7.0, 1e15]),
+            ["12", "12.5", None, None, "-7", "1000000000000000"],
+        ),
+        (pa.array([1.5, 2.0], pa.float32()), ["1.5", "2"]),
+        (pa.array([" a\u2003", "", " ", "12.0", "v1.0", "007"]), ["a", None, None, "12", "v1.0", "007"]),
+        (pa.array([b"a ", "é".encode(), "é".encode("latin-1")]), ["a", "é", "é"]),
+        (pa.array(["b", None, "b", " "]).dictionary_encode(), ["b", None, "b", None]),
+        (pa.DictionaryArray.from_arrays(pa.array([1]), pa.array(list("abcd"))), ["b"]),
+        (pa.array([True, False]), ["true", "false"]),
+        (pa.array([12, 13]).cast(pa.decimal128(21, 1)), ["12", "13"]),
+        (pa.nulls(2), [None, None]),
+        (pa.array([b"\x01\xff"], pa.binary(2)), ["01ff"]),
+        (pa.array([uuid.UUID(int=5).bytes], pa.uuid()), [uuid.UUID(int=5).hex]),
+        (pa.array(["v"], pa.string_view()), ["v"]),
+        (pa.array([b"v"], pa.binary_view()), ["v"]),
+    ],
+)
+def test_identifiers_as_text(column: pa.Array, expected: list[str | None]) -> None:
+    codes, names = encode(column, "user")
+    assert [None if code < 0 else names[int(code)].as_py() for code in codes] == expected
+
+
+def test_identifiers_of_no_use() -> None:
+    with pytest.raises(InputError, match="user column holds values of type date32"):
+        encode(pa.array([5], pa.date32()), "user")
+
+
+def test_excluded_users(read: Reader, tmp_path: Path) -> None:
+    text = "user,time,x,y\n12,5,1,1\nb,5,1,1\nc,5,1,1\nc,6,1,1\nJosé,5,1,1\n"
+    assert texts_of([12, 12.0, "12.0", " b ", None, ""]) == {"12", "b"}
+    events = read(text, exclude_users=[12.0, "c", "nobody"])
+    assert users(events) == ["José", "b"]
+    assert events.intake.dropped == {"excluded user": 3}
+    assert events.intake.warnings == ["1 of 3 users to exclude do not occur in the events."]
+    for encoding in ("utf-8-sig", "latin-1"):
+        (tmp_path / "out.txt").write_bytes("José\r\n\r\n c \r\n".encode(encoding))
+        assert users(read(text, exclude_users=tmp_path / "out.txt")) == ["12", "b"]
+        assert users(read(text, exclude_users=str(tmp_path / "out.txt"))) == ["12", "b"]
+
+
+def test_users_without_usable_rows_have_no_name(read: Reader) -> None:
+    events = read("user,time,x,y\na,5,1,1\nb,never,1,1\nc,5,1,1\nd,5,inf,1\n")
+    assert users(events) == ["a", "c"]
+    assert events.samples.user.tolist() == [0, 1]
+
+
+def test_users_are_in_byte_order() -> None:
+    names = ["é", "z", "Z", "a", "\U0001f600", "\uffff", "10", "9"]
+    table = pa.table({"user": names, "time": [5] * 8, "x": [1.0] * 8, "y": [1.0] * 8})
+    assert users(read_events(table, grid=Grid())) == sorted(names, key=str.encode)
+
+
+def test_half_open_period(read: Reader) -> None:
+    text = "user,time,x,y\na,2024-05-01,1,1\nb,2024-05-01T23:59:59.9,1,1\nc,2024-05-02,1,1\n"
+    assert users(read(text, start="2024-05-01", end="2024-05-02")) == ["a", "b"]
+    assert users(read(text, start="2024-05-01T00:00:01Z")) == ["b", "c"]
+    assert users(read(text, timezone="Asia/Tokyo", end="2024-05-01T15:00Z")) == ["a", "b"]
+    assert users(read(text, timezone="Asia/Tokyo", end="2024-05-02")) == ["a", "b"]
+
+
+def test_other_columns_of_a_frame_are_left_alone() -> None:
+    frame = pd.DataFrame({"user": ["a"], "time": [5], "x": [1], "y": [1], "mixed": [object()], 7: [1]})
+    events = read_events(frame, grid=Grid())
+    assert events.intake.columns_dropped == ["mixed"]
+
+
+def test_polars_nan_and_null() -> None:
+    frame = pl.DataFrame(
+        {"user": ["a", "b", None, "d"], "time": [5, None, 5, 5], "x": [1.0, 1.0, 1.0, float("nan")]}
+    )
+    events = read_events(frame.with_columns(y=pl.lit(1)), grid=Grid())
+    assert events.intake.dropped == {"missing user": 1, "missing time": 1, "position out of range": 1}
+
+
+@given(st.lists(st.one_of(st.text(max_size=3).map(str.encode), st.binary(max_size=3))), st.integers(1, 9))
+def test_any_bytes_become_utf_8_however_they_are_cut(pieces: list[bytes], size: int) -> None:
+    raw = b"".join(pieces)
+    stream = Utf8Stream(io.BytesIO(raw))
+    passed = b"".join(iter(lambda: stream.read(size), b""))
+    assert passed.decode() == decode(raw)
+    assert Utf8Stream(io.BytesIO(raw)).read().decode() == decode(raw)
+    assert decode("Zoë".encode()) == decode("Zoë".encode("latin-1")) == "Zoë"
+
+
+def test_notes_of_several_lines_across_blocks(read: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shoal.reading.csv_files._BLOCK_BYTES", 100)
+    rows = "".join(f'u{number},"some\nlines, quoted\n",5,1,1\n' for number in range(50))
+    events = read("user,note,time,x,y\n" + rows)
+    assert (events.samples.n_users, events.intake.rows_read) == (50, 50)
