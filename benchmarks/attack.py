@@ -27,14 +27,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     for name in ("events", "published", "key"):
         parser.add_argument(name)
-    for name, default in (("--k", 2), ("--tau-min", 30), ("--epsilon-min", 30), ("--attacks", 5000), ("--seed", 1)):
+    for name, default in (
+        ("--k", 2),
+        ("--tau-min", 30),
+        ("--epsilon-min", 30),
+        ("--attacks", 5000),
+        ("--seed", 1),
+    ):
         parser.add_argument(name, type=int, default=default)
     options = parser.parse_args()
     tau, epsilon = options.tau_min * 60, options.epsilon_min * 60
 
     published = read(options.published)
     grid = json.loads(published.schema.metadata[b"shoal"])["grid"]
-    names, record = np.unique(published["record"].to_numpy(zero_copy_only=False).astype(str), return_inverse=True)
+    names, record = np.unique(
+        published["record"].to_numpy(zero_copy_only=False).astype(str), return_inverse=True
+    )
     seconds = pyarrow.timestamp("s", tz="UTC")
     t0, t1 = (published[name].cast(seconds).cast("int64").to_numpy() for name in ("t_start", "t_end"))
     x0, x1, y0, y1 = (published[name].to_numpy() for name in ("x_min", "x_max", "y_min", "y_max"))
@@ -50,7 +58,9 @@ def main() -> None:
     x, y = (np.floor(axis / grid["cell_m"]) * grid["cell_m"] for axis in (x, y))
 
     key = read(options.key)
-    own = dict(zip(key["user"].to_pylist(), np.searchsorted(names, key["record"].to_pylist()).tolist(), strict=True))
+    own = dict(
+        zip(key["user"].to_pylist(), np.searchsorted(names, key["record"].to_pylist()).tolist(), strict=True)
+    )
     rows_of = {name: np.flatnonzero(user == name) for name in own}
 
     present: dict[int, np.ndarray] = {}
@@ -66,7 +76,11 @@ def main() -> None:
     for _ in range(options.attacks):
         victim = rng.choice(victims)
         rows = rows_of[victim]
-        anchor = int(t[rng.choice(rows.tolist())]) if rng.random() < 0.8 else rng.randint(int(t.min()), int(t.max()))
+        anchor = (
+            int(t[rng.choice(rows.tolist())])
+            if rng.random() < 0.8
+            else rng.randint(int(t.min()), int(t.max()))
+        )
         a = (anchor - rng.randrange(0, tau)) // grid["step_s"] * grid["step_s"]
         known = rows[(t[rows] >= a) & (t[rows] < a + tau)]
         empty += not len(known)

@@ -53,6 +53,11 @@ def with_nearest(
     return _added(forth, _priced(arrays, back[0][allowed], back[1][allowed], workers), len(arrays.user))
 
 
+def all_edges(arrays: WindowArrays, groups: Int32s, workers: Workers) -> Edges:
+    """Every edge inside some groups, given by their first users: what the candidates stand in for."""
+    return _priced(arrays, *_complete_graph(groups, arrays.last[groups]), workers)
+
+
 def with_reused(
     known: Edges, arrays: WindowArrays, barred: Barred, groups: Int32s, window: int, workers: Workers
 ) -> Edges:
@@ -61,7 +66,7 @@ def with_reused(
     The price falls with the time since the member last served, so that as few as possible serve again, and those
     that served longest ago.
     """
-    owner, member = _complete(groups, arrays.last[groups])
+    owner, member = _complete_graph(groups, arrays.last[groups])
     age = np.empty(len(owner), np.int32)
     windows_since(arrays, barred, owner, member, window, age)
     fits = age >= 0
@@ -73,7 +78,7 @@ def with_reused(
     return _added(edges, known, len(arrays.user))
 
 
-def _complete(first: Int32s, last: Int32s) -> tuple[Int32s, Int32s]:
+def _complete_graph(first: Int32s, last: Int32s) -> tuple[Int32s, Int32s]:
     """All ordered pairs of different users inside each range."""
     owners, members = [], []
     for begin, end in zip(first.tolist(), last.tolist(), strict=True):

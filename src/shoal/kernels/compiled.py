@@ -39,4 +39,4 @@ def kernel(function: Function) -> Function:
 
 def inner(function: Function) -> Function:
     """Compile a building block that kernels call in their innermost loop."""
-    return cast(Function, numba.njit(cache=True, nogil=True, inline="never")(function))
+    return cast(Function, numba.njit(cache=True, nogil=True, forceinline=True)(function))

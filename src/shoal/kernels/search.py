@@ -60,13 +60,13 @@ def lower_bound(arrays: WindowArrays, owner: int, member: int) -> float:
         if row < 0:
             continue
         n = max(pools.ptr[row + 1] - pools.ptr[row], raw.ptr[other + 1] - raw.ptr[other])
-        a, b = pools.touch[row], raw.touch[other]
-        if max(a[0], b[0]) > min(a[1], b[1]):  # two users are apart in time: a single group holds everything
+        a, b = pools.touch, raw.touch
+        if max(a[row, 0], b[other, 0]) > min(a[row, 1], b[other, 1]):  # two users apart in time: one group holds all
             t0 = min(pools.t[pools.ptr[row]], raw.t[raw.ptr[other]])
             t1 = max(pools.t[pools.ptr[row + 1] - 1], raw.t[raw.ptr[other + 1] - 1])
             n = t1 - t0 + 1
-        span_x = max(max(a[2], b[2]) - min(a[3], b[3]), 0)
-        span_y = max(max(a[4], b[4]) - min(a[5], b[5]), 0)
+        span_x = max(max(a[row, 2], b[other, 2]) - min(a[row, 3], b[other, 3]), 0)
+        span_y = max(max(a[row, 4], b[other, 4]) - min(a[row, 5], b[other, 5]), 0)
         total += max(arrays.base[row], n * space_cost(span_x + span_y + 2, arrays.weight))
     return total
 
