@@ -71,6 +71,7 @@ def _permutation(window: int, arrays: WindowArrays, barred: Barred, workers: Wor
     width = np.full(n, CANDIDATES)
     member = np.full(n, -1, np.int32)
     edges = with_nearest(no_edges(), arrays, barred, everybody, CANDIDATES, workers)
+    reusing = np.zeros(n, np.bool_)
     while True:
         unserved = np.flatnonzero(member < 0)
         for first in np.unique(arrays.first[unserved]).tolist():
@@ -79,9 +80,12 @@ def _permutation(window: int, arrays: WindowArrays, barred: Barred, workers: Wor
         unserved = np.flatnonzero(member < 0).astype(np.int32)
         if not len(unserved):
             break
+        if reusing[unserved].any():
+            raise UnfinishedError("Self-check failed: a group that may reuse members found no permutation.")
         exhausted = width[unserved] >= arrays.last[unserved] - arrays.first[unserved] - 1
         if exhausted.any():
             groups = np.unique(arrays.first[unserved[exhausted]])
+            reusing |= np.isin(arrays.first, groups)
             edges = with_reused(edges, arrays, barred, groups, window, workers)
         more = unserved[~exhausted].astype(np.int32)
         if len(more):
