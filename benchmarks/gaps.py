@@ -19,13 +19,21 @@ from shoal.promise import Promise
 from shoal.samples import Int32s, Samples
 
 
-def window_of(samples: Samples, share_of_day: float, workers: Workers) -> WindowArrays:
-    """Two neighbouring half hours as a window."""
+def window_of(samples: Samples, share_of_day: float, workers: Workers, *, joint: bool = True) -> WindowArrays:
+    """Two neighbouring half hours as a window; ``joint``: after the window before it was decided, as in a fold."""
     timeline = Timeline(samples, Promise(2, 30, 30))
     first = int(timeline.epochs[int(share_of_day * len(timeline.epochs))])
-    parts = [timeline.slice(first), timeline.slice(first + 1)]
+    parts = [timeline.slice(epoch) for epoch in (first - 1, first, first + 1)]
     rank = np.arange(samples.n_users, dtype=np.int32)
-    return arrange([LiveEpoch(part, part.raw) for part in parts], samples.n_users, rank, 1.0, workers)
+    before, *live = [LiveEpoch(part, part.raw) for part in parts]
+    if joint:
+        arrays = arrange([before, live[0]], samples.n_users, rank, 1.0, workers)
+        picks = choose(0, arrays, 2, History(samples.n_users, Reuse.ONCE, 1), workers)
+        member = np.full(samples.n_users, -1, np.int64)
+        member[picks.owners] = picks.members[:, 0]
+        rows = np.searchsorted(live[0].slice.users, member[live[0].slice.users])
+        live[0] = live[0]._replace(pools=with_members(live[0].pools, live[0].slice.raw, rows, workers))
+    return arrange(live, samples.n_users, rank, 1.0, workers)
 
 
 def gap_to_complete_graph(samples: Samples) -> Iterator[str]:
@@ -50,7 +58,7 @@ def gaps_to_flow(samples: Samples, largest: int = 200) -> Iterator[str]:
     """k > 2: what the hiding sets of both cost pairwise, which the flow minimizes, and once they are merged."""
     with Workers(2) as workers:
         for share in (0.3, 0.5, 0.8):
-            arrays = window_of(samples, share, workers)
+            arrays = window_of(samples, share, workers, joint=False)
             keep = arrays.user[arrays.first == 0][:largest]
             arrays = _restricted(samples, share, keep, workers)
             edges = all_edges(arrays, np.zeros(1, np.int32), workers)

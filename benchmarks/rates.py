@@ -17,7 +17,7 @@ def pair_costs_per_second(samples: Samples) -> Iterator[str]:
     """Exact costs of all pairs of a group, then the nearest of everybody with pairs spared by the bound."""
     for count in (1, 2):
         with Workers(count) as workers:
-            arrays = window_of(samples, 0.8, workers)
+            arrays = window_of(samples, 0.8, workers, joint=False)
             group = np.zeros(1, np.int32)
             all_edges(arrays, group, workers)
             began = time.perf_counter()

@@ -61,7 +61,9 @@ def lower_bound(arrays: WindowArrays, owner: int, member: int) -> float:
             continue
         n = max(pools.ptr[row + 1] - pools.ptr[row], raw.ptr[other + 1] - raw.ptr[other])
         a, b = pools.touch, raw.touch
-        if max(a[row, 0], b[other, 0]) > min(a[row, 1], b[other, 1]):  # two users apart in time: one group holds all
+        if max(a[row, 0], b[other, 0]) > min(
+            a[row, 1], b[other, 1]
+        ):  # two users apart in time: one group holds all
             t0 = min(pools.t[pools.ptr[row]], raw.t[raw.ptr[other]])
             t1 = max(pools.t[pools.ptr[row + 1] - 1], raw.t[raw.ptr[other + 1] - 1])
             n = t1 - t0 + 1

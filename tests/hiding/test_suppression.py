@@ -1,0 +1,100 @@
+"""Causal suppression on hand-made comings and goings."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from engine import World, as_samples, release
+from shoal.epochs import Timeline
+from shoal.errors import InputError
+from shoal.hiding.suppression import decide_presence
+from shoal.promise import Promise
+
+
+def present(*epochs: int, place: int = 0) -> set[tuple[int, int, int]]:
+    """One sample in each of some epochs of ten slots."""
+    return {(epoch * 10 + 3, place, 0) for epoch in epochs}
+
+
+def suppressed(world: World, k: int, tau: int = 10) -> set[tuple[int, int]]:
+    return release(world, k, tau, 10).suppressed
+
+
+def test_nothing_goes_where_everybody_comes_and_goes_alike() -> None:
+    assert suppressed({user: present(0, 1, 2) for user in range(4)}, 2) == set()
+
+
+def test_a_lone_presence_goes() -> None:
+    world = {0: present(0, 1), 1: present(0), 2: present(0), 3: present(0)}
+    assert suppressed(world, 2) == {(0, 1)}
+
+
+def test_a_lone_absence_is_filled_up_with_the_costliest() -> None:
+    """Three of four are present in epoch 1; whoever is farthest from the others keeps the absent one company."""
+    world = {
+        0: present(0, 1),
+        1: present(0, 1, place=1),
+        2: present(0, 1) | present(0, 1, place=500),
+        3: present(0),
+    }
+    assert suppressed(world, 2) == {(2, 1)}
+
+
+def test_all_go_where_too_few_would_stay() -> None:
+    world = {0: present(0, 1), 1: present(0, 1), 2: present(0)}
+    assert suppressed(world, 2) == {(0, 1), (1, 1)}
+
+
+def test_only_the_newest_epoch_is_touched() -> None:
+    """User 0 leaves alone in epoch 2; what was published of others before stays."""
+    world = {user: present(0, 1, 2) for user in range(5)} | {0: present(0, 1)}
+    gone = suppressed(world, 2)
+    assert {epoch for _, epoch in gone} == {2}
+    assert len(gone) == 1
+
+
+def test_users_without_a_box_do_not_count_as_cover() -> None:
+    """Users 4 and 5 appear alone in epochs of their own: they lose everything and have no record."""
+    world = {user: present(0) for user in range(4)} | {4: present(8), 5: present(20)}
+    result = release(world, 2, 10, 10)
+    assert set(result.records) == {0, 1, 2, 3}
+    assert result.outcome.recordless_users == 2
+    assert result.outcome.recordless_samples == 2
+    assert result.outcome.suppressed_samples == 0
+
+
+def test_removing_the_recordless_can_cost_others_their_cover() -> None:
+    """User 3 is absent with user 2 in epoch 0 only as long as user 3 counts."""
+    world = {0: present(0), 1: present(0), 2: present(5) | present(30), 3: present(5), 4: present(60)}
+    samples = as_samples(world)
+    timeline = Timeline(samples, Promise(2, 10, 10))
+    presence = decide_presence(
+        timeline, 5, Promise(2, 10, 10), lambda _, members: np.zeros(members.sum()), lambda: None
+    )
+    assert presence.recordless.tolist() == [False, False, False, False, True]
+
+
+def test_everything_suppressed_is_refused() -> None:
+    with pytest.raises(InputError, match="everything would be suppressed"):
+        release({0: present(0), 1: present(9), 2: present(20)}, 2, 10, 10)
+
+
+def test_fewer_users_than_k_are_refused() -> None:
+    with pytest.raises(InputError, match="at least 3 users"):
+        release({0: present(0), 1: present(0)}, 3, 10, 10)
+
+
+def test_stray_times_cost_nothing() -> None:
+    """Years of nothing between two samples are no epochs to fold."""
+    far = 10**8
+    world = {user: present(0, 1, far) for user in range(3)}
+    turns = list(Timeline(as_samples(world), Promise(2, 10, 10)).turns())
+    assert [turn.epoch for turn in turns] == [0, 1, far]
+    assert [turn.ends_stretch for turn in turns] == [False, True, True]
+
+
+def test_short_gaps_are_folded() -> None:
+    world = {user: present(0, 2) for user in range(3)}
+    turns = list(Timeline(as_samples(world), Promise(2, 20, 10)).turns())
+    assert [tuple(turn) for turn in turns] == [(0, False), (1, False), (2, True)]
