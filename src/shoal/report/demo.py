@@ -143,9 +143,11 @@ def _precision(boxes: Boxes, grid: Grid, summary: dict[str, Any]) -> dict[str, M
     cells = (boxes.x1.astype(np.int64) - boxes.x0 + 1) + (boxes.y1.astype(np.int64) - boxes.y0 + 1)
     km = cells * grid.cell_m / 1000
     minutes = (boxes.t1 - boxes.t0 + 1) * grid.step_s / 60
-    space = figures.precision_histogram(km, summary["precision_km"], "width + height of a box, km", "km")
+    space = figures.precision_histogram(
+        km, grid.cell_m / 1000, summary["precision_km"], "width + height of a box, km", "km"
+    )
     time = figures.precision_histogram(
-        minutes, summary["precision_minutes"], "duration of a box, minutes", "min"
+        minutes, grid.step_s / 60, summary["precision_minutes"], "duration of a box, minutes", "min"
     )
     return {"space": Markup(space), "time": Markup(time)}
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import numpy.typing as npt
 
@@ -94,17 +96,25 @@ def candidates_on_map(story: Story, samples: Samples, boxes: Boxes, grid: Grid, 
     return panel.svg("On the map, what was seen lies within the boxes of every record that fits.")
 
 
-def precision_histogram(values: Floats, quartiles: dict[str, float], name: str, unit: str) -> str:
-    """How many boxes are how large, with the median marked; the largest are counted in the last bar."""
-    top = max(float(np.quantile(values, 0.97)), quartiles["median"] * 1.2) if len(values) else 1.0
-    edges = np.linspace(0, top, 31)
+def precision_histogram(
+    values: Floats, finest: float, quartiles: dict[str, float], name: str, unit: str
+) -> str:
+    """How many boxes are how large, with the median marked; the largest are counted in the last bar.
+
+    Values are multiples of ``finest``, and so are the bars' widths: otherwise some would hold fewer values than others.
+    """
+    reach = max(float(np.quantile(values, 0.97)), quartiles["median"] * 1.2) if len(values) else finest
+    width = max(round(reach / 30 / finest), 1) * finest
+    top = math.ceil(reach / width) * width
+    edges = np.arange(round(top / width) + 1) * width + finest / 2
+    edges[0], top = 0, float(edges[-1])
     counts, _ = np.histogram(np.minimum(values, top), edges)
     shares = 100 * counts / max(len(values), 1)
     highest = float(shares.max(initial=1.0)) * 1.18
     panel = Panel((0, top), (0, highest), height=280)
     panel.y_axis(round_ticks(0, highest, 5), "% of boxes")
     for i, share in enumerate(shares):
-        panel.box((edges[i] + 0.06 * edges[1], edges[i + 1] - 0.06 * edges[1]), (0, float(share)), "bar")
+        panel.box((edges[i] + 0.06 * width, edges[i + 1] - 0.06 * width), (0, float(share)), "bar")
     ticks = [tick for tick in round_ticks(0, top) if tick[0] < 0.93 * top]
     panel.x_axis([*ticks, (top, f"≥ {top:,.0f}")], name, grid=False)
     median = quartiles["median"]
