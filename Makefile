@@ -13,7 +13,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(READY) ## publish a synthetic city, attack it and write a report
+demo: $(READY) ## publish a made-up city and show what happened
 	$(BIN)/shoal demo
 
 test: $(READY) ## run all tests
