@@ -90,11 +90,24 @@ def test_compiled_code_equals_its_source() -> None:
         pool = pool_of(random_trajectories(rng, most_times=12))
         n = len(pool.t)
         results = []
+        limit = rng.choice([np.inf, 30.0])
         for function in (best_cuts, best_cuts.py_func):
             cost, previous = np.empty(n + 1), np.zeros(n + 1, np.int32)
-            total = function(pool, 0, n, 1.0, cost, previous)
-            results.append((total, cost.tolist()))
+            total = function(pool, 0, n, 1.0, limit, cost, previous)
+            results.append(total)
         assert results[0] == results[1]
+
+
+def test_a_limit_only_cuts_off_what_exceeds_it() -> None:
+    rng = random.Random(9)
+    for _ in range(2_000):
+        pool = pool_of(random_trajectories(rng, most_times=15))
+        n = len(pool.t)
+        cost, previous = np.empty(n + 1), np.zeros(n + 1, np.int32)
+        exact = best_cuts(pool, 0, n, 1.0, np.inf, cost, previous)
+        for limit in (exact - 1, exact, exact + 1, exact / 2):
+            found = best_cuts(pool, 0, n, 1.0, limit, cost, previous)
+            assert found == (exact if exact < limit else np.inf)
 
 
 def test_a_machine_like_device_costs_no_more_than_its_slots() -> None:

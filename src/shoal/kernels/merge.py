@@ -20,13 +20,17 @@ def space_cost(span: int, weight: float) -> float:
 
 
 @inner
-def best_cuts(pools: Pools, first: int, n: int, weight: float, cost: Floats, previous: Int32s) -> float:
+def best_cuts(
+    pools: Pools, first: int, n: int, weight: float, limit: float, cost: Floats, previous: Int32s
+) -> float:
     """Fill cost[0..n] and previous[0..n] for the n slots from index ``first`` on; return the cost of all of them.
 
     cost[e] is the least cost of slots 0 .. e - 1, and previous[e] where its last group begins. Among groups of equal
-    cost the shortest wins, so that the result depends on the samples alone.
+    cost the shortest wins, so that the result depends on the samples alone. A cost of ``limit`` or more is of no
+    interest: the result is infinite then, and found out early.
     """
     cost[0] = 0.0
+    affordable = 0  # the latest cut reached below the limit
     last_useful = pools.start[first + n - 1]
     for end in range(1, n + 1):
         cost[end] = np.inf
@@ -34,6 +38,8 @@ def best_cuts(pools: Pools, first: int, n: int, weight: float, cost: Floats, pre
         if nearest < 0 or (last_useful < end < n):
             continue  # the slots before the cut, or those after it, lack somebody
         farthest = pools.start[first + nearest - 1] + 1 if nearest > 0 else 0
+        if affordable < farthest:
+            return np.inf  # every partition into elementary groups has a cut in farthest .. end
         q = first + end - 1
         t_last = pools.t[q]
         x0, x1, y0, y1 = pools.x0[q], pools.x1[q], pools.y0[q], pools.y1[q]
@@ -45,12 +51,14 @@ def best_cuts(pools: Pools, first: int, n: int, weight: float, cost: Floats, pre
             x0, x1 = min(x0, pools.x0[q]), max(x1, pools.x1[q])
             y0, y1 = min(y0, pools.y0[q]), max(y1, pools.y1[q])
             before = cost[begin]
-            if before == np.inf:
+            if before >= limit:
                 continue
             total = before + (t_last - pools.t[q] + 1) * space_cost(x1 - x0 + y1 - y0 + 2, weight)
             if total < cost[end]:
                 cost[end], previous[end] = total, begin
-    return float(cost[n])
+        if cost[end] < limit:
+            affordable = end
+    return float(cost[n]) if cost[n] < limit else np.inf
 
 
 @kernel
@@ -60,7 +68,7 @@ def merge_costs(pools: Pools, weight: float, begin: int, end: int, out: Floats) 
     cost, previous = np.empty(room), np.empty(room, np.int32)
     for row in range(begin, end):
         n = pools.ptr[row + 1] - pools.ptr[row]
-        out[row] = best_cuts(pools, pools.ptr[row], n, weight, cost, previous)
+        out[row] = best_cuts(pools, pools.ptr[row], n, weight, np.inf, cost, previous)
 
 
 @kernel
@@ -75,7 +83,7 @@ def merge_boxes(pools: Pools, weight: float, begin: int, end: int, count: Int64s
     for row in range(begin, end):
         first = pools.ptr[row]
         n = pools.ptr[row + 1] - first
-        best_cuts(pools, first, n, weight, cost, previous)
+        best_cuts(pools, first, n, weight, np.inf, cost, previous)
         groups, cut = 0, n
         while cut > 0:
             groups, cut = groups + 1, previous[cut]

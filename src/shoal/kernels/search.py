@@ -74,8 +74,8 @@ def lower_bound(arrays: WindowArrays, owner: int, member: int) -> float:
 
 
 @inner
-def edge_cost(arrays: WindowArrays, owner: int, member: int, scratch) -> float:  # type: ignore[no-untyped-def]
-    """Exact cost of the edge owner <- member."""
+def edge_cost(arrays: WindowArrays, owner: int, member: int, limit: float, scratch) -> float:  # type: ignore[no-untyped-def]
+    """Exact cost of the edge owner <- member; infinite if that is ``limit`` or more."""
     union, place_a, place_b, cost, previous = scratch
     total = 0.0
     for w in range(arrays.row.shape[1]):
@@ -83,7 +83,7 @@ def edge_cost(arrays: WindowArrays, owner: int, member: int, scratch) -> float: 
         if row >= 0:
             other = arrays.row[member, w]
             n = write_union(arrays.pools, row, arrays.raw, other, union, 0, place_a, place_b)
-            total += best_cuts(union, 0, n, arrays.weight, cost, previous)
+            total += best_cuts(union, 0, n, arrays.weight, limit - total, cost, previous)
     return total
 
 
@@ -150,7 +150,7 @@ def nearest(
                 worst = cost[line, width - 1]
                 if lower_bound(arrays, owner, other) >= worst:
                     continue
-                price = edge_cost(arrays, owner, other, scratch)
+                price = edge_cost(arrays, owner, other, worst, scratch)
                 if price >= worst:
                     continue
                 slot = width - 1
@@ -168,7 +168,7 @@ def edge_costs(
     """cost[q] (float64) = exact cost of the edge owner[q] <- member[q], for q in begin .. end - 1."""
     scratch = make_scratch(arrays)
     for q in range(begin, end):
-        cost[q] = edge_cost(arrays, int(owner[q]), int(member[q]), scratch)
+        cost[q] = edge_cost(arrays, int(owner[q]), int(member[q]), np.inf, scratch)
 
 
 @kernel
