@@ -16,4 +16,3 @@ def order_by_epoch(epoch: Int32s, ptr: Int64s, order: Int64s) -> None:
     for i in range(len(epoch)):
         order[place[epoch[i]]] = i
         place[epoch[i]] += 1
-
