@@ -61,8 +61,8 @@ def published_batches(
         metres = Hulls._make(edge * np.float64(grid.cell_m) for edge in edges)
         columns: dict[str, Any] = {
             RECORD: named.name[named.record[piece]],
-            T_START: boxes.t0 * grid.step_s,
-            T_END: (boxes.t1 + 1) * grid.step_s,
+            T_START: boxes.t0 * (1000 * grid.step_s),
+            T_END: (boxes.t1 + 1) * (1000 * grid.step_s),
             **dict(zip((X_MIN, X_MAX, Y_MIN, Y_MAX), metres, strict=True)),
         }
         hulls = metres
@@ -130,7 +130,8 @@ def _write_csv(sink: Any, batches: Iterator[pa.RecordBatch]) -> None:
 
 def _as_text(times: pa.Array) -> pa.Array:
     """UTC timestamps as ISO 8601; as local ones first, since zones need a database that not every system has."""
-    return pc.strftime(times.cast(pa.int64()).cast(pa.timestamp("s")), format="%Y-%m-%dT%H:%M:%SZ")
+    seconds = times.cast(pa.int64()).cast(pa.timestamp("ms")).cast(pa.timestamp("s"))
+    return pc.strftime(seconds, format="%Y-%m-%dT%H:%M:%SZ")
 
 
 def _geo_metadata(*, geographic: bool) -> dict[str, Any]:
