@@ -121,7 +121,7 @@ def _write_csv(sink: Any, batches: Iterator[pa.RecordBatch]) -> None:
         piece = pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
         if writer is None:
             writer = pa.csv.CSVWriter(
-                sink, piece.schema, write_options=pa.csv.WriteOptions(quoting_style="needed")
+                sink, piece.schema, write_options=pa.csv.WriteOptions(quoting_style="none")
             )
         writer.write_batch(piece)
     if writer is not None:
