@@ -59,13 +59,16 @@ class AtomicFiles:
         except OSError as refused:
             error = refused
         finally:
-            for unfinished, _ in self._waiting:
-                unfinished.unlink(missing_ok=True)
+            self._tidy_up()
         if isinstance(error, OSError):
             raise UnfinishedError(
                 f"Could not write the output ({reason(error)}): nothing was published;"
                 " make room or mend that, then go on with --resume."
             ) from error
+
+    def _tidy_up(self) -> None:
+        for unfinished, _ in self._waiting:
+            unfinished.unlink(missing_ok=True)
 
     def _put_in_place(self) -> None:
         """Move every file to its name; on a failure undo those moved already."""
@@ -77,10 +80,11 @@ class AtomicFiles:
                 unfinished.replace(target)
         except BaseException:
             for target, earlier in reversed(moved):
-                if earlier is not None:
-                    earlier.replace(target)
-                else:
+                if earlier is None:
                     target.unlink(missing_ok=True)
+                    continue
+                earlier.replace(target)
+                earlier.unlink(missing_ok=True)  # still there where both are names of one file
             raise
         for _, earlier in moved:
             if earlier is not None:
