@@ -43,7 +43,7 @@ class Published:
         return NamedBoxes(self.outcome.boxes)
 
     def to_arrow(self) -> pa.Table:
-        """The published table (``pandas.DataFrame(published)`` and ``polars.DataFrame(published)`` work as well)."""
+        """The published table; whatever reads Arrow takes a release as it is, ``polars.DataFrame`` for one."""
         return pa.Table.from_batches(published_batches(self.named, self.events.grid, self.events.projection))
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
