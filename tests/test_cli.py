@@ -27,9 +27,9 @@ def test_help_is_quick_and_loads_no_compiler() -> None:
         "finally: print([name for name in ('numba', 'pyarrow', 'ortools', 'numpy') if name in sys.modules])\n"
     )
     source = str(Path(shoal.__file__).parents[1])
-    fastest = 9.9
-    for _ in range(3):
-        began = time.perf_counter()
+    least = 9.9
+    for _ in range(5):
+        before = sum(os.times()[2:4])
         done = subprocess.run(
             [sys.executable, "-c", script],
             env={**os.environ, "PYTHONPATH": source},
@@ -37,10 +37,10 @@ def test_help_is_quick_and_loads_no_compiler() -> None:
             text=True,
             check=True,
         )
-        fastest = min(fastest, time.perf_counter() - began)
+        least = min(least, sum(os.times()[2:4]) - before)  # of the processor, whatever else the machine does
     assert done.stdout.splitlines()[-1] == "[]"
     assert "--exclude-users" in done.stdout
-    assert fastest < (0.5 if os.getloadavg()[0] < 2 else 1.5)
+    assert least < 0.5
 
 
 def test_version_and_welcome() -> None:

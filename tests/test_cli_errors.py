@@ -82,8 +82,8 @@ OPTIONS = {
     "exclude missing": ([*GOOD, "--exclude-users", "nobody.txt"], "nobody.txt"),
     "user column": ([*GOOD, "--user-column", "who"], "--user-column"),
     "key suffix": ([*GOOD, "--key-out", "key.txt"], "must end in one of .csv, .parquet"),
-    "json in no folder": ([*GOOD, "--json", "nowhere/summary.json"], "does not exist: create it"),
-    "key in no folder": ([*GOOD, "--key-out", "nowhere/key.csv"], "does not exist: create it"),
+    "json in no folder": ([*GOOD, "--json", "nowhere/summary.json"], "does not exist: choose another, or create it"),
+    "key in no folder": ([*GOOD, "--key-out", "nowhere/key.csv"], "does not exist: choose another, or create it"),
 }  # fmt: skip
 
 

@@ -85,8 +85,8 @@ def check_target(path: Path, inputs: Iterable[Path], *, force: bool) -> None:
                 f"The output {path.name} would overwrite or join the input: choose another place."
             )
         if not path.parent.is_dir():
-            lack = "is a file: choose a" if path.parent.exists() else "does not exist: create it, or choose a"
-            raise InputError(f"The folder for {path.name} {lack}nother.")
+            lack = "is a file" if path.parent.exists() else "does not exist"
+            raise InputError(f"The folder for {path.name} {lack}: choose another, or create it first.")
         if path.is_dir():
             raise InputError(f"The output {path.name} is a folder: name a file.")
         if not force and (path.exists() or path.is_symlink()):
