@@ -1,6 +1,8 @@
 """Kill a run at ten random moments and resume it each time: how long the rest takes, and whether it is the same.
 
 python benchmarks/kill_resume.py [--users 6000] [--kills 10]
+
+Seconds are those of the processor, so that other work on the machine does not count (Linux only).
 """
 
 from __future__ import annotations
@@ -71,18 +73,25 @@ def measure(events: Path, output: Path, kills: int) -> bool:
 
 
 def finish(*arguments: object) -> float:
-    """Run the command to its end and return the seconds it took."""
-    began = time.perf_counter()
+    """Run the command to its end and return the seconds it worked."""
+    before = sum(os.times()[2:4])
     subprocess.run(command(*arguments), env=environment(), stdout=subprocess.DEVNULL, check=True)
-    return time.perf_counter() - began
+    return sum(os.times()[2:4]) - before
 
 
 def kill_after(seconds: float, *arguments: object) -> None:
-    """Kill the command without warning when it has run so long."""
+    """Kill the command without warning when it has worked so long."""
     process = subprocess.Popen(command(*arguments), env=environment(), stdout=subprocess.DEVNULL)
-    time.sleep(seconds)
+    while process.poll() is None and worked(process.pid) < seconds:
+        time.sleep(0.02)
     process.send_signal(signal.SIGKILL)
     process.wait()
+
+
+def worked(pid: int) -> float:
+    """Seconds that a running process has had of the processor."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def command(*arguments: object) -> list[str]:
