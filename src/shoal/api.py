@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from shoal.blocks import Workers
 from shoal.errors import ParameterError
 from shoal.fold import Settings
 from shoal.hiding.reuse import Reuse
-from shoal.journal import FolderJournal, Journal, MemoryJournal
+from shoal.journal import FolderJournal, open_journal
 from shoal.manifest import describe_granularity, make_manifest
 from shoal.naming import NamedBoxes
 from shoal.outputs import Outputs, check_outputs, write_outputs
@@ -42,7 +43,7 @@ class Published:
         return NamedBoxes(self.outcome.boxes)
 
     def to_arrow(self) -> pa.Table:
-        """The published table (``pandas.DataFrame(published)`` and ``polars.DataFrame(published)`` work as well)."""
+        """The published table; whatever reads Arrow takes a release as it is, ``polars.DataFrame`` for one."""
         return pa.Table.from_batches(published_batches(self.named, self.events.grid, self.events.projection))
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
@@ -86,7 +87,7 @@ class Published:
             "rows_dropped": intake.dropped,
             "duplicates": intake.duplicates,
             "columns_dropped": intake.columns_dropped,
-            "warnings": intake.warnings,
+            "warnings": list(intake.warnings),
             "users": outcome.n_users,
             "samples": outcome.n_samples,
             "records": outcome.n_records,
@@ -128,6 +129,7 @@ def anonymize(
     workers: int | None = None,
     output: str | Path | None = None,
     key_out: str | Path | None = None,
+    summary_out: str | Path | None = None,
     force: bool = False,
     resume: bool = False,
     progress: Progress | None = None,
@@ -135,17 +137,16 @@ def anonymize(
     """Publish events under k^{tau,epsilon}-anonymity.
 
     ``events`` is a path or a pandas, polars or pyarrow table. With ``output`` the release is also written to files,
-    and a killed run goes on with ``resume``.
+    ``key_out`` and ``summary_out`` among them if given, and a killed run goes on with ``resume``.
     """
     progress = progress or Silent()
     grid = Grid.parse(cell, step)
     promise = Promise.parse(k, tau, epsilon, grid=grid, whole=whole)
     settings = _settings(space_weight, selector, reuse, seed)
     n_workers = _n_workers(workers)
-    source = Path(events) if isinstance(events, str | os.PathLike) else None
-    outputs = _outputs(output, key_out)
+    outputs = _outputs(output, key_out, summary_out)
     if outputs is not None:
-        check_outputs(outputs, source, force=force, resume=resume)
+        check_outputs(outputs, _paths(events, sites, exclude_users), force=force, resume=resume)
     progress.stage("reading")
     found = read_events(
         events,
@@ -160,20 +161,37 @@ def anonymize(
         threads=n_workers,
     )
     check_population(found.samples.n_users, k)
-    journal = _journal(outputs, found, promise, settings, resume=resume)
-    with Workers(n_workers) as threads:
+    identity = _identity(found, promise, settings)
+    with (
+        open_journal(None if outputs is None else outputs.checkpoint, identity, resume=resume) as journal,
+        Workers(n_workers) as threads,
+    ):
         outcome = anonymize_samples(
             found.samples, promise, settings, threads, journal=journal, progress=progress
         )
-    published = Published(found, outcome, promise, settings)
-    if outputs is not None:
-        progress.stage("writing")
-        write_outputs(
-            outputs, published.named, found.samples.users, grid, found.projection, published.manifest
-        )
-    if isinstance(journal, FolderJournal):
-        journal.remove()
+        published = Published(found, outcome, promise, settings)
+        if outputs is not None and isinstance(journal, FolderJournal):
+            progress.stage("writing")
+            journal.note_writing()
+            _write(outputs, published)
+            if not journal.remove():
+                published.summary["warnings"].append(
+                    f"{outputs.checkpoint.name} could not be removed whole and holds secrets: remove it."
+                )
     return published
+
+
+def _write(outputs: Outputs, published: Published) -> None:
+    events = published.events
+    write_outputs(
+        outputs,
+        published.named,
+        events.samples.users,
+        events.grid,
+        events.projection,
+        manifest=published.manifest,
+        summary=published.summary,
+    )
 
 
 def _settings(space_weight: float, selector: str, reuse: str, seed: int) -> Settings:
@@ -181,7 +199,7 @@ def _settings(space_weight: float, selector: str, reuse: str, seed: int) -> Sett
         raise ParameterError(f"selector must be matching, got {selector!r}.")
     if reuse not in set(Reuse):
         raise ParameterError(f"reuse must be one of {', '.join(Reuse)}, got {reuse!r}.")
-    if not 0 <= space_weight <= 4:
+    if not isinstance(space_weight, int | float) or not 0 <= space_weight <= 4:
         raise ParameterError(f"space weight must be a number from 0 to 4, got {space_weight!r}.")
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise ParameterError(f"seed must be a whole number of at least 0, got {seed!r}.")
@@ -196,22 +214,28 @@ def _n_workers(workers: int | None) -> int:
     return workers
 
 
-def _outputs(output: str | Path | None, key_out: str | Path | None) -> Outputs | None:
+def _outputs(
+    output: str | Path | None, key_out: str | Path | None, summary_out: str | Path | None
+) -> Outputs | None:
     if output is None:
-        if key_out is not None:
+        if key_out is not None or summary_out is not None:
             raise ParameterError(
-                "key_out goes with output: name the published file as well, or use Published.key()."
+                "key_out and summary_out go with output: name the published file as well,"
+                " or use Published.key() and Published.summary."
             )
         return None
-    return Outputs(Path(output), None if key_out is None else Path(key_out))
+    key, summary = (None if path is None else Path(path) for path in (key_out, summary_out))
+    return Outputs(Path(output), key, summary)
 
 
-def _journal(
-    outputs: Outputs | None, events: Events, promise: Promise, settings: Settings, *, resume: bool
-) -> Journal:
-    if outputs is None:
-        return MemoryJournal()
-    identity = {
+def _paths(*inputs: object) -> list[Path]:
+    """Those inputs that are files or folders."""
+    return [Path(given) for given in inputs if isinstance(given, str | os.PathLike)]
+
+
+def _identity(events: Events, promise: Promise, settings: Settings) -> dict[str, Any]:
+    """What must be equal for one run to go on where another ended."""
+    return {
         "dataset": events.samples.fingerprint(),
         "k": promise.k,
         "tau": promise.tau,
@@ -221,5 +245,5 @@ def _journal(
         "space weight": settings.space_weight,
         "reuse": str(settings.reuse),
         "seed": settings.seed,
+        "version of shoal": version("shoal"),
     }
-    return FolderJournal(outputs.checkpoint, identity, resume=resume)

@@ -5,19 +5,18 @@ from __future__ import annotations
 import json
 import os
 import sys
+import warnings
 from pathlib import Path
 from typing import Annotated, Any
 
-import click
 import typer
 
 from shoal.errors import InputError, ShoalError, UnfinishedError
-from shoal.terminal import TerminalProgress, say, show_summary
+from shoal.terminal import TerminalProgress, say, show, show_summary
 
 app = typer.Typer(
     name="shoal",
     help="Publish trajectory data without giving people away: k^{tau,epsilon}-anonymity.",
-    no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -26,8 +25,23 @@ app = typer.Typer(
 _COLUMNS = "Names of columns"
 
 
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise typer.BadParameter(f"expected a whole number, got {text!r}") from None
+
+
+def _decimal(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise typer.BadParameter(f"expected a number, got {text!r}") from None
+
+
 @app.callback(invoke_without_command=True)
-def _version(
+def _welcome(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", help="Show the version and exit.", is_eager=True)
     ] = False,
@@ -35,8 +49,10 @@ def _version(
     if version:
         import shoal
 
-        print(shoal.__version__)
+        show(str(shoal.__version__))
         raise typer.Exit
+    if context.invoked_subcommand is None:
+        show(context.get_help())
 
 
 @app.command()
@@ -45,7 +61,9 @@ def anonymize(
     output: Annotated[
         Path, typer.Option("-o", "--output", help="Published file: .parquet, .csv, .csv.gz, .geoparquet.")
     ],
-    k: Annotated[int, typer.Option("--k", help="Hide everybody among at least k records.")],
+    k: Annotated[
+        int, typer.Option("--k", parser=_whole, metavar="N", help="Hide everybody among at least k records.")
+    ],
     tau: Annotated[
         str | None, typer.Option(help="How long an attacker may have followed somebody, e.g. 30min.")
     ] = None,
@@ -57,7 +75,11 @@ def anonymize(
     step: Annotated[str, typer.Option(help="Finest resolution in time.")] = "1min",
     space_weight: Annotated[
         float,
-        typer.Option(help="1: space and time count alike; 2 buys precision in space with precision in time."),
+        typer.Option(
+            parser=_decimal,
+            metavar="NUMBER",
+            help="1: space and time count alike; 2 buys precision in space with precision in time.",
+        ),
     ] = 1.0,
     selector: Annotated[str, typer.Option(help="How hiding sets are chosen: matching.")] = "matching",
     reuse: Annotated[
@@ -75,8 +97,13 @@ def anonymize(
     key_out: Annotated[
         Path | None, typer.Option(help="Also write which record is whose (secret): .csv or .parquet.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Breaks ties; the same seed gives the same boxes.")] = 0,
-    workers: Annotated[int | None, typer.Option(help="Threads; all cores unless given.")] = None,
+    seed: Annotated[
+        int,
+        typer.Option(parser=_whole, metavar="N", help="Breaks ties; the same seed gives the same boxes."),
+    ] = 0,
+    workers: Annotated[
+        int | None, typer.Option(parser=_whole, metavar="N", help="Threads; all cores unless given.")
+    ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on where an unfinished run ended.")] = False,
     strict: Annotated[
         bool, typer.Option("--strict", help="Refuse events with rows that cannot be used.")
@@ -123,11 +150,17 @@ def anonymize(
             workers=workers,
             output=output,
             key_out=key_out,
+            summary_out=None if json_out == "-" else json_out,
             force=force,
             resume=resume,
             progress=progress,
         )
-    _report(published.summary, published.promise, published.events.grid, output, json_out)
+    for warning in published.summary["warnings"]:
+        say(f"Warning: {warning}")
+    if json_out == "-":
+        show(json.dumps(published.summary, indent=2))
+    else:
+        show_summary(published.summary, published.promise, published.events.grid, output)
 
 
 @app.command()
@@ -136,16 +169,16 @@ def synth(
     output: Annotated[
         Path, typer.Option("-o", "--output", help="Events to write: .parquet, .csv or .csv.gz.")
     ],
-    users: Annotated[int, typer.Option(help="How many subscribers.")] = 2000,
-    days: Annotated[int, typer.Option(help="How many days.")] = 1,
-    seed: Annotated[int, typer.Option(help="Another seed, another city.")] = 0,
+    users: Annotated[int, typer.Option(parser=_whole, metavar="N", help="How many subscribers.")] = 2000,
+    days: Annotated[int, typer.Option(parser=_whole, metavar="N", help="How many days.")] = 1,
+    seed: Annotated[int, typer.Option(parser=_whole, metavar="N", help="Another seed, another city.")] = 0,
     force: Annotated[bool, typer.Option("--force", help="Replace existing output.")] = False,
 ) -> None:
     """Make up subscribers of a city that does not exist."""
     from shoal.cities import write_city
 
     n_rows = write_city(preset, output, users=users, days=days, seed=seed, force=force)
-    print(f"{n_rows:,} events of {users:,} users in {output}")
+    show(f"{n_rows:,} events of {users:,} users in {output}")
 
 
 @app.command()
@@ -158,33 +191,29 @@ def demo(
     with TerminalProgress() as progress:
         result = run_demo(folder, progress)
     show_summary(result.summary, result.promise, result.grid, result.published)
-    print(f"\nNow look at {result.page}")
+    show(f"\nNow look at {result.page}")
 
 
-def _report(summary: dict[str, Any], promise: Any, grid: Any, output: Path, json_out: str | None) -> None:
-    for warning in summary["warnings"]:
-        say(f"Warning: {warning}")
-    if json_out == "-":
-        print(json.dumps(summary, indent=2))
-        return
-    if json_out is not None:
-        Path(json_out).write_text(json.dumps(summary, indent=2) + "\n")
-    show_summary(summary, promise, grid, output)
+# typer brings click along in some versions and imports it in others; this is the mother of its complaints in either.
+_UsageError: Any = typer.BadParameter.__base__
+_INTERRUPTED = 130  # what typer makes of Ctrl-C
 
 
-def main() -> None:
+def main(arguments: list[str] | None = None) -> None:
     """Run the command; every failure is one line and an exit code (0, 1, 2 or 3)."""
+    debugging = bool(os.environ.get("SHOAL_DEBUG"))
+    if not debugging:
+        warnings.simplefilter("ignore")  # of libraries: several lines, and they may quote data
     try:
-        app(standalone_mode=False)
-    except click.exceptions.NoArgsIsHelpError as error:
-        print(error.ctx.get_help(), file=sys.stderr)
-        sys.exit(2)
-    except click.ClickException as error:
-        _fail(InputError(f"{error.format_message()} See shoal --help."))
+        code = app(args=arguments, standalone_mode=False)
+        if code == _INTERRUPTED:
+            raise KeyboardInterrupt
+    except _UsageError as error:
+        _fail(_usage(error))
     except ShoalError as error:
         _fail(error)
-    except (KeyboardInterrupt, click.Abort):
-        _fail(UnfinishedError("Interrupted: nothing was published; --resume goes on where it ended."))
+    except (KeyboardInterrupt, typer.Abort):
+        _fail(UnfinishedError("Interrupted: nothing was published; shoal anonymize goes on with --resume."))
     except MemoryError:
         _fail(
             UnfinishedError(
@@ -192,21 +221,27 @@ def main() -> None:
             )
         )
     except Exception as error:
-        # The text of a library's error may quote a row of data: say where it happened and keep it back.
-        if os.environ.get("SHOAL_DEBUG"):
+        if debugging:
             raise
-        trace = error.__traceback__
-        while trace is not None and trace.tb_next is not None:
-            trace = trace.tb_next
-        place = (
-            "" if trace is None else f" in {Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}"
-        )
-        _fail(
-            UnfinishedError(
-                f"Internal error ({type(error).__name__}{place}): nothing was published."
-                " Set SHOAL_DEBUG=1 to see it whole; it may quote data."
-            )
-        )
+        _fail(_internal(error))
+
+
+def _usage(error: Any) -> InputError:
+    names = [] if error.ctx is None or error.ctx.parent is None else [error.ctx.info_name]
+    complaint = error.format_message().rstrip(".")
+    return InputError(f"{complaint}: see {' '.join(['shoal', *names, '--help'])}.")
+
+
+def _internal(error: Exception) -> UnfinishedError:
+    """Where it happened; the text of a library's error may quote a row of data, so it is kept back."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    place = "" if trace is None else f" in {Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}"
+    return UnfinishedError(
+        f"Internal error ({type(error).__name__}{place}): nothing was published."
+        " Set SHOAL_DEBUG=1 to see it whole; it may quote data."
+    )
 
 
 def _fail(error: ShoalError) -> None:

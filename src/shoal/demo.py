@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from shoal.api import anonymize
+from shoal.atomic import reason
 from shoal.cities import write_city
 from shoal.errors import InputError
+from shoal.journal import checkpoint_folder
 from shoal.progress import Progress
 from shoal.promise import Grid, Promise
 from shoal.report.demo import write_demo_page
 
 _USERS, _DAYS = 2000, 2
+_MARK = ".shoal-demo"  # tells a folder that an earlier demo made from one that holds somebody's events.csv
 
 
 class Demo(NamedTuple):
@@ -26,16 +30,17 @@ class Demo(NamedTuple):
     grid: Grid
 
 
-def run_demo(folder: Path, progress: Progress) -> Demo:
-    """Make a city of 2,000 users for two days, anonymize it and draw what happened; replaces an earlier demo."""
-    if folder.exists() and not folder.is_dir():
-        raise InputError(f"The demo needs a folder, {folder.name} is a file: choose another with --folder.")
-    folder.mkdir(parents=True, exist_ok=True)
+def run_demo(folder: Path, progress: Progress, *, users: int = _USERS, days: int = _DAYS) -> Demo:
+    """Make a city, anonymize it and draw what happened; replaces an earlier demo in that folder."""
+    _take_over(folder)
     events, output, page = folder / "events.csv", folder / "published.parquet", folder / "report.html"
+    shutil.rmtree(
+        checkpoint_folder(output), ignore_errors=True
+    )  # a demo is quicker begun again than gone on with
     progress.stage("making a city")
-    write_city("city", events, users=_USERS, days=_DAYS, seed=0, force=True)
+    write_city("city", events, users=users, days=days, seed=0, force=True)
     published = anonymize(
-        events, k=2, tau="30min", epsilon="30min", output=output, force=True, resume=True, progress=progress
+        events, k=2, tau="30min", epsilon="30min", output=output, force=True, progress=progress
     )
     progress.stage("drawing")
     write_demo_page(
@@ -47,3 +52,24 @@ def run_demo(folder: Path, progress: Progress) -> Demo:
         summary=published.summary,
     )
     return Demo(events, output, page, published.summary, published.promise, published.events.grid)
+
+
+def _take_over(folder: Path) -> None:
+    """Make the demo's folder, or find it; never write into a folder that holds anything else."""
+    mark = folder / _MARK
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if not mark.exists() and any(folder.iterdir()):
+            raise InputError(
+                f"The demo needs a folder of its own, {folder.name} holds other files:"
+                " choose an empty or new one with --folder."
+            )
+        mark.touch()
+    except (FileExistsError, NotADirectoryError):
+        raise InputError(
+            f"The demo needs a folder, but {folder.name} is a file or lies in one: choose another with --folder."
+        ) from None
+    except OSError as error:
+        raise InputError(
+            f"The demo cannot write to {folder.name} ({reason(error)}): choose another with --folder."
+        ) from None

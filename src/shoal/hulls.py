@@ -13,6 +13,9 @@ from shoal.reading.projection import Projection
 Floats = npt.NDArray[np.float64]
 
 _DECIMALS = 6  # of a degree: about 0.1 m
+_ROUNDING = 1e-9  # degrees by which the projection's own arithmetic may err, amply
+_WIDE_M = 200_000.0  # edges of boxes wider than this are looked at in more than one piece
+_PIECES = 32
 
 
 class Hulls(NamedTuple):
@@ -27,38 +30,52 @@ class Hulls(NamedTuple):
 def in_degrees(boxes: Hulls, projection: Projection) -> Hulls:
     """Longitudes and latitudes that enclose boxes given in metres, rounded outwards.
 
-    Edges of a box are curves in degrees, so corners are not enough. Along an edge of city or country size a
-    coordinate is a parabola for all that matters: it leaves the span of its ends by no more than its middle leaves
-    the straight line between them, and the hull grows by that. Boxes across the antimeridian span all longitudes.
+    Boxes across the antimeridian span all longitudes, those around a pole reach up to it as well.
     """
     distinct, place = np.unique(np.stack(boxes, axis=1), axis=0, return_inverse=True)
     x0, x1, y0, y1 = distinct.T
-    xm, ym = (x0 + x1) / 2, (y0 + y1) / 2
-    # Around the box: corner, middle of the edge, corner, ...
-    around_x = np.stack([x0, xm, x1, x1, x1, xm, x0, x0], axis=1)
-    around_y = np.stack([y0, y0, y0, ym, y1, y1, y1, ym], axis=1)
-    lon, lat = projection.to_degrees(around_x, around_y)
-    lon_min, lon_max = _enclosing(lon)
-    lat_min, lat_max = _enclosing(lat)
-    across = lon_max - lon_min > 180
-    lon_min, lon_max = np.where(across, -180.0, lon_min), np.where(across, 180.0, lon_max)
-    bounds = Hulls(
-        np.clip(lon_min, -180, 180),
-        np.clip(lon_max, -180, 180),
-        np.clip(lat_min, -90, 90),
-        np.clip(lat_max, -90, 90),
+    bounds = np.empty((4, len(distinct)))
+    wide = np.maximum(x1 - x0, y1 - y0) > _WIDE_M
+    for part, pieces in ((~wide, 1), (wide, _PIECES)):
+        lon, lat = projection.to_degrees(*_around(distinct[part].T, pieces))
+        bounds[:, part] = [*_enclosing(lon), *_enclosing(lat)]
+    lon_min, lon_max, lat_min, lat_max = bounds
+    everywhere = (
+        ~np.isfinite(bounds).all(axis=0) | (lon_max - lon_min > 180) | (lon_min < -180) | (lon_max > 180)
     )
-    return Hulls(*(bound[place.reshape(-1)] for bound in bounds))
+    for latitude, bound in ((-90.0, lat_min), (90.0, lat_max)):
+        x, y = projection.to_metres(0.0, latitude)
+        around_pole = (x0 <= x) & (x <= x1) & (y0 <= y) & (y <= y1) | ~np.isfinite(bound)
+        bound[around_pole] = latitude
+        everywhere |= around_pole
+    lon_min[everywhere], lon_max[everywhere] = -180.0, 180.0
+    hulls = (lon_min, lon_max, np.maximum(lat_min, -90.0), np.minimum(lat_max, 90.0))
+    return Hulls(*(bound[place.reshape(-1)] for bound in hulls))
+
+
+def _around(boxes: Floats, pieces: int) -> tuple[Floats, Floats]:
+    """Points around boxes, a line of them per box: both ends and the middle of every piece of every edge."""
+    x0, x1, y0, y1 = (bound[:, None] for bound in boxes)
+    share = np.arange(2 * pieces) / (2 * pieces)
+    there, back = share[None, :], 1 - share[None, :]
+    ones = np.ones_like(there)
+    x = [x0 + (x1 - x0) * there, x1 * ones, x0 + (x1 - x0) * back, x0 * ones]
+    y = [y0 * ones, y0 + (y1 - y0) * there, y1 * ones, y0 + (y1 - y0) * back]
+    return np.concatenate(x, axis=1), np.concatenate(y, axis=1)
 
 
 def _enclosing(around: Floats) -> tuple[Floats, Floats]:
-    """Lowest and highest value on the curve through points around a box."""
-    corner, middle = around[:, 0::2], around[:, 1::2]
-    bulge = np.abs(middle - (corner + np.roll(corner, -1, axis=1)) / 2).max(axis=1)
-    unit = 10.0**-_DECIMALS
-    lowest = np.floor((around.min(axis=1) - bulge) / unit) * unit
-    highest = np.ceil((around.max(axis=1) + bulge) / unit) * unit
-    return np.round(lowest, _DECIMALS), np.round(highest, _DECIMALS)
+    """Lowest and highest value on the curve through points around a box, rounded outwards.
+
+    Between two ends a coordinate is a parabola for all that matters: it leaves their span by no more than the
+    middle leaves the straight line between them.
+    """
+    end, middle = around[:, 0::2], around[:, 1::2]
+    with np.errstate(invalid="ignore"):  # outside the plane, which the caller notices
+        bulge = np.abs(middle - (end + np.roll(end, -1, axis=1)) / 2).max(axis=1)
+        lowest = np.floor((around.min(axis=1) - bulge - _ROUNDING) * 10.0**_DECIMALS)
+        highest = np.ceil((around.max(axis=1) + bulge + _ROUNDING) * 10.0**_DECIMALS)
+    return lowest / 10.0**_DECIMALS, highest / 10.0**_DECIMALS
 
 
 _POLYGON = np.dtype(

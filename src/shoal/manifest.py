@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import platform
 from importlib.metadata import version
 from typing import Any
@@ -15,15 +16,35 @@ from shoal.promise import Grid, Promise
 from shoal.reading import Intake
 from shoal.utility import Granularity
 
+_FEW = 10  # counts below this are not told apart, for k = 2 would otherwise make "fewer than k" say "one"
+
 
 def public_count(count: int, k: int) -> int | str:
-    """A count that may be published: small ones could point at somebody."""
-    return f"1 to {k - 1}" if 0 < count < k else count
+    """A count that may be published: none, a few, or roughly how many (rounded up to two digits).
+
+    Small counts point at somebody, and exact ones give small counts away by subtraction.
+    """
+    few = max(k, _FEW)
+    if count == 0:
+        return 0
+    if count < few:
+        return f"fewer than {few}"
+    unit = int("1" + "0" * (len(str(count)) - 2))
+    return -(-count // unit) * unit
 
 
-def public_share(part: int, whole: int, k: int) -> float | None:
-    """A share, unless it would give a small count away."""
-    return None if 0 < part < k or whole == 0 else round(part / whole, 6)
+def public_share(part: int, whole: int, k: int) -> float | str:
+    """A share of samples, rounded up to three decimals, unless it stands for a few.
+
+    The counts behind it stay back: together with the number of boxes, each of which holds a sample of its owner,
+    they would tell how many samples boxes hold.
+    """
+    few = max(k, _FEW)
+    if part == 0:
+        return 0.0
+    if part < few:
+        return f"fewer than {few} samples"
+    return math.ceil(1000 * part / whole) / 1000
 
 
 def describe_grid(grid: Grid, crs: str | None) -> dict[str, Any]:
@@ -74,13 +95,11 @@ def make_manifest(
         "counts": {
             "records": outcome.n_records,
             "boxes": outcome.boxes.n_boxes,
-            "samples_published": outcome.n_samples - outcome.n_suppressed,
             "rows_dropped": {
                 reason: public_count(rows, k) for reason, rows in sorted(intake.dropped.items())
             },
         },
         "suppression": {
-            "samples": public_count(outcome.n_suppressed, k),
             "share_of_samples": public_share(outcome.n_suppressed, outcome.n_samples, k),
             "users_without_record": public_count(outcome.recordless_users, k),
         },

@@ -33,11 +33,9 @@ class NamedBoxes:
 
 
 def _fresh_names(n: int) -> npt.NDArray[np.str_]:
-    """n different names that tell nothing."""
+    """n different names that tell nothing; a letter in front, lest a reader takes them for numbers."""
     while True:
         text = secrets.token_bytes(_BYTES * n).hex()
-        names = np.array(
-            [text[i : i + 2 * _BYTES] for i in range(0, len(text), 2 * _BYTES)], dtype=f"U{2 * _BYTES}"
-        )
+        names = np.array([f"r{text[i : i + 2 * _BYTES]}" for i in range(0, len(text), 2 * _BYTES)], dtype=str)
         if len(np.unique(names)) == n:
             return names

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,21 +12,23 @@ import numpy as np
 import pyarrow.csv
 import pyarrow.parquet
 
+from shoal.atomic import AtomicFiles, reason, unfinished_path
 from shoal.errors import InputError
-from shoal.journal import checkpoint_folder
+from shoal.journal import checkpoint_folder, was_writing
 from shoal.naming import NamedBoxes
 from shoal.promise import Grid
 from shoal.reading.projection import Projection
-from shoal.writing import AtomicFiles, key_table, suffix_of, write_published
+from shoal.writing import key_table, suffix_of, write_published
 
 KEY_SUFFIXES = (".csv", ".parquet")
 
 
 class Outputs(NamedTuple):
-    """The files of a release: the published table, its manifest beside it, and the key if it is asked for."""
+    """The files of a release: the published table, its manifest beside it, and the key and summary if asked for."""
 
     published: Path
     key: Path | None = None
+    summary: Path | None = None
 
     @property
     def manifest(self) -> Path:
@@ -40,36 +43,63 @@ class Outputs(NamedTuple):
     @property
     def files(self) -> list[Path]:
         """Everything that appears in the end."""
-        return [self.published, self.manifest] + ([self.key] if self.key else [])
+        wanted = (self.published, self.manifest, self.key, self.summary)
+        return [path for path in wanted if path is not None]
 
 
-def check_outputs(outputs: Outputs, source: Path | None, *, force: bool, resume: bool) -> None:
+def check_outputs(outputs: Outputs, inputs: Iterable[Path], *, force: bool, resume: bool) -> None:
     """Refuse outputs that could not be written in the end, or that would destroy something."""
     suffix_of(outputs.published)
     if outputs.key is not None and outputs.key.suffix.lower() not in KEY_SUFFIXES:
-        raise InputError(f"The key must end in one of {', '.join(KEY_SUFFIXES)}: rename it.")
-    if len({path.resolve() for path in outputs.files}) < len(outputs.files):
-        raise InputError("The published file, its manifest and the key must be different files: rename one.")
+        raise InputError(
+            f"The key must end in one of {', '.join(KEY_SUFFIXES)}, found {outputs.key.suffix or 'none'!r}:"
+            " rename it."
+        )
+    # A run that was killed while its files appeared may find some of them, and has every right to replace them.
+    force = force or (resume and was_writing(outputs.checkpoint))
+    sources = list(inputs)
     for path in outputs.files:
-        _check_target(path, source, force=force)
-    if outputs.checkpoint.exists() and not resume:
+        check_target(path, sources, force=force)
+    if len({path.resolve() for path in outputs.files}) < len(outputs.files):
+        raise InputError(
+            "The published file, its manifest, the key and the summary must be different files: rename one."
+        )
+    if not outputs.checkpoint.exists():
+        return
+    if not outputs.checkpoint.is_dir():
+        raise InputError(
+            f"{outputs.checkpoint.name} must become a folder but is a file: rename or remove it."
+        )
+    if not resume:
         raise InputError(
             f"Found {outputs.checkpoint.name}, the checkpoint of an unfinished run:"
             " add --resume to go on with it, or remove it."
         )
 
 
-def _check_target(path: Path, source: Path | None, *, force: bool) -> None:
-    if source is not None and _inside(path, source):
-        raise InputError(f"The output {path.name} would overwrite or join the input: choose another place.")
-    if not path.parent.is_dir():
-        raise InputError(f"The folder for {path.name} does not exist: create it first.")
-    if not os.access(path.parent, os.W_OK):
-        raise InputError(f"The folder for {path.name} cannot be written to: choose another.")
-    if path.is_dir():
-        raise InputError(f"The output {path.name} is a folder: name a file.")
-    if path.exists() and not force:
-        raise InputError(f"{path.name} exists already: add --force to replace it, or choose another name.")
+def check_target(path: Path, inputs: Iterable[Path], *, force: bool) -> None:
+    """Refuse a file that cannot be made, that is there already (unless forced), or that belongs to the input."""
+    try:
+        if any(_inside(path, source) for source in inputs):
+            raise InputError(
+                f"The output {path.name} would overwrite or join the input: choose another place."
+            )
+        if not path.parent.is_dir():
+            lack = "is a file" if path.parent.exists() else "does not exist"
+            raise InputError(f"The folder for {path.name} {lack}: choose another, or create it first.")
+        if path.is_dir():
+            raise InputError(f"The output {path.name} is a folder: name a file.")
+        if not force and (path.exists() or path.is_symlink()):
+            raise InputError(
+                f"{path.name} exists already: add --force to replace it, or choose another name."
+            )
+        _try_out(path)
+    except OSError as error:
+        raise InputError(
+            f"The output {path.name} cannot be written ({reason(error)}): choose another place or name."
+        ) from None
+    except RuntimeError:
+        raise InputError(f"The path of {path.name} leads in circles: choose another place.") from None
 
 
 def _inside(path: Path, source: Path) -> bool:
@@ -78,15 +108,24 @@ def _inside(path: Path, source: Path) -> bool:
     return target == origin or (source.is_dir() and origin in target.parents)
 
 
+def _try_out(path: Path) -> None:
+    """Make and remove a file as it will be made in the end: permissions alone do not tell all."""
+    trial = unfinished_path(path)
+    os.close(os.open(trial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    trial.unlink()
+
+
 def write_outputs(
     outputs: Outputs,
     named: NamedBoxes,
     users: np.typing.NDArray[np.object_],
     grid: Grid,
     projection: Projection | None,
+    *,
     manifest: dict[str, Any],
+    summary: dict[str, Any],
 ) -> None:
-    """Put all files of a release in place, or none."""
+    """Put all files of a release in place, or none; the published one last."""
     notes = {name: manifest[name] for name in ("format", "promise", "grid")}
     with AtomicFiles() as files:
         if outputs.key is not None:
@@ -96,7 +135,15 @@ def write_outputs(
                     pyarrow.csv.write_csv(key, file)
                 else:
                     pyarrow.parquet.write_table(key, file)
+        if outputs.summary is not None:
+            with files.open(outputs.summary) as file:
+                file.write(as_json(summary))
         with files.open(outputs.manifest) as file:
-            file.write((json.dumps(manifest, indent=2) + "\n").encode())
+            file.write(as_json(manifest))
         with files.open(outputs.published) as file:
             write_published(file, suffix_of(outputs.published), named, grid, projection, notes)
+
+
+def as_json(content: dict[str, Any]) -> bytes:
+    """JSON to read: indented, a line end at its end."""
+    return (json.dumps(content, indent=2) + "\n").encode()

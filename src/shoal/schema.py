@@ -24,7 +24,7 @@ X_MIN, X_MAX, Y_MIN, Y_MAX = "x_min", "x_max", "y_min", "y_max"
 LON_MIN, LON_MAX, LAT_MIN, LAT_MAX = "lon_min", "lon_max", "lat_min", "lat_max"
 GEOMETRY = "geometry"
 
-_UTC = pa.timestamp("s", tz="UTC")
+_UTC = pa.timestamp("ms", tz="UTC")  # Parquet has no whole seconds, and files should not differ from tables
 _METRIC = [
     pa.field(RECORD, pa.string(), nullable=False),
     pa.field(T_START, _UTC, nullable=False),

@@ -2,43 +2,55 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
+import textwrap
+import threading
 import time
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeRemainingColumn
-from rich.progress import Progress as Bars
+from shoal.errors import UnfinishedError
 
-from shoal.promise import Grid, Promise
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bars
+    from rich.progress import TaskID
+
+    from shoal.promise import Grid, Promise
 
 _SECONDS_BETWEEN_LINES = 10.0  # where there is no terminal to draw on
+_SECONDS_OF_SILENCE = 2.0  # a stage that takes no longer is not mentioned there
+_WIDTH, _LABEL = 80, 12
 
 
 def say(line: str) -> None:
-    """One line to whoever watches."""
-    print(line, file=sys.stderr, flush=True)
+    """One line to whoever watches, if anybody does."""
+    with contextlib.suppress(OSError, ValueError):
+        print(line, file=sys.stderr, flush=True)
+
+
+def show(text: str) -> None:
+    """A result to stdout; whoever reads it may stop early."""
+    try:
+        print(text, flush=True)
+    except OSError as error:
+        # Python would try once more on its way out, and complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            raise UnfinishedError(
+                f"The files are in place, but stdout cannot be written to ({error.strerror})."
+            ) from error
 
 
 class TerminalProgress:
     """Stages of work as bars with the time left; as occasional lines where stderr is no terminal."""
 
     def __init__(self) -> None:
-        self._bars: Bars | None = None
-        if sys.stderr.isatty():
-            self._bars = Bars(
-                TextColumn("{task.description:<28}"),
-                BarColumn(bar_width=24),
-                MofNCompleteColumn(),
-                TextColumn("epochs,"),
-                TimeRemainingColumn(compact=True),
-                TextColumn("left"),
-                console=Console(stderr=True),
-                transient=True,
-            )
+        self._bars: Bars | None = _bars() if sys.stderr.isatty() else None
         self._task: TaskID | None = None
+        self._soon: threading.Timer | None = None
         self._name, self._steps, self._done = "", 0, 0
         self._began = self._spoke = 0.0
 
@@ -50,46 +62,66 @@ class TerminalProgress:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._keep_silent()
         if self._bars is not None:
             self._bars.stop()
 
     def stage(self, name: str, steps: int | None = None) -> None:
         """Begin a stage."""
+        self._keep_silent()
         self._name, self._steps, self._done = name, steps or 0, 0
         self._began = self._spoke = time.monotonic()
         if self._bars is None:
-            say(f"{name} ...")
+            self._soon = threading.Timer(_SECONDS_OF_SILENCE, say, [f"{name} ..."])
+            self._soon.daemon = True
+            self._soon.start()
             return
         if self._task is not None:
             self._bars.remove_task(self._task)
-        self._task = self._bars.add_task(name, total=steps)
+        self._task = self._bars.add_task(name, total=steps, detail="")
 
     def advance(self) -> None:
         """One step of the stage is done."""
         self._done += 1
         if self._bars is not None and self._task is not None:
-            self._bars.advance(self._task)
+            self._bars.update(self._task, advance=1, detail=self._detail())
             return
         now = time.monotonic()
-        if now - self._spoke >= _SECONDS_BETWEEN_LINES and self._steps:
+        if now - self._spoke >= _SECONDS_BETWEEN_LINES:
             self._spoke = now
-            left = (now - self._began) / self._done * max(self._steps - self._done, 0)
-            say(f"{self._name}: epoch {self._done} of {self._steps}, about {left:.0f} s left")
+            say(f"{self._name}: {self._detail()}")
+
+    def _detail(self) -> str:
+        left = (time.monotonic() - self._began) / self._done * max(self._steps - self._done, 0)
+        return f"epoch {min(self._done, self._steps)} of {self._steps}, about {left:.0f} s left"
+
+    def _keep_silent(self) -> None:
+        if self._soon is not None:
+            self._soon.cancel()
+
+
+def _bars() -> Bars:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    return Progress(
+        TextColumn("{task.description:<26}"),
+        BarColumn(bar_width=16),
+        TextColumn("{task.fields[detail]}"),
+        console=Console(stderr=True),
+        transient=True,
+    )
 
 
 def show_summary(summary: dict[str, Any], promise: Promise, grid: Grid, output: Path) -> None:
     """A closing summary that a non-expert understands, in 80 columns."""
-    for label, texts in summary_parts(summary, promise, grid, output).items():
-        for number, text in enumerate(texts):
-            print(f"{'' if number else label:<12}{text}")
+    show("\n".join(summary_lines(summary, promise, grid, output)))
 
 
-def summary_parts(
-    summary: dict[str, Any], promise: Promise, grid: Grid, output: Path
-) -> dict[str, list[str]]:
-    """The parts of the summary, a label and its lines each; parts without lines are not shown."""
-    return {
-        "Promise": promise_lines(promise, grid),
+def summary_lines(summary: dict[str, Any], promise: Promise, grid: Grid, output: Path) -> list[str]:
+    """The summary line by line: labels on the left, parts without content left out."""
+    parts = {
+        "Promise": [promise_in_words(promise, grid)],
         "In": _intake(summary),
         "Published": [f"{summary['records']:,} records with {summary['boxes']:,} boxes", f"in {output.name}"],
         "Suppressed": _suppression(summary),
@@ -97,37 +129,42 @@ def summary_parts(
         "Relaxed": _relaxations(summary),
         "Time": [f"{summary['seconds']:.1f} s"],
     }
+    lines = []
+    for label, texts in parts.items():
+        wrapped = [line for text in texts for line in textwrap.wrap(text, _WIDTH - _LABEL)]
+        lines += [f"{'' if number else label:<{_LABEL}}{line}" for number, line in enumerate(wrapped)]
+    return lines
 
 
 def _intake(summary: dict[str, Any]) -> list[str]:
     lines = [f"{summary['users']:,} users, {summary['samples']:,} samples from {summary['rows']:,} rows"]
     if summary["duplicates"]:
         lines.append(f"{summary['duplicates']:,} rows repeat another within one cell and time step")
-    lines += [f"{rows:,} rows not used: {reason}" for reason, rows in sorted(summary["rows_dropped"].items())]
+    lines += [f"{rows:,} rows not used: {reason}" for reason, rows in summary["rows_dropped"].items()]
     if summary["columns_dropped"]:
         lines.append(f"columns not used: {', '.join(summary['columns_dropped'])}")
     return lines
 
 
 def _precision(summary: dict[str, Any]) -> list[str]:
-    space, minutes = summary["precision_km"], summary["precision_minutes"]
     return [
-        f"space: median {space['median']:.1f} km, half of the boxes {space['q25']:.1f} to {space['q75']:.1f} km",
-        f"time: median {minutes['median']:.0f} min, half of the boxes {minutes['q25']:.0f} to {minutes['q75']:.0f} min",
+        f"{axis}: median {short(spread['median'])} {unit}, half of the boxes {short(spread['q25'])}"
+        f" to {short(spread['q75'])} {unit}"
+        for axis, unit, spread in (
+            ("space", "km", summary["precision_km"]),
+            ("time", "min", summary["precision_minutes"]),
+        )
     ]
 
 
-def promise_lines(promise: Promise, grid: Grid) -> list[str]:
-    """The promise in plain words."""
+def promise_in_words(promise: Promise, grid: Grid) -> str:
+    """The promise for somebody who is no expert."""
     if promise.tau is None or promise.epsilon is None:
-        return [
-            f"whoever knows all places and times of a person finds at least {promise.k}",
-            "records that fit",
-        ]
-    return [
-        f"whoever followed a person for {duration(promise.tau * grid.step_s)} finds at least {promise.k} records",
-        f"that fit, and learns at most {duration(promise.epsilon * grid.step_s)} more",
-    ]
+        return f"whoever knows all places and times of a person finds at least {promise.k} records that fit"
+    return (
+        f"whoever followed a person for {duration(promise.tau * grid.step_s)} finds at least"
+        f" {promise.k} records that fit, and learns at most {duration(promise.epsilon * grid.step_s)} more"
+    )
 
 
 def duration(seconds: int) -> str:
@@ -138,11 +175,18 @@ def duration(seconds: int) -> str:
     return f"{seconds} s"
 
 
+def short(number: float) -> str:
+    """A number with as many digits as a reader wants."""
+    if number >= 100:
+        return f"{number:,.0f}"
+    return f"{number:.1f}".removesuffix(".0") if number >= 1 else f"{number:.2g}"
+
+
 def _suppression(summary: dict[str, Any]) -> list[str]:
     n = summary["suppressed_samples"]
     if not n:
         return ["nothing"]
-    lines = [f"{n:,} samples ({100 * summary['suppressed_share']:.2g} %)"]
+    lines = [f"{n:,} samples ({short(100 * summary['suppressed_share'])} %)"]
     if summary["suppressed_rare_presence"]:
         lines.append(
             f"{summary['suppressed_rare_presence']:,} of users who came and went unlike anybody else"
@@ -157,7 +201,6 @@ def _relaxations(summary: dict[str, Any]) -> list[str]:
     if not n:
         return []
     return [
-        f"{n:,} of {members:,} times a user had to hide with somebody again: too few",
-        "others came and went alike. The k records are there; what follows from",
-        "them may exceed the promised extra",
+        f"{n:,} of {members:,} times a user had to hide with somebody again: too few others came and went"
+        " alike. The k records are there; what follows from them may exceed the promised extra"
     ]

@@ -1,14 +1,10 @@
-"""Boxes -> files: Parquet, CSV, GeoParquet; they appear whole or not at all."""
+"""Boxes -> tables and files: Parquet, CSV, GeoParquet."""
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import secrets
 from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any
 
 import numpy as np
@@ -18,7 +14,7 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from shoal.boxes import Boxes
-from shoal.errors import InputError, UnfinishedError
+from shoal.errors import InputError
 from shoal.hulls import Hulls, as_polygons, in_degrees
 from shoal.naming import NamedBoxes
 from shoal.promise import Grid
@@ -65,8 +61,8 @@ def published_batches(
         metres = Hulls._make(edge * np.float64(grid.cell_m) for edge in edges)
         columns: dict[str, Any] = {
             RECORD: named.name[named.record[piece]],
-            T_START: boxes.t0 * grid.step_s,
-            T_END: (boxes.t1 + 1) * grid.step_s,
+            T_START: boxes.t0 * (1000 * grid.step_s),
+            T_END: (boxes.t1 + 1) * (1000 * grid.step_s),
             **dict(zip((X_MIN, X_MAX, Y_MIN, Y_MAX), metres, strict=True)),
         }
         hulls = metres
@@ -120,18 +116,22 @@ def write_published(
 def _write_csv(sink: Any, batches: Iterator[pa.RecordBatch]) -> None:
     writer = None
     for batch in batches:
-        texts = {
-            name: pc.strftime(batch.column(name), format="%Y-%m-%dT%H:%M:%SZ") for name in (T_START, T_END)
-        }
+        texts = {name: _as_text(batch.column(name)) for name in (T_START, T_END)}
         columns = [texts.get(name, batch.column(name)) for name in batch.schema.names]
         piece = pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
         if writer is None:
             writer = pa.csv.CSVWriter(
-                sink, piece.schema, write_options=pa.csv.WriteOptions(quoting_style="needed")
+                sink, piece.schema, write_options=pa.csv.WriteOptions(quoting_style="none")
             )
         writer.write_batch(piece)
     if writer is not None:
         writer.close()
+
+
+def _as_text(times: pa.Array) -> pa.Array:
+    """UTC timestamps as ISO 8601; as local ones first, since zones need a database that not every system has."""
+    seconds = times.cast(pa.int64()).cast(pa.timestamp("ms")).cast(pa.timestamp("s"))
+    return pc.strftime(seconds, format="%Y-%m-%dT%H:%M:%SZ")
 
 
 def _geo_metadata(*, geographic: bool) -> dict[str, Any]:
@@ -144,40 +144,3 @@ def _geo_metadata(*, geographic: bool) -> dict[str, Any]:
     if not geographic:
         column["crs"] = None
     return {"version": "1.1.0", "primary_column": GEOMETRY, "columns": {GEOMETRY: column}}
-
-
-class AtomicFiles:
-    """Several files that appear together at the end of a ``with`` block, or none of them if it fails."""
-
-    def __init__(self) -> None:
-        self._waiting: list[tuple[Path, Path]] = []
-
-    def __enter__(self) -> AtomicFiles:
-        return self
-
-    @contextlib.contextmanager
-    def open(self, target: Path, *, mode: int = 0o666) -> Iterator[IO[bytes]]:
-        """A file to write in place of ``target``."""
-        unfinished = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
-        descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-        self._waiting.append((unfinished, target))
-        with os.fdopen(descriptor, "wb") as file:
-            yield file
-            if not file.closed:
-                file.flush()
-                os.fsync(file.fileno())
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        try:
-            if kind is None:
-                for unfinished, target in self._waiting:
-                    unfinished.replace(target)
-        finally:
-            for unfinished, _ in self._waiting:
-                unfinished.unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise UnfinishedError(
-                f"Could not write the output ({error.strerror or 'input/output error'}): nothing was published."
-            ) from error

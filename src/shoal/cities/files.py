@@ -8,9 +8,10 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
+from shoal.atomic import AtomicFiles
 from shoal.cities.city import make_city
 from shoal.errors import InputError
-from shoal.writing import AtomicFiles
+from shoal.outputs import check_target
 
 PRESETS = ("city",)
 SUFFIXES = (".parquet", ".csv", ".csv.gz")
@@ -25,10 +26,7 @@ def write_city(preset: str, output: Path, *, users: int, days: int, seed: int, f
         raise InputError(
             f"The output must end in one of {', '.join(SUFFIXES)}, found {output.suffix or 'none'!r}: rename it."
         )
-    if output.exists() and not force:
-        raise InputError(f"{output.name} exists already: add --force to replace it, or choose another name.")
-    if not output.parent.is_dir():
-        raise InputError(f"The folder for {output.name} does not exist: create it first.")
+    check_target(output, (), force=force)
     events = make_city(users=users, days=days, seed=seed)
     with AtomicFiles() as files, files.open(output) as file:
         if suffix == ".parquet":

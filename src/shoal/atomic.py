@@ -1,0 +1,108 @@
+"""Files that appear whole or not at all, several of them together."""
+
+from __future__ import annotations
+
+import contextlib
+import glob
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import IO
+
+from shoal.errors import UnfinishedError
+
+
+def unfinished_path(target: Path) -> Path:
+    """A name beside ``target`` for what is not ready to be seen, different every time."""
+    return target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+
+
+def remove_leftovers(target: Path) -> None:
+    """Clear away what killed runs left beside ``target``."""
+    for leftover in target.parent.glob(f".{glob.escape(target.name)}.????????.part"):
+        leftover.unlink(missing_ok=True)
+
+
+class AtomicFiles:
+    """Several files that appear together at the end of a ``with`` block, or none of them if it fails.
+
+    Files that were there before are replaced, and come back if a later one cannot be put in place.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: list[tuple[Path, Path]] = []
+
+    def __enter__(self) -> AtomicFiles:
+        return self
+
+    @contextlib.contextmanager
+    def open(self, target: Path, *, mode: int = 0o666) -> Iterator[IO[bytes]]:
+        """A file to write in place of ``target``."""
+        remove_leftovers(target)
+        unfinished = unfinished_path(target)
+        descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        self._waiting.append((unfinished, target))
+        with os.fdopen(descriptor, "wb") as file:
+            yield file
+            if not file.closed:
+                file.flush()
+                os.fsync(file.fileno())
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if kind is None:
+                self._put_in_place()
+        except OSError as refused:
+            error = refused
+        finally:
+            self._tidy_up()
+        if isinstance(error, OSError):
+            raise UnfinishedError(
+                f"Could not write the output ({reason(error)}): nothing was published;"
+                " make room or mend that, then go on with --resume."
+            ) from error
+
+    def _tidy_up(self) -> None:
+        for unfinished, _ in self._waiting:
+            unfinished.unlink(missing_ok=True)
+
+    def _put_in_place(self) -> None:
+        """Move every file to its name; on a failure undo those moved already."""
+        moved: list[tuple[Path, Path | None]] = []
+        try:
+            for unfinished, target in self._waiting:
+                earlier = _second_name(target)
+                moved.append((target, earlier))
+                unfinished.replace(target)
+        except BaseException:
+            for target, earlier in reversed(moved):
+                if earlier is None:
+                    target.unlink(missing_ok=True)
+                    continue
+                earlier.replace(target)
+                earlier.unlink(missing_ok=True)  # still there where both are names of one file
+            raise
+        for _, earlier in moved:
+            if earlier is not None:
+                earlier.unlink(missing_ok=True)
+
+
+def _second_name(target: Path) -> Path | None:
+    """Another name for a file that is about to be replaced; None where there is no such file."""
+    if not target.exists() and not target.is_symlink():
+        return None
+    second = unfinished_path(target)
+    try:
+        os.link(target, second, follow_symlinks=False)
+    except OSError:  # a file system without links: for a moment there is no file of that name
+        target.replace(second)
+    return second
+
+
+def reason(error: OSError) -> str:
+    """What the operating system says, without the path that Python adds."""
+    return error.strerror or "input/output error"

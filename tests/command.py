@@ -1,0 +1,132 @@
+"""Run the command inside the test's process, and look at what it published."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+import pyarrow.parquet
+
+import shoal
+from shoal.cities import make_city
+from shoal.cli import main
+
+HALF_HOURS = ("--tau", "30min", "--epsilon", "30min")
+CANARY = "Zanzibar-4711"  # an identifier that no message may repeat
+METRIC = ("t_start", "t_end", "x_min", "x_max", "y_min", "y_max")
+
+
+class Run(NamedTuple):
+    """What a command did."""
+
+    code: int
+    out: str
+    err: str
+
+
+def run(*arguments: object) -> Run:
+    """``shoal`` with these arguments."""
+    out, err, code = io.StringIO(), io.StringIO(), 0
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            main([str(argument) for argument in arguments])
+        except SystemExit as end:
+            code = int(end.code or 0)
+    return Run(code, out.getvalue(), err.getvalue())
+
+
+def anonymize(events: object, output: Path, *options: object, k: int = 2) -> Run:
+    """``shoal anonymize`` with k and, unless the options say otherwise, half hours for tau and epsilon."""
+    timed = () if {"--whole", "--tau", "--epsilon"} & set(options) else HALF_HOURS
+    return run("anonymize", events, "-o", output, "--k", k, *timed, *options)
+
+
+def published(events: object, output: Path, *options: object, k: int = 2) -> Counter[Any]:
+    """The boxes that come of events and options (the run must succeed)."""
+    done = anonymize(events, output, *options, "--force", k=k)
+    assert done.code == 0, done.err
+    return boxes_in(output)
+
+
+def boxes_in(path: Path) -> Counter[Any]:
+    """A published file as a multiset of records, each the list of its boxes."""
+    return records_of(read_table(path))
+
+
+def records_of(table: pa.Table) -> Counter[Any]:
+    """A published table as a multiset of records, each the list of its boxes."""
+    records: dict[str, list[Any]] = {}
+    times = [seconds(table[name]) for name in METRIC[:2]]
+    metres = [table[name].to_pylist() for name in METRIC[2:]]
+    for record, *box in zip(table["record"].to_pylist(), *times, *metres, strict=True):
+        records.setdefault(record, []).append(tuple(box))
+    return Counter(tuple(boxes) for boxes in records.values())
+
+
+def seconds(times: pa.ChunkedArray) -> list[int]:
+    """Timestamps as Unix seconds."""
+    return pc.cast(pc.cast(times, pa.timestamp("s", "UTC")), pa.int64()).to_pylist()
+
+
+def read_table(path: Path) -> pa.Table:
+    """A published file, whatever its format."""
+    if path.name.endswith("parquet"):
+        return pa.parquet.read_table(path)
+    convert = pa.csv.ConvertOptions(
+        column_types={"record": pa.string()} | dict.fromkeys(METRIC[:2], pa.timestamp("s", "UTC"))
+    )
+    return pa.csv.read_csv(path, convert_options=convert)
+
+
+def city(users: int = 60, days: int = 1) -> pa.Table:
+    """A small city; enough for k = 2, and quick."""
+    return make_city(users=users, days=days, seed=1)
+
+
+def write(table: pa.Table, path: Path) -> Path:
+    """A table as a file of events."""
+    if path.suffix == ".parquet":
+        pa.parquet.write_table(table, path)
+    else:
+        pa.csv.write_csv(table, path)
+    return path
+
+
+def in_metres(users: int = 12, samples: int = 8) -> pa.Table:
+    """Users on a square of a few kilometres for two hours, in x and y; every number is its own formula."""
+    rows = [(user, turn) for user in range(users) for turn in range(samples)]
+    return pa.table(
+        {
+            "user": [f"u{user:02d}" for user, _ in rows],
+            "time": [1_700_000_100 + 900 * turn + 37 * ((user * 7 + turn * 3) % 20) for user, turn in rows],
+            "x": [float(100 * ((user * 13 + turn * 5) % 40) + 50) for user, turn in rows],
+            "y": [float(100 * ((user * 29 + turn * 11) % 40) + 50) for user, turn in rows],
+        }
+    )
+
+
+def spawn(*arguments: object, **options: Any) -> subprocess.Popen[str]:
+    """``shoal`` in a process of its own."""
+    source = str(Path(shoal.__file__).parents[1])
+    return subprocess.Popen(
+        [sys.executable, "-m", "shoal.cli", *(str(argument) for argument in arguments)],
+        env={**os.environ, "PYTHONPATH": source, **options.pop("env", {})},
+        text=True,
+        stdout=options.pop("stdout", subprocess.PIPE),
+        stderr=options.pop("stderr", subprocess.PIPE),
+        **options,
+    )
+
+
+def left_in(folder: Path) -> set[str]:
+    """Everything in a folder, hidden files included."""
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*")}

@@ -1,0 +1,222 @@
+"""The command as a whole: help, version, interruptions, failures nobody foresaw, the other commands."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+import shoal
+from command import CANARY, HALF_HOURS, anonymize, city, in_metres, left_in, read_table, run, spawn, write
+from shoal.demo import run_demo
+from shoal.progress import Silent
+
+
+def test_help_is_quick_and_loads_no_compiler() -> None:
+    script = (
+        "import sys, shoal.cli\n"
+        "try: shoal.cli.main(['anonymize', '--help'])\n"
+        "finally: print([name for name in ('numba', 'pyarrow', 'ortools', 'numpy') if name in sys.modules])\n"
+    )
+    source = str(Path(shoal.__file__).parents[1])
+    least = 9.9
+    for _ in range(5):
+        before = sum(os.times()[2:4])
+        done = subprocess.run(
+            [sys.executable, "-c", script],
+            env={**os.environ, "PYTHONPATH": source},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        least = min(least, sum(os.times()[2:4]) - before)  # of the processor, whatever else the machine does
+    assert done.stdout.splitlines()[-1] == "[]"
+    assert "--exclude-users" in done.stdout
+    assert least < 0.5
+
+
+def test_version_and_welcome() -> None:
+    assert run("--version") == (0, f"{shoal.__version__}\n", "")
+    welcome = run()
+    assert (welcome.code, welcome.err) == (0, "")
+    for command in ("anonymize", "synth", "demo"):
+        assert command in welcome.out
+    assert run("-h").out == run("--help").out
+
+
+# ---- failures ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "place", ["shoal.api.read_events", "shoal.api.anonymize_samples", "shoal.api.write_outputs"]
+)
+def test_unforeseen_failures_tell_no_data(
+    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError(f"cannot parse row {CANARY}\n48.8584,2.2945")
+
+    monkeypatch.setattr(place, fail)
+    events = write(in_metres(), tmp_path / "events.csv")
+    done = anonymize(events, tmp_path / "out.csv")
+    assert (done.code, done.out) == (3, "")
+    assert done.err.startswith("shoal: Internal error (RuntimeError in test_cli.py:")
+    assert done.err.count("\n") == 1
+    assert CANARY not in done.err
+    assert "48.8" not in done.err
+    assert {name for name in left_in(tmp_path) if "checkpoint" not in name} == {"events.csv"}
+    monkeypatch.setenv("SHOAL_DEBUG", "1")
+    with pytest.raises(RuntimeError, match=CANARY):
+        anonymize(events, tmp_path / "out.csv", "--resume")
+
+
+@pytest.mark.parametrize(
+    ("error", "words"), [(MemoryError(), "Out of memory"), (KeyboardInterrupt(), "Interrupted")]
+)
+def test_foreseen_failures(
+    error: BaseException, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr("shoal.api.anonymize_samples", fail)
+    done = anonymize(write(in_metres(), tmp_path / "events.csv"), tmp_path / "out.csv")
+    assert (done.code, done.out) == (3, "")
+    assert done.err.startswith(f"shoal: {words}: nothing was published; ")
+    assert done.err.count("\n") == 1
+
+
+def test_warnings_of_libraries_are_not_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import warnings
+
+    from shoal.api import check_population
+
+    def noisy(n_users: int, k: int) -> None:
+        warnings.warn(CANARY, stacklevel=1)
+        check_population(n_users, k)
+
+    monkeypatch.setattr("shoal.api.check_population", noisy)
+    with warnings.catch_warnings():
+        done = anonymize(write(in_metres(), tmp_path / "events.csv"), tmp_path / "out.csv")
+    assert (done.code, done.err) == (0, "")
+
+
+def test_ctrl_c_gives_one_line_and_resume_goes_on(tmp_path: Path) -> None:
+    events, output = write(city(500), tmp_path / "events.parquet"), tmp_path / "out.parquet"
+    command = ("anonymize", events, "-o", output, "--k", 3, *HALF_HOURS)
+    process = spawn(*command)
+    while process.poll() is None and len(left_in(tmp_path)) < 6:  # some steps are in the checkpoint
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert process.returncode == 3
+    assert out == ""
+    lines = [line for line in err.splitlines() if not line.endswith("...")]
+    assert lines == ["shoal: Interrupted: nothing was published; shoal anonymize goes on with --resume."]
+    assert {path.name for path in tmp_path.iterdir()} == {"events.parquet", "out.parquet.checkpoint"}
+    assert run(*command, "--resume").code == 0
+
+
+def test_stdout_that_nobody_reads_or_that_is_full(tmp_path: Path) -> None:
+    events, output = write(in_metres(), tmp_path / "events.csv"), tmp_path / "out.csv"
+    reading, writing = os.pipe()
+    os.close(reading)
+    process = spawn("anonymize", events, "-o", output, "--k", 2, *HALF_HOURS, stdout=writing)
+    os.close(writing)
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (0, "")
+    if Path("/dev/full").exists():
+        with Path("/dev/full").open("w") as full:
+            process = spawn("anonymize", events, "-o", output, "--k", 2, *HALF_HOURS, "--force", stdout=full)
+            _, err = process.communicate(timeout=60)
+        assert process.returncode == 3
+        assert err.startswith("shoal: The files are in place, but stdout cannot be written to (No space left")
+        assert err.count("\n") == 1
+
+
+# ---- synth and demo ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet"])
+def test_synth_city(suffix: str, tmp_path: Path) -> None:
+    events = tmp_path / f"events{suffix}"
+    made = run("synth", "city", "-o", events, "--users", 30, "--days", 1, "--seed", 1)
+    assert (made.code, made.err) == (0, "")
+    table = city(30)
+    assert made.out == f"{len(table):,} events of 30 users in {events}\n"
+    assert left_in(tmp_path) == {events.name}
+    read = pa.parquet.read_table(events) if suffix == ".parquet" else read_table(events)
+    assert read["user"].to_pylist() == table["user"].to_pylist()
+    assert read["lat"].to_pylist() == table["lat"].to_pylist()
+    assert run("synth", "city", "-o", events).code == 2
+    assert run("synth", "city", "-o", events, "--users", 20, "--seed", 2, "--force").code == 0
+    assert anonymize(events, tmp_path / "out.csv").code == 0
+
+
+BAD_CITIES = {
+    "preset": (["village", "-o", "x.csv"], "must be one of city, got 'village'"),
+    "suffix": (["city", "-o", "x.txt"], "must end in one of"),
+    "users": (["city", "-o", "x.csv", "--users", "0"], "users must be"),
+    "users no number": (["city", "-o", "x.csv", "--users", "many"], "expected a whole number, got 'many'"),
+    "days": (["city", "-o", "x.csv", "--days", "0"], "days must be"),
+    "seed": (["city", "-o", "x.csv", "--seed", "x"], "expected a whole number"),
+    "folder": (["city", "-o", "no/x.csv"], "does not exist"),
+    "output": (["city"], "--output"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_CITIES)
+def test_bad_cities(case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    arguments, words = BAD_CITIES[case]
+    done = run("synth", *arguments)
+    assert (done.code, done.out) == (2, "")
+    assert words in done.err
+    assert done.err.count("\n") == 1
+    assert left_in(tmp_path) == set()
+
+
+def test_demo_makes_a_page_and_makes_it_again(tmp_path: Path) -> None:
+    folder = tmp_path / "a" / "demo"
+    result = run_demo(folder, Silent(), users=120, days=1)
+    assert result.page.read_text().startswith("<!doctype html>")
+    assert result.summary["users"] == 120
+    files = {
+        "events.csv",
+        "published.parquet",
+        "published.parquet.manifest.json",
+        "report.html",
+        ".shoal-demo",
+    }
+    assert left_in(folder) == files
+    assert json.loads((folder / "published.parquet.manifest.json").read_text())["counts"]["records"] <= 120
+    (folder / "published.parquet.checkpoint").mkdir()  # of a demo that was killed
+    assert run_demo(folder, Silent(), users=60, days=1).summary["users"] == 60
+    assert left_in(folder) == files
+
+
+def test_demo_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_demo, "__kwdefaults__", {"users": 80, "days": 1})
+    done = run("demo", "--folder", tmp_path / "demo")
+    assert done.code == 0
+    assert done.out.startswith("Promise")
+    assert done.out.endswith(f"Now look at {tmp_path / 'demo' / 'report.html'}\n")
+
+
+def test_demo_leaves_other_folders_alone(tmp_path: Path) -> None:
+    (tmp_path / "events.csv").write_text("precious")
+    for folder, words in ((tmp_path, "holds other files"), (tmp_path / "events.csv", "is a file")):
+        done = run("demo", "--folder", folder)
+        assert (done.code, done.out) == (2, "")
+        assert words in done.err
+        assert done.err.count("\n") == 1
+    assert left_in(tmp_path) == {"events.csv"}
+    assert (tmp_path / "events.csv").read_text() == "precious"

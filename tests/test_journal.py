@@ -1,0 +1,147 @@
+"""A journal gives back what was noted, however the process before it ended."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from shoal.boxes import Boxes, concatenate
+from shoal.errors import InputError
+from shoal.fold import Step
+from shoal.hiding.matching import Picks
+from shoal.journal import FolderJournal, MemoryJournal, open_journal, was_writing
+
+IDENTITY = {"dataset": "d", "k": 2, "tau": None}
+
+
+def step(number: int) -> Step:
+    if number % 3 == 0:
+        return Step(number, None, concatenate([]))
+    values = np.arange(number, dtype=np.int32)
+    boxes = Boxes(values, values.astype(np.int64), values.astype(np.int64), values, values, values, values)
+    return Step(number, Picks(values, values[:, None], values), boxes)
+
+
+def same(one: Step, other: Step) -> bool:
+    if one.window != other.window or (one.picks is None) != (other.picks is None):
+        return False
+    pairs = list(zip(one.boxes, other.boxes, strict=True))
+    if one.picks is not None and other.picks is not None:
+        pairs += list(zip(one.picks, other.picks, strict=True))
+    return all(a.dtype == b.dtype and np.array_equal(a, b) for a, b in pairs)
+
+
+def filled(folder: Path, steps: int) -> None:
+    with open_journal(folder, IDENTITY, resume=False) as journal:
+        for number in range(steps):
+            journal.append(step(number))
+
+
+def reopened(folder: Path) -> list[Step]:
+    with open_journal(folder, IDENTITY, resume=True) as journal:
+        assert len(list(journal)) == len(journal)
+        return list(journal)
+
+
+def test_both_journals_give_back_what_was_noted(tmp_path: Path) -> None:
+    in_memory = MemoryJournal()
+    with open_journal(tmp_path / "journal", IDENTITY, resume=False) as on_disk:
+        for number in range(7):
+            in_memory.append(step(number))
+            on_disk.append(step(number))
+        assert len(in_memory) == len(on_disk) == 7
+        assert all(same(one, other) for one, other in zip(in_memory, on_disk, strict=True))
+    assert all(same(one, step(number)) for number, one in enumerate(reopened(tmp_path / "journal")))
+
+
+def test_only_the_owner_may_look(tmp_path: Path) -> None:
+    filled(tmp_path / "journal", 1)
+    assert stat.S_IMODE((tmp_path / "journal").stat().st_mode) == 0o700
+
+
+@pytest.mark.parametrize("keep", [0, 1, 100, -1])
+def test_a_torn_last_file_does_not_count(keep: int, tmp_path: Path) -> None:
+    filled(tmp_path / "journal", 5)
+    last = tmp_path / "journal" / "step-0000004.npz"
+    last.write_bytes(last.read_bytes()[:keep])
+    assert len(reopened(tmp_path / "journal")) == 4
+
+
+def test_flipped_bytes_in_the_middle_end_the_run_of_steps(tmp_path: Path) -> None:
+    filled(tmp_path / "journal", 6)
+    torn = tmp_path / "journal" / "step-0000002.npz"
+    content = torn.read_bytes()
+    half = content.index(b"\x93NUMPY") + 130  # inside the first array
+    torn.write_bytes(content[:half] + bytes([content[half] ^ 255]) + content[half + 1 :])
+    assert len(reopened(tmp_path / "journal")) == 2
+
+
+def test_unfinished_files_do_not_count(tmp_path: Path) -> None:
+    filled(tmp_path / "journal", 2)
+    (tmp_path / "journal" / "step-0000002.part").write_bytes(b"half")
+    assert len(reopened(tmp_path / "journal")) == 2
+
+
+@pytest.mark.parametrize("header", [None, "", "{", "[1]", "7"])
+def test_without_a_header_nothing_counts(header: str | None, tmp_path: Path) -> None:
+    """A process killed before it wrote its header leaves an empty folder; steps without one are not trusted."""
+    folder = tmp_path / "journal"
+    filled(folder, 4)
+    (folder / "run.json").unlink()
+    if header is not None:
+        (folder / "run.json").write_text(header)
+    with open_journal(folder, IDENTITY, resume=True) as journal:
+        assert len(journal) == 0
+        journal.append(step(0))
+    assert len(reopened(folder)) == 1  # the old steps do not come back behind the new one
+
+
+def test_an_empty_folder_is_a_beginning(tmp_path: Path) -> None:
+    (tmp_path / "journal").mkdir()
+    assert reopened(tmp_path / "journal") == []
+
+
+def test_other_runs_are_refused(tmp_path: Path) -> None:
+    filled(tmp_path / "journal", 3)
+    with pytest.raises(InputError, match="with another dataset and k: resume with the same"):
+        FolderJournal(tmp_path / "journal", {**IDENTITY, "k": 3, "dataset": "e"}, resume=True)
+    with pytest.raises(InputError, match="add --resume"):
+        FolderJournal(tmp_path / "journal", IDENTITY, resume=False)
+    assert len(reopened(tmp_path / "journal")) == 3
+
+
+def test_two_processes_cannot_share_a_folder(tmp_path: Path) -> None:
+    filled(tmp_path / "journal", 2)
+    with (
+        open_journal(tmp_path / "journal", IDENTITY, resume=True) as journal,
+        pytest.raises(InputError, match="Another run is still at work"),
+    ):
+        FolderJournal(tmp_path / "journal", IDENTITY, resume=True)
+    assert len(journal) == 2
+    assert len(reopened(tmp_path / "journal")) == 2
+
+
+def test_bad_input_takes_the_folder_away_and_other_failures_leave_it(tmp_path: Path) -> None:
+    with pytest.raises(InputError), open_journal(tmp_path / "journal", IDENTITY, resume=False):
+        raise InputError
+    assert not (tmp_path / "journal").exists()
+    with pytest.raises(ZeroDivisionError), open_journal(tmp_path / "journal", IDENTITY, resume=False):
+        raise ZeroDivisionError
+    assert reopened(tmp_path / "journal") == []
+
+
+def test_marks_and_removal(tmp_path: Path) -> None:
+    folder = tmp_path / "journal"
+    assert not was_writing(folder)
+    with open_journal(folder, IDENTITY, resume=False) as journal:
+        assert isinstance(journal, FolderJournal)
+        assert not was_writing(folder)
+        journal.note_writing()
+        assert was_writing(folder)
+        assert journal.remove()
+    assert not folder.exists()
+    with open_journal(None, IDENTITY, resume=False) as nothing:
+        assert isinstance(nothing, MemoryJournal)
