@@ -131,8 +131,9 @@ def test_stdout_that_nobody_reads_or_that_is_full(tmp_path: Path) -> None:
     os.close(reading)
     process = spawn("anonymize", events, "-o", output, "--k", 2, *HALF_HOURS, stdout=writing)
     os.close(writing)
-    _, err = process.communicate(timeout=60)
-    assert (process.returncode, err) == (0, "")
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 0
+    assert all(line.endswith("...") for line in err.splitlines())  # stages that took long, on a slow machine
     if Path("/dev/full").exists():
         with Path("/dev/full").open("w") as full:
             process = spawn("anonymize", events, "-o", output, "--k", 2, *HALF_HOURS, "--force", stdout=full)
