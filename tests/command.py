@@ -10,6 +10,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest import mock
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,6 +18,7 @@ import pyarrow.csv
 import pyarrow.parquet
 
 import shoal
+from shoal import terminal
 from shoal.cities import make_city
 from shoal.cli import main
 
@@ -36,7 +38,9 @@ class Run(NamedTuple):
 def run(*arguments: object) -> Run:
     """``shoal`` with these arguments."""
     out, err, code = io.StringIO(), io.StringIO(), 0
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+    # A slow machine, or one that has yet to compile the kernels, tells of its progress: not what is tested here.
+    silent = mock.patch.multiple(terminal, _SECONDS_OF_SILENCE=1e6, _SECONDS_BETWEEN_LINES=1e6)
+    with silent, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
             main([str(argument) for argument in arguments])
         except SystemExit as end:
@@ -125,6 +129,11 @@ def spawn(*arguments: object, **options: Any) -> subprocess.Popen[str]:
         stderr=options.pop("stderr", subprocess.PIPE),
         **options,
     )
+
+
+def complaints(err: str) -> list[str]:
+    """Lines on stderr that are no progress."""
+    return [line for line in err.splitlines() if not line.endswith(("...", "s left"))]
 
 
 def left_in(folder: Path) -> set[str]:

@@ -15,7 +15,19 @@ import pyarrow.parquet
 import pytest
 
 import shoal
-from command import CANARY, HALF_HOURS, anonymize, city, in_metres, left_in, read_table, run, spawn, write
+from command import (
+    CANARY,
+    HALF_HOURS,
+    anonymize,
+    city,
+    complaints,
+    in_metres,
+    left_in,
+    read_table,
+    run,
+    spawn,
+    write,
+)
 from shoal.demo import run_demo
 from shoal.progress import Silent
 
@@ -116,11 +128,12 @@ def test_ctrl_c_gives_one_line_and_resume_goes_on(tmp_path: Path) -> None:
     while process.poll() is None and len(left_in(tmp_path)) < 6:  # some steps are in the checkpoint
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=180)
     assert process.returncode == 3
     assert out == ""
-    lines = [line for line in err.splitlines() if not line.endswith("...")]
-    assert lines == ["shoal: Interrupted: nothing was published; shoal anonymize goes on with --resume."]
+    assert complaints(err) == [
+        "shoal: Interrupted: nothing was published; shoal anonymize goes on with --resume."
+    ]
     assert {path.name for path in tmp_path.iterdir()} == {"events.parquet", "out.parquet.checkpoint"}
     assert run(*command, "--resume").code == 0
 
@@ -131,16 +144,17 @@ def test_stdout_that_nobody_reads_or_that_is_full(tmp_path: Path) -> None:
     os.close(reading)
     process = spawn("anonymize", events, "-o", output, "--k", 2, *HALF_HOURS, stdout=writing)
     os.close(writing)
-    _, err = process.communicate(timeout=120)
-    assert process.returncode == 0
-    assert all(line.endswith("...") for line in err.splitlines())  # stages that took long, on a slow machine
+    _, err = process.communicate(timeout=180)
+    assert (process.returncode, complaints(err)) == (0, [])
     if Path("/dev/full").exists():
         with Path("/dev/full").open("w") as full:
             process = spawn("anonymize", events, "-o", output, "--k", 2, *HALF_HOURS, "--force", stdout=full)
-            _, err = process.communicate(timeout=60)
+            _, err = process.communicate(timeout=180)
         assert process.returncode == 3
-        assert err.startswith("shoal: The files are in place, but stdout cannot be written to (No space left")
-        assert err.count("\n") == 1
+        (complaint,) = complaints(err)
+        assert complaint.startswith(
+            "shoal: The files are in place, but stdout cannot be written to (No space"
+        )
 
 
 # ---- synth and demo ----------------------------------------------------------------------------------------------
