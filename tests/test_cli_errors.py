@@ -160,7 +160,7 @@ def test_nobody_to_hide_with_leaves_no_checkpoint(tmp_path: Path) -> None:
         {"user": ["a", "b"], "time": [1_700_000_000, 1_700_100_000], "x": [1.0, 2.0], "y": [1.0, 2.0]}
     )
     events = write(alone, tmp_path / "events.csv")
-    refused(tmp_path, "anonymize", events, "-o", tmp_path / "out.csv", *GOOD, words="ever present together")
+    refused(tmp_path, "anonymize", events, "-o", tmp_path / "out.csv", *GOOD, words="come and go alike")
 
 
 def test_output_suffix_and_folder(events: Path, tmp_path: Path) -> None:

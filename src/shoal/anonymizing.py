@@ -75,8 +75,8 @@ def anonymize_samples(
     )
     if not presence.published:
         raise InputError(
-            f"No {promise.k} users are ever present together, so everything would be suppressed:"
-            " choose a smaller k or a longer epsilon."
+            f"Everything would be suppressed, as no {promise.k} users come and go alike:"
+            " choose a smaller k, a longer epsilon, or add users."
         )
     fold = Fold(samples.n_users, int(timeline.epochs[0]), promise, settings, workers)
     progress.stage("hiding", len(turns))

@@ -72,6 +72,18 @@ class Timeline:
             if not ends and following is not None:
                 yield from (Turn(empty, False) for empty in range(epoch + 1, following))
 
+    @property
+    def n_samples(self) -> int:
+        """How many samples all epochs hold."""
+        return len(self._order)
+
+    def epochs_present(self, n_users: int) -> Int64s:
+        """In how many epochs each user has a sample."""
+        total = np.zeros(n_users, np.int64)
+        for epoch in self.epochs.tolist():
+            total[self.slice(epoch).users] += 1
+        return total
+
     def origin(self, epoch: int) -> int:
         """First slot of an epoch; over whole trajectories, the slot of the first sample."""
         return int(self._samples.t.min()) if self._length is None else epoch * self._length

@@ -32,17 +32,18 @@ def test_a_lone_presence_goes() -> None:
 
 def test_a_lone_absence_is_filled_up_with_the_costliest() -> None:
     """Three of four are present in epoch 1; whoever is farthest from the others keeps the absent one company."""
+    always = (0, 1, 2, 3)
     world = {
-        0: present(0, 1),
-        1: present(0, 1, place=1),
-        2: present(0, 1) | present(0, 1, place=500),
-        3: present(0),
+        0: present(*always),
+        1: present(*always, place=1),
+        2: present(*always) | present(*always, place=500),
+        3: present(0, 2, 3),
     }
     assert suppressed(world, 2) == {(2, 1)}
 
 
 def test_all_go_where_too_few_would_stay() -> None:
-    world = {0: present(0, 1), 1: present(0, 1), 2: present(0)}
+    world = {0: present(0, 1, 2, 3), 1: present(0, 1, 2, 3), 2: present(0, 2, 3)}
     assert suppressed(world, 2) == {(0, 1), (1, 1)}
 
 
@@ -75,8 +76,18 @@ def test_removing_the_recordless_can_cost_others_their_cover() -> None:
     assert presence.recordless.tolist() == [False, False, False, False, True]
 
 
+@pytest.mark.parametrize(("regulars", "comers", "k"), [(8, 1, 3), (12, 3, 5), (12, 4, 5), (40, 6, 5)])
+def test_a_few_who_come_once_do_not_cost_everybody_else(regulars: int, comers: int, k: int) -> None:
+    """Fewer than k are absent at a time because of the comers: giving these up costs least."""
+    world = {user: present(0, 1, 2, 3, 4, 5, place=user % 3) for user in range(regulars)}
+    world |= {regulars + comer: present(comer) for comer in range(comers)}
+    result = release(world, k, 10, 10)
+    assert result.outcome.n_suppressed <= comers
+    assert set(range(regulars)) <= set(result.records)
+
+
 def test_everything_suppressed_is_refused() -> None:
-    with pytest.raises(InputError, match="everything would be suppressed"):
+    with pytest.raises(InputError, match="Everything would be suppressed"):
         release({0: present(0), 1: present(9), 2: present(20)}, 2, 10, 10)
 
 

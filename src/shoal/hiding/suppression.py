@@ -17,6 +17,9 @@ from shoal.hiding.patterns import Patterns, group_equal
 from shoal.promise import Promise
 from shoal.samples import Bools, Int32s, Int64s
 
+_TOLERABLE = 0.001  # share of samples suppressed below which nothing else is tried
+_RARE = (2, 3, 5, 9, 17)  # users present in fewer epochs than this are tried without
+
 HidingCost = Callable[[EpochSlice, Bools], npt.NDArray[np.float64]]
 
 
@@ -33,17 +36,53 @@ class Presence(NamedTuple):
     suppressed_samples: int
     recordless_samples: int
 
+    @property
+    def n_suppressed(self) -> int:
+        """Samples that are published nowhere."""
+        return self.suppressed_samples + self.recordless_samples
+
 
 def decide_presence(
     timeline: Timeline, n_users: int, promise: Promise, hiding_cost: HidingCost, tick: Callable[[], object]
 ) -> Presence:
+    """Who is published when: as much as can be.
+
+    A few users who come once can cost many others their cover, as they leave too few who are absent. So where much
+    would be suppressed, it is also tried what giving up the rarest users altogether would save.
+    """
+
+    def settle(given_up: Bools) -> Presence:
+        return _settled(timeline, n_users, promise, given_up, hiding_cost, tick)
+
+    nobody = np.zeros(n_users, np.bool_)
+    best = settle(nobody)
+    if best.n_suppressed <= _TOLERABLE * timeline.n_samples:
+        return best
+    epochs_of = timeline.epochs_present(n_users)
+    tried = nobody
+    for least in _RARE:
+        rare = epochs_of < least
+        if rare.all() or np.array_equal(rare, tried):
+            continue
+        tried = rare
+        other = settle(rare)
+        if other.published and (not best.published or other.n_suppressed < best.n_suppressed):
+            best = other
+    return best
+
+
+def _settled(
+    timeline: Timeline,
+    n_users: int,
+    promise: Promise,
+    given_up: Bools,
+    hiding_cost: HidingCost,
+    tick: Callable[[], object],
+) -> Presence:
     """Fold over all epochs until every user that counts as cover has a record."""
-    samples_of = np.zeros(n_users, np.int64)
-    recordless = np.zeros(n_users, np.bool_)
+    recordless = given_up.copy()
     while True:
-        published, samples_of[:], suppressed = _fold(
-            timeline, n_users, promise, recordless, hiding_cost, tick
-        )
+        published, samples_of, suppressed = _fold(timeline, n_users, promise, recordless, hiding_cost, tick)
         has_record = np.zeros(n_users, np.bool_)
         for users in published.values():
             has_record[users] = True
