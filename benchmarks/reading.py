@@ -63,13 +63,13 @@ def read(path: Path, threads: int) -> None:
     from shoal.promise import Grid
     from shoal.reading import read_events
 
-    before = time.perf_counter()
+    before, busy_before = time.perf_counter(), time.process_time()
     events = read_events(path, grid=Grid(), threads=threads)
-    seconds = time.perf_counter() - before
+    seconds, busy = time.perf_counter() - before, time.process_time() - busy_before
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
     samples = events.samples
     print(f"{events.intake.rows_read:,} rows, {samples.n_users:,} users, {len(samples):,} samples:", end=" ")
-    print(f"{seconds:.1f} s, peak {peak:.2f} GiB")
+    print(f"{seconds:.1f} s ({busy:.1f} s of processors), peak {peak:.2f} GiB")
 
 
 def main() -> None:
