@@ -21,6 +21,7 @@ from shoal.promise import Grid
 from shoal.reading import Events, read_events
 from shoal.reading.columns import find_roles
 from shoal.reading.texts import encode, texts_of
+from shoal.reading.users import Users
 from shoal.reading.utf8 import Utf8Stream, decode
 
 Reader = Callable[..., Events]
@@ -153,11 +154,29 @@ def test_columns_by_name_and_place_in_parquet(tmp_path: Path) -> None:
 def test_identifiers_as_text(column: pa.Array, expected: list[str | None]) -> None:
     codes, names = encode(column, "user")
     assert [None if code < 0 else names[int(code)].as_py() for code in codes] == expected
+    users = Users()
+    numbers = users.numbers(column)
+    assert [None if number < 0 else users.names[int(number)].as_py() for number in numbers] == expected
+
+
+def test_users_of_many_batches() -> None:
+    """More names, and longer ones, than there is room for at first."""
+    users = Users()
+    columns = [[f"{i * step % 30_000:0{width}}" for i in range(20_000)] for step, width in ((1, 9), (7, 40))]
+    columns.append(["", "x" * 3_000_000, "", columns[0][0]])
+    numbers = [users.numbers(pa.array(column).slice(1)).tolist() for column in columns]
+    known = dict.fromkeys(name for column in columns for name in column[1:] if name)
+    number_of = {name: number for number, name in enumerate(known)} | {"": -1}
+    assert numbers == [[number_of[name] for name in column[1:]] for column in columns]
+    assert users.names.to_pylist() == list(known)
 
 
 def test_identifiers_of_no_use() -> None:
     with pytest.raises(InputError, match="user column holds values of type date32"):
         encode(pa.array([5], pa.date32()), "user")
+    for column in (pa.array([5], pa.date32()), pa.array([[5]])):
+        with pytest.raises(InputError, match="user column holds values of type"):
+            Users().numbers(column)
 
 
 def test_excluded_users(read: Reader, tmp_path: Path) -> None:

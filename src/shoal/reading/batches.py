@@ -11,8 +11,8 @@ import numpy as np
 from shoal.reading import intake
 from shoal.reading.positions import NO_FAULT, Locator, Places, numbered
 from shoal.reading.sources import guarded
-from shoal.reading.texts import encode
 from shoal.reading.times import read_times
+from shoal.reading.users import Users
 from shoal.reading.zones import Zone
 from shoal.samples import Bools, Int32s, Int64s
 from shoal.schema import TIME, USER
@@ -22,12 +22,11 @@ from shoal.schema import TIME, USER
 class Batch:
     """The usable rows of a batch as columns; ``dropped`` counts the others.
 
-    ``user`` indexes ``users`` (text) and ``place`` indexes ``places``, both of this batch only. ``when`` is
-    in Unix seconds, or, where ``numeric``, in a unit that is known once all batches are read.
+    ``user`` is numbered over all batches; ``place`` indexes ``places``, of this batch only. ``when`` is in Unix
+    seconds, or, where ``numeric``, in a unit that is known once all batches are read.
     """
 
     user: Int32s
-    users: Any
     when: Int64s
     numeric: Bools | None
     place: Int32s
@@ -49,11 +48,11 @@ class Batch:
         self.when = np.empty(0, np.int64)
 
 
-def digest(batch: Any, zone: Zone, locate: Locator) -> Batch:
+def digest(batch: Any, zone: Zone, locate: Locator, users: Users) -> Batch:
     """Type the values of a record batch, drop what cannot be used, and keep codes instead of values."""
     columns = dict(zip(batch.schema.names, batch.columns, strict=True))
     with guarded("The input", "events"):
-        codes, users = encode(columns[USER], USER)
+        codes = users.numbers(columns[USER])
         times = read_times(columns[TIME], zone)
         located = locate(columns)
     faults = {
@@ -70,7 +69,6 @@ def digest(batch: Any, zone: Zone, locate: Locator) -> Batch:
     counts = np.bincount(fault, minlength=NO_FAULT + 1)
     return Batch(
         user=user,
-        users=users,
         when=when,
         numeric=numeric if numeric.any() else None,
         place=place,

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -24,6 +26,7 @@ from shoal.reading.sites import read_sites
 from shoal.reading.sources import Source, open_source
 from shoal.reading.strays import stray_times
 from shoal.reading.texts import texts_of
+from shoal.reading.users import Users
 from shoal.reading.utf8 import decode
 from shoal.reading.zones import Zone
 from shoal.samples import Samples
@@ -65,12 +68,14 @@ def read_events(
     table = open_source(source)
     roles = find_roles(table.names, columns, table.title, has_sites=sites is not None)
     locate = _locator(roles, sites)
+    users = Users()
     malformed: list[int] = []
-    batches = list(_digested(table, roles, zone, locate, malformed, max(1, threads or os.cpu_count() or 1)))
+    digestion = partial(digest, zone=zone, locate=locate, users=users)
+    batches = list(_digested(table, roles, digestion, malformed, max(1, threads or os.cpu_count() or 1)))
     pa.default_memory_pool().release_unused()
 
     settle_times(batches, period)
-    names, not_found = settle_users(batches, excluded)
+    names, not_found = settle_users(batches, users.names, excluded)
     projection = settle_cells(batches, grid.cell_m, geographic=locate.geographic)
     dropped: Counter[str] = sum((batch.dropped for batch in batches), Counter({MALFORMED: sum(malformed)}))
     rows_read = sum(batch.rows for batch in batches) + sum(malformed)
@@ -118,14 +123,14 @@ def _excluded(users: str | os.PathLike[str] | Iterable[object] | None) -> set[st
 
 
 def _digested(
-    table: Source, roles: Roles, zone: Zone, locate: Locator, malformed: list[int], threads: int
+    table: Source, roles: Roles, digestion: Callable[[Any], Batch], malformed: list[int], threads: int
 ) -> Iterator[Batch]:
     """Digest batches on a pool of threads, in their order, with few of them in memory at a time."""
     waiting: deque[Future[Batch]] = deque()
     with ThreadPoolExecutor(max_workers=threads) as pool:
         try:
             for batch in table.batches(roles.used, malformed.append, threads=threads):
-                waiting.append(pool.submit(digest, batch, zone, locate))
+                waiting.append(pool.submit(digestion, batch))
                 del batch
                 if len(waiting) > threads:
                     yield waiting.popleft().result()

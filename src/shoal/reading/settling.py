@@ -35,29 +35,22 @@ def settle_times(batches: list[Batch], period: Period) -> None:
             batch.keep(period.holds(batch.when), intake.OUTSIDE_PERIOD)
 
 
-def settle_users(batches: list[Batch], excluded: set[str]) -> tuple[Any, int]:
-    """Number users over all batches, in the order of their names, and drop the excluded ones.
+def settle_users(batches: list[Batch], names: Any, excluded: set[str]) -> tuple[Any, int]:
+    """Number users in the order of their names instead of that of the rows, and drop the excluded ones.
 
-    Returns the names as an Arrow array, and how many of the users to exclude do not occur.
+    Returns the names in order, and how many of the users to exclude do not occur.
     """
-    every = pa.chunked_array([batch.users for batch in batches], pa.large_string())
-    encoded = pc.fill_null(every, "").combine_chunks().dictionary_encode()
-    order = pc.sort_indices(encoded.dictionary)
-    names = encoded.dictionary.take(order)
+    order = pc.sort_indices(names)
     rank = np.empty(len(names), np.int32)
     rank[order.to_numpy()] = np.arange(len(names), dtype=np.int32)
-    number = rank[encoded.indices.to_numpy()]
-    found = pc.index_in(pa.array(sorted(excluded), pa.large_string()), value_set=names)
-    wanted = np.ones(len(names), bool)
-    wanted[found.drop_null().to_numpy()] = False
-    at = 0
+    names = names.take(order)
+    unwanted = pc.is_in(names, value_set=pa.array(sorted(excluded), pa.large_string()))
+    wanted = ~unwanted.to_numpy(zero_copy_only=False)
     for batch in batches:
-        batch.user = number[at : at + len(batch.users)][batch.user]
-        at += len(batch.users)
-        batch.users = None
+        batch.user[:] = rank[batch.user]
         if not wanted.all():
             batch.keep(wanted[batch.user], intake.EXCLUDED)
-    return names, found.null_count
+    return names, len(excluded) - int(np.count_nonzero(~wanted))
 
 
 def settle_cells(batches: list[Batch], cell_m: float, *, geographic: bool) -> Projection | None:

@@ -48,11 +48,12 @@ def as_text(values: Any, role: str) -> Any:
         return as_text(values.dictionary_decode(), role)
     if pa.types.is_fixed_size_binary(kind) or isinstance(kind, pa.BaseExtensionType):
         return as_text(_plain_storage(values), role)
+    if pa.types.is_integer(kind):
+        return values.cast(pa.large_string())
     if pa.types.is_floating(kind):
         return _floats_as_text(values.cast(pa.float64()))
-    if not (is_text(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind)) and not (
-        pa.types.is_null(kind) or pa.types.is_boolean(kind)
-    ):
+    others = pa.types.is_decimal(kind) or pa.types.is_null(kind) or pa.types.is_boolean(kind)
+    if not (is_text(kind) or others):
         raise InputError(f"The {role} column holds values of type {kind}: expected text or whole numbers.")
     return _tidy(_decoded(values) if _is_bytes(kind) else values.cast(pa.large_string()))
 
