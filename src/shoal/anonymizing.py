@@ -18,7 +18,7 @@ from shoal.hiding.window import LiveEpoch, arrange
 from shoal.journal import Journal, MemoryJournal
 from shoal.progress import Progress, Silent
 from shoal.promise import Promise
-from shoal.samples import Bools, Floats, Samples
+from shoal.samples import Bools, Floats, Samples, samples_from_columns
 
 
 class Outcome(NamedTuple):
@@ -90,6 +90,19 @@ def anonymize_samples(
             journal.append(fold.advance(newest, ends_stretch=ends_stretch))
         progress.advance()
     return _outcome(samples, presence, journal, time.perf_counter() - began)
+
+
+def prepare(settings: Settings) -> None:
+    """Load the compiled code, or compile it once after installation, by anonymizing three made-up users."""
+    toy = samples_from_columns(
+        np.array(["a", "b", "c"], object),
+        [0, 1, 2, 0, 1, 2],
+        [0, 0, 1, 3, 2, 3],
+        [0, 1, 2] * 2,
+        [0, 1, 0] * 2,
+    )
+    with Workers(1) as workers:
+        anonymize_samples(toy, Promise(2, 2, 2), settings, workers)
 
 
 def check_population(n_users: int, k: int) -> None:

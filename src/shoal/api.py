@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from shoal.anonymizing import Outcome, anonymize_samples, check_population
+from shoal.anonymizing import Outcome, anonymize_samples, check_population, prepare
 from shoal.blocks import Workers
 from shoal.errors import ParameterError
 from shoal.fold import Settings
@@ -161,6 +161,8 @@ def anonymize(
         threads=n_workers,
     )
     check_population(found.samples.n_users, k)
+    progress.stage("loading the engine (compiles it once)")
+    prepare(settings)
     identity = _identity(found, promise, settings)
     with (
         open_journal(None if outputs is None else outputs.checkpoint, identity, resume=resume) as journal,
