@@ -179,6 +179,11 @@ def test_progress_is_told_stages_and_steps() -> None:
 
     listener = Listener()
     shoal.anonymize(in_metres(), **HALF_HOURS, progress=listener)
-    assert [name for name, *_ in listener.told] == ["reading", "finding who can hide whom", "hiding"]
+    assert [name for name, *_ in listener.told] == [
+        "reading",
+        "loading the engine (compiles it once)",
+        "finding who can hide whom",
+        "hiding",
+    ]
     (_, steps, done) = listener.told[-1]
     assert steps == done > 0
