@@ -55,7 +55,6 @@ def main() -> None:
         x, y = pyproj.Proj(grid["crs"])(events["lon"].to_numpy(), events["lat"].to_numpy())
     else:
         x, y = events["x"].to_numpy(), events["y"].to_numpy()
-    x, y = (np.floor(axis / grid["cell_m"]) * grid["cell_m"] for axis in (x, y))
 
     key = read(options.key)
     own = dict(

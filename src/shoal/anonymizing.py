@@ -17,7 +17,7 @@ from shoal.hiding.suppression import Presence, decide_presence
 from shoal.hiding.window import LiveEpoch, arrange
 from shoal.journal import Journal, MemoryJournal
 from shoal.progress import Progress, Silent
-from shoal.promise import Promise
+from shoal.promise import MOST_SLOTS, Promise
 from shoal.samples import Bools, Floats, Samples, samples_from_columns
 
 
@@ -63,6 +63,7 @@ def anonymize_samples(
     progress = progress or Silent()
     journal = MemoryJournal() if journal is None else journal
     check_population(samples.n_users, promise.k)
+    _check_span(samples, promise)
     timeline = Timeline(samples, promise)
     turns = list(timeline.turns())
     progress.stage("finding who can hide whom", len(turns))
@@ -78,7 +79,7 @@ def anonymize_samples(
             f"Everything would be suppressed, as no {promise.k} users come and go alike:"
             " choose a smaller k, a longer epsilon, or add users."
         )
-    fold = Fold(samples.n_users, int(timeline.epochs[0]), promise, settings, workers)
+    fold = Fold(samples.n_users, timeline, promise.k, settings, workers)
     progress.stage("hiding", len(turns))
     done = iter(journal)
     resumed = len(journal)
@@ -110,6 +111,17 @@ def check_population(n_users: int, k: int) -> None:
     if n_users < k:
         raise InputError(
             f"k = {k} needs at least {k} users with usable rows, found {n_users}: add users or lower k."
+        )
+
+
+def _check_span(samples: Samples, promise: Promise) -> None:
+    """Refuse data so long, for so short a step, that its slots or epochs cannot be counted."""
+    span = int(samples.t.max()) - int(samples.t.min()) + 1
+    if span // (promise.epsilon or 1) > MOST_SLOTS:
+        unit = "steps" if promise.epsilon is None else "epochs"
+        raise InputError(
+            f"The events span {span // (promise.epsilon or 1):,} {unit}, more than {MOST_SLOTS:,}:"
+            " leave stray times out with --from and --to, or choose a longer step."
         )
 
 

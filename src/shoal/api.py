@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +103,7 @@ class Published:
             "hiding_members": outcome.picks,
             "relaxations": outcome.relaxations,
             "seconds": round(outcome.seconds, 3),
+            "reuse": str(self.settings.reuse),
             "seed": self.settings.seed,
         }
 
@@ -201,19 +203,19 @@ def _settings(space_weight: float, selector: str, reuse: str, seed: int) -> Sett
         raise ParameterError(f"selector must be matching, got {selector!r}.")
     if reuse not in set(Reuse):
         raise ParameterError(f"reuse must be one of {', '.join(Reuse)}, got {reuse!r}.")
-    if not isinstance(space_weight, int | float) or not 0 <= space_weight <= 4:
+    if not isinstance(space_weight, Real) or not 0 <= space_weight <= 4:
         raise ParameterError(f"space weight must be a number from 0 to 4, got {space_weight!r}.")
-    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+    if isinstance(seed, bool) or not isinstance(seed, Integral) or seed < 0:
         raise ParameterError(f"seed must be a whole number of at least 0, got {seed!r}.")
-    return Settings(float(space_weight), Reuse(reuse), seed)
+    return Settings(float(space_weight), Reuse(reuse), int(seed))
 
 
 def _n_workers(workers: int | None) -> int:
     if workers is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
+    if isinstance(workers, bool) or not isinstance(workers, Integral) or workers < 1:
         raise ParameterError(f"workers must be a whole number of at least 1, got {workers!r}.")
-    return workers
+    return int(workers)
 
 
 def _outputs(

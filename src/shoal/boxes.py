@@ -27,9 +27,12 @@ class Boxes(NamedTuple):
         return len(self.owner)
 
     def cost(self) -> Int64s:
-        """Loss of every box: minutes times cells, span_t (span_x + span_y)."""
-        space = (self.x1 - self.x0 + 1).astype(np.int64) + (self.y1 - self.y0 + 1)
-        return (self.t1 - self.t0 + 1) * space
+        """Loss of every box: slots times cells, span_t (span_x + span_y)."""
+        return (self.t1 - self.t0 + 1) * self.cells()
+
+    def cells(self) -> Int64s:
+        """Extent of every box in space: span_x + span_y."""
+        return (self.x1.astype(np.int64) - self.x0 + 1) + (self.y1.astype(np.int64) - self.y0 + 1)
 
     def by_owner(self) -> Boxes:
         """The same boxes, each owner's together and by time."""

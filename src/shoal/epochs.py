@@ -54,10 +54,11 @@ class Timeline:
     def __init__(self, samples: Samples, promise: Promise) -> None:
         self._samples = samples
         self._length = promise.epsilon
-        self._reach = promise.reach
         length = 1 if self._length is None else self._length
         epoch = np.zeros(len(samples), np.int64) if promise.whole else samples.t // length
         self.epochs, number = _number_epochs(epoch)
+        # No window is longer than the data: r beyond that changes nothing.
+        self.reach = min(promise.reach, int(self.epochs[-1] - self.epochs[0]))
         sizes = np.bincount(number, minlength=len(self.epochs))
         self._ptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
         self._order = np.empty(len(samples), np.int64)
@@ -67,7 +68,7 @@ class Timeline:
         """Every epoch to fold, empty ones within a stretch included, in order of time."""
         for place, epoch in enumerate(self.epochs.tolist()):
             following = int(self.epochs[place + 1]) if place + 1 < len(self.epochs) else None
-            ends = following is None or following - epoch > self._reach
+            ends = following is None or following - epoch > self.reach
             yield Turn(epoch, ends)
             if not ends and following is not None:
                 yield from (Turn(empty, False) for empty in range(epoch + 1, following))

@@ -8,11 +8,10 @@ import numpy as np
 
 from shoal.blocks import Workers, with_members
 from shoal.boxes import Boxes, concatenate
-from shoal.epochs import EpochSlice
+from shoal.epochs import EpochSlice, Timeline
 from shoal.hiding.matching import Picks, choose, no_picks
 from shoal.hiding.reuse import History, Reuse
 from shoal.hiding.window import LiveEpoch, arrange
-from shoal.promise import Promise
 from shoal.publishing import publish
 from shoal.samples import Int32s
 
@@ -40,15 +39,16 @@ class Fold:
     """State of the engine between two epochs: the live epochs and who has hidden whom before."""
 
     def __init__(
-        self, n_users: int, first_epoch: int, promise: Promise, settings: Settings, workers: Workers
+        self, n_users: int, timeline: Timeline, k: int, settings: Settings, workers: Workers
     ) -> None:
         self._n_users = n_users
-        self._first_epoch = first_epoch
-        self._promise = promise
+        self._first_epoch = int(timeline.epochs[0])
+        self._reach = timeline.reach
+        self._k = k
         self._weight = settings.space_weight
         self._workers = workers
         self._live: list[LiveEpoch] = []
-        self._history = History(n_users, settings.reuse, promise.reach)
+        self._history = History(n_users, settings.reuse, timeline.reach)
         self._rank = np.random.default_rng(settings.seed).permutation(n_users).astype(np.int32)
 
     def advance(self, newest: EpochSlice, *, ends_stretch: bool) -> Step:
@@ -69,7 +69,7 @@ class Fold:
 
     def _window_complete(self, ends_stretch: bool) -> bool:
         """Whether the live epochs make up a window; a stretch shorter than one is a window of its own."""
-        return ends_stretch or len(self._live) == self._promise.reach + 1
+        return ends_stretch or len(self._live) == self._reach + 1
 
     @property
     def _window(self) -> int:
@@ -78,9 +78,9 @@ class Fold:
 
     def _decide(self) -> Picks:
         if not any(len(live.slice.users) for live in self._live):
-            return no_picks(self._promise.k)
+            return no_picks(self._k)
         arrays = arrange(self._live, self._n_users, self._rank, self._weight, self._workers)
-        return choose(self._window, arrays, self._promise.k, self._history, self._workers)
+        return choose(self._window, arrays, self._k, self._history, self._workers)
 
     def _apply(self, picks: Picks, ends_stretch: bool) -> list[LiveEpoch]:
         """Note the picks, let the members join the live epochs, and take out the epochs that are settled now."""

@@ -7,8 +7,6 @@ import platform
 from importlib.metadata import version
 from typing import Any
 
-import numpy as np
-
 from shoal.anonymizing import Outcome
 from shoal.fold import Settings
 from shoal.hiding.reuse import Reuse
@@ -114,7 +112,7 @@ def make_manifest(
         "versions": {
             "shoal": version("shoal"),
             "python": platform.python_version(),
-            "numpy": np.__version__,
+            **{name: version(name) for name in ("numba", "numpy", "ortools", "pyproj")},
         },
     }
 

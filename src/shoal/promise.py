@@ -6,6 +6,7 @@ import math
 import re
 from dataclasses import dataclass
 from fractions import Fraction
+from numbers import Integral
 
 from shoal.errors import ParameterError
 
@@ -15,6 +16,7 @@ _SECONDS = {
     "h": 3600, "hour": 3600, "hours": 3600,
     "d": 86400, "day": 86400, "days": 86400,
 }  # fmt: skip
+MOST_SLOTS = 2**31 - 1  # an epoch counts its slots, and the data their epochs, in 32 bits
 _METRES = {"m": Fraction(1), "km": Fraction(1000)}
 _PART = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-z]+)\s*")
 
@@ -90,13 +92,18 @@ class Promise:
     epsilon: int | None
 
     def __post_init__(self) -> None:
-        if isinstance(self.k, bool) or not isinstance(self.k, int) or self.k < 2:
+        if isinstance(self.k, bool) or not isinstance(self.k, Integral) or self.k < 2:
             raise ParameterError(f"k must be a whole number of at least 2, got {self.k!r}.")
+        object.__setattr__(self, "k", int(self.k))  # numpy's integers are welcome, but must not spread
         if (self.tau is None) != (self.epsilon is None):
             raise ParameterError("tau and epsilon go together: give both, or --whole for whole trajectories.")
         for name, slots in (("tau", self.tau), ("epsilon", self.epsilon)):
             if slots is not None and (not isinstance(slots, int) or isinstance(slots, bool) or slots < 1):
                 raise ParameterError(f"{name} must be a whole number of slots of at least 1, got {slots!r}.")
+            if slots is not None and slots > MOST_SLOTS:
+                raise ParameterError(
+                    f"{name} must be at most {MOST_SLOTS:,} steps, got {slots:,}: shorten it."
+                )
 
     @classmethod
     def parse(

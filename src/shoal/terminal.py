@@ -121,7 +121,7 @@ def show_summary(summary: dict[str, Any], promise: Promise, grid: Grid, output: 
 def summary_lines(summary: dict[str, Any], promise: Promise, grid: Grid, output: Path) -> list[str]:
     """The summary line by line: labels on the left, parts without content left out."""
     parts = {
-        "Promise": [promise_in_words(promise, grid)],
+        "Promise": [promise_in_words(promise, grid, once=summary["reuse"] != "spaced")],
         "In": _intake(summary),
         "Published": [f"{summary['records']:,} records with {summary['boxes']:,} boxes", f"in {output.name}"],
         "Suppressed": _suppression(summary),
@@ -157,13 +157,15 @@ def _precision(summary: dict[str, Any]) -> list[str]:
     ]
 
 
-def promise_in_words(promise: Promise, grid: Grid) -> str:
-    """The promise for somebody who is no expert."""
+def promise_in_words(promise: Promise, grid: Grid, *, once: bool = True) -> str:
+    """The promise for somebody who is no expert; ``once``: nobody hides with the same people again."""
     if promise.tau is None or promise.epsilon is None:
         return f"whoever knows all places and times of a person finds at least {promise.k} records that fit"
+    together = duration((promise.reach + 1) * promise.epsilon * grid.step_s)
     return (
         f"whoever followed a person for {duration(promise.tau * grid.step_s)} finds at least"
-        f" {promise.k} records that fit, and learns at most {duration(promise.epsilon * grid.step_s)} more"
+        f" {promise.k} records that fit; each of the others is made to go along with the person"
+        f" for at most {together}{'' if once else ' at a time, but may do so again later'}"
     )
 
 

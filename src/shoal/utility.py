@@ -33,10 +33,9 @@ class Granularity(NamedTuple):
 
 def granularity(boxes: Boxes, grid: Grid) -> Granularity:
     """How precise boxes are."""
-    cells = (boxes.x1 - boxes.x0 + 1).astype(np.int64) + (boxes.y1 - boxes.y0 + 1)
     slots = boxes.t1 - boxes.t0 + 1
     return Granularity(
-        space_km=_spread(cells * np.float64(grid.cell_m / 1000)),
+        space_km=_spread(boxes.cells() * np.float64(grid.cell_m / 1000)),
         time_minutes=_spread(slots * np.float64(grid.step_s / 60)),
         cost_per_box=float(boxes.cost().mean()),
     )

@@ -57,7 +57,7 @@ def published_batches(
     for begin in range(0, max(len(named.record), 1), _ROWS_AT_A_TIME):
         piece = slice(begin, begin + _ROWS_AT_A_TIME)
         boxes = Boxes._make(column[piece] for column in named.boxes)
-        edges = (boxes.x0, boxes.x1 + 1, boxes.y0, boxes.y1 + 1)
+        edges = (boxes.x0, boxes.x1 + np.int64(1), boxes.y0, boxes.y1 + np.int64(1))
         metres = Hulls._make(edge * np.float64(grid.cell_m) for edge in edges)
         columns: dict[str, Any] = {
             RECORD: named.name[named.record[piece]],

@@ -63,8 +63,8 @@ def with_reused(
 ) -> Edges:
     """All edges inside some groups (given by their first users), members that served before at a prohibitive price.
 
-    The price falls with the time since the member last served, so that as few as possible serve again, and those
-    that served longest ago.
+    The price falls with the time since the member last served: reuse is kept rare, and rather twice after long than
+    once after a short time.
     """
     owner, member = _complete_graph(groups, arrays.last[groups])
     age = np.empty(len(owner), np.int32)

@@ -101,7 +101,7 @@ def _fold(
     tick: Callable[[], object],
 ) -> tuple[dict[int, Int32s], Int64s, int]:
     """One pass: who is published in each epoch, samples per user, and samples suppressed of users who count."""
-    patterns = Patterns(n_users, promise.reach)
+    patterns = Patterns(n_users, timeline.reach)
     n_counted = n_users - int(recordless.sum())
     published: dict[int, Int32s] = {}
     samples_of = np.zeros(n_users, np.int64)

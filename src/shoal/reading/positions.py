@@ -17,7 +17,7 @@ from shoal.samples import Bools, Int32s
 from shoal.schema import LAT, LON, SITE, X, Y
 
 NO_FAULT = 255
-_MOST_CELLS = 2**31 - 1  # cells are int32
+_MOST_CELLS = 2**30  # cells are int32, and so are the spans of boxes
 _WORTH_ENCODING = 0.5  # share of distinct values above which looking for repeated positions does not pay
 
 
@@ -129,7 +129,18 @@ def cells(places: Places, cell_m: float, projection: Projection | None) -> tuple
     """Cells of places, and which of them cells of 32 bits can hold."""
     x, y = places if projection is None else projection.to_metres(*places)
     with np.errstate(invalid="ignore", over="ignore"):
-        columns = [np.floor(metres / cell_m) for metres in (x, y)]
+        columns = [_cells_along(metres, cell_m) for metres in (x, y)]
         held = (np.abs(columns[0]) <= _MOST_CELLS) & (np.abs(columns[1]) <= _MOST_CELLS)
     x_cell, y_cell = (np.where(held, column, 0).astype(np.int32) for column in columns)
     return x_cell, y_cell, held
+
+
+def _cells_along(metres: Floats, cell_m: float) -> Floats:
+    """The cell of each coordinate, such that its edges as they are published (cell times cell_m) enclose it.
+
+    Division and multiplication round differently: 7.7 / 1.1 is 7, but 7 * 1.1 is more than 7.7.
+    """
+    cell = np.floor(metres / cell_m)
+    cell -= cell * cell_m > metres
+    cell += (cell + 1) * cell_m <= metres
+    return cell

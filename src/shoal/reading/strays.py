@@ -17,7 +17,8 @@ _LATEST_YEAR = 2100
 
 def stray_times(batches: Iterable[Int64s]) -> list[str]:
     """Warnings, one line each, on Unix seconds far from the others, and on times implausible as a whole."""
-    days, rows = _rows_by_day(batches)
+    kept = list(batches)
+    days, rows = _rows_by_day(kept)
     group = np.concatenate([[0], np.cumsum(np.diff(days) > _GAP_DAYS)])
     sizes = np.bincount(group, weights=rows).astype(np.int64)
     bulk = int(np.argmax(sizes))
@@ -29,12 +30,23 @@ def stray_times(batches: Iterable[Int64s]) -> list[str]:
             f"{strays:,} row{'s' if strays > 1 else ''} dated {_years(days[~among])}, years away from the"
             f" others ({_years(days[among])}): if these dates are wrong, leave them out with --from and --to."
         )
+    if all(_like_dates(seconds) for seconds in kept):
+        found.append(
+            "Times look like dates (YYYYMMDD) but were read as Unix seconds in 1970: write dates as YYYY-MM-DD."
+        )
     if _year(int(days[among][0])) > _LATEST_YEAR:
         found.append(
             f"Times lie in the years {_years(days[among])}: check that the time column holds Unix seconds or"
             " milliseconds, or ISO 8601 text."
         )
     return found
+
+
+def _like_dates(seconds: Int64s) -> bool:
+    """Whether all numbers could be meant as dates of 1900 to 2100, such as 20240517."""
+    month, day = seconds // 100 % 100, seconds % 100
+    plausible = (seconds // 10_000 >= 1900) & (seconds // 10_000 <= _LATEST_YEAR)
+    return bool((plausible & (month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)).all())
 
 
 def _rows_by_day(batches: Iterable[Int64s]) -> tuple[Int64s, Int64s]:

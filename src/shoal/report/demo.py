@@ -140,8 +140,7 @@ def _attack(story: Story, samples: Samples, boxes: Boxes, grid: Grid, promise: P
 
 
 def _precision(boxes: Boxes, grid: Grid, summary: dict[str, Any]) -> dict[str, Markup]:
-    cells = (boxes.x1.astype(np.int64) - boxes.x0 + 1) + (boxes.y1.astype(np.int64) - boxes.y0 + 1)
-    km = cells * grid.cell_m / 1000
+    km = boxes.cells() * grid.cell_m / 1000
     minutes = (boxes.t1 - boxes.t0 + 1) * grid.step_s / 60
     space = figures.precision_histogram(
         km, grid.cell_m / 1000, summary["precision_km"], "width + height of a box, km", "km"
