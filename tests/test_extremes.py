@@ -127,6 +127,9 @@ def test_dates_written_as_numbers_are_reported() -> None:
 
 def test_sites_at_zero_are_no_place() -> None:
     sites = pa.table({"site": ["A", "Z"], "lat": [48.1, 0.0], "lon": [2.1, 0.0]})
-    events = pa.table({"user": ["a", "b"], "time": [0, 0], "site": ["A", "Z"]})
-    with pytest.raises(shoal.InputError, match="1 of 2 rows without a site or a usable position"):
-        shoal.anonymize(events, sites=sites, k=2, whole=True)
+    events = pa.table({"user": ["a", "b", "a"], "time": [0, 0, 0], "site": ["A", "A", "Z"]})
+    assert shoal.anonymize(events, sites=sites, k=2, whole=True).summary["rows_dropped"] == {
+        "position 0/0": 1
+    }
+    with pytest.raises(shoal.InputError, match="1 position 0/0"):
+        shoal.anonymize(events, sites=sites, k=2, whole=True, strict=True)

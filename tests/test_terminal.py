@@ -33,6 +33,7 @@ SUMMARY: dict[str, Any] = {
     "precision_km": {"mean": 12_345.6, "q25": 1_234.5, "median": 12_345.6, "q75": 123_456.7},
     "precision_minutes": {"mean": 12_345.6, "q25": 1_234.5, "median": 12_345.6, "q75": 123_456.7},
     "relaxations": 123_456_789,
+    "reuse": "once",
     "hiding_members": 1_234_567_890,
     "seconds": 123_456.7,
 }
@@ -57,7 +58,7 @@ def test_large_numbers_fit_eighty_columns(promise: Promise) -> None:
 def test_parts_of_the_summary() -> None:
     text = " ".join(text_of(SUMMARY, Promise(2, 30, 30)).split())
     for part in (
-        "whoever followed a person for 30 min finds at least 2 records that fit, and learns at most 30 min more",
+        "whoever followed a person for 30 min finds at least 2 records that fit; each of the others is made to go along with the person for at most 1 h",
         "12,345,678 users, 1,234,567,890 samples from 1,234,567,890 rows",
         "1,234,567 rows not used: missing time",
         "columns not used: a_rather_long_column_name_0, a_rather",
@@ -200,3 +201,13 @@ def test_nobody_watches() -> None:
     with contextlib.redirect_stderr(io.StringIO()) as gone:
         gone.close()
         terminal.say("still fine")
+
+
+def test_spaced_reuse_is_said() -> None:
+    words = terminal.promise_in_words(Promise(2, 30, 30), Grid(), once=False)
+    assert words.endswith("for at most 1 h at a time, but may do so again later")
+
+
+def test_an_epsilon_that_does_not_divide_tau_is_not_made_to_look_smaller() -> None:
+    """tau 5 min, epsilon 2 h: the window is 4 h long."""
+    assert "at most 4 h" in terminal.promise_in_words(Promise(2, 5, 120), Grid())

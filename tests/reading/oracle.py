@@ -127,7 +127,7 @@ def read(text, *, grid, zone="UTC", start=None, end=None, exclude=(), projection
         else:
             x, y = (first, second) if not degrees else metres(projection, second, first)
             cell = [math.floor(each / grid.cell_m) if math.isfinite(each) else 2**40 for each in (x, y)]
-            if max(abs(cell[0]), abs(cell[1])) > 2**31 - 1:
+            if max(abs(cell[0]), abs(cell[1])) > 2**30:
                 dropped["position out of range"] += 1
             else:
                 used.append((user, seconds // grid.step_s, *cell))

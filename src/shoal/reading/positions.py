@@ -74,6 +74,8 @@ class BySite:
         self.geographic = geographic
         self._names = pa.array(names, pa.large_string())
         self._places = places
+        zero = degree_faults(*places)[intake.POSITION_ZERO] if geographic else np.zeros(len(names), np.bool_)
+        self._zero = np.append(zero, False)  # for rows without a site
 
     def __call__(self, columns: Mapping[str, Any]) -> Located:
         """Locate the rows of a batch."""
@@ -81,7 +83,11 @@ class BySite:
         known = pa.compute.index_in(names, value_set=self._names).fill_null(-1).to_numpy(zero_copy_only=False)
         known = np.append(known, -1).astype(np.int32)  # code -1, no site, picks the last
         code = known[codes]
-        faults = {intake.MISSING_POSITION: codes < 0, intake.UNKNOWN_SITE: code < 0}
+        faults = {
+            intake.MISSING_POSITION: codes < 0,
+            intake.UNKNOWN_SITE: code < 0,
+            intake.POSITION_ZERO: self._zero[code],
+        }
         return Located(np.maximum(code, 0), self._places, numbered(faults, len(code)))
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.errors import InputError
+from shoal.reading import intake
 from shoal.reading.columns import find_site_roles
 from shoal.reading.numbers import Floats, read_numbers
 from shoal.reading.positions import BySite, Places, degree_faults
@@ -52,8 +53,7 @@ def read_sites(sites: object) -> BySite:
 
 def _unusable(first: Floats, second: Floats, *, geographic: bool) -> Bools:
     if geographic:
-        nowhere, zero = degree_faults(first, second).values()
-        return nowhere | zero
+        return degree_faults(first, second)[intake.POSITION_OUT_OF_RANGE]
     return ~(np.isfinite(first) & np.isfinite(second))
 
 
