@@ -58,7 +58,8 @@ def test_large_numbers_fit_eighty_columns(promise: Promise) -> None:
 def test_parts_of_the_summary() -> None:
     text = " ".join(text_of(SUMMARY, Promise(2, 30, 30)).split())
     for part in (
-        "whoever followed a person for 30 min finds at least 2 records that fit; each of the others is made to go along with the person for at most 1 h",
+        "whoever followed a person for 30 min finds at least 2 records that fit;",
+        "each of the others is made to go along with the person for at most 1 h",
         "12,345,678 users, 1,234,567,890 samples from 1,234,567,890 rows",
         "1,234,567 rows not used: missing time",
         "columns not used: a_rather_long_column_name_0, a_rather",
