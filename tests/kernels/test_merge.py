@@ -100,7 +100,7 @@ def test_compiled_code_equals_its_source() -> None:
         for function in (best_cuts, best_cuts.py_func):
             cost, previous = np.empty(n + 1), np.zeros(n + 1, np.int32)
             total = function(pool, 0, n, 1.0, limit, cost, previous)
-            results.append(total)
+            results.append(total if total < limit else np.inf)
         assert results[0] == results[1]
 
 
@@ -113,7 +113,7 @@ def test_a_limit_only_cuts_off_what_exceeds_it() -> None:
         exact = best_cuts(pool, 0, n, 1.0, np.inf, cost, previous)
         for limit in (exact - 1, exact, exact + 1, exact / 2):
             found = best_cuts(pool, 0, n, 1.0, limit, cost, previous)
-            assert found == (exact if exact < limit else np.inf)
+            assert found == exact if exact < limit else found >= limit
 
 
 def test_a_machine_like_device_costs_no_more_than_its_slots() -> None:

@@ -26,11 +26,11 @@ def best_cuts(
     """Fill cost[0..n] and previous[0..n] for the n slots from index ``first`` on; return the cost of all of them.
 
     cost[e] is the least cost of slots 0 .. e - 1, and previous[e] where its last group begins. Among groups of equal
-    cost the shortest wins, so that the result depends on the samples alone. A cost of ``limit`` or more is of no
-    interest: the result is infinite then, and found out early.
+    cost the shortest wins, so that the result depends on the samples alone. Costs of ``limit`` or more are of no
+    interest: they are not followed up, and the result is then only known to be ``limit`` or more. (To stop at once
+    would be five times slower: with a second way out of the loop the compiler no longer sees what it can leave out.)
     """
     cost[0] = 0.0
-    affordable = 0  # the latest cut reached below the limit
     last_useful = pools.start[first + n - 1]
     for end in range(1, n + 1):
         cost[end] = np.inf
@@ -38,8 +38,6 @@ def best_cuts(
         if nearest < 0 or (last_useful < end < n):
             continue  # the slots before the cut, or those after it, lack somebody
         farthest = pools.start[first + nearest - 1] + 1 if nearest > 0 else 0
-        if affordable < farthest:
-            return np.inf  # every partition into elementary groups has a cut in farthest .. end
         q = first + end - 1
         t_last = pools.t[q]
         x0, x1, y0, y1 = pools.x0[q], pools.x1[q], pools.y0[q], pools.y1[q]
@@ -56,9 +54,7 @@ def best_cuts(
             total = before + (t_last - pools.t[q] + 1) * space_cost(x1 - x0 + y1 - y0 + 2, weight)
             if total < cost[end]:
                 cost[end], previous[end] = total, begin
-        if cost[end] < limit:
-            affordable = end
-    return float(cost[n]) if cost[n] < limit else np.inf
+    return float(cost[n])
 
 
 @kernel

@@ -75,7 +75,7 @@ def lower_bound(arrays: WindowArrays, owner: int, member: int) -> float:
 
 @inner
 def edge_cost(arrays: WindowArrays, owner: int, member: int, limit: float, scratch) -> float:  # type: ignore[no-untyped-def]
-    """Exact cost of the edge owner <- member; infinite if that is ``limit`` or more."""
+    """Exact cost of the edge owner <- member if that is below ``limit``, else ``limit`` or more."""
     union, place_a, place_b, cost, previous = scratch
     total = 0.0
     for w in range(arrays.row.shape[1]):
