@@ -306,6 +306,15 @@ def check_tolerant(
 
 
 @inner
+def is_listed(records: Int64s, n: int, record: int) -> bool:
+    """Whether a record is among the first n."""
+    for line in range(n):
+        if records[line] == record:
+            return True
+    return False
+
+
+@inner
 def check_segment(
     trails: Trails,
     shelves: Shelves,
@@ -325,9 +334,22 @@ def check_segment(
 ) -> Int64s:
     """Check one segment: K is samples first .. last - 1 for every a in low .. high. Returns the (grown) ranges.
 
-    Records are met outwards from the first sample's place, so that the k that are needed are found soon.
+    The k records that are needed are found soon in most cases: those in ``whole``, which were consistent throughout an
+    earlier segment, are tried first (-1: none), then all outwards from the first sample's place. ``whole`` is left with
+    the records that are consistent throughout this segment.
     """
     n_whole, n_ranges = 0, 0
+    for line in range(k):
+        record = whole[line]
+        whole[line] = -1
+        if record >= 0 and fits_forward(trails, shelves, record, first, last, epsilon, False):
+            ranges = enlarged(ranges, int(shelves.ptr[record + 1] - shelves.ptr[record]) + 1)
+            n_more = consistent_ranges(trails, shelves, record, first, last, low, high, tau, ranges, 0)
+            if n_more == 1 and ranges[0, 0] == low and ranges[0, 1] == high:
+                whole[n_whole] = record
+                n_whole += 1
+    if n_whole == k:
+        return ranges
     bucket = (trails.t[first] - shelves.origin) // shelves.width
     inside = 0 <= bucket < len(shelves.bucket_ptr) - 1
     begin = shelves.bucket_ptr[bucket] if inside else 0
@@ -351,7 +373,9 @@ def check_segment(
             if n_whole == k or not holds(shelves, box, trails, first):
                 continue
             record = shelves.record[box]
-            if not fits_forward(trails, shelves, record, first, last, epsilon, False):
+            if is_listed(whole, n_whole, record) or not fits_forward(
+                trails, shelves, record, first, last, epsilon, False
+            ):
                 continue
             ranges = enlarged(ranges, n_ranges + int(shelves.ptr[record + 1] - shelves.ptr[record]) + 1)
             n_more = consistent_ranges(trails, shelves, record, first, last, low, high, tau, ranges, n_ranges)
@@ -437,6 +461,9 @@ def check_coverage(
     for user in range(begin_user, end_user):
         if own[user] == -2:
             continue
+        whole[:] = -1
+        if own[user] >= 0:
+            whole[0] = own[user]
         stop = trails.ptr[user + 1]
         first = last = trails.ptr[user]
         low = earliest
