@@ -1,0 +1,96 @@
+"""The exact check of guarantee 1: every user, every interval, both attackers; it never samples."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from shoal.audit.records import Records, make_shelves, make_trails
+from shoal.blocks import Workers
+from shoal.kernels.coverage import Findings, check_coverage
+from shoal.promise import Promise
+from shoal.samples import Int64s, Samples
+
+UNKNOWN, NONE = -1, -2  # a user's own record, where it is not a number
+
+
+class Violation(NamedTuple):
+    """A counterexample: an interval that begins at slot ``begin`` and leaves fewer than k records."""
+
+    user: int
+    attacker: str
+    begin: int
+    n_records: int
+
+
+class Coverage(NamedTuple):
+    """What the exact check found. Intervals with the same knowledge count as one segment."""
+
+    n_users: int
+    n_segments: int
+    n_strict: int
+    n_tolerant: int
+    worst: list[Violation]
+
+    @property
+    def kept(self) -> bool:
+        """Whether guarantee 1 holds."""
+        return self.n_strict == self.n_tolerant == 0
+
+
+def check(samples: Samples, records: Records, promise: Promise, own: Int64s, workers: Workers) -> Coverage:
+    """Check guarantee 1 for everybody. own[i]: the record of user i, UNKNOWN, or NONE (who is promised nothing)."""
+    boxes = records.boxes
+    begin = min(int(samples.t.min()), int(boxes.t0.min()))
+    end = max(int(samples.t.max()), int(boxes.t1.max())) + 1
+    if promise.tau is None or promise.epsilon is None:
+        tau, epsilon, earliest, latest = end - begin, 0, begin, begin
+    else:
+        tau, epsilon, earliest, latest = promise.tau, promise.epsilon, begin - promise.tau, end
+    findings = Findings(
+        segments=np.zeros(samples.n_users, np.int64),
+        violations=np.zeros((samples.n_users, 2), np.int64),
+        begin=np.zeros((samples.n_users, 2), np.int64),
+        records=np.zeros((samples.n_users, 2), np.int64),
+    )
+    trails, shelves = make_trails(samples), make_shelves(records, tau)
+    lonely = _lonely_ranges(records, promise.k, tau, earliest, latest)
+    workers.over(
+        samples.n_users,
+        lambda first, last: check_coverage(
+            trails, shelves, own, promise.k, tau, epsilon, earliest, latest, lonely, first, last, findings
+        ),
+    )
+    return _coverage(findings, int((own != NONE).sum()))
+
+
+def _lonely_ranges(records: Records, k: int, tau: int, earliest: int, latest: int) -> Int64s:
+    """Ranges of a, with the number of records, where fewer than k records have no box wholly inside the interval."""
+    boxes = records.boxes
+    begin, end = boxes.t1 + 1 - tau, boxes.t0.copy()
+    # A record's boxes follow each other in time, and so do these ranges: what overlaps belongs to the earlier.
+    same = np.concatenate([[False], boxes.owner[1:] == boxes.owner[:-1]])
+    begin = np.where(same, np.maximum(begin, np.concatenate([[0], end[:-1]]) + 1), begin)
+    real = begin <= end
+    places = np.concatenate([begin[real], end[real] + 1, [earliest]])
+    change = np.concatenate([np.ones(real.sum(), np.int64), -np.ones(real.sum(), np.int64), [0]])
+    order = np.argsort(places, kind="stable")
+    at, first = np.unique(places[order], return_index=True)
+    inside = np.cumsum(np.add.reduceat(change[order], first))
+    absent = records.n_records - inside
+    until = np.concatenate([at[1:] - 1, [latest]])
+    wanted = (absent < k) & (until >= earliest) & (at <= latest)
+    lines = np.stack([np.maximum(at, earliest), np.minimum(until, latest), absent], axis=1)
+    return lines[wanted]
+
+
+def _coverage(findings: Findings, n_users: int) -> Coverage:
+    worst = [
+        Violation(int(user), name, int(findings.begin[user, attacker]), int(findings.records[user, attacker]))
+        for attacker, name in enumerate(("strict", "gap-tolerant"))
+        for user in np.flatnonzero(findings.violations[:, attacker])
+    ]
+    strict, tolerant = findings.violations.sum(axis=0).tolist()
+    worst.sort(key=lambda violation: violation.n_records)
+    return Coverage(n_users, int(findings.segments.sum()), strict, tolerant, worst)
