@@ -74,7 +74,9 @@ def make_shelves(records: Records, width: int) -> Shelves:
         y1=boxes.y1,
         origin=origin,
         width=width,
-        bucket_ptr=np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(bucket, minlength=n_buckets))]),
+        bucket_ptr=np.concatenate(
+            [np.zeros(1, np.int64), np.cumsum(np.bincount(bucket, minlength=n_buckets))]
+        ),
         bucket_box=box[order],
         bucket_code=codes[box][order],
     )

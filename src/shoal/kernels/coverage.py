@@ -133,7 +133,12 @@ def consistent_ranges(
     box = first_box_ending_after(shelves, record, low)
     while box < shelves.ptr[record + 1] and shelves.t0[box] < high + tau:
         begin, end = shelves.t1[box] + 1 - tau, shelves.t0[box]
-        if begin <= end and end >= cursor and begin <= high and not holds_any(trails, shelves, box, first, last):
+        if (
+            begin <= end
+            and end >= cursor
+            and begin <= high
+            and not holds_any(trails, shelves, box, first, last)
+        ):
             if begin > cursor:
                 ranges[n_ranges, 0], ranges[n_ranges, 1] = cursor, begin - 1
                 n_ranges += 1
@@ -210,9 +215,7 @@ def may_be_own(
     first, last = trails.ptr[user], trails.ptr[user + 1]
     begin, end = shelves.t0[shelves.ptr[record]], shelves.t1[shelves.ptr[record + 1] - 1] + 1
     begin, end = min(begin, trails.t[first]), max(end, trails.t[last - 1] + 1)
-    return is_consistent_at(
-        trails, shelves, record, first, last, begin, end - begin, epsilon, True, scratch
-    )
+    return is_consistent_at(trails, shelves, record, first, last, begin, end - begin, epsilon, True, scratch)
 
 
 @inner
@@ -251,7 +254,9 @@ def own_is_among(
 ) -> bool:
     """Whether the user's own record, or one that may be it, is among those consistent at ``begin``."""
     for line in range(n_whole):
-        if own == whole[line] or (own < 0 and may_be_own(trails, shelves, user, whole[line], epsilon, scratch)):
+        if own == whole[line] or (
+            own < 0 and may_be_own(trails, shelves, user, whole[line], epsilon, scratch)
+        ):
             return True
     for line in range(n_ranges):
         if ranges[line, 0] <= begin <= ranges[line, 1]:
@@ -308,7 +313,7 @@ def check_tolerant(
 @inner
 def is_listed(records: Int64s, n: int, record: int) -> bool:
     """Whether a record is among the first n."""
-    for line in range(n):
+    for line in range(n):  # noqa: SIM110 (a generator does not compile)
         if records[line] == record:
             return True
     return False
@@ -399,8 +404,12 @@ def check_segment(
             trails, shelves, own, user, whole, n_whole, ranges, n_ranges, a, epsilon, scratch
         ):
             note_violation(findings, user, 0, a, found)
-    if short:  # whoever fits for the strict attacker fits for the tolerant one, so only now need these be counted
-        ranges = check_tolerant(trails, shelves, user, first, last, low, high, k, tau, epsilon, ranges, findings)
+    if (
+        short
+    ):  # whoever fits for the strict attacker fits for the tolerant one, so only now need these be counted
+        ranges = check_tolerant(
+            trails, shelves, user, first, last, low, high, k, tau, epsilon, ranges, findings
+        )
     return ranges
 
 
@@ -428,9 +437,9 @@ def check_empty(
         a, found = max(low, lonely[line, 0]), lonely[line, 2]
         note_violation(findings, user, 1, a, found)
         for record in range(len(shelves.ptr) - 1):
-            if (own == record or (own < 0 and may_be_own(trails, shelves, user, record, epsilon, scratch))) and (
-                is_consistent_at(trails, shelves, record, first, first, a, tau, epsilon, False, scratch)
-            ):
+            if (
+                own == record or (own < 0 and may_be_own(trails, shelves, user, record, epsilon, scratch))
+            ) and (is_consistent_at(trails, shelves, record, first, first, a, tau, epsilon, False, scratch)):
                 note_violation(findings, user, 0, a, found)
                 break
 
@@ -480,7 +489,18 @@ def check_coverage(
             findings.segments[user] += 1
             if first == last:
                 check_empty(
-                    trails, shelves, own[user], user, first, low, high, tau, epsilon, lonely, scratch, findings
+                    trails,
+                    shelves,
+                    own[user],
+                    user,
+                    first,
+                    low,
+                    high,
+                    tau,
+                    epsilon,
+                    lonely,
+                    scratch,
+                    findings,
                 )
             else:
                 ranges = check_segment(
