@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.boxes import Boxes
-from shoal.kernels.coverage import Shelves, Trails, place_codes
+from shoal.kernels.consistency import Shelves, Trails, place_codes
 from shoal.samples import Int64s, Samples
 
 _LEAST_ENTRIES = 4  # boxes may stand in this many buckets each on average, before buckets grow wider
