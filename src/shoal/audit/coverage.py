@@ -8,7 +8,7 @@ import numpy as np
 
 from shoal.audit.records import Records, make_shelves, make_trails
 from shoal.blocks import Workers
-from shoal.kernels.coverage import Findings, check_coverage
+from shoal.kernels.coverage import Findings, Terms, check_coverage
 from shoal.promise import Promise
 from shoal.samples import Int64s, Samples
 
@@ -54,12 +54,13 @@ def check(samples: Samples, records: Records, promise: Promise, own: Int64s, wor
         begin=np.zeros((samples.n_users, 2), np.int64),
         records=np.zeros((samples.n_users, 2), np.int64),
     )
-    trails, shelves = make_trails(samples), make_shelves(records, tau)
+    trails, shelves = make_trails(samples), make_shelves(records)
     lonely = _lonely_ranges(records, promise.k, tau, earliest, latest)
+    terms = Terms(promise.k, tau, epsilon)
     workers.over(
         samples.n_users,
         lambda first, last: check_coverage(
-            trails, shelves, own, promise.k, tau, epsilon, earliest, latest, lonely, first, last, findings
+            trails, shelves, own, terms, earliest, latest, lonely, first, last, findings
         ),
     )
     return _coverage(findings, int((own != NONE).sum()))
@@ -68,10 +69,12 @@ def check(samples: Samples, records: Records, promise: Promise, own: Int64s, wor
 def _lonely_ranges(records: Records, k: int, tau: int, earliest: int, latest: int) -> Int64s:
     """Ranges of a, with the number of records, where fewer than k records have no box wholly inside the interval."""
     boxes = records.boxes
-    begin, end = boxes.t1 + 1 - tau, boxes.t0.copy()
-    # A record's boxes follow each other in time, and so do these ranges: what overlaps belongs to the earlier.
-    same = np.concatenate([[False], boxes.owner[1:] == boxes.owner[:-1]])
-    begin = np.where(same, np.maximum(begin, np.concatenate([[0], end[:-1]]) + 1), begin)
+    begin, end = boxes.t1 + 1 - tau, boxes.t0
+    # A record's boxes come by their ends, and so do these ranges by their begins: what overlaps belongs to the earlier.
+    lift = boxes.owner.astype(np.int64) * (int(boxes.t1.max()) - int(boxes.t0.min()) + 1)
+    taken = np.maximum.accumulate(end + lift) - lift
+    later = np.flatnonzero(boxes.owner[1:] == boxes.owner[:-1]) + 1
+    begin[later] = np.maximum(begin[later], taken[later - 1] + 1)
     real = begin <= end
     places = np.concatenate([begin[real], end[real] + 1, [earliest]])
     change = np.concatenate([np.ones(real.sum(), np.int64), -np.ones(real.sum(), np.int64), [0]])

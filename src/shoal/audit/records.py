@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.boxes import Boxes
-from shoal.kernels.consistency import Shelves, Trails, place_codes
+from shoal.kernels.consistency import Shelves, Trails
+from shoal.kernels.lookup import fill_slots
 from shoal.samples import Int64s, Samples
 
-_LEAST_ENTRIES = 4  # boxes may stand in this many buckets each on average, before buckets grow wider
+_MOST_ENTRIES = 3  # boxes stand in this many buckets of time each on average, or buckets grow wider
 
 
 @dataclass(frozen=True)
@@ -24,59 +25,56 @@ class Records:
         """How many records there are."""
         return int(self.boxes.owner[-1]) + 1 if self.boxes.n_boxes else 0
 
-    @property
-    def ptr(self) -> Int64s:
-        """Where each record's boxes begin."""
-        sizes = np.bincount(self.boxes.owner, minlength=self.n_records)
-        return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
-
 
 def make_records(boxes: Boxes) -> Records:
-    """Number the owners that occur from 0 on and sort their boxes."""
+    """Number the owners that occur from 0 on and sort their boxes by when they end."""
     owner = np.unique(boxes.owner, return_inverse=True)[1].astype(np.int32)
-    return Records(boxes._replace(owner=owner).by_owner())
+    order = np.lexsort((boxes.t0, boxes.t1, owner))
+    return Records(Boxes._make(column[order] for column in boxes._replace(owner=owner)))
+
+
+def pseudonymized(samples: Samples) -> Records:
+    """The samples as if they had been published under pseudonyms: a box of one slot and cell for each."""
+    t, x, y = samples.t, samples.x, samples.y
+    return Records(Boxes(samples.user, t, t, x, x, y, y))
 
 
 def make_trails(samples: Samples) -> Trails:
     """Samples user by user."""
-    sizes = np.bincount(samples.user, minlength=samples.n_users)
-    return Trails(np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)]), samples.t, samples.x, samples.y)
+    return Trails(_pointers(samples.user, samples.n_users), samples.t, samples.x, samples.y)
 
 
-def make_shelves(records: Records, width: int) -> Shelves:
-    """An index by time (buckets of about ``width`` slots) and place."""
+def make_shelves(records: Records) -> Shelves:
+    """Records with an index of their boxes by time and place."""
     boxes = records.boxes
-    origin = int(boxes.t0.min())
-    span = int(boxes.t1.max()) - origin + 1
-    width = max(width, 1, -(-span // (2 * boxes.n_boxes + 1000)))
-    first, last = (boxes.t0 - origin) // width, (boxes.t1 - origin) // width
-    while int((last - first + 1).sum()) > _LEAST_ENTRIES * boxes.n_boxes + 1000:
+    extent = np.maximum(boxes.x1.astype(np.int64) - boxes.x0, boxes.y1.astype(np.int64) - boxes.y0) + 1
+    level = np.ceil(np.log2(extent)).astype(np.int64)
+    width = 1
+    while (entries := int((boxes.t1 // width - boxes.t0 // width + 1).sum())) > _MOST_ENTRIES * boxes.n_boxes:
         width *= 2
-        first, last = (boxes.t0 - origin) // width, (boxes.t1 - origin) // width
-    repeats = last - first + 1
-    box = np.repeat(np.arange(boxes.n_boxes), repeats)
-    within = np.arange(len(box)) - np.repeat(np.cumsum(repeats) - repeats, repeats)
-    bucket = first[box] + within
-    codes = np.empty(boxes.n_boxes, np.int64)
-    middle_x = (boxes.x0.astype(np.int64) + boxes.x1) // 2 + 2**30
-    middle_y = (boxes.y0.astype(np.int64) + boxes.y1) // 2 + 2**30
-    place_codes(middle_x, middle_y, codes)
-    order = np.lexsort((codes[box], bucket))
-    n_buckets = span // width + 1
+    slot_ptr = np.zeros((1 << entries.bit_length()) + 1, np.int64)
+    slot_box = np.empty(entries, np.int64)
+    fill_slots(boxes.t0, boxes.t1, boxes.x0, boxes.y0, level, width, slot_ptr, slot_box)
     return Shelves(
-        ptr=records.ptr,
+        ptr=_pointers(boxes.owner, records.n_records),
         record=boxes.owner,
-        t0=boxes.t0,
-        t1=boxes.t1,
-        x0=boxes.x0,
-        x1=boxes.x1,
-        y0=boxes.y0,
-        y1=boxes.y1,
-        origin=origin,
+        **{name: getattr(boxes, name) for name in ("t0", "t1", "x0", "x1", "y0", "y1")},
+        since=_since(boxes),
         width=width,
-        bucket_ptr=np.concatenate(
-            [np.zeros(1, np.int64), np.cumsum(np.bincount(bucket, minlength=n_buckets))]
-        ),
-        bucket_box=box[order],
-        bucket_code=codes[box][order],
+        levels=np.unique(level),
+        slot_ptr=slot_ptr,
+        slot_box=slot_box,
     )
+
+
+def _pointers(owner: np.typing.NDArray[np.int32], n: int) -> Int64s:
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(owner, minlength=n))])
+
+
+def _since(boxes: Boxes) -> Int64s:
+    """For every box, when the earliest of its record's boxes from it on begins."""
+    if not boxes.n_boxes:
+        return boxes.t0
+    # Records lifted apart, later ones higher, so that one running minimum from the end stops at their borders.
+    lift = boxes.owner.astype(np.int64) * (int(boxes.t1.max()) - int(boxes.t0.min()) + 1)
+    return np.minimum.accumulate((boxes.t0 + lift)[::-1])[::-1] - lift

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from shoal.kernels.compiled import inner, kernel
+from shoal.kernels.compiled import inner
 from shoal.samples import Int32s, Int64s
 
 
@@ -18,10 +18,10 @@ class Trails(NamedTuple):
 
 
 class Shelves(NamedTuple):
-    """Boxes record by record, by time and disjoint: record j has rows ptr[j] .. ptr[j + 1] - 1; ends included.
+    """Boxes record by record, by their ends: record j has rows ptr[j] .. ptr[j + 1] - 1; both ends are included.
 
-    bucket_ptr, bucket_box: the boxes that meet each bucket of ``width`` slots from ``origin`` on, ordered along a
-    curve that keeps near places near; bucket_code: their places on it.
+    Boxes of one record may overlap in time. since[b]: when the earliest box of the record from row b on begins.
+    The rest is an index over boxes by time and place, explained in ``kernels.lookup``.
     """
 
     ptr: Int64s
@@ -32,20 +32,20 @@ class Shelves(NamedTuple):
     x1: Int32s
     y0: Int32s
     y1: Int32s
-    origin: int
+    since: Int64s
     width: int
-    bucket_ptr: Int64s
-    bucket_box: Int64s
-    bucket_code: Int64s
+    levels: Int64s
+    slot_ptr: Int64s
+    slot_box: Int64s
 
 
 @inner
-def holds(shelves: Shelves, box: int, trails: Trails, sample: int) -> bool:
-    """Whether a sample lies in a box."""
+def holds(shelves: Shelves, box: int, t: int, x: int, y: int) -> bool:
+    """Whether a box holds slot t and cell x, y."""
     return bool(
-        shelves.t0[box] <= trails.t[sample] <= shelves.t1[box]
-        and shelves.x0[box] <= trails.x[sample] <= shelves.x1[box]
-        and shelves.y0[box] <= trails.y[sample] <= shelves.y1[box]
+        shelves.t0[box] <= t <= shelves.t1[box]
+        and shelves.x0[box] <= x <= shelves.x1[box]
+        and shelves.y0[box] <= y <= shelves.y1[box]
     )
 
 
@@ -63,17 +63,27 @@ def first_box_ending_after(shelves: Shelves, record: int, t: int) -> int:
 
 
 @inner
+def box_holding(shelves: Shelves, box: int, end: int, t: int, x: int, y: int) -> int:
+    """The first of boxes box .. end - 1 of one record, none of which ends before t, that holds a point; -1: none."""
+    while box < end and shelves.since[box] <= t:
+        if holds(shelves, box, t, x, y):
+            return box
+        box += 1
+    return -1
+
+
+@inner
 def has_box_in(shelves: Shelves, record: int, begin: int, end: int) -> bool:
     """Whether a record has a box that meets slots begin .. end - 1."""
     box = first_box_ending_after(shelves, record, begin)
-    return bool(box < shelves.ptr[record + 1] and shelves.t0[box] < end)
+    return bool(box < shelves.ptr[record + 1] and shelves.since[box] < end)
 
 
 @inner
 def fits_forward(
     trails: Trails, shelves: Shelves, record: int, first: int, last: int, epsilon: int, tolerant: bool
 ) -> bool:
-    """Whether samples first .. last - 1 lie in boxes of a record.
+    """Whether samples first .. last - 1 (there are some) lie in boxes of a record.
 
     The tolerant attacker forgives a record the epochs (of epsilon slots; 0: everything is one epoch) without boxes.
     """
@@ -83,7 +93,7 @@ def fits_forward(
         t = trails.t[sample]
         while box < end and shelves.t1[box] < t:
             box += 1
-        if box < end and holds(shelves, box, trails, sample):
+        if box_holding(shelves, box, end, t, trails.x[sample], trails.y[sample]) >= 0:
             continue
         if not tolerant or epsilon == 0:
             return False
@@ -99,9 +109,40 @@ def holds_any(trails: Trails, shelves: Shelves, box: int, first: int, last: int)
     for sample in range(first, last):
         if trails.t[sample] > shelves.t1[box]:
             return False
-        if holds(shelves, box, trails, sample):
+        if holds(shelves, box, trails.t[sample], trails.x[sample], trails.y[sample]):
             return True
     return False
+
+
+@inner
+def fits_backward(
+    trails: Trails, shelves: Shelves, record: int, first: int, last: int, begin: int, end: int
+) -> bool:
+    """Whether every box of a record wholly inside slots begin .. end - 1 holds one of samples first .. last - 1."""
+    box = first_box_ending_after(shelves, record, begin)
+    while box < shelves.ptr[record + 1] and shelves.t1[box] < end:
+        if shelves.t0[box] >= begin and not holds_any(trails, shelves, box, first, last):
+            return False
+        box += 1
+    return True
+
+
+@inner
+def is_consistent(
+    trails: Trails,
+    shelves: Shelves,
+    record: int,
+    first: int,
+    last: int,
+    begin: int,
+    end: int,
+    epsilon: int,
+    tolerant: bool,
+) -> bool:
+    """Whether a record is consistent with samples first .. last - 1, all there are in slots begin .. end - 1."""
+    if first < last and not fits_forward(trails, shelves, record, first, last, epsilon, tolerant):
+        return False
+    return fits_backward(trails, shelves, record, first, last, begin, end)
 
 
 @inner
@@ -117,45 +158,23 @@ def consistent_ranges(
     ranges: Int64s,
     n_ranges: int,
 ) -> int:
-    """Append the ranges of a in low .. high where no box within the interval contradicts K; return their new number.
+    """Append the ranges of a in low .. high where no box within [a, a + tau) contradicts K; return their new number.
 
-    K is samples first .. last - 1. ``ranges`` has a line (begin, end), ends included, for each.
+    K is samples first .. last - 1. ``ranges`` gets a line (begin, end, record), ends included, for each.
     """
     cursor = low
     box = first_box_ending_after(shelves, record, low)
-    while box < shelves.ptr[record + 1] and shelves.t0[box] < high + tau:
+    while cursor <= high and box < shelves.ptr[record + 1]:
         begin, end = shelves.t1[box] + 1 - tau, shelves.t0[box]
-        if (
-            begin <= end
-            and end >= cursor
-            and begin <= high
-            and not holds_any(trails, shelves, box, first, last)
-        ):
+        if begin > high:
+            break
+        if end >= max(begin, cursor) and not holds_any(trails, shelves, box, first, last):
             if begin > cursor:
-                ranges[n_ranges, 0], ranges[n_ranges, 1] = cursor, begin - 1
+                ranges[n_ranges, 0], ranges[n_ranges, 1], ranges[n_ranges, 2] = cursor, begin - 1, record
                 n_ranges += 1
             cursor = end + 1
-            if cursor > high:
-                break
         box += 1
     if cursor <= high:
-        ranges[n_ranges, 0], ranges[n_ranges, 1] = cursor, high
+        ranges[n_ranges, 0], ranges[n_ranges, 1], ranges[n_ranges, 2] = cursor, high, record
         n_ranges += 1
     return n_ranges
-
-
-@inner
-def interleave(x: int, y: int) -> int:
-    """A place on a curve through the plane that keeps near places near: the bits of x and y, 31 of each, in turn."""
-    code = 0
-    for bit in range(31):
-        code |= ((x >> bit) & 1) << (2 * bit)
-        code |= ((y >> bit) & 1) << (2 * bit + 1)
-    return code
-
-
-@kernel
-def place_codes(x: Int64s, y: Int64s, codes: Int64s) -> None:
-    """codes[i] = place of point i on the curve; coordinates are at least 0 and below 2^31."""
-    for i in range(len(x)):
-        codes[i] = interleave(x[i], y[i])

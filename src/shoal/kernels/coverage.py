@@ -16,12 +16,15 @@ from shoal.kernels.compiled import inner, kernel
 from shoal.kernels.consistency import (
     Shelves,
     Trails,
+    box_holding,
     consistent_ranges,
+    first_box_ending_after,
     fits_forward,
     holds,
-    interleave,
+    is_consistent,
 )
-from shoal.samples import Int64s
+from shoal.kernels.lookup import slot_over
+from shoal.samples import Bools, Int64s
 
 
 class Findings(NamedTuple):
@@ -34,6 +37,35 @@ class Findings(NamedTuple):
     records: Int64s
 
 
+class Segment(NamedTuple):
+    """K is samples first .. last - 1 of a user for every a in low .. high."""
+
+    user: int
+    own: int
+    first: int
+    last: int
+    low: int
+    high: int
+
+
+class Terms(NamedTuple):
+    """The promise in slots; epsilon 0: everything is one epoch."""
+
+    k: int
+    tau: int
+    epsilon: int
+
+
+class Tally(NamedTuple):
+    """Records found consistent throughout a segment: n[0] of them, at most k, in ``whole``.
+
+    n[1]: the number of ranges, lines (begin, end, record), where others are consistent.
+    """
+
+    n: Int64s
+    whole: Int64s
+
+
 @inner
 def note_violation(findings: Findings, user: int, attacker: int, begin: int, records: int) -> None:
     """Count a violation and keep the one with the fewest records."""
@@ -44,43 +76,79 @@ def note_violation(findings: Findings, user: int, attacker: int, begin: int, rec
 
 
 @inner
-def is_consistent_at(
-    trails: Trails,
-    shelves: Shelves,
-    record: int,
-    first: int,
-    last: int,
-    begin: int,
-    tau: int,
-    epsilon: int,
-    tolerant: bool,
-    scratch: Int64s,
-) -> bool:
-    """Whether a record is consistent with samples first .. last - 1, all that are in [begin, begin + tau)."""
-    if first < last and not fits_forward(trails, shelves, record, first, last, epsilon, tolerant):
-        return False
-    return bool(consistent_ranges(trails, shelves, record, first, last, begin, begin, tau, scratch, 0) == 1)
-
-
-@inner
-def may_be_own(
-    trails: Trails, shelves: Shelves, user: int, record: int, epsilon: int, scratch: Int64s
-) -> bool:
+def may_be_own(trails: Trails, shelves: Shelves, user: int, record: int, epsilon: int) -> bool:
     """Whether a record is gap-tolerantly consistent with all that is known of a user: it could be the user's own."""
     first, last = trails.ptr[user], trails.ptr[user + 1]
-    begin, end = shelves.t0[shelves.ptr[record]], shelves.t1[shelves.ptr[record + 1] - 1] + 1
-    begin, end = min(begin, trails.t[first]), max(end, trails.t[last - 1] + 1)
-    return is_consistent_at(trails, shelves, record, first, last, begin, end - begin, epsilon, True, scratch)
+    end_box = shelves.ptr[record + 1]
+    begin, end = shelves.since[shelves.ptr[record]], shelves.t1[end_box - 1] + 1
+    return is_consistent(trails, shelves, record, first, last, begin, end, epsilon, True)
+
+
+@kernel
+def find_possible_owners(
+    trails: Trails, shelves: Shelves, users: Int64s, epsilon: int, begin: int, end: int, found: Bools
+) -> None:
+    """found[i]: whether some record may be that of users[i], for i in begin .. end - 1."""
+    for line in range(begin, end):
+        found[line] = False
+        for record in range(len(shelves.ptr) - 1):
+            if may_be_own(trails, shelves, users[line], record, epsilon):
+                found[line] = True
+                break
 
 
 @inner
-def enlarged(ranges: Int64s, wanted: int) -> Int64s:
-    """The same lines with room for ``wanted`` of them."""
-    if wanted <= len(ranges):
+def is_own(trails: Trails, shelves: Shelves, segment: Segment, record: int, epsilon: int) -> bool:
+    """Whether a record is the user's, or may be where that is unknown."""
+    if segment.own >= 0:
+        return segment.own == record
+    return may_be_own(trails, shelves, segment.user, record, epsilon)
+
+
+@inner
+def take_in(
+    trails: Trails,
+    shelves: Shelves,
+    segment: Segment,
+    terms: Terms,
+    record: int,
+    tolerant: bool,
+    tally: Tally,
+    ranges: Int64s,
+) -> Int64s:
+    """Add a record to the tally as far as it is consistent. Returns the ranges, which may have grown."""
+    if not fits_forward(trails, shelves, record, segment.first, segment.last, terms.epsilon, tolerant):
         return ranges
-    larger = np.empty((2 * wanted, ranges.shape[1]), np.int64)
-    larger[: len(ranges)] = ranges
-    return larger
+    n_before = tally.n[1]
+    wanted = n_before + int(shelves.ptr[record + 1] - shelves.ptr[record]) + 1
+    if wanted > len(ranges):
+        larger = np.empty((2 * wanted, 3), np.int64)
+        larger[:n_before] = ranges[:n_before]
+        ranges = larger
+    n_after = consistent_ranges(
+        trails, shelves, record, segment.first, segment.last, segment.low, segment.high, terms.tau,
+        ranges, n_before,
+    )  # fmt: skip
+    throughout = (
+        n_after == n_before + 1
+        and ranges[n_before, 0] == segment.low
+        and ranges[n_before, 1] == segment.high
+    )
+    if throughout:
+        tally.whole[tally.n[0]] = record
+        tally.n[0] += 1
+    else:
+        tally.n[1] = n_after
+    return ranges
+
+
+@inner
+def is_whole(tally: Tally, record: int) -> bool:
+    """Whether a record is among those consistent throughout."""
+    for line in range(tally.n[0]):  # noqa: SIM110 (a generator does not compile)
+        if tally.whole[line] == record:
+            return True
+    return False
 
 
 @inner
@@ -94,34 +162,6 @@ def overlapping(ranges: Int64s, n_ranges: int, begin: int) -> int:
 
 
 @inner
-def own_is_among(
-    trails: Trails,
-    shelves: Shelves,
-    own: int,
-    user: int,
-    whole: Int64s,
-    n_whole: int,
-    ranges: Int64s,
-    n_ranges: int,
-    begin: int,
-    epsilon: int,
-    scratch: Int64s,
-) -> bool:
-    """Whether the user's own record, or one that may be it, is among those consistent at ``begin``."""
-    for line in range(n_whole):
-        if own == whole[line] or (
-            own < 0 and may_be_own(trails, shelves, user, whole[line], epsilon, scratch)
-        ):
-            return True
-    for line in range(n_ranges):
-        if ranges[line, 0] <= begin <= ranges[line, 1]:
-            record = ranges[line, 2]
-            if own == record or (own < 0 and may_be_own(trails, shelves, user, record, epsilon, scratch)):
-                return True
-    return False
-
-
-@inner
 def change_of_count(ranges: Int64s, line: int, low: int) -> int:
     """The number of overlapping ranges changes only at ``low`` (line -1), where one begins, or after one ends."""
     if line < 0:
@@ -130,172 +170,132 @@ def change_of_count(ranges: Int64s, line: int, low: int) -> int:
 
 
 @inner
-def check_tolerant(
+def own_is_among(
     trails: Trails,
     shelves: Shelves,
-    user: int,
-    first: int,
-    last: int,
-    low: int,
-    high: int,
-    k: int,
-    tau: int,
+    segment: Segment,
     epsilon: int,
+    tally: Tally,
     ranges: Int64s,
-    findings: Findings,
-) -> Int64s:
-    """Check one segment against the gap-tolerant attacker, over all records."""
-    n_whole, n_ranges = 0, 0
-    for record in range(len(shelves.ptr) - 1):
-        if not fits_forward(trails, shelves, record, first, last, epsilon, True):
-            continue
-        ranges = enlarged(ranges, n_ranges + int(shelves.ptr[record + 1] - shelves.ptr[record]) + 1)
-        n_more = consistent_ranges(trails, shelves, record, first, last, low, high, tau, ranges, n_ranges)
-        if n_more == n_ranges + 1 and ranges[n_ranges, 0] == low and ranges[n_ranges, 1] == high:
-            n_whole += 1
-            if n_whole == k:
-                return ranges
-        else:
-            n_ranges = n_more
-    for line in range(-1, 2 * n_ranges):
-        a = change_of_count(ranges, line, low)
-        found = n_whole + overlapping(ranges, n_ranges, a)
-        if a <= high and (line < 0 or a > low) and found < k:
-            note_violation(findings, user, 1, a, found)
-    return ranges
+    begin: int,
+) -> bool:
+    """Whether the user's own record, or one that may be it, is among those consistent at ``begin``."""
+    for line in range(tally.n[0]):
+        if is_own(trails, shelves, segment, tally.whole[line], epsilon):
+            return True
+    for line in range(tally.n[1]):
+        if ranges[line, 0] <= begin <= ranges[line, 1] and is_own(
+            trails, shelves, segment, ranges[line, 2], epsilon
+        ):
+            return True
+    return False
 
 
 @inner
-def is_listed(records: Int64s, n: int, record: int) -> bool:
-    """Whether a record is among the first n."""
-    for line in range(n):  # noqa: SIM110 (a generator does not compile)
-        if records[line] == record:
-            return True
-    return False
+def judge(
+    trails: Trails,
+    shelves: Shelves,
+    segment: Segment,
+    terms: Terms,
+    tolerant: bool,
+    tally: Tally,
+    ranges: Int64s,
+    findings: Findings,
+) -> bool:
+    """Note where fewer than k of the tallied records overlap. Returns whether that is so anywhere.
+
+    The strict attacker is held to k only where the victim's own record is consistent.
+    """
+    short = False
+    for line in range(-1, 2 * tally.n[1]):
+        a = change_of_count(ranges, line, segment.low)
+        if a > segment.high or (line >= 0 and a == segment.low):
+            continue
+        found = tally.n[0] + overlapping(ranges, tally.n[1], a)
+        if found >= terms.k:
+            continue
+        short = True
+        if tolerant:
+            note_violation(findings, segment.user, 1, a, found)
+        elif found and own_is_among(trails, shelves, segment, terms.epsilon, tally, ranges, a):
+            note_violation(findings, segment.user, 0, a, found)
+    return short
+
+
+@inner
+def clear(tally: Tally) -> None:
+    """Forget what was tallied."""
+    tally.n[0], tally.n[1] = 0, 0
 
 
 @inner
 def check_segment(
     trails: Trails,
     shelves: Shelves,
-    own: int,
-    user: int,
-    first: int,
-    last: int,
-    low: int,
-    high: int,
-    k: int,
-    tau: int,
-    epsilon: int,
+    segment: Segment,
+    terms: Terms,
+    known: Int64s,
+    tally: Tally,
     ranges: Int64s,
-    whole: Int64s,
-    scratch: Int64s,
     findings: Findings,
 ) -> Int64s:
-    """Check one segment: K is samples first .. last - 1 for every a in low .. high. Returns the (grown) ranges.
+    """Check one segment in which K is not empty. Returns the ranges, which may have grown.
 
-    The k records that are needed are found soon in most cases: those in ``whole``, which were consistent throughout an
-    earlier segment, are tried first (-1: none), then all outwards from the first sample's place. ``whole`` is left with
-    the records that are consistent throughout this segment.
+    The k records that are needed are found soon in most cases: those in ``known``, which were consistent throughout an
+    earlier segment, are tried first (-1: none), then all that hold the first sample. ``known`` is left with those that
+    are consistent throughout this segment.
     """
-    n_whole, n_ranges = 0, 0
-    for line in range(k):
-        record = whole[line]
-        whole[line] = -1
-        if record >= 0 and fits_forward(trails, shelves, record, first, last, epsilon, False):
-            ranges = enlarged(ranges, int(shelves.ptr[record + 1] - shelves.ptr[record]) + 1)
-            n_more = consistent_ranges(trails, shelves, record, first, last, low, high, tau, ranges, 0)
-            if n_more == 1 and ranges[0, 0] == low and ranges[0, 1] == high:
-                whole[n_whole] = record
-                n_whole += 1
-    if n_whole == k:
-        return ranges
-    bucket = (trails.t[first] - shelves.origin) // shelves.width
-    inside = 0 <= bucket < len(shelves.bucket_ptr) - 1
-    begin = shelves.bucket_ptr[bucket] if inside else 0
-    end = shelves.bucket_ptr[bucket + 1] if inside else 0
-    up = begin + np.searchsorted(
-        shelves.bucket_code[begin:end], interleave(trails.x[first] + 2**30, trails.y[first] + 2**30)
-    )
-    down = up - 1
-    while (up < end or down >= begin) and n_whole < k:
-        for side in range(2):
-            if side == 0:
-                if up >= end:
-                    continue
-                box = shelves.bucket_box[up]
-                up += 1
-            else:
-                if down < begin:
-                    continue
-                box = shelves.bucket_box[down]
-                down -= 1
-            if n_whole == k or not holds(shelves, box, trails, first):
+    clear(tally)
+    for line in range(terms.k):
+        if known[line] >= 0 and not is_whole(tally, known[line]):
+            ranges = take_in(trails, shelves, segment, terms, known[line], False, tally, ranges)
+    tally.n[1] = 0  # they come again below, unless they are consistent throughout
+    t, x, y = trails.t[segment.first], trails.x[segment.first], trails.y[segment.first]
+    for run in range(4 * len(shelves.levels)):
+        if tally.n[0] == terms.k:
+            break
+        slot = slot_over(shelves, run, t, x, y)
+        for entry in range(shelves.slot_ptr[slot], shelves.slot_ptr[slot + 1]):
+            box = shelves.slot_box[entry]
+            if tally.n[0] == terms.k or not holds(shelves, box, t, x, y):
                 continue
             record = shelves.record[box]
-            if is_listed(whole, n_whole, record) or not fits_forward(
-                trails, shelves, record, first, last, epsilon, False
-            ):
-                continue
-            ranges = enlarged(ranges, n_ranges + int(shelves.ptr[record + 1] - shelves.ptr[record]) + 1)
-            n_more = consistent_ranges(trails, shelves, record, first, last, low, high, tau, ranges, n_ranges)
-            if n_more == n_ranges + 1 and ranges[n_ranges, 0] == low and ranges[n_ranges, 1] == high:
-                whole[n_whole] = record
-                n_whole += 1
-                continue
-            for line in range(n_ranges, n_more):
-                ranges[line, 2] = record
-            n_ranges = n_more
-    if n_whole >= k:
-        return ranges
-    short = False
-    for line in range(-1, 2 * n_ranges):
-        a = change_of_count(ranges, line, low)
-        found = n_whole + overlapping(ranges, n_ranges, a)
-        if a > high or (line >= 0 and a == low) or found >= k:
-            continue
-        short = True
-        if found and own_is_among(
-            trails, shelves, own, user, whole, n_whole, ranges, n_ranges, a, epsilon, scratch
-        ):
-            note_violation(findings, user, 0, a, found)
-    if (
-        short
-    ):  # whoever fits for the strict attacker fits for the tolerant one, so only now need these be counted
-        ranges = check_tolerant(
-            trails, shelves, user, first, last, low, high, k, tau, epsilon, ranges, findings
-        )
+            # A record whose boxes overlap comes once: with the first of its boxes that holds the sample.
+            once = box_holding(
+                shelves, first_box_ending_after(shelves, record, t), shelves.ptr[record + 1], t, x, y
+            )
+            if box == once and not is_whole(tally, record):
+                ranges = take_in(trails, shelves, segment, terms, record, False, tally, ranges)
+    for line in range(terms.k):
+        known[line] = tally.whole[line] if line < tally.n[0] else -1
+    if tally.n[0] < terms.k and judge(trails, shelves, segment, terms, False, tally, ranges, findings):
+        # Whoever fits for the strict attacker fits for the tolerant one, so only now need these be counted.
+        clear(tally)
+        for record in range(len(shelves.ptr) - 1):
+            ranges = take_in(trails, shelves, segment, terms, record, True, tally, ranges)
+            if tally.n[0] == terms.k:
+                return ranges
+        judge(trails, shelves, segment, terms, True, tally, ranges, findings)
     return ranges
 
 
 @inner
 def check_empty(
-    trails: Trails,
-    shelves: Shelves,
-    own: int,
-    user: int,
-    first: int,
-    low: int,
-    high: int,
-    tau: int,
-    epsilon: int,
-    lonely: Int64s,
-    scratch: Int64s,
-    findings: Findings,
+    trails: Trails, shelves: Shelves, segment: Segment, terms: Terms, lonely: Int64s, findings: Findings
 ) -> None:
     """Check one segment of empty knowledge: it must not meet a range where too few records are absent."""
     for line in range(len(lonely)):
-        if lonely[line, 0] > high:
+        if lonely[line, 0] > segment.high:
             return
-        if lonely[line, 1] < low:
+        if lonely[line, 1] < segment.low:
             continue
-        a, found = max(low, lonely[line, 0]), lonely[line, 2]
-        note_violation(findings, user, 1, a, found)
+        a, found = max(segment.low, lonely[line, 0]), lonely[line, 2]
+        note_violation(findings, segment.user, 1, a, found)
         for record in range(len(shelves.ptr) - 1):
-            if (
-                own == record or (own < 0 and may_be_own(trails, shelves, user, record, epsilon, scratch))
-            ) and (is_consistent_at(trails, shelves, record, first, first, a, tau, epsilon, False, scratch)):
-                note_violation(findings, user, 0, a, found)
+            if is_own(trails, shelves, segment, record, terms.epsilon) and is_consistent(
+                trails, shelves, record, segment.first, segment.first, a, a + terms.tau, terms.epsilon, False
+            ):
+                note_violation(findings, segment.user, 0, a, found)
                 break
 
 
@@ -304,9 +304,7 @@ def check_coverage(
     trails: Trails,
     shelves: Shelves,
     own: Int64s,
-    k: int,
-    tau: int,
-    epsilon: int,
+    terms: Terms,
     earliest: int,
     latest: int,
     lonely: Int64s,
@@ -318,48 +316,34 @@ def check_coverage(
 
     own[i]: the user's record, -1 where it is unknown, -2 where there is none (such users are promised nothing).
     lonely: ranges of a, a line (begin, end, records) each and in order, where fewer than k records are consistent with
-    empty knowledge. epsilon 0: everything is one epoch.
+    empty knowledge.
     """
-    ranges, scratch = np.empty((1024, 3), np.int64), np.empty((2, 3), np.int64)
-    whole = np.empty(k, np.int64)
+    ranges = np.empty((1024, 3), np.int64)
+    tally = Tally(np.zeros(2, np.int64), np.empty(terms.k, np.int64))
+    known = np.empty(terms.k, np.int64)
     for user in range(begin_user, end_user):
         if own[user] == -2:
             continue
-        whole[:] = -1
+        known[:] = -1
         if own[user] >= 0:
-            whole[0] = own[user]
+            known[0] = own[user]
         stop = trails.ptr[user + 1]
         first = last = trails.ptr[user]
         low = earliest
         while low <= latest:
-            while last < stop and trails.t[last] - tau + 1 <= low:
+            while last < stop and trails.t[last] - terms.tau + 1 <= low:
                 last += 1
             while first < last and trails.t[first] + 1 <= low:
                 first += 1
             high = latest
             if last < stop:
-                high = min(high, trails.t[last] - tau)
+                high = min(high, trails.t[last] - terms.tau)
             if first < last:
                 high = min(high, trails.t[first])
             findings.segments[user] += 1
+            segment = Segment(user, own[user], first, last, low, high)
             if first == last:
-                check_empty(
-                    trails,
-                    shelves,
-                    own[user],
-                    user,
-                    first,
-                    low,
-                    high,
-                    tau,
-                    epsilon,
-                    lonely,
-                    scratch,
-                    findings,
-                )
+                check_empty(trails, shelves, segment, terms, lonely, findings)
             else:
-                ranges = check_segment(
-                    trails, shelves, own[user], user, first, last, low, high, k, tau, epsilon,
-                    ranges, whole, scratch, findings,
-                )  # fmt: skip
+                ranges = check_segment(trails, shelves, segment, terms, known, tally, ranges, findings)
             low = high + 1

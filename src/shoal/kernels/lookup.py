@@ -1,0 +1,59 @@
+"""Boxes that hold a point, found without looking at all of them.
+
+A box of at most 2^level cells along either axis stands in the square of 2^level cells that holds its lower corner, so
+a point inside it is in that square or in the next one along x, y or both: four squares to look at for every level that
+occurs. Time is cut into buckets of ``width`` slots, and a box stands in every bucket that it meets. Squares of buckets
+share slots of a table by a hash: what a slot lists may be elsewhere and must be tested.
+"""
+
+from __future__ import annotations
+
+from shoal.kernels.compiled import inner, kernel
+from shoal.kernels.consistency import Shelves
+from shoal.samples import Int32s, Int64s
+
+
+@inner
+def slot_of(bucket: int, level: int, x: int, y: int, n_slots: int) -> int:
+    """The slot of a square; n_slots is a power of two."""
+    mixed = (bucket * 73_856_093) ^ (x * 19_349_663) ^ (y * 83_492_791) ^ (level * 2_654_435_761)
+    mixed ^= mixed >> 29
+    mixed *= 668_265_263
+    mixed ^= mixed >> 32
+    return int(mixed & (n_slots - 1))
+
+
+@inner
+def slot_over(shelves: Shelves, run: int, t: int, x: int, y: int) -> int:
+    """Slot number ``run`` of the 4 len(levels) that list all boxes holding a point."""
+    level = shelves.levels[run // 4]
+    square_x = (x >> level) - (run & 1)
+    square_y = (y >> level) - ((run >> 1) & 1)
+    return slot_of(t // shelves.width, level, square_x, square_y, len(shelves.slot_ptr) - 1)
+
+
+@kernel
+def fill_slots(
+    t0: Int64s,
+    t1: Int64s,
+    x0: Int32s,
+    y0: Int32s,
+    level: Int64s,
+    width: int,
+    slot_ptr: Int64s,
+    slot_box: Int64s,
+) -> None:
+    """Sort boxes into slots: slot_ptr comes as zeros, slot_box with room for every box in every bucket it meets."""
+    n_slots = len(slot_ptr) - 1
+    for turn in range(2):
+        for box in range(len(t0) - 1, -1, -1):
+            for bucket in range(t0[box] // width, t1[box] // width + 1):
+                slot = slot_of(bucket, level[box], x0[box] >> level[box], y0[box] >> level[box], n_slots)
+                if turn == 0:
+                    slot_ptr[slot] += 1
+                else:
+                    slot_ptr[slot] -= 1
+                    slot_box[slot_ptr[slot]] = box
+        if turn == 0:
+            for slot in range(1, n_slots + 1):
+                slot_ptr[slot] += slot_ptr[slot - 1]
