@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.boxes import Boxes
-from shoal.kernels.consistency import Shelves, Trails
+from shoal.kernels.consistency import BOX, SAMPLE, Shelves, Trails
 from shoal.kernels.lookup import fill_slots
 from shoal.samples import Int64s, Samples
 
@@ -41,7 +41,9 @@ def pseudonymized(samples: Samples) -> Records:
 
 def make_trails(samples: Samples) -> Trails:
     """Samples user by user."""
-    return Trails(_pointers(samples.user, samples.n_users), samples.t, samples.x, samples.y)
+    rows = np.empty(len(samples), SAMPLE)
+    rows["t"], rows["x"], rows["y"] = samples.t, samples.x, samples.y
+    return Trails(_pointers(samples.user, samples.n_users), rows)
 
 
 def make_shelves(records: Records) -> Shelves:
@@ -55,15 +57,12 @@ def make_shelves(records: Records) -> Shelves:
     slot_ptr = np.zeros((1 << entries.bit_length()) + 1, np.int64)
     slot_box = np.empty(entries, np.int64)
     fill_slots(boxes.t0, boxes.t1, boxes.x0, boxes.y0, level, width, slot_ptr, slot_box)
+    rows = np.empty(boxes.n_boxes, BOX)
+    rows["record"], rows["since"] = boxes.owner, _since(boxes)
+    for name in ("t0", "t1", "x0", "x1", "y0", "y1"):
+        rows[name] = getattr(boxes, name)
     return Shelves(
-        ptr=_pointers(boxes.owner, records.n_records),
-        record=boxes.owner,
-        **{name: getattr(boxes, name) for name in ("t0", "t1", "x0", "x1", "y0", "y1")},
-        since=_since(boxes),
-        width=width,
-        levels=np.unique(level),
-        slot_ptr=slot_ptr,
-        slot_box=slot_box,
+        _pointers(boxes.owner, records.n_records), rows, width, np.unique(level), slot_ptr, slot_box
     )
 
 

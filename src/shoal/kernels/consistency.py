@@ -4,35 +4,37 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from shoal.kernels.compiled import inner
-from shoal.samples import Int32s, Int64s
+import numpy as np
+import numpy.typing as npt
+
+from shoal.kernels.compiled import inner, kernel
+from shoal.samples import Int64s
+
+
+SAMPLE = np.dtype([("t", np.int64), ("x", np.int32), ("y", np.int32)])
+BOX = np.dtype([
+    ("t0", np.int64), ("t1", np.int64), ("since", np.int64),
+    ("x0", np.int32), ("x1", np.int32), ("y0", np.int32), ("y1", np.int32), ("record", np.int32),
+])  # fmt: skip
+Rows = npt.NDArray[np.void]
 
 
 class Trails(NamedTuple):
-    """Samples user by user, by time: user i has rows ptr[i] .. ptr[i + 1] - 1."""
+    """Samples (of dtype SAMPLE) user by user, by time: user i has rows ptr[i] .. ptr[i + 1] - 1."""
 
     ptr: Int64s
-    t: Int64s
-    x: Int32s
-    y: Int32s
+    sample: Rows
 
 
 class Shelves(NamedTuple):
-    """Boxes record by record, by their ends: record j has rows ptr[j] .. ptr[j + 1] - 1; both ends are included.
+    """Boxes (of dtype BOX) record by record, by their ends: record j has rows ptr[j] .. ptr[j + 1] - 1.
 
-    Boxes of one record may overlap in time. since[b]: when the earliest box of the record from row b on begins.
-    The rest is an index over boxes by time and place, explained in ``kernels.lookup``.
+    Both ends of a box are included. Boxes of one record may overlap in time; ``since``: when the earliest box of the
+    record from this one on begins. The rest is an index by time and place, explained in ``kernels.lookup``.
     """
 
     ptr: Int64s
-    record: Int32s
-    t0: Int64s
-    t1: Int64s
-    x0: Int32s
-    x1: Int32s
-    y0: Int32s
-    y1: Int32s
-    since: Int64s
+    box: Rows
     width: int
     levels: Int64s
     slot_ptr: Int64s
@@ -43,9 +45,9 @@ class Shelves(NamedTuple):
 def holds(shelves: Shelves, box: int, t: int, x: int, y: int) -> bool:
     """Whether a box holds slot t and cell x, y."""
     return bool(
-        shelves.t0[box] <= t <= shelves.t1[box]
-        and shelves.x0[box] <= x <= shelves.x1[box]
-        and shelves.y0[box] <= y <= shelves.y1[box]
+        shelves.box[box]["t0"] <= t <= shelves.box[box]["t1"]
+        and shelves.box[box]["x0"] <= x <= shelves.box[box]["x1"]
+        and shelves.box[box]["y0"] <= y <= shelves.box[box]["y1"]
     )
 
 
@@ -55,7 +57,7 @@ def first_box_ending_after(shelves: Shelves, record: int, t: int) -> int:
     low, high = shelves.ptr[record], shelves.ptr[record + 1]
     while low < high:
         middle = (low + high) // 2
-        if shelves.t1[middle] < t:
+        if shelves.box[middle]["t1"] < t:
             low = middle + 1
         else:
             high = middle
@@ -65,7 +67,7 @@ def first_box_ending_after(shelves: Shelves, record: int, t: int) -> int:
 @inner
 def box_holding(shelves: Shelves, box: int, end: int, t: int, x: int, y: int) -> int:
     """The first of boxes box .. end - 1 of one record, none of which ends before t, that holds a point; -1: none."""
-    while box < end and shelves.since[box] <= t:
+    while box < end and shelves.box[box]["since"] <= t:
         if holds(shelves, box, t, x, y):
             return box
         box += 1
@@ -76,7 +78,7 @@ def box_holding(shelves: Shelves, box: int, end: int, t: int, x: int, y: int) ->
 def has_box_in(shelves: Shelves, record: int, begin: int, end: int) -> bool:
     """Whether a record has a box that meets slots begin .. end - 1."""
     box = first_box_ending_after(shelves, record, begin)
-    return bool(box < shelves.ptr[record + 1] and shelves.since[box] < end)
+    return bool(box < shelves.ptr[record + 1] and shelves.box[box]["since"] < end)
 
 
 @inner
@@ -87,13 +89,13 @@ def fits_forward(
 
     The tolerant attacker forgives a record the epochs (of epsilon slots; 0: everything is one epoch) without boxes.
     """
-    box = first_box_ending_after(shelves, record, trails.t[first])
+    box = first_box_ending_after(shelves, record, trails.sample[first]["t"])
     end = shelves.ptr[record + 1]
     for sample in range(first, last):
-        t = trails.t[sample]
-        while box < end and shelves.t1[box] < t:
+        t = trails.sample[sample]["t"]
+        while box < end and shelves.box[box]["t1"] < t:
             box += 1
-        if box_holding(shelves, box, end, t, trails.x[sample], trails.y[sample]) >= 0:
+        if box_holding(shelves, box, end, t, trails.sample[sample]["x"], trails.sample[sample]["y"]) >= 0:
             continue
         if not tolerant or epsilon == 0:
             return False
@@ -107,9 +109,9 @@ def fits_forward(
 def holds_any(trails: Trails, shelves: Shelves, box: int, first: int, last: int) -> bool:
     """Whether a box holds one of samples first .. last - 1."""
     for sample in range(first, last):
-        if trails.t[sample] > shelves.t1[box]:
+        if trails.sample[sample]["t"] > shelves.box[box]["t1"]:
             return False
-        if holds(shelves, box, trails.t[sample], trails.x[sample], trails.y[sample]):
+        if holds(shelves, box, trails.sample[sample]["t"], trails.sample[sample]["x"], trails.sample[sample]["y"]):
             return True
     return False
 
@@ -120,14 +122,14 @@ def fits_backward(
 ) -> bool:
     """Whether every box of a record wholly inside slots begin .. end - 1 holds one of samples first .. last - 1."""
     box = first_box_ending_after(shelves, record, begin)
-    while box < shelves.ptr[record + 1] and shelves.t1[box] < end:
-        if shelves.t0[box] >= begin and not holds_any(trails, shelves, box, first, last):
+    while box < shelves.ptr[record + 1] and shelves.box[box]["t1"] < end:
+        if shelves.box[box]["t0"] >= begin and not holds_any(trails, shelves, box, first, last):
             return False
         box += 1
     return True
 
 
-@inner
+@kernel
 def is_consistent(
     trails: Trails,
     shelves: Shelves,
@@ -165,7 +167,7 @@ def consistent_ranges(
     cursor = low
     box = first_box_ending_after(shelves, record, low)
     while cursor <= high and box < shelves.ptr[record + 1]:
-        begin, end = shelves.t1[box] + 1 - tau, shelves.t0[box]
+        begin, end = shelves.box[box]["t1"] + 1 - tau, shelves.box[box]["t0"]
         if begin > high:
             break
         if end >= max(begin, cursor) and not holds_any(trails, shelves, box, first, last):

@@ -75,12 +75,12 @@ def note_violation(findings: Findings, user: int, attacker: int, begin: int, rec
     findings.violations[user, attacker] += 1
 
 
-@inner
+@kernel
 def may_be_own(trails: Trails, shelves: Shelves, user: int, record: int, epsilon: int) -> bool:
     """Whether a record is gap-tolerantly consistent with all that is known of a user: it could be the user's own."""
     first, last = trails.ptr[user], trails.ptr[user + 1]
     end_box = shelves.ptr[record + 1]
-    begin, end = shelves.since[shelves.ptr[record]], shelves.t1[end_box - 1] + 1
+    begin, end = shelves.box[shelves.ptr[record]]["since"], shelves.box[end_box - 1]["t1"] + 1
     return is_consistent(trails, shelves, record, first, last, begin, end, epsilon, True)
 
 
@@ -105,7 +105,7 @@ def is_own(trails: Trails, shelves: Shelves, segment: Segment, record: int, epsi
     return may_be_own(trails, shelves, segment.user, record, epsilon)
 
 
-@inner
+@kernel
 def take_in(
     trails: Trails,
     shelves: Shelves,
@@ -115,16 +115,11 @@ def take_in(
     tolerant: bool,
     tally: Tally,
     ranges: Int64s,
-) -> Int64s:
-    """Add a record to the tally as far as it is consistent. Returns the ranges, which may have grown."""
+) -> None:
+    """Add a record to the tally as far as it is consistent."""
     if not fits_forward(trails, shelves, record, segment.first, segment.last, terms.epsilon, tolerant):
-        return ranges
+        return
     n_before = tally.n[1]
-    wanted = n_before + int(shelves.ptr[record + 1] - shelves.ptr[record]) + 1
-    if wanted > len(ranges):
-        larger = np.empty((2 * wanted, 3), np.int64)
-        larger[:n_before] = ranges[:n_before]
-        ranges = larger
     n_after = consistent_ranges(
         trails, shelves, record, segment.first, segment.last, segment.low, segment.high, terms.tau,
         ranges, n_before,
@@ -139,7 +134,6 @@ def take_in(
         tally.n[0] += 1
     else:
         tally.n[1] = n_after
-    return ranges
 
 
 @inner
@@ -191,7 +185,7 @@ def own_is_among(
     return False
 
 
-@inner
+@kernel
 def judge(
     trails: Trails,
     shelves: Shelves,
@@ -238,8 +232,8 @@ def check_segment(
     tally: Tally,
     ranges: Int64s,
     findings: Findings,
-) -> Int64s:
-    """Check one segment in which K is not empty. Returns the ranges, which may have grown.
+) -> None:
+    """Check one segment in which K is not empty.
 
     The k records that are needed are found soon in most cases: those in ``known``, which were consistent throughout an
     earlier segment, are tried first (-1: none), then all that hold the first sample. ``known`` is left with those that
@@ -248,9 +242,9 @@ def check_segment(
     clear(tally)
     for line in range(terms.k):
         if known[line] >= 0 and not is_whole(tally, known[line]):
-            ranges = take_in(trails, shelves, segment, terms, known[line], False, tally, ranges)
+            take_in(trails, shelves, segment, terms, known[line], False, tally, ranges)
     tally.n[1] = 0  # they come again below, unless they are consistent throughout
-    t, x, y = trails.t[segment.first], trails.x[segment.first], trails.y[segment.first]
+    t, x, y = trails.sample[segment.first]["t"], trails.sample[segment.first]["x"], trails.sample[segment.first]["y"]
     for run in range(4 * len(shelves.levels)):
         if tally.n[0] == terms.k:
             break
@@ -259,27 +253,26 @@ def check_segment(
             box = shelves.slot_box[entry]
             if tally.n[0] == terms.k or not holds(shelves, box, t, x, y):
                 continue
-            record = shelves.record[box]
+            record = shelves.box[box]["record"]
             # A record whose boxes overlap comes once: with the first of its boxes that holds the sample.
             once = box_holding(
                 shelves, first_box_ending_after(shelves, record, t), shelves.ptr[record + 1], t, x, y
             )
             if box == once and not is_whole(tally, record):
-                ranges = take_in(trails, shelves, segment, terms, record, False, tally, ranges)
+                take_in(trails, shelves, segment, terms, record, False, tally, ranges)
     for line in range(terms.k):
         known[line] = tally.whole[line] if line < tally.n[0] else -1
     if tally.n[0] < terms.k and judge(trails, shelves, segment, terms, False, tally, ranges, findings):
         # Whoever fits for the strict attacker fits for the tolerant one, so only now need these be counted.
         clear(tally)
         for record in range(len(shelves.ptr) - 1):
-            ranges = take_in(trails, shelves, segment, terms, record, True, tally, ranges)
+            take_in(trails, shelves, segment, terms, record, True, tally, ranges)
             if tally.n[0] == terms.k:
-                return ranges
+                return
         judge(trails, shelves, segment, terms, True, tally, ranges, findings)
-    return ranges
 
 
-@inner
+@kernel
 def check_empty(
     trails: Trails, shelves: Shelves, segment: Segment, terms: Terms, lonely: Int64s, findings: Findings
 ) -> None:
@@ -318,7 +311,7 @@ def check_coverage(
     lonely: ranges of a, a line (begin, end, records) each and in order, where fewer than k records are consistent with
     empty knowledge.
     """
-    ranges = np.empty((1024, 3), np.int64)
+    ranges = np.empty((len(shelves.box) + len(shelves.ptr), 3), np.int64)  # room for every record's
     tally = Tally(np.zeros(2, np.int64), np.empty(terms.k, np.int64))
     known = np.empty(terms.k, np.int64)
     for user in range(begin_user, end_user):
@@ -331,19 +324,19 @@ def check_coverage(
         first = last = trails.ptr[user]
         low = earliest
         while low <= latest:
-            while last < stop and trails.t[last] - terms.tau + 1 <= low:
+            while last < stop and trails.sample[last]["t"] - terms.tau + 1 <= low:
                 last += 1
-            while first < last and trails.t[first] + 1 <= low:
+            while first < last and trails.sample[first]["t"] + 1 <= low:
                 first += 1
             high = latest
             if last < stop:
-                high = min(high, trails.t[last] - terms.tau)
+                high = min(high, trails.sample[last]["t"] - terms.tau)
             if first < last:
-                high = min(high, trails.t[first])
+                high = min(high, trails.sample[first]["t"])
             findings.segments[user] += 1
             segment = Segment(user, own[user], first, last, low, high)
             if first == last:
                 check_empty(trails, shelves, segment, terms, lonely, findings)
             else:
-                ranges = check_segment(trails, shelves, segment, terms, known, tally, ranges, findings)
+                check_segment(trails, shelves, segment, terms, known, tally, ranges, findings)
             low = high + 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from zoneinfo import ZoneInfo
 
@@ -44,6 +44,21 @@ class Zone:
         offsets = np.array([offset for _, offset in steps], np.int64)
         nearest = np.searchsorted(since, local, side="right") - 1
         return local - offsets[np.maximum(nearest, 0)]
+
+    def from_utc(self, seconds: Int64s) -> Int64s:
+        """Wall-clock times, as seconds since 1970-01-01T00:00 on that clock, of Unix seconds."""
+        if self.name == "UTC" or len(seconds) == 0:
+            return seconds
+        quarters, place = np.unique(seconds // (DAY_S // 96), return_inverse=True)  # clocks change on the quarter hour
+        offsets = [self._offset_at(quarter * (DAY_S // 96)) for quarter in quarters.tolist()]
+        return seconds + np.array(offsets, np.int64)[place.reshape(-1)]
+
+    def _offset_at(self, second: int) -> int:
+        """Seconds east of UTC at a Unix second."""
+        day = min(max(second, _FIRST_DAY * DAY_S), _LAST_DAY * DAY_S)
+        moment = (_EPOCH + timedelta(seconds=day)).replace(tzinfo=UTC)
+        offset = moment.astimezone(self._zone).utcoffset()
+        return 0 if offset is None else round(offset.total_seconds())
 
     def _steps(self, day: int) -> list[tuple[int, int]]:
         """From which local second of a day on which offset holds (seconds east of UTC)."""

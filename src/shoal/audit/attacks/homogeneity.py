@@ -1,0 +1,42 @@
+"""Homogeneity: all records that fit are in one place at the same time, so it does not matter which is the victim's."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from shoal.audit.drawing import intervals
+from shoal.audit.figures import Figure, figures
+from shoal.audit.scene import Scene, Target, everybody
+from shoal.kernels.attacks import Fits, Knowledge, find_common_extents
+from shoal.samples import Bools, Floats
+
+WITHIN_M = {"within_500m": 500.0, "within_1km": 1000.0}
+
+
+def attack_homogeneity(scene: Scene) -> list[Figure]:
+    """How small a place all records that fit share at some time that the attacker did not see."""
+    knowledge = intervals(scene, scene.randomness(9), scene.promise.tau)
+    published, raw = (
+        _outcomes(scene, target, knowledge, scene.fits(target, knowledge))
+        for target in (scene.published, scene.raw)
+    )
+    blind = _outcomes(scene, scene.published, knowledge, everybody(knowledge, scene.published))
+    guessing = {measure: float(np.mean(outcomes)) for measure, outcomes in blind.items()}
+    return figures("homogeneity", "", published, raw, guessing)
+
+
+def _outcomes(scene: Scene, target: Target, knowledge: Knowledge, fits: Fits) -> dict[str, Floats | Bools]:
+    cells = {"one_cell": 1} | {
+        name: math.floor(metres / scene.grid.cell_m) for name, metres in WITHIN_M.items()
+    }
+    most = max(cells.values()) + 1
+    extent = np.empty(len(fits.n), np.int64)
+    scene.workers.over(
+        len(fits.n),
+        lambda begin, end: find_common_extents(
+            target.shelves, knowledge, fits, scene.promise.whole, most, begin, end, extent
+        ),
+    )
+    return {name: extent[fits.n > 0] <= limit for name, limit in cells.items()}

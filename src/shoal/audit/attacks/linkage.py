@@ -1,0 +1,63 @@
+"""Record linkage: which record is the victim's? By what fits, in one interval or several, and by single points."""
+
+from __future__ import annotations
+
+from shoal.audit.drawing import intervals, points
+from shoal.audit.figures import Figure, figures, guessed, linked, own_fits
+from shoal.audit.scene import Scene, Target
+from shoal.kernels.attacks import Knowledge
+from shoal.samples import Bools, Floats
+
+LONGER = (1, 2, 4, 8)  # times tau
+INTERVALS = (1, 2, 3, 4)
+POINTS = tuple(range(1, 9))
+
+
+def attack_linkage(scene: Scene) -> list[Figure]:
+    """The attacker of the promise: one interval of tau."""
+    return _attack(scene, "linkage", "", intervals(scene, scene.randomness(1), scene.promise.tau))
+
+
+def attack_longer(scene: Scene) -> list[Figure]:
+    """Knowledge longer than promised: where protection ends."""
+    if scene.promise.tau is None:
+        return []
+    found = []
+    for factor in LONGER:
+        knowledge = intervals(scene, scene.randomness(2, factor), factor * scene.promise.tau)
+        found += _attack(scene, "longer", f"{factor}_tau", knowledge)
+    return found
+
+
+def attack_intervals(scene: Scene) -> list[Figure]:
+    """Several separate intervals of tau each."""
+    if scene.promise.tau is None:
+        return []
+    found = []
+    for n in INTERVALS:
+        knowledge = intervals(scene, scene.randomness(3, n), scene.promise.tau, n)
+        found += _attack(scene, "intervals", str(n), knowledge)
+    return found
+
+
+def attack_points(scene: Scene) -> list[Figure]:
+    """Unicity: some points at random, not knowing that there are no others."""
+    found = []
+    for n in POINTS:
+        found += _attack(scene, "points", str(n), points(scene, scene.randomness(4, n), n))
+    return found
+
+
+def _attack(scene: Scene, attack: str, variant: str, knowledge: Knowledge) -> list[Figure]:
+    return figures(
+        attack,
+        variant,
+        _outcomes(scene, scene.published, knowledge),
+        _outcomes(scene, scene.raw, knowledge),
+        guessed(scene.published, scene.promise.k),
+    )
+
+
+def _outcomes(scene: Scene, target: Target, knowledge: Knowledge) -> dict[str, Floats | Bools]:
+    fits = scene.fits(target, knowledge)
+    return linked(fits.n, own_fits(target, knowledge, fits), scene.promise.k)

@@ -1,0 +1,119 @@
+"""Places: the victim's top locations without times, and home and work out of the victim's own record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from shoal.audit.figures import Figure, figures, guessed, linked
+from shoal.audit.scene import Scene, Target
+from shoal.kernels.attacks import find_cell_fits, find_heaviest_places
+from shoal.samples import Bools, Floats, Int64s
+
+TOP = (1, 2, 3)
+RADII_M = {"within_500m": 500.0, "within_1km": 1000.0, "within_2km": 2000.0}
+_DAY_S, _HOUR_S = 86_400, 3_600
+
+Hours = Callable[[Scene, Int64s], Bools]  # which slots lie in certain hours
+
+
+def attack_top_locations(scene: Scene) -> list[Figure]:
+    """The cells where the victim has most samples; when is not known."""
+    cells = _cells_by_visits(scene, np.ones(len(scene.samples), np.bool_))
+    found = []
+    for n in TOP:
+        rng = scene.randomness(10, n)
+        known = scene.victims[cells.n[scene.victims] >= n]
+        victim = rng.choice(known, scene.n_attacks if len(known) else 0)
+        line = cells.at[victim][:, None] + np.arange(n)
+        x, y = cells.x[line], cells.y[line]
+        published, raw = (_located(scene, target, victim, x, y) for target in (scene.published, scene.raw))
+        guessing = guessed(scene.published, scene.promise.k)
+        found += figures("top_locations", str(n), published, raw, {**guessing, "pick": guessing["success"]})
+    return found
+
+
+def attack_home_and_work(scene: Scene) -> list[Figure]:
+    """Where somebody lives and works, by an attacker who even knows which record is theirs."""
+    found = []
+    for number, (place, when) in enumerate((("home", _at_night), ("work", _at_work))):
+        rng = scene.randomness(11, number)
+        cells = _cells_by_visits(scene, when(scene, scene.samples.t))
+        known = scene.victims[cells.n[scene.victims] >= 1]
+        victim = rng.choice(known, scene.n_attacks if len(known) else 0)
+        true = np.stack([cells.x[cells.at[victim]], cells.y[cells.at[victim]]], axis=1) + 0.5
+        stranger = rng.integers(0, scene.published.records.n_records, len(victim))
+        guess, raw_guess = (_heaviest(scene, target, when) for target in (scene.published, scene.raw))
+        published = _near(scene, true, guess[scene.published.own[victim]])
+        blind = _near(scene, true, guess[stranger])
+        found += figures(
+            "home_and_work",
+            place,
+            published if scene.published.has_key else {},
+            _near(scene, true, raw_guess[scene.raw.own[victim]]),
+            {name: float(np.mean(near)) for name, near in blind.items() if len(near)},
+        )
+    return found
+
+
+class _Visited:
+    """Cells of every user, those with most samples first: user i has n[i] of them from line at[i] on."""
+
+    def __init__(self, user: Int64s, x: Int64s, y: Int64s, n_users: int) -> None:
+        rows, visits = np.unique(np.stack([user, x, y], axis=1), axis=0, return_counts=True)
+        order = np.lexsort((rows[:, 2], rows[:, 1], -visits, rows[:, 0]))
+        self.x, self.y = rows[order, 1], rows[order, 2]
+        self.n = np.bincount(rows[:, 0], minlength=n_users)
+        self.at = np.cumsum(self.n) - self.n
+
+
+def _cells_by_visits(scene: Scene, rows: Bools) -> _Visited:
+    samples = scene.samples
+    columns = (column[rows].astype(np.int64) for column in (samples.user, samples.x, samples.y))
+    return _Visited(*columns, samples.n_users)
+
+
+def _located(
+    scene: Scene, target: Target, victim: Int64s, x: Int64s, y: Int64s
+) -> dict[str, Floats | Bools]:
+    n, shares = np.empty(len(victim), np.int64), np.empty((len(victim), 3))
+    own_covers = np.zeros(len(victim), np.bool_)
+    own = target.own[victim]
+    scene.workers.over(
+        len(victim),
+        lambda begin, end: find_cell_fits(target.shelves, x, y, own, begin, end, n, own_covers, shares),
+    )
+    if not target.has_key:
+        return linked(n, n > 0, scene.promise.k)
+    own_share, largest, n_largest = shares.T
+    pick = np.where(own_share == largest, 1 / np.maximum(n_largest, 1), 0.0)
+    return {**linked(n, own_covers, scene.promise.k), "pick": pick}
+
+
+def _heaviest(scene: Scene, target: Target, when: Hours) -> Floats:
+    """For every record the place where its boxes of some hours pile up."""
+    n, counted = target.records.n_records, when(scene, target.records.boxes.t0)
+    x, y = np.empty((2, n))
+    scene.workers.over(n, lambda begin, end: find_heaviest_places(target.shelves, counted, begin, end, x, y))
+    return np.stack([x, y], axis=1)
+
+
+def _near(scene: Scene, true: Floats, guess: Floats) -> dict[str, Floats | Bools]:
+    distance = scene.grid.cell_m * np.hypot(*(true - guess).T)
+    return {name: distance <= radius for name, radius in RADII_M.items()}
+
+
+def _at_night(scene: Scene, slot: Int64s) -> Bools:
+    hour = _local(scene, slot) % _DAY_S // _HOUR_S
+    return (hour >= 22) | (hour < 6)
+
+
+def _at_work(scene: Scene, slot: Int64s) -> Bools:
+    local = _local(scene, slot)
+    hour, weekday = local % _DAY_S // _HOUR_S, (local // _DAY_S + 3) % 7  # 1970-01-01 was a Thursday
+    return (hour >= 9) & (hour < 17) & (weekday < 5)
+
+
+def _local(scene: Scene, slot: Int64s) -> Int64s:
+    return scene.zone.from_utc(slot * scene.grid.step_s)

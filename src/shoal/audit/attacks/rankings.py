@@ -1,0 +1,70 @@
+"""Rankings: among the records that fit, is one more likely to be the victim's than the others?"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from shoal.audit.drawing import intervals
+from shoal.audit.figures import Figure, attack_of, figures, linked, own_fits, own_lines
+from shoal.audit.scene import Scene, Target
+from shoal.audit.shares import Share, chance_of_more
+from shoal.kernels.attacks import Fits, Knowledge, score_fits
+from shoal.samples import Bools, Floats
+
+RANKINGS = ("smallest", "faces", "central")
+_LEVEL = 0.05
+
+
+class Finding(NamedTuple):
+    """A ranking that succeeds more often than 1/k, beyond chance; p_value is of a one-sided test."""
+
+    ranking: str
+    success: Share
+    bound: float
+    p_value: float
+
+
+def attack_rankings(scene: Scene) -> list[Figure]:
+    """Pick the record with the best score."""
+    knowledge = intervals(scene, scene.randomness(5), scene.promise.tau)
+    published = _outcomes(scene, scene.published, knowledge) if scene.published.has_key else {}
+    fits = scene.fits(scene.published, knowledge)
+    blind = linked(fits.n, own_fits(scene.published, knowledge, fits), scene.promise.k)["success"]
+    guessing = dict.fromkeys(RANKINGS, float(np.mean(blind)))
+    return figures("rankings", "", published, _outcomes(scene, scene.raw, knowledge), guessing)
+
+
+def findings(found: list[Figure], k: int) -> list[Finding]:
+    """The rankings that beat 1/k significantly, corrected for the number of rankings."""
+    tested = [
+        Finding(figure.measure, share, 1 / k, chance_of_more(round(share.value * share.n), share.n, 1 / k))
+        for figure in found
+        if figure.attack == "rankings" and isinstance(share := figure.published, Share)
+    ]
+    return [finding for finding in tested if finding.p_value < _LEVEL / len(RANKINGS)]
+
+
+def _outcomes(scene: Scene, target: Target, knowledge: Knowledge) -> dict[str, Floats | Bools]:
+    fits = scene.fits(target, knowledge)
+    scores = np.empty((len(fits.record), len(RANKINGS)))
+    scene.workers.over(
+        len(fits.n),
+        lambda begin, end: score_fits(scene.trails, target.shelves, knowledge, fits, begin, end, scores),
+    )
+    own = own_lines(target, knowledge, fits)
+    lots = scene.randomness(6).permutation(len(fits.record))
+    return {
+        name: _picks_own(fits, scores[:, column], lots, own) for column, name in enumerate(RANKINGS)
+    }
+
+
+def _picks_own(fits: Fits, score: Floats, lots: np.typing.NDArray[np.int64], own: Bools) -> Bools:
+    """Whether the best line of each attack, the one with the largest lot among equals, is the victim's own."""
+    attack = attack_of(fits)
+    order = np.lexsort((lots, score, attack))
+    last = np.cumsum(fits.n)[fits.n > 0] - 1
+    picked = np.zeros(len(fits.n), np.bool_)
+    picked[fits.n > 0] = own[order[last]]
+    return picked

@@ -1,0 +1,61 @@
+"""Victims and what the attacker knows of them, drawn at random (docs/audit.md)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.audit.scene import Scene
+from shoal.kernels.attacks import Knowledge, find_rows
+from shoal.samples import Int64s
+
+_ROUNDS = 50  # of drawing again, where intervals overlap
+
+
+def intervals(
+    scene: Scene, rng: np.random.Generator, length: int | None, n_intervals: int = 1
+) -> Knowledge:
+    """Intervals of ``length`` slots that hold a sample of their victim and do not overlap; None: all of time."""
+    if length is None:
+        begin, end = scene.span
+        victim = rng.choice(scene.victims, scene.n_attacks)
+        return _knowledge(scene, victim, np.full((len(victim), 1), begin), end - begin)
+    victim, begin = _draw(scene, rng, length, n_intervals)
+    for _ in range(_ROUNDS):
+        if len(victim) >= scene.n_attacks:
+            break
+        more = _draw(scene, rng, length, n_intervals)
+        victim, begin = np.concatenate([victim, more[0]]), np.concatenate([begin, more[1]])
+    return _knowledge(scene, victim[: scene.n_attacks], begin[: scene.n_attacks], length)
+
+
+def _draw(scene: Scene, rng: np.random.Generator, length: int, n_intervals: int) -> tuple[Int64s, Int64s]:
+    """Victims and the begins of their intervals, in order; those with overlapping ones are left out."""
+    ptr = scene.trails.ptr
+    victim = rng.choice(scene.victims, scene.n_attacks)
+    sizes = (ptr[victim + 1] - ptr[victim])[:, None]
+    row = ptr[victim][:, None] + rng.integers(0, sizes, (len(victim), n_intervals))
+    begin = np.sort(scene.samples.t[row] - rng.integers(0, length, row.shape), axis=1)
+    apart = (np.diff(begin, axis=1) >= length).all(axis=1)
+    return victim[apart], begin[apart]
+
+
+def _knowledge(scene: Scene, victim: Int64s, begin: Int64s, length: int) -> Knowledge:
+    n, n_intervals = begin.shape
+    first, last = np.empty((2, n * n_intervals), np.int64)
+    starts, ends = begin.reshape(-1), begin.reshape(-1) + length
+    find_rows(scene.trails, np.repeat(victim, n_intervals), starts, ends, first, last)
+    return Knowledge(victim, np.arange(n + 1) * n_intervals, first, last, starts, ends)
+
+
+def points(scene: Scene, rng: np.random.Generator, n_points: int) -> Knowledge:
+    """Samples of victims who have at least so many; nothing is known of their other samples."""
+    ptr = scene.trails.ptr
+    victims = scene.victims[(ptr[scene.victims + 1] - ptr[scene.victims]) >= n_points]
+    victim = rng.choice(victims, scene.n_attacks if len(victims) else 0)
+    rows = [
+        ptr[user] + rng.choice(ptr[user + 1] - ptr[user], n_points, replace=False)
+        for user in victim.tolist()
+    ]
+    row = np.array(rows, np.int64).reshape(-1)
+    t = scene.samples.t[row]
+    return Knowledge(victim, np.arange(len(victim) + 1) * n_points, row, row + 1, t, t)

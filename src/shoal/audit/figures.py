@@ -1,0 +1,87 @@
+"""What attacks found, in one shape for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from shoal.audit.scene import Target
+from shoal.audit.shares import Share, share_of
+from shoal.kernels.attacks import Fits, Knowledge
+from shoal.samples import Bools, Floats, Int64s
+
+NO_KEY = "not checked: no key"
+NO_VICTIM = "not checked: nobody to attack"
+
+
+class Figure(NamedTuple):
+    """One measure of an attack: on the published file, on the raw data under pseudonyms, and what guessing gives.
+
+    ``attack``, ``variant`` (what the attacker knows, empty where there is one kind only) and ``measure`` name it.
+    Where there is no share, ``published`` says why.
+    """
+
+    attack: str
+    variant: str
+    measure: str
+    published: Share | str
+    raw: Share | str
+    guessing: float | None
+
+
+def figures(
+    attack: str,
+    variant: str,
+    published: Mapping[str, Floats | Bools],
+    raw: Mapping[str, Floats | Bools],
+    guessing: Mapping[str, float],
+) -> list[Figure]:
+    """A figure for each measure of an attack, from its outcomes one by one."""
+    return [
+        Figure(
+            attack,
+            variant,
+            measure,
+            share_of(published[measure]) or NO_VICTIM if measure in published else NO_KEY,
+            share_of(outcomes) or NO_VICTIM,
+            guessing.get(measure),
+        )
+        for measure, outcomes in raw.items()
+    ]
+
+
+def attack_of(fits: Fits) -> Int64s:
+    """The attack to which each line of fits.record belongs."""
+    return np.repeat(np.arange(len(fits.n)), fits.n)
+
+
+def own_lines(target: Target, knowledge: Knowledge, fits: Fits) -> Bools:
+    """Which lines of fits.record are the victims' own records."""
+    owner: Bools = fits.record == target.own[knowledge.victim[attack_of(fits)]]
+    return owner
+
+
+def own_fits(target: Target, knowledge: Knowledge, fits: Fits) -> Bools:
+    """Whether the victim's own record fits; without a key it is taken to, where any does."""
+    if not target.has_key:
+        return fits.n > 0
+    found = np.zeros(len(fits.n), np.bool_)
+    found[attack_of(fits)[own_lines(target, knowledge, fits)]] = True
+    return found
+
+
+def linked(n: Int64s, own: Bools, k: int) -> dict[str, Floats | Bools]:
+    """Measures of an attacker who ends up with n records, the victim's own among them or not, and takes one of them."""
+    return {
+        "success": np.where(own, 1 / np.maximum(n, 1), 0.0),
+        "below_k": own & (n < k),
+        "single": own & (n == 1),
+    }
+
+
+def guessed(target: Target, k: int) -> dict[str, float]:
+    """The same for an attacker who knows nothing and takes any record."""
+    n = target.records.n_records
+    return {"success": 1 / n, "below_k": float(n < k), "single": float(n == 1)}

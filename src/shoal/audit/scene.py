@@ -1,0 +1,98 @@
+"""What an attacker faces: the samples of victims, and records to find them in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from shoal.audit.coverage import NONE, UNKNOWN
+from shoal.audit.records import Records, make_shelves, make_trails, pseudonymized
+from shoal.blocks import Workers
+from shoal.kernels.attacks import Fits, Knowledge, find_fits
+from shoal.kernels.consistency import Shelves, Trails
+from shoal.promise import Grid, Promise
+from shoal.reading.zones import Zone
+from shoal.samples import Int64s, Samples
+
+
+@dataclass(frozen=True)
+class Target:
+    """Records under attack. own[i]: the record of user i, UNKNOWN, or NONE."""
+
+    records: Records
+    own: Int64s
+
+    @cached_property
+    def shelves(self) -> Shelves:
+        """The records with an index."""
+        return make_shelves(self.records)
+
+    @property
+    def has_key(self) -> bool:
+        """Whether it is known which record is whose."""
+        return bool((self.own != UNKNOWN).all())
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Samples, the file under attack, the promise it is held to, and how many attacks to draw."""
+
+    samples: Samples
+    published: Target
+    promise: Promise
+    grid: Grid
+    zone: Zone
+    n_attacks: int
+    seed: int
+    workers: Workers
+
+    @cached_property
+    def trails(self) -> Trails:
+        """The samples user by user."""
+        return make_trails(self.samples)
+
+    @cached_property
+    def raw(self) -> Target:
+        """The control: the same samples under pseudonyms. Everybody has a record."""
+        return Target(pseudonymized(self.samples), np.arange(self.samples.n_users))
+
+    @cached_property
+    def victims(self) -> Int64s:
+        """Users with a record; where that is unknown, all."""
+        return np.flatnonzero(self.published.own != NONE)
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """The first slot with anything in it, and one past the last."""
+        boxes = self.published.records.boxes
+        first = min(int(self.samples.t.min()), int(boxes.t0.min()))
+        return first, max(int(self.samples.t.max()), int(boxes.t1.max())) + 1
+
+    def randomness(self, *attack: int) -> np.random.Generator:
+        """Random numbers of one attack, whichever others are made."""
+        return np.random.default_rng([self.seed, *attack])
+
+    def fits(self, target: Target, knowledge: Knowledge) -> Fits:
+        """The records that fit each attacker's knowledge."""
+        n = len(knowledge.victim)
+        counted = Fits(np.zeros(n, np.int64), np.zeros(n, np.int64), np.empty(0, np.int64))
+        self._find(target, knowledge, counted)
+        at = np.cumsum(counted.n) - counted.n
+        fits = Fits(at, counted.n, np.empty(int(counted.n.sum()), np.int64))
+        if len(fits.record):
+            self._find(target, knowledge, fits)
+        return fits
+
+    def _find(self, target: Target, knowledge: Knowledge, fits: Fits) -> None:
+        self.workers.over(
+            len(knowledge.victim),
+            lambda begin, end: find_fits(self.trails, target.shelves, knowledge, begin, end, fits),
+        )
+
+
+def everybody(knowledge: Knowledge, target: Target) -> Fits:
+    """What fits for an attacker who knows nothing: every record."""
+    n, n_records = len(knowledge.victim), target.records.n_records
+    return Fits(np.zeros(n, np.int64), np.full(n, n_records), np.arange(n_records))

@@ -1,0 +1,332 @@
+"""Which records fit what attackers know, and what follows from those that do (docs/audit.md)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from shoal.kernels.compiled import inner, kernel
+from shoal.kernels.consistency import (
+    Shelves,
+    Trails,
+    box_holding,
+    first_box_ending_after,
+    holds,
+    is_consistent,
+)
+from shoal.kernels.lookup import slot_over
+from shoal.samples import Bools, Floats, Int64s
+
+
+class Knowledge(NamedTuple):
+    """What attackers know: attack i has pieces ptr[i] .. ptr[i + 1] - 1, at least one.
+
+    A piece is samples first .. last - 1 (there are some), all that the victim has in slots begin .. end - 1; where
+    begin == end the attacker does not know that there are no others.
+    """
+
+    victim: Int64s
+    ptr: Int64s
+    first: Int64s
+    last: Int64s
+    begin: Int64s
+    end: Int64s
+
+
+class Fits(NamedTuple):
+    """Records that fit: those of attack i are record[at[i]] .. record[at[i] + n[i] - 1]."""
+
+    at: Int64s
+    n: Int64s
+    record: Int64s
+
+
+@inner
+def first_sample_at(trails: Trails, user: int, t: int) -> int:
+    """The user's first sample at slot t or later; one past the last if there is none."""
+    low, high = trails.ptr[user], trails.ptr[user + 1]
+    while low < high:
+        middle = (low + high) // 2
+        if trails.sample[middle]["t"] < t:
+            low = middle + 1
+        else:
+            high = middle
+    return int(low)
+
+
+@kernel
+def find_rows(trails: Trails, user: Int64s, begin: Int64s, end: Int64s, first: Int64s, last: Int64s) -> None:
+    """first, last: the samples of user[i] in slots begin[i] .. end[i] - 1."""
+    for i in range(len(user)):
+        first[i] = first_sample_at(trails, user[i], begin[i])
+        last[i] = first_sample_at(trails, user[i], end[i])
+
+
+@inner
+def comes_first(shelves: Shelves, box: int, t: int, x: int, y: int) -> bool:
+    """Whether a box that holds a point is the first of its record that does."""
+    record = shelves.box[box]["record"]
+    begin = first_box_ending_after(shelves, record, t)
+    return box_holding(shelves, begin, shelves.ptr[record + 1], t, x, y) == box
+
+
+@inner
+def fits_all(trails: Trails, shelves: Shelves, knowledge: Knowledge, attack: int, record: int) -> bool:
+    """Whether a record is consistent with every piece that the attacker knows."""
+    for piece in range(knowledge.ptr[attack], knowledge.ptr[attack + 1]):
+        first, last = knowledge.first[piece], knowledge.last[piece]
+        begin, end = knowledge.begin[piece], knowledge.end[piece]
+        if not is_consistent(trails, shelves, record, first, last, begin, end, 0, False):
+            return False
+    return True
+
+
+@kernel
+def find_fits(
+    trails: Trails, shelves: Shelves, knowledge: Knowledge, begin: int, end: int, fits: Fits
+) -> None:
+    """Find the records that fit attacks begin .. end - 1; where fits.record is empty, only count them."""
+    counting = len(fits.record) == 0
+    for attack in range(begin, end):
+        n = 0
+        sample = knowledge.first[knowledge.ptr[attack]]
+        t, x, y = trails.sample[sample]["t"], trails.sample[sample]["x"], trails.sample[sample]["y"]
+        for run in range(4 * len(shelves.levels)):
+            slot = slot_over(shelves, run, t, x, y)
+            for entry in range(shelves.slot_ptr[slot], shelves.slot_ptr[slot + 1]):
+                box = shelves.slot_box[entry]
+                if not holds(shelves, box, t, x, y) or not comes_first(shelves, box, t, x, y):
+                    continue
+                if fits_all(trails, shelves, knowledge, attack, shelves.box[box]["record"]):
+                    if not counting:
+                        fits.record[fits.at[attack] + n] = shelves.box[box]["record"]
+                    n += 1
+        fits.n[attack] = n
+
+
+@inner
+def touched_faces(trails: Trails, shelves: Shelves, box: int, first: int, last: int) -> int:
+    """How many of a box's six faces are touched by those of samples first .. last - 1 that it holds; -1: holds none."""
+    touched = np.zeros(6, np.int64)
+    held = False
+    for sample in range(first, last):
+        t, x, y = trails.sample[sample]["t"], trails.sample[sample]["x"], trails.sample[sample]["y"]
+        if holds(shelves, box, t, x, y):
+            held = True
+            touched[0] |= t == shelves.box[box]["t0"]
+            touched[1] |= t == shelves.box[box]["t1"]
+            touched[2] |= x == shelves.box[box]["x0"]
+            touched[3] |= x == shelves.box[box]["x1"]
+            touched[4] |= y == shelves.box[box]["y0"]
+            touched[5] |= y == shelves.box[box]["y1"]
+    return int(touched.sum()) if held else -1
+
+
+@inner
+def off_centre(value: int, low: int, high: int) -> float:
+    """How far a coordinate is from the middle of a box: 0 in the middle, near 1 at its edge."""
+    return abs(2 * value - low - high) / (high - low + 1)
+
+
+@inner
+def score_record(
+    trails: Trails, shelves: Shelves, record: int, first: int, last: int, score: Floats
+) -> None:
+    """score: minus the cost of the boxes that hold a sample; the share of their faces touched; minus the distance of
+    samples from the middle of the boxes that hold them."""
+    cost, touched, n_boxes, distance = 0.0, 0, 0, 0.0
+    begin = first_box_ending_after(shelves, record, trails.sample[first]["t"])
+    end = shelves.ptr[record + 1]
+    box = begin
+    while box < end and shelves.box[box]["since"] <= trails.sample[last - 1]["t"]:
+        faces = touched_faces(trails, shelves, box, first, last)
+        if faces >= 0:
+            span_x = shelves.box[box]["x1"] - shelves.box[box]["x0"] + 1
+            span_y = shelves.box[box]["y1"] - shelves.box[box]["y0"] + 1
+            cost += (shelves.box[box]["t1"] - shelves.box[box]["t0"] + 1) * (span_x + span_y)
+            touched += faces
+            n_boxes += 1
+        box += 1
+    for sample in range(first, last):
+        t, x, y = trails.sample[sample]["t"], trails.sample[sample]["x"], trails.sample[sample]["y"]
+        held = box_holding(shelves, first_box_ending_after(shelves, record, t), end, t, x, y)
+        distance += off_centre(t, shelves.box[held]["t0"], shelves.box[held]["t1"])
+        distance += off_centre(x, shelves.box[held]["x0"], shelves.box[held]["x1"])
+        distance += off_centre(y, shelves.box[held]["y0"], shelves.box[held]["y1"])
+    score[0] = -cost
+    score[1] = touched / (6 * n_boxes)
+    score[2] = -distance / (3 * (last - first))
+
+
+@kernel
+def score_fits(
+    trails: Trails, shelves: Shelves, knowledge: Knowledge, fits: Fits, begin: int, end: int, scores: Floats
+) -> None:
+    """A line of three scores for every record that fits attacks begin .. end - 1 (of one piece each)."""
+    for attack in range(begin, end):
+        piece = knowledge.ptr[attack]
+        for line in range(fits.at[attack], fits.at[attack] + fits.n[attack]):
+            score_record(
+                trails, shelves, fits.record[line], knowledge.first[piece], knowledge.last[piece], scores[line]
+            )
+
+
+@inner
+def all_consistent(
+    trails: Trails, shelves: Shelves, fits: Fits, attack: int, user: int, begin: int, end: int
+) -> bool:
+    """Whether every record that fits is consistent with the user's samples in slots begin .. end - 1."""
+    first, last = first_sample_at(trails, user, begin), first_sample_at(trails, user, end)
+    for line in range(fits.at[attack], fits.at[attack] + fits.n[attack]):
+        if not is_consistent(trails, shelves, fits.record[line], first, last, begin, end, 0, False):
+            return False
+    return True
+
+
+@kernel
+def find_leaks(
+    trails: Trails,
+    shelves: Shelves,
+    knowledge: Knowledge,
+    fits: Fits,
+    epsilon: int,
+    begin: int,
+    end: int,
+    leaked: Int64s,
+) -> None:
+    """leaked[i]: slots outside the interval, epoch by epoch, where all records that fit agree with the victim."""
+    for attack in range(begin, end):
+        piece, user = knowledge.ptr[attack], knowledge.victim[attack]
+        low, high = knowledge.begin[piece], knowledge.end[piece]
+        row, stop = trails.ptr[user], trails.ptr[user + 1]
+        leaked[attack] = 0
+        while row < stop:
+            if low <= trails.sample[row]["t"] < high:
+                row += 1
+                continue
+            epoch = trails.sample[row]["t"] // epsilon * epsilon
+            before, after = min(epoch + epsilon, low), max(epoch, high)
+            if all_consistent(trails, shelves, fits, attack, user, epoch, before) and all_consistent(
+                trails, shelves, fits, attack, user, after, epoch + epsilon
+            ):
+                leaked[attack] += max(before - epoch, 0) + max(epoch + epsilon - after, 0)
+            while row < stop and trails.sample[row]["t"] < epoch + epsilon:
+                row += 1
+
+
+@inner
+def common_extent(shelves: Shelves, fits: Fits, attack: int, t: int, best: int) -> int:
+    """Longer side of the hull of all boxes that the records have in a slot; ``best`` if not below that, or if one has none."""
+    x0, x1, y0, y1 = 2**31, -(2**31), 2**31, -(2**31)
+    for line in range(fits.at[attack], fits.at[attack] + fits.n[attack]):
+        record = fits.record[line]
+        box = first_box_ending_after(shelves, record, t)
+        there = False
+        while box < shelves.ptr[record + 1] and shelves.box[box]["since"] <= t:
+            if shelves.box[box]["t0"] <= t:
+                there = True
+                x0, x1 = min(x0, shelves.box[box]["x0"]), max(x1, shelves.box[box]["x1"])
+                y0, y1 = min(y0, shelves.box[box]["y0"]), max(y1, shelves.box[box]["y1"])
+            box += 1
+        if not there or max(x1 - x0, y1 - y0) + 1 >= best:
+            return best
+    return max(x1 - x0, y1 - y0) + 1
+
+
+@kernel
+def find_common_extents(
+    shelves: Shelves,
+    knowledge: Knowledge,
+    fits: Fits,
+    anywhere: bool,
+    most: int,
+    begin: int,
+    end: int,
+    extent: Int64s,
+) -> None:
+    """extent[i]: the smallest longer side, below ``most``, of a hull of all records that fit, in one slot outside the
+    interval (or anywhere); ``most`` if there is none."""
+    for attack in range(begin, end):
+        piece = knowledge.ptr[attack]
+        low, high = knowledge.begin[piece], knowledge.end[piece]
+        best = most
+        if fits.n[attack]:
+            record = fits.record[fits.at[attack]]
+            for box in range(shelves.ptr[record], shelves.ptr[record + 1]):
+                for t in range(shelves.box[box]["t0"], shelves.box[box]["t1"] + 1):
+                    if best > 1 and (anywhere or not low <= t < high):
+                        best = common_extent(shelves, fits, attack, t, best)
+        extent[attack] = best
+
+
+@kernel
+def find_cell_fits(
+    shelves: Shelves,
+    x: Int64s,
+    y: Int64s,
+    own: Int64s,
+    begin: int,
+    end: int,
+    n_fits: Int64s,
+    own_fits: Bools,
+    shares: Floats,
+) -> None:
+    """For known cells x[i], y[i] (a line of them per attack): how many records have a box over each of them, whether
+    the victim's own has, and the share of a record spent on these cells, mean over its boxes of known cells / cells
+    inside: shares[i] = (that of the victim's own record, the largest of all, how many records have the largest)."""
+    n_cells = x.shape[1]
+    covered = np.empty(n_cells, np.bool_)
+    for attack in range(begin, end):
+        n_fits[attack], shares[attack, 0], shares[attack, 1], shares[attack, 2] = 0, -1.0, -1.0, 0.0
+        for record in range(len(shelves.ptr) - 1):
+            covered[:] = False
+            share = 0.0
+            for box in range(shelves.ptr[record], shelves.ptr[record + 1]):
+                inside = 0
+                for cell in range(n_cells):
+                    if (
+                        shelves.box[box]["x0"] <= x[attack, cell] <= shelves.box[box]["x1"]
+                        and shelves.box[box]["y0"] <= y[attack, cell] <= shelves.box[box]["y1"]
+                    ):
+                        covered[cell] = True
+                        inside += 1
+                if inside:
+                    area = (shelves.box[box]["x1"] - shelves.box[box]["x0"] + 1.0) * (shelves.box[box]["y1"] - shelves.box[box]["y0"] + 1.0)
+                    share += inside / area
+            share /= shelves.ptr[record + 1] - shelves.ptr[record]
+            n_fits[attack] += covered.all()
+            if record == own[attack]:
+                own_fits[attack] = covered.all()
+                shares[attack, 0] = share
+            if share > shares[attack, 1]:
+                shares[attack, 1], shares[attack, 2] = share, 0.0
+            if share == shares[attack, 1]:
+                shares[attack, 2] += 1.0
+
+
+@kernel
+def find_heaviest_places(shelves: Shelves, counted: Bools, begin: int, end: int, x: Floats, y: Floats) -> None:
+    """x[j], y[j]: where counted boxes of record j pile up, a box weighing 1 / cells inside on each of its cells.
+
+    Looked at are the middles of the boxes; NaN where none is counted. Of equals the earliest to begin.
+    """
+    for record in range(begin, end):
+        x[record], y[record], heaviest, earliest = np.nan, np.nan, 0.0, 0
+        for box in range(shelves.ptr[record], shelves.ptr[record + 1]):
+            if not counted[box]:
+                continue
+            here = shelves.box[box]
+            middle_x, middle_y = (here["x0"] + here["x1"]) // 2, (here["y0"] + here["y1"]) // 2
+            weight = 0.0
+            for other in range(shelves.ptr[record], shelves.ptr[record + 1]):
+                row = shelves.box[other]
+                if (
+                    counted[other]
+                    and row["x0"] <= middle_x <= row["x1"]
+                    and row["y0"] <= middle_y <= row["y1"]
+                ):
+                    weight += 1.0 / ((row["x1"] - row["x0"] + 1.0) * (row["y1"] - row["y0"] + 1.0))
+            if weight > heaviest or (weight == heaviest and here["t0"] < earliest):
+                heaviest, earliest = weight, here["t0"]
+                x[record], y[record] = (here["x0"] + here["x1"] + 1) / 2, (here["y0"] + here["y1"] + 1) / 2
