@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from shoal.audit.records import Records, make_shelves, make_trails
 from shoal.blocks import Workers
-from shoal.kernels.coverage import Findings, Terms, check_coverage
+from shoal.kernels.consistency import Shelves, Trails
+from shoal.kernels.coverage import Findings, Terms, check_coverage, find_possible_owners
+from shoal.progress import Progress, Silent
 from shoal.promise import Promise
 from shoal.samples import Int64s, Samples
 
 UNKNOWN, NONE = -1, -2  # a user's own record, where it is not a number
+_BLOCKS = 40  # steps of progress
 
 
 class Violation(NamedTuple):
@@ -25,12 +29,18 @@ class Violation(NamedTuple):
 
 
 class Coverage(NamedTuple):
-    """What the exact check found. Intervals with the same knowledge count as one segment."""
+    """What the exact check found: how many users and intervals were looked at, and in how many of these fewer than k
+    records were left to either attacker. Intervals with the same knowledge count as one.
+
+    worst: for each user concerned and either attacker the interval that leaves the fewest records, worst first.
+    n_unchecked: users who would be unprotected, but who may have no record; nobody can tell without a key.
+    """
 
     n_users: int
-    n_segments: int
+    n_intervals: int
     n_strict: int
     n_tolerant: int
+    n_unchecked: int
     worst: list[Violation]
 
     @property
@@ -39,8 +49,16 @@ class Coverage(NamedTuple):
         return self.n_strict == self.n_tolerant == 0
 
 
-def check(samples: Samples, records: Records, promise: Promise, own: Int64s, workers: Workers) -> Coverage:
+def check(
+    samples: Samples,
+    records: Records,
+    promise: Promise,
+    own: Int64s,
+    workers: Workers,
+    progress: Progress | None = None,
+) -> Coverage:
     """Check guarantee 1 for everybody. own[i]: the record of user i, UNKNOWN, or NONE (who is promised nothing)."""
+    progress = progress or Silent()
     boxes = records.boxes
     begin = min(int(samples.t.min()), int(boxes.t0.min()))
     end = max(int(samples.t.max()), int(boxes.t1.max())) + 1
@@ -57,13 +75,45 @@ def check(samples: Samples, records: Records, promise: Promise, own: Int64s, wor
     trails, shelves = make_trails(samples), make_shelves(records)
     lonely = _lonely_ranges(records, promise.k, tau, earliest, latest)
     terms = Terms(promise.k, tau, epsilon)
+    blocks = np.linspace(0, samples.n_users, _BLOCKS + 1).astype(np.int64).tolist()
+    progress.stage("checking every user and interval", _BLOCKS)
+    for start, stop in pairwise(blocks):
+        workers.over(
+            stop - start,
+            lambda first, last, start=start: check_coverage(
+                trails, shelves, own, terms, earliest, latest, lonely, start + first, start + last, findings
+            ),
+        )
+        progress.advance()
+    excused = _without_record(trails, shelves, records, own, findings, terms, workers)
+    findings.violations[excused] = 0
+    return _coverage(findings, int((own != NONE).sum()), len(excused))
+
+
+def _without_record(
+    trails: Trails,
+    shelves: Shelves,
+    records: Records,
+    own: Int64s,
+    findings: Findings,
+    terms: Terms,
+    workers: Workers,
+) -> Int64s:
+    """Users who are unprotected but may have no record: nothing in the file could be theirs, and records are missing.
+
+    If there are more of them than records are missing, some do have a record, and the file is untrue as well.
+    """
+    users = np.flatnonzero((findings.violations[:, 1] > 0) & (own == UNKNOWN))
+    found = np.zeros(len(users), np.bool_)
     workers.over(
-        samples.n_users,
-        lambda first, last: check_coverage(
-            trails, shelves, own, terms, earliest, latest, lonely, first, last, findings
+        len(users),
+        lambda first, last: find_possible_owners(
+            trails, shelves, users, terms.epsilon, first, last, found
         ),
     )
-    return _coverage(findings, int((own != NONE).sum()))
+    without = users[~found]
+    n_missing = int((own == UNKNOWN).sum()) - records.n_records
+    return without if len(without) <= n_missing else without[:0]
 
 
 def _lonely_ranges(records: Records, k: int, tau: int, earliest: int, latest: int) -> Int64s:
@@ -88,7 +138,7 @@ def _lonely_ranges(records: Records, k: int, tau: int, earliest: int, latest: in
     return lines[wanted]
 
 
-def _coverage(findings: Findings, n_users: int) -> Coverage:
+def _coverage(findings: Findings, n_users: int, n_unchecked: int) -> Coverage:
     worst = [
         Violation(int(user), name, int(findings.begin[user, attacker]), int(findings.records[user, attacker]))
         for attacker, name in enumerate(("strict", "gap-tolerant"))
@@ -96,4 +146,4 @@ def _coverage(findings: Findings, n_users: int) -> Coverage:
     ]
     strict, tolerant = findings.violations.sum(axis=0).tolist()
     worst.sort(key=lambda violation: violation.n_records)
-    return Coverage(n_users, int(findings.segments.sum()), strict, tolerant, worst)
+    return Coverage(n_users, int(findings.segments.sum()), strict, tolerant, n_unchecked, worst)

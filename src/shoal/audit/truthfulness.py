@@ -1,0 +1,86 @@
+"""Truthfulness: every box holds a sample of its own user, boxes of a record do not overlap, and what is suppressed."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from shoal.audit.records import make_trails
+from shoal.audit.scene import Target
+from shoal.blocks import Workers
+from shoal.kernels.truth import find_held
+from shoal.promise import Grid
+from shoal.reading.zones import Zone
+from shoal.samples import Bools, Samples
+
+_QUARTERS = 4
+_HOURS = 24
+
+
+class Part(NamedTuple):
+    """Suppression in a part of the data."""
+
+    n_samples: int
+    n_suppressed: int
+
+    @property
+    def share(self) -> float:
+        """The suppressed share of the samples."""
+        return self.n_suppressed / self.n_samples if self.n_samples else 0.0
+
+
+class Truthfulness(NamedTuple):
+    """Boxes that should not be there, and samples that are not.
+
+    by_activity: users in quarters, from those with the fewest samples to those with the most; by_hour: hours of the day.
+    """
+
+    n_boxes: int
+    n_empty_boxes: int
+    n_overlapping_boxes: int
+    suppressed: Part
+    n_users_without_record: int
+    by_activity: list[Part]
+    by_hour: list[Part]
+
+    @property
+    def kept(self) -> bool:
+        """Whether everything published is true."""
+        return self.n_empty_boxes == self.n_overlapping_boxes == 0
+
+
+def check_truthfulness(
+    samples: Samples, target: Target, grid: Grid, zone: Zone, workers: Workers
+) -> Truthfulness:
+    """Look at every box and every sample; needs to know which record is whose."""
+    boxes = target.records.boxes
+    published, filled = np.zeros(len(samples), np.bool_), np.zeros(boxes.n_boxes, np.bool_)
+    trails = make_trails(samples)
+    workers.over(
+        samples.n_users,
+        lambda begin, end: find_held(trails, target.shelves, target.own, begin, end, published, filled),
+    )
+    # Boxes come by their ends, so one that overlaps any earlier box of its record overlaps the one just before it.
+    overlapping = (boxes.owner[1:] == boxes.owner[:-1]) & (boxes.t0[1:] <= boxes.t1[:-1])
+    activity = np.bincount(samples.user, minlength=samples.n_users)
+    quarter = np.empty(samples.n_users, np.int64)
+    order = np.argsort(activity, kind="stable")
+    quarter[order] = np.arange(samples.n_users) * _QUARTERS // samples.n_users
+    hour = zone.from_utc(samples.t * grid.step_s) // 3600 % _HOURS
+    return Truthfulness(
+        n_boxes=boxes.n_boxes,
+        n_empty_boxes=int((~filled).sum()),
+        n_overlapping_boxes=int(overlapping.sum()),
+        suppressed=Part(len(samples), int((~published).sum())),
+        n_users_without_record=int((target.own < 0).sum()),
+        by_activity=_parts(quarter[samples.user], published, _QUARTERS),
+        by_hour=_parts(hour, published, _HOURS),
+    )
+
+
+def _parts(part: np.typing.NDArray[np.int64], published: Bools, n: int) -> list[Part]:
+    sizes, kept = np.bincount(part, minlength=n), np.bincount(part[published], minlength=n)
+    return [
+        Part(size, size - held) for size, held in zip(sizes.tolist(), kept.tolist(), strict=True)
+    ]

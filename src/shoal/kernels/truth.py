@@ -1,0 +1,27 @@
+"""Which samples lie in boxes of their own user's record, and which boxes hold one."""
+
+from __future__ import annotations
+
+from shoal.kernels.compiled import kernel
+from shoal.kernels.consistency import Shelves, Trails, first_box_ending_after, holds
+from shoal.samples import Bools, Int64s
+
+
+@kernel
+def find_held(
+    trails: Trails, shelves: Shelves, own: Int64s, begin: int, end: int, published: Bools, filled: Bools
+) -> None:
+    """published[s]: whether sample s lies in a box of its user's own record (own[user], below 0: none), for users
+    begin .. end - 1; filled[b]: whether box b holds a sample of its own user. Both come as False."""
+    for user in range(begin, end):
+        if own[user] < 0:
+            continue
+        stop = shelves.ptr[own[user] + 1]
+        for sample in range(trails.ptr[user], trails.ptr[user + 1]):
+            row = trails.sample[sample]
+            box = first_box_ending_after(shelves, own[user], row["t"])
+            while box < stop and shelves.box[box]["since"] <= row["t"]:
+                if holds(shelves, box, row["t"], row["x"], row["y"]):
+                    published[sample] = True
+                    filled[box] = True
+                box += 1
