@@ -11,8 +11,8 @@ from engine import as_samples
 from oracles.attacker import violations
 from oracles.casual_worlds import random_case
 from oracles.reference import reference_release
-from shoal.audit.coverage import NONE, UNKNOWN, check
-from shoal.audit.records import make_records
+from shoal.auditing.coverage import NONE, UNKNOWN, check
+from shoal.auditing.records import make_records
 from shoal.blocks import Workers
 from shoal.boxes import Boxes
 from shoal.promise import Promise

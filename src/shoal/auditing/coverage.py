@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.audit.records import Records, make_shelves, make_trails
+from shoal.auditing.records import Records, make_shelves, make_trails
 from shoal.blocks import Workers
 from shoal.kernels.consistency import Shelves, Trails
 from shoal.kernels.coverage import Findings, Terms, check_coverage, find_possible_owners

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from shoal.audit.drawing import intervals, points
-from shoal.audit.figures import Figure, figures, guessed, linked, own_fits
-from shoal.audit.scene import Scene, Target
+from shoal.auditing.drawing import intervals, points
+from shoal.auditing.figures import Figure, figures, guessed, linked, own_fits
+from shoal.auditing.scene import Scene, Target
 from shoal.kernels.attacks import Knowledge
 from shoal.samples import Bools, Floats
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from shoal.audit.figures import Figure, figures, guessed, linked
-from shoal.audit.scene import Scene, Target
+from shoal.auditing.figures import Figure, figures, guessed, linked
+from shoal.auditing.scene import Scene, Target
 from shoal.kernels.attacks import find_cell_fits, find_heaviest_places
 from shoal.samples import Bools, Floats, Int64s
 

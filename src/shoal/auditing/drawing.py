@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.audit.scene import Scene
+from shoal.auditing.scene import Scene
 from shoal.kernels.attacks import Knowledge, find_rows
 from shoal.samples import Int64s
 

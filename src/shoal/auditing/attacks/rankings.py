@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.audit.drawing import intervals
-from shoal.audit.figures import Figure, attack_of, figures, linked, own_fits, own_lines
-from shoal.audit.scene import Scene, Target
-from shoal.audit.shares import Share, chance_of_more
+from shoal.auditing.drawing import intervals
+from shoal.auditing.figures import Figure, attack_of, figures, linked, own_fits, own_lines
+from shoal.auditing.scene import Scene, Target
+from shoal.auditing.shares import Share, chance_of_more
 from shoal.kernels.attacks import Fits, Knowledge, score_fits
 from shoal.samples import Bools, Floats
 

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.audit.drawing import intervals
-from shoal.audit.figures import Figure, figures, own_fits
-from shoal.audit.scene import Scene, Target, everybody
+from shoal.auditing.drawing import intervals
+from shoal.auditing.figures import Figure, figures, own_fits
+from shoal.auditing.scene import Scene, Target, everybody
 from shoal.kernels.attacks import Fits, Knowledge, find_leaks
 from shoal.samples import Int64s
 

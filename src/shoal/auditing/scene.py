@@ -7,8 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from shoal.audit.coverage import NONE, UNKNOWN
-from shoal.audit.records import Records, make_shelves, make_trails, pseudonymized
+from shoal.auditing.coverage import NONE, UNKNOWN
+from shoal.auditing.records import Records, make_shelves, make_trails, pseudonymized
 from shoal.blocks import Workers
 from shoal.kernels.attacks import Fits, Knowledge, find_fits
 from shoal.kernels.consistency import Shelves, Trails

@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
-from shoal.audit.drawing import intervals
-from shoal.audit.figures import Figure, figures
-from shoal.audit.scene import Scene, Target, everybody
+from shoal.auditing.drawing import intervals
+from shoal.auditing.figures import Figure, figures
+from shoal.auditing.scene import Scene, Target, everybody
 from shoal.kernels.attacks import Fits, Knowledge, find_common_extents
 from shoal.samples import Bools, Floats
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.audit.drawing import intervals
-from shoal.audit.figures import Figure, attack_of, figures, guessed, linked, own_fits, own_lines
-from shoal.audit.scene import Scene, Target
+from shoal.auditing.drawing import intervals
+from shoal.auditing.figures import Figure, attack_of, figures, guessed, linked, own_fits, own_lines
+from shoal.auditing.scene import Scene, Target
 from shoal.kernels.attacks import Knowledge
 from shoal.kernels.chain import find_survivors
 from shoal.kernels.coverage import Terms
