@@ -1,0 +1,328 @@
+"""What the audit measures, worked out the slow way from docs/audit.md, one attack at a time.
+
+Data as in ``attacker``: samples ``{user: {(t, x, y), ...}}``, records ``{user: [(t0, t1, x0, x1, y0, y1), ...]}``
+keyed by the user whose record it is; ``tau`` and ``epsilon`` in slots, None for ``--whole``. An interval or
+piece of time is (begin, end), its end left out. A user without boxes has no record. Shares are fractions.
+"""
+
+from collections import Counter
+from fractions import Fraction
+from itertools import combinations
+from math import ceil, inf
+from typing import NamedTuple
+
+from oracles.attacker import (
+    Violation,
+    consistent,
+    consistent_gap_tolerant,
+    covers,
+    epoch_of,
+    in_box,
+    interval_starts,
+    knowledge,
+)
+
+# --- consistency -------------------------------------------------------------------------------------------
+
+
+def interval(a: int | None, tau: int | None):
+    """[a, a+tau), or all of time for ``--whole``."""
+    return (-inf, inf) if tau is None else (a, a + tau)
+
+
+def inside(t: int, piece) -> bool:
+    begin, end = piece
+    return begin <= t < end
+
+
+def wholly_inside(box, piece) -> bool:
+    return inside(box[0], piece) and inside(box[1], piece)
+
+
+def shares_a_slot(box, piece) -> bool:
+    return any(inside(t, piece) for t in slots(box))
+
+
+def slots(box) -> range:
+    return range(box[0], box[1] + 1)
+
+
+def published(records) -> dict:
+    return {user: boxes for user, boxes in records.items() if len(boxes) > 0}
+
+
+def consistent_with_pieces(boxes, samples_of_victim, pieces) -> bool:
+    """All samples in the pieces are covered, and a box wholly inside one of the pieces holds one of them.
+
+    Two pieces that touch remain two: a box across the border of both lies wholly inside neither.
+    """
+    known = {s for s in samples_of_victim if any(inside(s[0], piece) for piece in pieces)}
+    to_explain = [box for box in boxes if any(wholly_inside(box, piece) for piece in pieces)]
+    return covers(boxes, known) and all(any(in_box(s, box) for s in known) for box in to_explain)
+
+
+def candidates(samples, records, victim, intervals) -> set:
+    """S: the users whose records are strictly consistent with what is known in each of the intervals."""
+    own = samples.get(victim, set())
+    return {
+        user
+        for user, boxes in published(records).items()
+        if all(consistent_with_pieces(boxes, own, [known]) for known in intervals)
+    }
+
+
+# --- exact checks ------------------------------------------------------------------------------------------
+
+
+class Keyless(NamedTuple):
+    violations: list[Violation]  # all of them
+    without_own: list[Violation]  # those of users without a possible own record; all gap-tolerant
+    not_checked: set  # the users of without_own, when the missing records can account for all of them
+
+
+def possible_own_records(own_samples, record_list, epsilon: int | None) -> list:
+    """The records that are gap-tolerantly consistent with the user's whole trajectory."""
+    return [b for b in record_list if consistent_gap_tolerant(b, own_samples, None, None, epsilon)]
+
+
+def keyless_violations(samples, records, k: int, tau: int | None, epsilon: int | None) -> Keyless:
+    """Coverage of every user when nobody knows whose record is whose. ``records`` may be a plain list."""
+    record_list = [b for b in (records.values() if isinstance(records, dict) else records) if len(b) > 0]
+    found, without_own = [], []
+    for user, own_samples in samples.items():
+        possible = possible_own_records(own_samples, record_list, epsilon)
+        for a in interval_starts(samples, dict(enumerate(record_list)), tau, epsilon):
+            known = knowledge(samples, user, a, tau)
+            n_strict = sum(consistent(boxes, known, a, tau) for boxes in record_list)
+            if n_strict < k and any(consistent(boxes, known, a, tau) for boxes in possible):
+                found.append(Violation(user, a, "strict", n_strict))
+            n_tolerant = sum(consistent_gap_tolerant(b, known, a, tau, epsilon) for b in record_list)
+            if n_tolerant < k:
+                found.append(Violation(user, a, "gap-tolerant", n_tolerant))
+                if not possible:
+                    without_own.append(found[-1])
+    unprotected = {violation.user for violation in without_own}
+    n_missing = len(samples) - len(record_list)
+    return Keyless(found, without_own, unprotected if len(unprotected) <= n_missing else set())
+
+
+def boxes_without_own_sample(samples, records) -> list:
+    """(user, box) for every box that holds no sample of its own user."""
+    return [
+        (user, box)
+        for user, boxes in records.items()
+        for box in boxes
+        if not any(in_box(s, box) for s in samples.get(user, ()))
+    ]
+
+
+def overlapping_pairs(records) -> list:
+    """(user, box, box) for every two boxes of a record that share a slot, wherever in space they are."""
+    return [
+        (user, one, other)
+        for user, boxes in records.items()
+        for one, other in combinations(boxes, 2)
+        if set(slots(one)) & set(slots(other))
+    ]
+
+
+def suppressed_samples(samples, records) -> set:
+    """(user, sample) for every sample in no box of the user's own record; all samples of those who have none."""
+    return {(user, s) for user, own in samples.items() for s in own if not covers(records.get(user, ()), [s])}
+
+
+# --- rankings ----------------------------------------------------------------------------------------------
+
+
+def span(low: int, high: int) -> int:
+    return high - low + 1
+
+
+def boxes_with(boxes, known) -> list:
+    return [box for box in boxes if any(in_box(s, box) for s in known)]
+
+
+def smallest_score(boxes, known) -> int:
+    """Sum of span_t (span_x + span_y) of the boxes that hold a known sample; the lowest is picked."""
+    return sum(
+        span(t0, t1) * (span(x0, x1) + span(y0, y1)) for t0, t1, x0, x1, y0, y1 in boxes_with(boxes, known)
+    )
+
+
+def faces_score(boxes, known) -> Fraction:
+    """Share of the faces, six of each box with a known sample, that one of these touches; the highest is picked."""
+    holding = boxes_with(boxes, known)
+    touched = 0
+    for box in holding:
+        here = [s for s in known if in_box(s, box)]
+        for axis in range(3):
+            for face in (box[2 * axis], box[2 * axis + 1]):
+                touched += any(s[axis] == face for s in here)
+    return Fraction(touched, 6 * len(holding))
+
+
+def central_score(boxes, known) -> Fraction:
+    """Mean of |2 s - low - high| / (high - low + 1) over known samples and axes; the lowest is picked.
+
+    Every known sample lies in a box. The box that counts ends first; of those, begins first; of those, is listed first.
+    """
+    total = Fraction(0)
+    for s in known:
+        box = min((b for b in boxes if in_box(s, b)), key=lambda b: (b[1], b[0]))
+        for axis in range(3):
+            low, high = box[2 * axis], box[2 * axis + 1]
+            total += Fraction(abs(2 * s[axis] - low - high), span(low, high))
+    return total / (3 * len(known))
+
+
+# --- attacks by whoever knows the method, and what leaks ---------------------------------------------------
+
+
+def in_common(one, other):
+    """The box of the slots and cells in both, or None."""
+    lows = [max(one[i], other[i]) for i in (0, 2, 4)]
+    highs = [min(one[i], other[i]) for i in (1, 3, 5)]
+    if any(low > high for low, high in zip(lows, highs, strict=True)):
+        return None
+    return tuple(end for pair in zip(lows, highs, strict=True) for end in pair)
+
+
+def meet(one, other, known, whole) -> bool:
+    """Two boxes have a cell and a slot in common, and there is a known sample or a slot outside the interval there."""
+    common = in_common(one, other)
+    if common is None:
+        return False
+    return any(in_box(s, common) for s in known) or any(not inside(t, whole) for t in slots(common))
+
+
+def fits_in_window(boxes, known, whole, window) -> bool:
+    """Condition 1 of the chain attack."""
+    to_explain = [box for box in boxes if wholly_inside(box, whole) and wholly_inside(box, window)]
+    return covers(boxes, [s for s in known if inside(s[0], window)]) and all(
+        any(in_box(s, box) for s in known) for box in to_explain
+    )
+
+
+def all_meet(boxes, others, known, whole, window) -> bool:
+    """One half of condition 2. The box that is met may be any of the other record, in the window or not."""
+    to_meet = [box for box in boxes if shares_a_slot(box, window) and not wholly_inside(box, whole)]
+    return all(any(meet(box, other, known, whole) for other in others) for box in to_meet)
+
+
+def chain_survivors(samples, records, victim, a: int, k: int, tau: int, epsilon: int) -> set:
+    """The users of S(K) whose records at least k-1 others may cover, in every window that shares a slot with I."""
+    whole = interval(a, tau)
+    known = knowledge(samples, victim, a, tau)
+    r = ceil(Fraction(tau, epsilon))
+    first, last = epoch_of(a, epsilon) - r, epoch_of(a + tau - 1, epsilon)
+    windows = [(m * epsilon, (m + r + 1) * epsilon) for m in range(first, last + 1)]
+    files = published(records)
+
+    def may_cover(c, d, window) -> bool:
+        return (
+            fits_in_window(files[d], known, whole, window)
+            and all_meet(files[c], files[d], known, whole, window)
+            and all_meet(files[d], files[c], known, whole, window)
+        )
+
+    return {
+        c
+        for c in candidates(samples, records, victim, [whole])
+        if all(sum(may_cover(c, d, window) for d in files if d != c) >= k - 1 for window in windows)
+    }
+
+
+def pieces_outside(e: int, epsilon: int, a: int, tau: int) -> list:
+    """P: what epoch e has outside [a, a+tau), up to two pieces."""
+    begin, end = e * epsilon, (e + 1) * epsilon
+    before, after = (begin, min(end, a)), (max(begin, a + tau), end)
+    return [piece for piece in (before, after) if piece[0] < piece[1]]
+
+
+def leakage(samples, records, victim, a: int, tau: int, epsilon: int) -> int | None:
+    """Slots outside [a, a+tau) of the epochs that leak; None when no record is consistent with K."""
+    still_there = candidates(samples, records, victim, [interval(a, tau)])
+    if not still_there:
+        return None
+    own = samples[victim]
+    leaked = 0
+    for e in {epoch_of(s[0], epsilon) for s in own}:
+        pieces = pieces_outside(e, epsilon, a, tau)
+        present = any(inside(s[0], piece) for s in own for piece in pieces)
+        if present and all(consistent_with_pieces(records[user], own, pieces) for user in still_there):
+            leaked += sum(end - begin for begin, end in pieces)
+    return leaked
+
+
+# --- points and places -------------------------------------------------------------------------------------
+
+
+def points_fit(records, points) -> set:
+    """The users whose records hold every point; boxes without a point do not matter."""
+    return {user for user, boxes in published(records).items() if covers(boxes, points)}
+
+
+def cells_of(box) -> set:
+    return {(x, y) for x in range(box[2], box[3] + 1) for y in range(box[4], box[5] + 1)}
+
+
+def most_frequent(cells) -> list:
+    """The cells by falling frequency; of equally frequent ones the smaller x, then y, first."""
+    counts = Counter(cells)
+    return sorted(counts, key=lambda cell: (-counts[cell], cell))
+
+
+def top_cells(samples_of_user, n: int) -> list:
+    return most_frequent((x, y) for _, x, y in samples_of_user)[:n]
+
+
+def cells_fit(records, cells) -> set:
+    """The users whose records hold every one of the cells, whenever."""
+    return {
+        user
+        for user, boxes in published(records).items()
+        if all(any(cell in cells_of(box) for box in boxes) for cell in cells)
+    }
+
+
+def share_on_cells(boxes, cells) -> Fraction:
+    """Mean over the boxes of (known cells inside) / (cells inside)."""
+    shares = [Fraction(len(cells_of(box) & set(cells)), len(cells_of(box))) for box in boxes]
+    return sum(shares) / len(boxes)
+
+
+def true_place(samples_of_user, hours):
+    """The cell with the most samples in slots for which ``hours(t)``, or None without such samples."""
+    places = most_frequent((x, y) for t, x, y in samples_of_user if hours(t))
+    return places[0] if places else None
+
+
+def guessed_place(boxes, hours):
+    """Twice the centre, in cells, of the smallest box in space that begins in those hours, the earliest of them.
+
+    Of boxes that are as small and begin together the first listed counts. None when no box begins in those hours.
+    """
+    beginning = [box for box in boxes if hours(box[0])]
+    if not beginning:
+        return None
+    _, _, x0, x1, y0, y1 = min(beginning, key=lambda b: (span(b[2], b[3]) + span(b[4], b[5]), b[0]))
+    return x0 + x1 + 1, y0 + y1 + 1
+
+
+def homogeneity(samples, records, victim, a: int | None, tau: int | None) -> int | None:
+    """The smallest longer side, in cells, of the hull of S(K)'s boxes in a slot outside the interval.
+
+    Only slots in which every record of S(K) has a box; None when there are none, or no record fits.
+    ``--whole``: any slot.
+    """
+    whole = interval(a, tau)
+    group = [records[user] for user in candidates(samples, records, victim, [whole])]
+    sides = []
+    for t in {t for boxes in group for box in boxes for t in slots(box)}:
+        present = [[box for box in boxes if t in slots(box)] for boxes in group]
+        if all(present) and (tau is None or not inside(t, whole)):
+            here = [box for boxes in present for box in boxes]
+            width = span(min(box[2] for box in here), max(box[3] for box in here))
+            height = span(min(box[4] for box in here), max(box[5] for box in here))
+            sides.append(max(width, height))
+    return min(sides, default=None)
