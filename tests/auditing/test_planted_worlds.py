@@ -2,7 +2,7 @@
 
 import pytest
 
-from audit.planted import COVERAGE_FAULTS, invented_box, reused_hiding_sets
+from auditing.planted import COVERAGE_FAULTS, invented_box, reused_hiding_sets
 from oracles.attacker import (
     consistent,
     consistent_gap_tolerant,
