@@ -1,0 +1,68 @@
+"""An audit from beginning to end: the exact checks, then the attacks one after the other."""
+
+from __future__ import annotations
+
+import time
+
+from shoal.auditing.attacks.chain import attack_chain
+from shoal.auditing.attacks.homogeneity import attack_homogeneity
+from shoal.auditing.attacks.leakage import attack_leakage
+from shoal.auditing.attacks.linkage import (
+    attack_intervals,
+    attack_linkage,
+    attack_longer,
+    attack_points,
+)
+from shoal.auditing.attacks.places import attack_home_and_work, attack_top_locations
+from shoal.auditing.attacks.rankings import attack_rankings, findings
+from shoal.auditing.coverage import check
+from shoal.auditing.result import Audit, Counts
+from shoal.auditing.scene import Scene
+from shoal.auditing.truthfulness import check_truthfulness
+from shoal.progress import Progress
+
+ATTACKS = (
+    attack_linkage,
+    attack_rankings,
+    attack_chain,
+    attack_longer,
+    attack_intervals,
+    attack_points,
+    attack_top_locations,
+    attack_home_and_work,
+    attack_homogeneity,
+)
+
+
+def run_audit(scene: Scene, warnings: list[str], progress: Progress) -> Audit:
+    """Hold a file to a promise, and measure what is not promised."""
+    began = time.perf_counter()
+    samples, published = scene.samples, scene.published
+    coverage = check(
+        samples, published.records, scene.promise, published.own, scene.workers, progress
+    )
+    truthfulness = None
+    if published.has_key:
+        truthfulness = check_truthfulness(samples, published, scene.grid, scene.zone, scene.workers)
+    progress.stage("attacking", len(ATTACKS) + 1)
+    figures = []
+    for attack in ATTACKS:
+        figures += attack(scene)
+        progress.advance()
+    leakage = attack_leakage(scene)
+    progress.advance()
+    figures += leakage.figures
+    boxes = published.records.boxes
+    return Audit(
+        promise=scene.promise,
+        grid=scene.grid,
+        counts=Counts(samples.n_users, len(samples), published.records.n_records, boxes.n_boxes),
+        coverage=coverage,
+        truthfulness=truthfulness,
+        figures=figures,
+        leakage=leakage.spread,
+        findings=findings(figures, scene.promise.k),
+        seconds=time.perf_counter() - began,
+        warnings=warnings,
+        samples=samples,
+    )

@@ -1,0 +1,156 @@
+"""What an audit found, in small typed pieces, and as JSON with stable keys (docs/formats.md)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from shoal.auditing.attacks.leakage import Spread
+from shoal.auditing.attacks.rankings import Finding
+from shoal.auditing.coverage import Coverage, Violation
+from shoal.auditing.figures import NO_KEY, Figure
+from shoal.auditing.shares import Share
+from shoal.auditing.truthfulness import Part, Truthfulness
+from shoal.promise import Grid, Promise
+from shoal.samples import Samples
+
+_MOST_COUNTEREXAMPLES = 10
+
+
+class Counts(NamedTuple):
+    """How much was audited."""
+
+    users: int
+    samples: int
+    records: int
+    boxes: int
+
+
+@dataclass(frozen=True)
+class Audit:
+    """The promise a file was held to, the exact checks, and the attacks. ``samples`` names the users of counterexamples."""
+
+    promise: Promise
+    grid: Grid
+    counts: Counts
+    coverage: Coverage
+    truthfulness: Truthfulness | None
+    figures: list[Figure]
+    leakage: Spread | None
+    findings: list[Finding]
+    seconds: float
+    warnings: list[str]
+    samples: Samples
+
+    @property
+    def kept(self) -> bool:
+        """Whether the promise is kept, as far as could be checked."""
+        return self.coverage.kept and (self.truthfulness is None or self.truthfulness.kept)
+
+    @property
+    def has_key(self) -> bool:
+        """Whether it was known which record is whose."""
+        return self.truthfulness is not None
+
+    def figure(self, attack: str, measure: str, variant: str = "") -> Figure | None:
+        """A measured figure by its name; None where the attack does not apply."""
+        for figure in self.figures:
+            if (figure.attack, figure.variant, figure.measure) == (attack, variant, measure):
+                return figure
+        return None
+
+    def to_dict(self, *, show_users: bool = False) -> dict[str, Any]:
+        """Everything, ready for JSON; users of counterexamples are named only if asked for."""
+        grid = self.grid
+        tau, epsilon = self.promise.tau, self.promise.epsilon
+        return {
+            "format": 1,
+            "kept": self.kept,
+            "promise": {
+                "k": self.promise.k,
+                "whole": self.promise.whole,
+                "tau_s": None if tau is None else tau * grid.step_s,
+                "epsilon_s": None if epsilon is None else epsilon * grid.step_s,
+            },
+            "counts": self.counts._asdict(),
+            "coverage": self._coverage(show_users),
+            "truthfulness": NO_KEY if self.truthfulness is None else _truthfulness(self.truthfulness),
+            "attacks": _attacks(self.figures),
+            "leakage_minutes": None if self.leakage is None else {
+                name: round(slots * grid.step_s / 60, 3) for name, slots in self.leakage._asdict().items()
+            },
+            "findings": [
+                {**finding._asdict(), "success": finding.success._asdict()} for finding in self.findings
+            ],
+            "warnings": self.warnings,
+            "seconds": round(self.seconds, 3),
+        }  # fmt: skip
+
+    def _coverage(self, show_users: bool) -> dict[str, Any]:
+        found = self.coverage
+        return {
+            "kept": found.kept,
+            "users": found.n_users,
+            "intervals": found.n_intervals,
+            "violations_strict": found.n_strict,
+            "violations_gap_tolerant": found.n_tolerant,
+            "users_unprotected": len({violation.user for violation in found.worst}),
+            "users_not_checked": found.n_unchecked,
+            "counterexamples": [
+                self.counterexample(violation, show_users=show_users)
+                for violation in found.worst[:_MOST_COUNTEREXAMPLES]
+            ],
+        }
+
+    def counterexample(self, violation: Violation, *, show_users: bool = False) -> dict[str, Any]:
+        """An interval that leaves too few records; both ends are Unix seconds, the end not included."""
+        step = self.grid.step_s
+        begin, end = (None, None) if self.promise.tau is None else (
+            violation.begin * step, (violation.begin + self.promise.tau) * step,
+        )  # fmt: skip
+        named = {"user": str(self.samples.users[violation.user])} if show_users else {}
+        return {
+            **named,
+            "attacker": violation.attacker,
+            "begin_s": begin,
+            "end_s": end,
+            "records": violation.n_records,
+        }
+
+
+def _truthfulness(found: Truthfulness) -> dict[str, Any]:
+    return {
+        "kept": found.kept,
+        "boxes": found.n_boxes,
+        "boxes_without_own_sample": found.n_empty_boxes,
+        "boxes_overlapping": found.n_overlapping_boxes,
+        "suppressed": _part(found.suppressed),
+        "users_without_record": found.n_users_without_record,
+        "suppressed_by_activity": [_part(part) for part in found.by_activity],
+        "suppressed_by_hour": [_part(part) for part in found.by_hour],
+    }
+
+
+def _part(part: Part) -> dict[str, Any]:
+    return {"samples": part.n_samples, "suppressed": part.n_suppressed, "share": round(part.share, 6)}
+
+
+def _attacks(figures: list[Figure]) -> dict[str, Any]:
+    """attack -> variant (where there are several) -> measure -> what was found."""
+    tree: dict[str, Any] = {}
+    for figure in figures:
+        branch = tree.setdefault(figure.attack, {})
+        if figure.variant:
+            branch = branch.setdefault(figure.variant, {})
+        branch[figure.measure] = {
+            "published": _share(figure.published),
+            "raw": _share(figure.raw),
+            "guessing": figure.guessing,
+        }
+    return tree
+
+
+def _share(share: Share | str) -> dict[str, Any] | str:
+    if isinstance(share, str):
+        return share
+    return {name: round(value, 6) for name, value in share._asdict().items()}
