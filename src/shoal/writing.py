@@ -54,13 +54,14 @@ def published_batches(
 ) -> Iterator[pa.RecordBatch]:
     """The published table, piece by piece; ``geometry`` adds a column of polygons."""
     schema = full_schema(projection, geometry=geometry)
+    names = pa.array(named.name.tolist(), pa.string())  # a list, since Arrow cuts long arrays of texts in pieces
     for begin in range(0, max(len(named.record), 1), _ROWS_AT_A_TIME):
         piece = slice(begin, begin + _ROWS_AT_A_TIME)
         boxes = Boxes._make(column[piece] for column in named.boxes)
         edges = (boxes.x0, boxes.x1 + np.int64(1), boxes.y0, boxes.y1 + np.int64(1))
         metres = Hulls._make(edge * np.float64(grid.cell_m) for edge in edges)
         columns: dict[str, Any] = {
-            RECORD: named.name[named.record[piece]],
+            RECORD: names.take(pa.array(named.record[piece])),
             T_START: boxes.t0 * (1000 * grid.step_s),
             T_END: (boxes.t1 + 1) * (1000 * grid.step_s),
             **dict(zip((X_MIN, X_MAX, Y_MIN, Y_MAX), metres, strict=True)),
