@@ -8,11 +8,11 @@ import numpy as np
 
 from shoal.audit.records import Records, make_shelves, make_trails
 from shoal.blocks import Workers
+from shoal.boxes import NONE as NONE
+from shoal.boxes import UNKNOWN as UNKNOWN
 from shoal.kernels.coverage import Findings, Terms, check_coverage
 from shoal.promise import Promise
 from shoal.samples import Int64s, Samples
-
-UNKNOWN, NONE = -1, -2  # a user's own record, where it is not a number
 
 
 class Violation(NamedTuple):
