@@ -9,6 +9,8 @@ import numpy as np
 
 from shoal.samples import Int32s, Int64s
 
+UNKNOWN, NONE = -1, -2  # a user's own record, where it is not a number
+
 
 class Boxes(NamedTuple):
     """Generalized samples in slots and cells, ends included; ``owner`` is the user whose record holds the box."""

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from shoal.reading.projection import Projection
+from shoal.reading.projection import Plane
 
 Floats = npt.NDArray[np.float64]
 
@@ -27,7 +27,7 @@ class Hulls(NamedTuple):
     y_max: Floats
 
 
-def in_degrees(boxes: Hulls, projection: Projection) -> Hulls:
+def in_degrees(boxes: Hulls, projection: Plane) -> Hulls:
     """Longitudes and latitudes that enclose boxes given in metres, rounded outwards.
 
     Boxes across the antimeridian span all longitudes, those around a pole reach up to it as well.

@@ -17,7 +17,8 @@ from shoal.errors import InputError
 from shoal.journal import checkpoint_folder, was_writing
 from shoal.naming import NamedBoxes
 from shoal.promise import Grid
-from shoal.reading.projection import Projection
+from shoal.reading.projection import Plane
+from shoal.schema import MANIFEST_SUFFIX
 from shoal.writing import key_table, suffix_of, write_published
 
 KEY_SUFFIXES = (".csv", ".parquet")
@@ -33,7 +34,7 @@ class Outputs(NamedTuple):
     @property
     def manifest(self) -> Path:
         """What is told about the release."""
-        return self.published.with_name(self.published.name + ".manifest.json")
+        return self.published.with_name(self.published.name + MANIFEST_SUFFIX)
 
     @property
     def checkpoint(self) -> Path:
@@ -120,7 +121,7 @@ def write_outputs(
     named: NamedBoxes,
     users: np.typing.NDArray[np.object_],
     grid: Grid,
-    projection: Projection | None,
+    projection: Plane | None,
     *,
     manifest: dict[str, Any],
     summary: dict[str, Any],

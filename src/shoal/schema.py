@@ -1,4 +1,4 @@
-"""Column names and Arrow schemas, spelled here only."""
+"""Names of columns and of what stands beside them, and Arrow schemas, spelled here only."""
 
 from __future__ import annotations
 
@@ -23,6 +23,9 @@ T_START, T_END = "t_start", "t_end"
 X_MIN, X_MAX, Y_MIN, Y_MAX = "x_min", "x_max", "y_min", "y_max"
 LON_MIN, LON_MAX, LAT_MIN, LAT_MAX = "lon_min", "lon_max", "lat_min", "lat_max"
 GEOMETRY = "geometry"
+
+NOTES = b"shoal"  # the key under which Parquet's metadata hold promise and grid, as JSON
+MANIFEST_SUFFIX = ".manifest.json"  # of the manifest beside a published file
 
 _UTC = pa.timestamp("ms", tz="UTC")  # Parquet has no whole seconds, and files should not differ from tables
 _METRIC = [

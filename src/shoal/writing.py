@@ -18,7 +18,7 @@ from shoal.errors import InputError
 from shoal.hulls import Hulls, as_polygons, in_degrees
 from shoal.naming import NamedBoxes
 from shoal.promise import Grid
-from shoal.reading.projection import Projection
+from shoal.reading.projection import Plane
 from shoal.schema import (
     GEOMETRY,
     KEY_SCHEMA,
@@ -26,6 +26,7 @@ from shoal.schema import (
     LAT_MIN,
     LON_MAX,
     LON_MIN,
+    NOTES,
     RECORD,
     T_END,
     T_START,
@@ -50,17 +51,20 @@ def suffix_of(path: Path) -> str:
 
 
 def published_batches(
-    named: NamedBoxes, grid: Grid, projection: Projection | None, *, geometry: bool = False
+    named: NamedBoxes, grid: Grid, projection: Plane | None, *, geometry: bool = False
 ) -> Iterator[pa.RecordBatch]:
     """The published table, piece by piece; ``geometry`` adds a column of polygons."""
     schema = full_schema(projection, geometry=geometry)
+    names = pa.array(
+        named.name.tolist(), pa.string()
+    )  # a list, since Arrow cuts long arrays of texts in pieces
     for begin in range(0, max(len(named.record), 1), _ROWS_AT_A_TIME):
         piece = slice(begin, begin + _ROWS_AT_A_TIME)
         boxes = Boxes._make(column[piece] for column in named.boxes)
         edges = (boxes.x0, boxes.x1 + np.int64(1), boxes.y0, boxes.y1 + np.int64(1))
         metres = Hulls._make(edge * np.float64(grid.cell_m) for edge in edges)
         columns: dict[str, Any] = {
-            RECORD: named.name[named.record[piece]],
+            RECORD: names.take(pa.array(named.record[piece])),
             T_START: boxes.t0 * (1000 * grid.step_s),
             T_END: (boxes.t1 + 1) * (1000 * grid.step_s),
             **dict(zip((X_MIN, X_MAX, Y_MIN, Y_MAX), metres, strict=True)),
@@ -75,7 +79,7 @@ def published_batches(
         yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def full_schema(projection: Projection | None, *, geometry: bool) -> pa.Schema:
+def full_schema(projection: Plane | None, *, geometry: bool) -> pa.Schema:
     """Columns of a published table."""
     schema = published_schema(geographic=projection is not None)
     return schema.append(pa.field(GEOMETRY, pa.binary(), nullable=False)) if geometry else schema
@@ -92,7 +96,7 @@ def write_published(
     suffix: str,
     named: NamedBoxes,
     grid: Grid,
-    projection: Projection | None,
+    projection: Plane | None,
     notes: dict[str, Any],
 ) -> None:
     """Write the published table in the format that the suffix names; ``notes`` go into Parquet's metadata."""
@@ -104,9 +108,9 @@ def write_published(
         with sink:
             _write_csv(sink, batches)
         return
-    metadata = {"shoal": json.dumps(notes)}
+    metadata = {NOTES: json.dumps(notes)}
     if geometry:
-        metadata["geo"] = json.dumps(_geo_metadata(geographic=projection is not None))
+        metadata[b"geo"] = json.dumps(_geo_metadata(geographic=projection is not None))
     schema = schema.with_metadata(metadata)
     with pa.parquet.ParquetWriter(file, schema, compression="zstd") as writer:
         for batch in batches:

@@ -11,10 +11,10 @@ from engine import as_samples
 from oracles.attacker import violations
 from oracles.casual_worlds import random_case
 from oracles.reference import reference_release
-from shoal.auditing.coverage import NONE, UNKNOWN, check
+from shoal.auditing.coverage import check
 from shoal.auditing.records import make_records
 from shoal.blocks import Workers
-from shoal.boxes import Boxes
+from shoal.boxes import NONE, UNKNOWN, Boxes
 from shoal.promise import Promise
 
 Records = dict[int, list[tuple[int, ...]]]

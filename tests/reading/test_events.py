@@ -277,4 +277,15 @@ def test_metres_by_hand(rows: list[tuple[str, int, float, float]], cell_m: float
 
 
 def test_surface() -> None:
-    assert shoal.reading.__all__ == ["Events", "Intake", "Projection", "read_events"]
+    assert shoal.reading.__all__ == [
+        "Events",
+        "Intake",
+        "Plane",
+        "Projection",
+        "PublishedTable",
+        "check_coordinates",
+        "parse_crs",
+        "read_events",
+        "read_key",
+        "read_published",
+    ]

@@ -9,13 +9,13 @@ import numpy as np
 
 from shoal.auditing.records import Records, make_shelves, make_trails
 from shoal.blocks import Workers
+from shoal.boxes import NONE, UNKNOWN
 from shoal.kernels.consistency import Shelves, Trails
 from shoal.kernels.coverage import Findings, Terms, check_coverage, find_possible_owners
 from shoal.progress import Progress, Silent
 from shoal.promise import Promise
 from shoal.samples import Int64s, Samples
 
-UNKNOWN, NONE = -1, -2  # a user's own record, where it is not a number
 _BLOCKS = 40  # steps of progress
 
 

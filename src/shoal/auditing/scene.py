@@ -7,9 +7,9 @@ from functools import cached_property
 
 import numpy as np
 
-from shoal.auditing.coverage import NONE, UNKNOWN
 from shoal.auditing.records import Records, make_shelves, make_trails, pseudonymized
 from shoal.blocks import Workers
+from shoal.boxes import NONE, UNKNOWN
 from shoal.kernels.attacks import Fits, Knowledge, find_fits
 from shoal.kernels.consistency import Shelves, Trails
 from shoal.promise import Grid, Promise

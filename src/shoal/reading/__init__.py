@@ -1,7 +1,24 @@
-"""Events in, samples on the grid out: tables in files or memory, columns, times, positions and users."""
+"""Events in, samples on the grid out: tables in files or memory, columns, times, positions and users.
 
+For audits, published tables and keys are read back as well.
+"""
+
+from shoal.reading.coordinates import check_coordinates
 from shoal.reading.events import Events, read_events
 from shoal.reading.intake import Intake
-from shoal.reading.projection import Projection
+from shoal.reading.keys import read_key
+from shoal.reading.projection import Plane, Projection, parse_crs
+from shoal.reading.published import PublishedTable, read_published
 
-__all__ = ["Events", "Intake", "Projection", "read_events"]
+__all__ = [
+    "Events",
+    "Intake",
+    "Plane",
+    "Projection",
+    "PublishedTable",
+    "check_coordinates",
+    "parse_crs",
+    "read_events",
+    "read_key",
+    "read_published",
+]

@@ -66,6 +66,20 @@ def find_site_roles(names: Sequence[str], title: str) -> Roles:
     return _roles({SITE: finder.need(SITE)} | {role: finder.need(role) for role in position}, names)
 
 
+def need_columns(names: Sequence[str], wanted: Sequence[str], title: str) -> dict[str, str]:
+    """The columns of a schema that leaves no choice of names: each must be there once, others do not matter."""
+    lacking = [name for name in wanted if name not in names]
+    if lacking:
+        raise InputError(
+            f"{title} lacks {' and '.join(lacking)} among its {len(names)} columns: expected"
+            f" {', '.join(wanted)}; rename its columns, or add a header line if there is none."
+        )
+    repeated = [name for name in wanted if names.count(name) > 1]
+    if repeated:
+        raise InputError(f"{title} has several columns named {' and '.join(repeated)}: rename all but one.")
+    return {name: name for name in wanted}
+
+
 def _roles(used: dict[str, str], names: Sequence[str]) -> Roles:
     repeated = sorted({role for role, name in used.items() if list(used.values()).count(name) > 1})
     if repeated:

@@ -31,6 +31,7 @@ class CsvFile:
     def __init__(self, path: Path, title: str, *, tabs: bool) -> None:
         self.title = title
         self.warnings: list[str] = []
+        self.metadata: dict[bytes, bytes] = {}
         self._path = path
         self._kind = "TSV" if tabs else "CSV"
         with guarded(title, self._kind):

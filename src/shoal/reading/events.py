@@ -17,10 +17,11 @@ from shoal.errors import InputError
 from shoal.promise import Grid
 from shoal.reading.batches import Batch, digest
 from shoal.reading.columns import Roles, find_roles
+from shoal.reading.coordinates import check_coordinates
 from shoal.reading.intake import MALFORMED, Intake, check_strict, in_order, nothing_left
 from shoal.reading.period import Period
 from shoal.reading.positions import ByDegrees, ByMetres, Locator
-from shoal.reading.projection import Projection
+from shoal.reading.projection import Plane
 from shoal.reading.settling import settle_cells, settle_samples, settle_times, settle_users
 from shoal.reading.sites import read_sites
 from shoal.reading.sources import Source, open_source
@@ -39,7 +40,7 @@ class Events:
 
     samples: Samples
     grid: Grid
-    projection: Projection | None
+    projection: Plane | None
     intake: Intake
 
 
@@ -54,13 +55,15 @@ def read_events(
     end: str | None = None,
     exclude_users: str | os.PathLike[str] | Iterable[object] | None = None,
     strict: bool = False,
+    projection: Plane | None = None,
     threads: int | None = None,
 ) -> Events:
     """Read a file, a folder or a table of events into samples.
 
     ``columns`` maps roles (user, time, lat, lon, x, y, site) to names of columns; others are found by their
-    usual names. ``start`` and ``end`` are ISO 8601, half open. The result depends on neither the order of the
-    rows nor the number of threads.
+    usual names. ``start`` and ``end`` are ISO 8601, half open. Degrees are brought to the plane of ``projection``
+    if one is given (an audit takes that of the release), else to one centred on them. The result depends on
+    neither the order of the rows nor the number of threads.
     """
     zone = Zone(timezone)
     period = Period.parse(start, end, zone)
@@ -68,6 +71,8 @@ def read_events(
     table = open_source(source)
     roles = find_roles(table.names, columns, table.title, has_sites=sites is not None)
     locate = _locator(roles, sites)
+    if projection is not None:
+        check_coordinates(projection.crs, geographic=locate.geographic)
     users = Users()
     malformed: list[int] = []
     digestion = partial(digest, zone=zone, locate=locate, users=users)
@@ -76,7 +81,7 @@ def read_events(
 
     settle_times(batches, period)
     names, not_found = settle_users(batches, users.names, excluded)
-    projection = settle_cells(batches, grid.cell_m, geographic=locate.geographic)
+    projection = settle_cells(batches, grid.cell_m, projection, geographic=locate.geographic)
     dropped: Counter[str] = sum((batch.dropped for batch in batches), Counter({MALFORMED: sum(malformed)}))
     rows_read = sum(batch.rows for batch in batches) + sum(malformed)
     if strict:

@@ -22,7 +22,9 @@ class ParquetFile:
         self.warnings: list[str] = []
         self._path = path
         with guarded(title, "Parquet"), pq.ParquetFile(path) as file:
-            self.names = list(file.schema_arrow.names)
+            schema = file.schema_arrow
+        self.names: list[str] = list(schema.names)
+        self.metadata: dict[bytes, bytes] = schema.metadata or {}
 
     def batches(self, columns: Mapping[str, str], reject: Reject, *, threads: int) -> Iterator[Any]:  # noqa: ARG002
         """Batches of the wanted columns in their own types."""

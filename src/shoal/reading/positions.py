@@ -11,13 +11,13 @@ import pyarrow as pa
 
 from shoal.reading import intake
 from shoal.reading.numbers import Numbers, read_numbers
-from shoal.reading.projection import Floats, Projection
+from shoal.reading.projection import Floats, Plane
 from shoal.reading.texts import encode
 from shoal.samples import Bools, Int32s
 from shoal.schema import LAT, LON, SITE, X, Y
 
 NO_FAULT = 255
-_MOST_CELLS = 2**30  # cells are int32, and so are the spans of boxes
+MOST_CELLS = 2**30  # cells are int32, and so are the spans of boxes
 _WORTH_ENCODING = 0.5  # share of distinct values above which looking for repeated positions does not pay
 
 
@@ -131,12 +131,12 @@ def _distinct(first: Floats, second: Floats) -> tuple[Int32s, Places]:
     return pairs.indices.to_numpy(), places
 
 
-def cells(places: Places, cell_m: float, projection: Projection | None) -> tuple[Int32s, Int32s, Bools]:
+def cells(places: Places, cell_m: float, projection: Plane | None) -> tuple[Int32s, Int32s, Bools]:
     """Cells of places, and which of them cells of 32 bits can hold."""
     x, y = places if projection is None else projection.to_metres(*places)
     with np.errstate(invalid="ignore", over="ignore"):
         columns = [_cells_along(metres, cell_m) for metres in (x, y)]
-        held = (np.abs(columns[0]) <= _MOST_CELLS) & (np.abs(columns[1]) <= _MOST_CELLS)
+        held = (np.abs(columns[0]) <= MOST_CELLS) & (np.abs(columns[1]) <= MOST_CELLS)
     x_cell, y_cell = (np.where(held, column, 0).astype(np.int32) for column in columns)
     return x_cell, y_cell, held
 

@@ -15,7 +15,7 @@ from shoal.reading.batches import Batch
 from shoal.reading.ordering import Columns, Part, sort_distinct
 from shoal.reading.period import Period
 from shoal.reading.positions import Places, cells
-from shoal.reading.projection import CentreFinder, Projection
+from shoal.reading.projection import CentreFinder, Plane, Projection
 from shoal.reading.times import FIRST_SECOND, LAST_SECOND, UnitVote
 from shoal.samples import Int32s, Samples
 
@@ -53,9 +53,12 @@ def settle_users(batches: list[Batch], names: Any, excluded: set[str]) -> tuple[
     return names, len(excluded) - int(np.count_nonzero(~wanted))
 
 
-def settle_cells(batches: list[Batch], cell_m: float, *, geographic: bool) -> Projection | None:
-    """Choose the projection, if one is needed, and turn places into cells."""
-    projection = _centred(batches) if geographic and any(len(batch.place) for batch in batches) else None
+def settle_cells(
+    batches: list[Batch], cell_m: float, projection: Plane | None, *, geographic: bool
+) -> Plane | None:
+    """Choose the projection, if one is needed and none is given, and turn places into cells."""
+    if projection is None and geographic and any(len(batch.place) for batch in batches):
+        projection = _centred(batches)
     for batch in batches:
         if geographic and projection is None:
             break

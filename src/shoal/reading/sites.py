@@ -18,7 +18,7 @@ from shoal.schema import LAT, LON, SITE, X, Y
 
 def read_sites(sites: object) -> BySite:
     """Read a table of sites; every site needs one position that can be used."""
-    source = open_source(sites)
+    source = open_source(sites, "Sites")
     title = f"The table of sites ({source.title})" if source.title != "The table" else "The table of sites"
     roles = find_site_roles(source.names, title)
     malformed: list[int] = []

@@ -16,6 +16,7 @@ from shoal.errors import InputError, ShoalError
 BATCH_ROWS = 1 << 19
 SUFFIXES = {
     ".csv": "csv", ".csv.gz": "csv", ".tsv": "tsv", ".tsv.gz": "tsv", ".parquet": "parquet", ".pq": "parquet",
+    ".geoparquet": "parquet",
 }  # fmt: skip
 EXPECTED = "expected CSV or TSV (.csv, .tsv, also .gz) or Parquet (.parquet)"
 
@@ -23,11 +24,12 @@ Reject = Callable[[int], None]
 
 
 class Source(Protocol):
-    """Rows in batches, and the names of their columns."""
+    """Rows in batches, the names of their columns, and what a file notes about itself."""
 
     title: str
     names: list[str]
     warnings: list[str]
+    metadata: dict[bytes, bytes]
 
     def batches(self, columns: Mapping[str, str], reject: Reject, *, threads: int) -> Iterator[Any]:
         """Record batches with a column for each role; ``reject`` is told of rows that are no rows."""
@@ -45,8 +47,8 @@ def guarded(title: str, kind: str, fault: str = "it is damaged or of another kin
         raise InputError(f"{title} cannot be read as {kind}: {fault}; mend it or make it again.") from None
 
 
-def open_source(source: object) -> Source:
-    """Find out what a source is and read the names of its columns."""
+def open_source(source: object, what: str = "Events") -> Source:
+    """Find out what a source is and read the names of its columns; ``what`` it should be is for messages."""
     if isinstance(source, str | os.PathLike):
         return open_path(Path(source))
     if hasattr(source, "__arrow_c_stream__"):
@@ -55,7 +57,7 @@ def open_source(source: object) -> Source:
         return Table(source)
     hint = "; collect() it first" if hasattr(source, "collect") else ""
     raise InputError(
-        f"Events must be a path or a table (pandas, polars, pyarrow), got {type(source).__name__}{hint}."
+        f"{what} must be a path or a table (pandas, polars, pyarrow), got {type(source).__name__}{hint}."
     )
 
 
@@ -119,7 +121,8 @@ class _Folder:
     def __init__(self, title: str, files: list[tuple[Path, str]], others: int) -> None:
         self.title = title
         self._files = files
-        self.names = self._open(0).names
+        first = self._open(0)
+        self.names, self.metadata = first.names, first.metadata
         self.warnings = [f"{others} files with other suffixes in the folder were not read."] if others else []
 
     def _open(self, number: int) -> Source:

@@ -20,7 +20,11 @@ class Table:
         self.warnings: list[str] = []
         self._table = table
         self._stream: Any = None
-        self.names = _labels(table) or list(self._open(table).schema.names)
+        self.metadata: dict[bytes, bytes] = {}
+        self.names = _labels(table)
+        if not self.names:
+            schema = self._open(table).schema
+            self.names, self.metadata = list(schema.names), schema.metadata or {}
 
     def batches(self, columns: Mapping[str, str], reject: Reject, *, threads: int) -> Iterator[Any]:  # noqa: ARG002
         """Batches of the wanted columns in their own types."""
@@ -52,8 +56,7 @@ class Table:
 
     def _unreadable(self) -> InputError:
         return InputError(
-            "The table cannot be read as Arrow: expected columns of one type each for user, time and"
-            " position; convert those that mix types."
+            "The table cannot be read as Arrow: expected columns of one type each; convert those that mix types."
         )
 
 

@@ -15,7 +15,7 @@ from shoal.reading.texts import as_bytes, is_text
 from shoal.reading.zones import DAY_S, Zone
 from shoal.samples import Bools, Int64s
 
-_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 _TOO_LARGE = 2.0**62  # numbers from here on are no time in any unit
 FIRST_SECOND = -62_135_596_800  # 0001-01-01T00:00:00Z
 LAST_SECOND = 253_402_300_799  # 9999-12-31T23:59:59Z
@@ -43,7 +43,7 @@ def read_times(column: Any, zone: Zone) -> Times:
     if is_text(kind):
         return _from_text(as_bytes(column), zone)
     if pa.types.is_timestamp(kind):
-        seconds = _integers(column) // _PER_SECOND[kind.unit]
+        seconds = _integers(column) // PER_SECOND[kind.unit]
         return _known(seconds if kind.tz is not None else zone.to_utc(seconds), missing)
     if pa.types.is_date(kind):
         days = _integers(column.cast(pa.date32(), safe=False))

@@ -19,9 +19,13 @@ _FIRST_ROOM = 1 << 12
 
 
 class Users:
-    """Numbers for users in the order in which they are first seen; threads may share it."""
+    """Numbers for users in the order in which they are first seen; threads may share it.
 
-    def __init__(self) -> None:
+    ``role`` says in messages what it is that is numbered: records are, too.
+    """
+
+    def __init__(self, role: str = USER) -> None:
+        self._role = role
         self._lock = Lock()
         self._count = 0
         self._known = Known(
@@ -33,9 +37,9 @@ class Users:
     def numbers(self, column: Any) -> Int32s:
         """Number the users of a column; -1 where missing."""
         if not pa.types.is_dictionary(column.type) or len(column.dictionary) > len(column):
-            return self._numbers(as_text(column, USER))
+            return self._numbers(as_text(column, self._role))
         codes: Int32s = pc.fill_null(column.indices.cast(pa.int32()), -1).to_numpy(zero_copy_only=False)
-        numbers: Int32s = np.append(self._numbers(as_text(column.dictionary, USER)), np.int32(-1))
+        numbers: Int32s = np.append(self._numbers(as_text(column.dictionary, self._role)), np.int32(-1))
         return numbers[codes]  # code -1, no user, picks the last
 
     @property

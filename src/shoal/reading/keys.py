@@ -1,0 +1,90 @@
+"""Keys: which record is whose. Secret, and read only where an audit is told to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.boxes import NONE
+from shoal.errors import InputError
+from shoal.reading.columns import need_columns
+from shoal.reading.sources import guarded, open_source
+from shoal.reading.texts import as_text
+from shoal.samples import Int64s
+from shoal.schema import KEY_SCHEMA, RECORD, USER
+
+
+def read_key(source: object, users: npt.NDArray[np.object_], names: npt.NDArray[np.object_]) -> Int64s:
+    """For every user the index of its record in ``names``, or NONE; from a table of users and records.
+
+    Users and records are compared as texts, in the form in which events and published tables give them. A key that
+    does not fit both is refused: it belongs to another release.
+    """
+    table = open_source(source, "A key")
+    title = "The key" if table.title == "The table" else f"The key {table.title}"
+    columns = need_columns(table.names, KEY_SCHEMA.names, title)
+    malformed: list[int] = []
+    with guarded(title, "a key"):
+        batches = list(table.batches(columns, malformed.append, threads=1))
+        keyed_users, keyed_records = (
+            pa.chunked_array([as_text(batch.column(name), name) for batch in batches], pa.large_string())
+            for name in (USER, RECORD)
+        )
+    _check_lines(title, keyed_users, keyed_records, sum(malformed))
+    user, record = _places(keyed_users, users), _places(keyed_records, names)
+    _check_fit(title, user, record, len(names))
+    own = np.full(len(users), NONE, np.int64)
+    own[user] = record
+    return own
+
+
+def _check_lines(title: str, users: Any, records: Any, malformed: int) -> None:
+    """Refuse a key that contradicts itself, whatever it is the key to."""
+    rows = len(users) + malformed
+    if rows == 0:
+        raise InputError(f"{title} has no rows: expected a user and a record in each.")
+    empty = [pc.fill_null(pc.equal(pc.binary_length(texts), 0), True) for texts in (users, records)]
+    unusable = malformed + (pc.sum(pc.or_(*empty)).as_py() or 0)
+    if unusable:
+        raise InputError(
+            f"{title} has {unusable:,} of {rows:,} rows without a user and a record: mend or remove them."
+        )
+    for texts, what in ((users, "users"), (records, "records")):
+        repeated = rows - pc.count_distinct(texts).as_py()
+        if repeated:
+            raise InputError(
+                f"{title} names {repeated:,} of its {what} again: expected every user and every record once;"
+                " keep one row for each."
+            )
+
+
+def _check_fit(title: str, user: Int64s, record: Int64s, n_records: int) -> None:
+    """Refuse a key to other events or to another published table."""
+    unknown = int(np.count_nonzero(record < 0))
+    if unknown:
+        raise InputError(
+            f"{title} names {unknown:,} of {len(record):,} records that the published table does not have:"
+            " give the key of this release."
+        )
+    if len(record) < n_records:
+        raise InputError(
+            f"{title} lacks {n_records - len(record):,} of the {n_records:,} records of the published table:"
+            " give the whole key of this release."
+        )
+    strangers = int(np.count_nonzero(user < 0))
+    if strangers:
+        raise InputError(
+            f"{title} names {strangers:,} of {len(user):,} users who do not occur in the events: give the key and"
+            " the events of this release, with the same --from, --to and --exclude-users."
+        )
+
+
+def _places(texts: Any, among: npt.NDArray[np.object_]) -> Int64s:
+    """The index of each text, or -1."""
+    known = pa.array(among, pa.large_string())
+    found: Int64s = pc.fill_null(pc.index_in(texts, value_set=known), -1).to_numpy().astype(np.int64)
+    return found

@@ -1,0 +1,119 @@
+"""Published tables, shoal's own or anybody else's in its schema, back to boxes on the grid."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow.compute as pc
+
+from shoal.boxes import Boxes, concatenate
+from shoal.errors import InputError
+from shoal.promise import Grid
+from shoal.reading import edges
+from shoal.reading.columns import need_columns
+from shoal.reading.coordinates import find_coordinates
+from shoal.reading.sources import guarded, open_source
+from shoal.reading.users import Users
+from shoal.schema import RECORD, T_END, T_START, X_MAX, X_MIN, Y_MAX, Y_MIN, published_schema
+
+_MALFORMED = "malformed rows"
+_EMPTY = "boxes that are empty"
+
+# In this order, since a fault may follow from those before it; with what to do about each.
+_REMEDIES = {
+    _MALFORMED: "mend them, or make the file again",
+    edges.MISSING: "every row needs a record, two times and four edges",
+    edges.NO_TIME: "write them as YYYY-MM-DDThh:mm:ssZ",
+    edges.NO_NUMBER: "expected metres, with a decimal point",
+    edges.TIME_FAR: "mend them",
+    edges.CELL_FAR: "edges are in metres; check them, and the cell in --cell, metadata or manifest",
+    edges.BETWEEN_STEPS: "the step in --step, metadata or manifest must be the one of this release",
+    edges.BETWEEN_CELLS: "the cell in --cell, metadata or manifest must be the one of this release",
+    _EMPTY: "ends do not belong to a box, so t_end, x_max and y_max must lie beyond t_start, x_min and y_min",
+}
+
+
+@dataclass(frozen=True)
+class PublishedTable:
+    """Boxes as somebody published them.
+
+    ``boxes.owner`` indexes ``names``, the names of the records in increasing order; boxes are sorted by record and
+    beginning, and those of a record may overlap. ``crs`` is None for plain metres, ``manifest`` where none was found.
+    """
+
+    boxes: Boxes
+    names: npt.NDArray[np.object_]
+    grid: Grid
+    crs: str | None
+    manifest: dict[str, Any] | None
+
+
+def read_published(source: object, *, grid: Grid | None = None, crs: str | None = None) -> PublishedTable:
+    """Read a published file or table.
+
+    ``grid`` and ``crs`` are needed only where neither its metadata nor a manifest beside it tell them.
+    """
+    table = open_source(source, "A published table")
+    if isinstance(source, str | os.PathLike) and Path(source).is_dir():
+        raise InputError(f"{table.title} cannot be read as one published table: name a file.")
+    columns = need_columns(table.names, published_schema(geographic=False).names, table.title)
+    coordinates = find_coordinates(source, table.title, table.metadata, grid, crs)
+    records, faults = Users(RECORD), Counter[str]()
+    reject = partial(_add, faults, _MALFORMED)
+    boxes = concatenate(
+        _boxes(batch, coordinates.grid, records, faults, table.title)
+        for batch in table.batches(columns, reject, threads=os.cpu_count() or 1)
+    )
+    _check(faults, boxes.n_boxes + faults[_MALFORMED], table.title, coordinates.grid)
+    rank, names = _in_order(records.names)
+    boxes = boxes._replace(owner=rank[boxes.owner]).by_owner()
+    return PublishedTable(boxes, names, *coordinates)
+
+
+def _boxes(batch: Any, grid: Grid, records: Users, faults: Counter[str], title: str) -> Boxes:
+    """The boxes of a batch, ends included; ``faults`` counts what is wrong with it."""
+    columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+    with guarded(title, "a published table"):
+        owner = records.numbers(columns[RECORD])
+        t0, t1 = (edges.read_slots(columns[name], name, grid.step_s, faults) for name in (T_START, T_END))
+        x0, x1, y0, y1 = (
+            edges.read_cells(columns[name], name, grid.cell_m, faults)
+            for name in (X_MIN, X_MAX, Y_MIN, Y_MAX)
+        )
+    faults[edges.MISSING] += int(np.count_nonzero(owner < 0))
+    faults[_EMPTY] += int(np.count_nonzero((t1 <= t0) | (x1 <= x0) | (y1 <= y0)))
+    places = (cells.astype(np.int32) for cells in (x0, x1 - 1, y0, y1 - 1))
+    return Boxes(owner, t0, t1 - 1, *places)
+
+
+def _add(faults: Counter[str], fault: str, count: int) -> None:
+    faults[fault] += count
+
+
+def _check(faults: Counter[str], rows: int, title: str, grid: Grid) -> None:
+    """Refuse a table with any fault; the first in order, since others may follow from it."""
+    if rows == 0:
+        raise InputError(f"{title} has no rows: expected at least one box below the column names.")
+    sizes = {edges.BETWEEN_STEPS: f" of {grid.step_s} s", edges.BETWEEN_CELLS: f" of {grid.cell_m:.12g} m"}
+    for fault, remedy in _REMEDIES.items():
+        if faults[fault]:
+            raise InputError(
+                f"{title} has {faults[fault]:,} {fault}{sizes.get(fault, '')} in {rows:,} rows: {remedy}."
+            )
+
+
+def _in_order(names: Any) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.object_]]:
+    """The place of each name among all in order, and the names in order."""
+    order = pc.sort_indices(names).to_numpy()
+    rank = np.empty(len(order), np.int32)
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    sorted_names = np.empty(len(order), object)
+    sorted_names[:] = names.take(order).to_pylist()
+    return rank, sorted_names

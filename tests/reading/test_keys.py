@@ -1,0 +1,116 @@
+"""Keys name every record once, and only users of the events."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+
+from reading.refusals import refusal
+from shoal.boxes import NONE
+from shoal.promise import Grid
+from shoal.reading import read_events, read_key
+
+USERS = np.array(["-3", "12", "7", "Zoé", "canary"], object)
+NAMES = np.array(["5", "r1", "r2"], object)
+KEY = {"user": ["canary", "12", "Zoé"], "record": ["r1", "5", "r2"]}
+OWN = [NONE, 0, NONE, 2, 1]
+CANARIES = ("canary", "Zoé", "12", "r1", "r2", "stranger")
+
+
+def test_files_and_tables(tmp_path: Path) -> None:
+    table = pa.table(KEY | {"note": [1, 2, 3]})
+    pq.write_table(table, tmp_path / "key.parquet")
+    pa.csv.write_csv(table, tmp_path / "key.csv")
+    (tmp_path / "key.csv.gz").write_bytes(gzip.compress((tmp_path / "key.csv").read_bytes()))
+    files = [tmp_path / name for name in ("key.parquet", "key.csv", "key.csv.gz")]
+    for source in (*files, str(files[0]), table, table.to_pandas(), pl.from_arrow(table), table[::-1]):
+        own = read_key(source, USERS, NAMES)
+        assert own.dtype == np.int64
+        assert own.tolist() == OWN
+
+
+@pytest.mark.parametrize(
+    "users",
+    [
+        pa.array([12, -3, 7]),
+        pa.array([12.0, -3.0, 7.0]),
+        pa.array(["12.0", " -3", "7"]),
+        pa.array(["12", "-3", "7"]).dictionary_encode(),
+        pa.array([12, -3, 7], pa.int16()).dictionary_encode(),
+        pa.array(["12", "-3", "7"], pa.large_string()),
+        pa.array([b"12", b"-3", b"7"]),
+    ],
+    ids=lambda users: str(users.type),
+)
+def test_users_are_the_same_however_they_are_stored(users: pa.Array) -> None:
+    key = pa.table({"user": users, "record": ["r2", "r1", "5"]})
+    assert read_key(key, USERS, NAMES).tolist() == [1, 2, 0, NONE, NONE]
+    events = pd.DataFrame({"user": [12.0, -3.0, 7.0, 99.0], "time": 5, "x": 1.0, "y": 1.0})
+    samples = read_events(events, grid=Grid()).samples
+    assert dict(zip(samples.users, read_key(key, samples.users, NAMES), strict=True)) == {
+        "-3": 1, "12": 2, "7": 0, "99": NONE,
+    }  # fmt: skip
+
+
+def test_numbered_records() -> None:
+    key = pd.DataFrame({"user": ["canary", "7"], "record": [5, 6]})
+    assert read_key(key, USERS, np.array(["5", "6"], object)).tolist() == [NONE, NONE, 1, NONE, 0]
+
+
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [
+        ({"user": ["canary"]}, r"^The key lacks record among its 1 columns: expected user, record; rename"),
+        ({"user": [], "record": []}, "has no rows"),
+        ({"user": ["canary", None, ""], "record": ["r1", "r2", "5"]}, "has 2 of 3 rows without a user and"),
+        ({"user": ["canary", "Zoé", "7"], "record": ["r1", None, " "]}, "has 2 of 3 rows without a user and"),
+        ({"user": ["canary", "7", "canary"], "record": ["r1", "r2", "5"]}, "names 1 of its users again"),
+        ({"user": ["-3", "-3.0", "7"], "record": ["r1", "r2", "5"]}, "names 1 of its users again"),
+        ({"user": ["canary", "Zoé", "7"], "record": ["r1", "r1", "r1"]}, "names 2 of its records again: exp"),
+        (
+            {"user": ["canary", "Zoé", "7"], "record": ["r1", "r2", "stranger"]},
+            "names 1 of 3 records that the published table does not have: give the key of this release",
+        ),
+        ({"user": ["canary", "Zoé"], "record": ["r1", "r2"]}, "lacks 1 of the 3 records of the published"),
+        (
+            {"user": ["canary", "stranger", "another stranger"], "record": ["r1", "r2", "5"]},
+            "names 2 of 3 users who do not occur in the events: give the key and the events of this release",
+        ),
+        ({"user": [["canary"], ["7"]], "record": ["r1", "r2"]}, "user column holds values of type list"),
+    ],
+)
+def test_keys_that_do_not_fit(columns: dict[str, Any], expected: str) -> None:
+    message = refusal(lambda: read_key(pa.table(columns), USERS, NAMES), CANARIES)
+    assert re.search(expected, message), message
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        ("key.csv", "user,record\ncanary,r1\nZoé\n", "^The key 'key.csv' has 1 of 2 rows without a user"),
+        ("key.csv", "canary,r1\nZoé,r2\n", "lacks user and record among its 2 columns"),
+        ("key.csv", "user,record\n", "has no rows"),
+        ("key.parquet", "user,record\ncanary,r1\n", "cannot be read as Parquet"),
+        ("key.json", "{}", "unknown suffix"),
+    ],
+)
+def test_bad_files(tmp_path: Path, name: str, content: str, expected: str) -> None:
+    (tmp_path / name).write_text(content)
+    message = refusal(lambda: read_key(tmp_path / name, USERS, NAMES), CANARIES)
+    assert re.search(expected, message), message
+
+
+def test_neither_path_nor_table() -> None:
+    assert refusal(lambda: read_key({"canary": "r1"}, USERS, NAMES), CANARIES).startswith(
+        "A key must be a path"
+    )
