@@ -14,7 +14,8 @@ import pytest
 from command import anonymize, city, in_metres, write
 from shoal import terminal
 from shoal.promise import Grid, Promise
-from shoal.terminal import TerminalProgress, duration, short, summary_lines
+from shoal.terminal import TerminalProgress, summary_lines
+from shoal.wording import duration, short
 
 SUMMARY: dict[str, Any] = {
     "rows": 1_234_567_890,
@@ -184,7 +185,7 @@ def test_slow_stages_are_lines(capsys: pytest.CaptureFixture[str], monkeypatch: 
     out, err = capsys.readouterr()
     assert out == ""
     assert err.splitlines()[0] == "hiding ..."
-    assert err.splitlines()[1].startswith("hiding: epoch 1 of 3, about ")
+    assert err.splitlines()[1].startswith("hiding: 1 of 3, about ")
     assert len(err.splitlines()) == 4
 
 
@@ -194,7 +195,7 @@ def test_a_terminal_gets_bars_that_go_away() -> None:
         stages(TerminalProgress(), 0.15)
     drawn = screen.getvalue()
     assert "hiding" in drawn
-    assert "epoch 2 of 3" in drawn
+    assert "2 of 3" in drawn
     assert drawn.rstrip("\r\n").endswith("\x1b[2K")  # the last thing is to clear the line
 
 

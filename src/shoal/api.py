@@ -3,109 +3,46 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from importlib.metadata import version
-from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
+import numpy as np
 
-from shoal.anonymizing import Outcome, anonymize_samples, check_population, prepare
+from shoal.anonymizing import anonymize_samples, check_population, prepare
+from shoal.auditing.auditor import run_audit
+from shoal.auditing.records import make_records
+from shoal.auditing.result import Audit
+from shoal.auditing.scene import Scene, Target
 from shoal.blocks import Workers
+from shoal.boxes import UNKNOWN
 from shoal.errors import ParameterError
 from shoal.fold import Settings
-from shoal.hiding.reuse import Reuse
 from shoal.journal import FolderJournal, open_journal
-from shoal.manifest import describe_granularity, make_manifest
-from shoal.naming import NamedBoxes
 from shoal.outputs import Outputs, check_outputs, write_outputs
+from shoal.parameters import (
+    check_count,
+    check_settings,
+    check_workers,
+    given_grid,
+    given_promise,
+    noted_promise,
+)
 from shoal.progress import Progress, Silent
 from shoal.promise import Grid, Promise
-from shoal.reading import Events, read_events
-from shoal.utility import granularity
-from shoal.writing import key_table, published_batches
-
-
-@dataclass(frozen=True)
-class Published:
-    """A release in memory: the table, who is who (secret), what may be told about it, and a summary for its maker."""
-
-    events: Events
-    outcome: Outcome
-    promise: Promise
-    settings: Settings
-
-    @cached_property
-    def named(self) -> NamedBoxes:
-        """The boxes under fresh random names."""
-        return NamedBoxes(self.outcome.boxes)
-
-    def to_arrow(self) -> pa.Table:
-        """The published table; whatever reads Arrow takes a release as it is, ``polars.DataFrame`` for one."""
-        return pa.Table.from_batches(published_batches(self.named, self.events.grid, self.events.projection))
-
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        return self.to_arrow().__arrow_c_stream__(requested_schema)
-
-    def to_pandas(self) -> Any:
-        """The published table as a pandas data frame."""
-        return self.to_arrow().to_pandas()
-
-    def to_polars(self) -> Any:
-        """The published table as a polars data frame."""
-        import polars
-
-        return polars.from_arrow(self.to_arrow())
-
-    def key(self) -> pa.Table:
-        """Which record is whose: secret."""
-        return key_table(self.named, self.events.samples.users)
-
-    @cached_property
-    def manifest(self) -> dict[str, Any]:
-        """What may be published about the release."""
-        projection = self.events.projection
-        return make_manifest(
-            outcome=self.outcome,
-            precision=granularity(self.outcome.boxes, self.events.grid),
-            promise=self.promise,
-            grid=self.events.grid,
-            crs=None if projection is None else projection.crs,
-            settings=self.settings,
-            intake=self.events.intake,
-        )
-
-    @cached_property
-    def summary(self) -> dict[str, Any]:
-        """Exact figures for whoever made the release; unlike the manifest not meant to leave the machine."""
-        outcome, intake = self.outcome, self.events.intake
-        precision = describe_granularity(granularity(outcome.boxes, self.events.grid))
-        return {
-            "rows": intake.rows_read,
-            "rows_dropped": intake.dropped,
-            "duplicates": intake.duplicates,
-            "columns_dropped": intake.columns_dropped,
-            "warnings": list(intake.warnings),
-            "users": outcome.n_users,
-            "samples": outcome.n_samples,
-            "records": outcome.n_records,
-            "boxes": outcome.boxes.n_boxes,
-            "suppressed_samples": outcome.n_suppressed,
-            "suppressed_share": outcome.n_suppressed / outcome.n_samples,
-            "suppressed_rare_presence": outcome.suppressed_samples,
-            "suppressed_users": outcome.recordless_users,
-            "precision_km": precision["space_km"],
-            "precision_minutes": precision["time_minutes"],
-            "cost_per_box": precision["cost_per_box"],
-            "hiding_members": outcome.picks,
-            "relaxations": outcome.relaxations,
-            "seconds": round(outcome.seconds, 3),
-            "reuse": str(self.settings.reuse),
-            "seed": self.settings.seed,
-        }
+from shoal.reading import (
+    Events,
+    check_coordinates,
+    parse_crs,
+    read_events,
+    read_key,
+    read_published,
+)
+from shoal.reading.zones import Zone
+from shoal.release import Published
+from shoal.verifying import verify_release
 
 
 def anonymize(
@@ -134,18 +71,20 @@ def anonymize(
     summary_out: str | Path | None = None,
     force: bool = False,
     resume: bool = False,
+    verify: bool = True,
     progress: Progress | None = None,
 ) -> Published:
     """Publish events under k^{tau,epsilon}-anonymity.
 
     ``events`` is a path or a pandas, polars or pyarrow table. With ``output`` the release is also written to files,
-    ``key_out`` and ``summary_out`` among them if given, and a killed run goes on with ``resume``.
+    ``key_out`` and ``summary_out`` among them if given, and a killed run goes on with ``resume``. What is published is
+    first read back and checked, every user and every interval, unless ``verify`` is False.
     """
     progress = progress or Silent()
     grid = Grid.parse(cell, step)
     promise = Promise.parse(k, tau, epsilon, grid=grid, whole=whole)
-    settings = _settings(space_weight, selector, reuse, seed)
-    n_workers = _n_workers(workers)
+    settings = check_settings(space_weight, selector, reuse, seed)
+    n_workers = check_workers(workers)
     outputs = _outputs(output, key_out, summary_out)
     if outputs is not None:
         check_outputs(outputs, _paths(events, sites, exclude_users), force=force, resume=resume)
@@ -173,19 +112,89 @@ def anonymize(
         outcome = anonymize_samples(
             found.samples, promise, settings, threads, journal=journal, progress=progress
         )
-        published = Published(found, outcome, promise, settings)
+        published = Published(found, outcome, promise, settings, verify)
+        check = partial(verify_release, published, workers=threads, progress=progress) if verify else None
         if outputs is not None and isinstance(journal, FolderJournal):
             progress.stage("writing")
             journal.note_writing()
-            _write(outputs, published)
+            _write(outputs, published, check)
             if not journal.remove():
                 published.summary["warnings"].append(
                     f"{outputs.checkpoint.name} could not be removed whole and holds secrets: remove it."
                 )
+        elif check is not None:
+            check(published)
     return published
 
 
-def _write(outputs: Outputs, published: Published) -> None:
+def audit(
+    events: Any,
+    published: Any,
+    *,
+    k: int | None = None,
+    tau: str | None = None,
+    epsilon: str | None = None,
+    whole: bool = False,
+    key: Any = None,
+    cell: str | None = None,
+    step: str | None = None,
+    crs: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    sites: Any = None,
+    timezone: str = "UTC",
+    start: str | None = None,
+    end: str | None = None,
+    exclude_users: str | Path | Iterable[str] | None = None,
+    attacks: int = 2000,
+    seed: int = 0,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> Audit:
+    """Attack a published file, shoal's own or anybody else's, and say what is and is not protected.
+
+    ``events`` and ``published`` are paths or tables. The promise to hold the file to is the one it notes itself unless
+    given. ``key`` tells which record is whose; what needs it is not checked without. ``cell``, ``step`` and ``crs``
+    are for files that do not tell theirs. ``attacks`` are drawn of each kind; the promise is checked exactly.
+    """
+    progress = progress or Silent()
+    n_workers = check_workers(workers)
+    n_attacks = check_count(attacks, "attacks", least=1)
+    seed = check_count(seed, "seed", least=0)
+    given = given_grid(cell, step)
+    progress.stage("reading")
+    table = read_published(published, grid=given, crs=crs)
+    promise = given_promise(k, tau, epsilon, whole, table.grid) or noted_promise(table)
+    found = read_events(
+        events,
+        grid=table.grid,
+        columns=columns,
+        sites=sites,
+        timezone=timezone,
+        start=start,
+        end=end,
+        exclude_users=exclude_users,
+        projection=None if table.crs is None else parse_crs(table.crs),
+        threads=n_workers,
+    )
+    check_coordinates(table.crs, geographic=found.projection is not None)
+    own = np.full(found.samples.n_users, UNKNOWN, np.int64)
+    if key is not None:
+        own = read_key(key, found.samples.users, table.names)
+    with Workers(n_workers) as threads:
+        scene = Scene(
+            samples=found.samples,
+            published=Target(make_records(table.boxes), own),
+            promise=promise,
+            grid=table.grid,
+            zone=Zone(timezone),
+            n_attacks=n_attacks,
+            seed=seed,
+            workers=threads,
+        )
+        return run_audit(scene, found.intake.warnings, progress)
+
+
+def _write(outputs: Outputs, published: Published, check: Callable[[object], None] | None) -> None:
     events = published.events
     write_outputs(
         outputs,
@@ -195,27 +204,8 @@ def _write(outputs: Outputs, published: Published) -> None:
         events.projection,
         manifest=published.manifest,
         summary=published.summary,
+        check=check,
     )
-
-
-def _settings(space_weight: float, selector: str, reuse: str, seed: int) -> Settings:
-    if selector != "matching":
-        raise ParameterError(f"selector must be matching, got {selector!r}.")
-    if reuse not in set(Reuse):
-        raise ParameterError(f"reuse must be one of {', '.join(Reuse)}, got {reuse!r}.")
-    if not isinstance(space_weight, Real) or not 0 <= space_weight <= 4:
-        raise ParameterError(f"space weight must be a number from 0 to 4, got {space_weight!r}.")
-    if isinstance(seed, bool) or not isinstance(seed, Integral) or seed < 0:
-        raise ParameterError(f"seed must be a whole number of at least 0, got {seed!r}.")
-    return Settings(float(space_weight), Reuse(reuse), int(seed))
-
-
-def _n_workers(workers: int | None) -> int:
-    if workers is None:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if isinstance(workers, bool) or not isinstance(workers, Integral) or workers < 1:
-        raise ParameterError(f"workers must be a whole number of at least 1, got {workers!r}.")
-    return int(workers)
 
 
 def _outputs(

@@ -15,13 +15,13 @@ from shoal.errors import UnfinishedError
 
 
 def unfinished_path(target: Path) -> Path:
-    """A name beside ``target`` for what is not ready to be seen, different every time."""
-    return target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+    """A name beside ``target`` for what is not ready to be seen, different every time; the suffix stays."""
+    return target.with_name(f".part.{secrets.token_hex(4)}.{target.name}")
 
 
 def remove_leftovers(target: Path) -> None:
     """Clear away what killed runs left beside ``target``."""
-    for leftover in target.parent.glob(f".{glob.escape(target.name)}.????????.part"):
+    for leftover in target.parent.glob(f".part.????????.{glob.escape(target.name)}"):
         leftover.unlink(missing_ok=True)
 
 
@@ -49,6 +49,10 @@ class AtomicFiles:
             if not file.closed:
                 file.flush()
                 os.fsync(file.fileno())
+
+    def waiting(self, target: Path) -> Path:
+        """Where what was written in place of ``target`` is until the end."""
+        return next(unfinished for unfinished, wanted in self._waiting if wanted == target)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -34,12 +34,17 @@ class Workers:
 
     def over(self, n: int, call: Callable[[int, int], object]) -> None:
         """Call ``call(begin, end)`` on blocks that together make up 0 .. n."""
+        self.between(0, n, call)
+
+    def between(self, start: int, stop: int, call: Callable[[int, int], object]) -> None:
+        """Call ``call(begin, end)`` on blocks that together make up start .. stop."""
+        n = stop - start
         if self._threads is None or n <= _SMALLEST_BLOCK:
-            call(0, n)
+            call(start, stop)
             return
         size = max(_SMALLEST_BLOCK, -(-n // (self.count * _BLOCKS_PER_WORKER)))
-        starts = range(0, n, size)
-        for future in [self._threads.submit(call, begin, min(begin + size, n)) for begin in starts]:
+        starts = range(start, stop, size)
+        for future in [self._threads.submit(call, begin, min(begin + size, stop)) for begin in starts]:
             future.result()
 
 

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from shoal import options
 from shoal.errors import InputError, ShoalError, UnfinishedError
 from shoal.terminal import TerminalProgress, say, show, show_summary
 
@@ -21,22 +22,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-_COLUMNS = "Names of columns"
-
-
-def _whole(text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise typer.BadParameter(f"expected a whole number, got {text!r}") from None
-
-
-def _decimal(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise typer.BadParameter(f"expected a number, got {text!r}") from None
 
 
 @app.callback(invoke_without_command=True)
@@ -57,26 +42,25 @@ def _welcome(
 
 @app.command()
 def anonymize(
-    events: Annotated[Path, typer.Argument(help="CSV, TSV (also .gz) or Parquet, a file or a folder.")],
+    events: options.Events,
     output: Annotated[
         Path, typer.Option("-o", "--output", help="Published file: .parquet, .csv, .csv.gz, .geoparquet.")
     ],
     k: Annotated[
-        int, typer.Option("--k", parser=_whole, metavar="N", help="Hide everybody among at least k records.")
+        int,
+        typer.Option(
+            "--k", parser=options.whole_number, metavar="N", help="Hide everybody among at least k records."
+        ),
     ],
-    tau: Annotated[
-        str | None, typer.Option(help="How long an attacker may have followed somebody, e.g. 30min.")
-    ] = None,
-    epsilon: Annotated[str | None, typer.Option(help="How much more they may learn, e.g. 30min.")] = None,
-    whole: Annotated[
-        bool, typer.Option("--whole", help="Hide whole trajectories instead; no tau, no epsilon.")
-    ] = False,
+    tau: options.Tau = None,
+    epsilon: options.Epsilon = None,
+    whole: options.Whole = False,
     cell: Annotated[str, typer.Option(help="Finest resolution in space.")] = "100m",
     step: Annotated[str, typer.Option(help="Finest resolution in time.")] = "1min",
     space_weight: Annotated[
         float,
         typer.Option(
-            parser=_decimal,
+            parser=options.number,
             metavar="NUMBER",
             help="1: space and time count alike; 2 buys precision in space with precision in time.",
         ),
@@ -85,48 +69,46 @@ def anonymize(
     reuse: Annotated[
         str, typer.Option(help="How often two users may hide each other: once, pair or spaced.")
     ] = "once",
-    sites: Annotated[
-        Path | None, typer.Option(help="Table of sites, for events with a site instead of a position.")
-    ] = None,
-    timezone: Annotated[str, typer.Option(help="Zone of times that come without one.")] = "UTC",
-    start: Annotated[str | None, typer.Option("--from", help="Leave out events before this time.")] = None,
-    end: Annotated[str | None, typer.Option("--to", help="Leave out events from this time on.")] = None,
-    exclude_users: Annotated[
-        Path | None, typer.Option(help="File with one user per line to leave out.")
-    ] = None,
+    sites: options.Sites = None,
+    timezone: options.Timezone = "UTC",
+    start: options.From = None,
+    end: options.To = None,
+    exclude_users: options.ExcludeUsers = None,
     key_out: Annotated[
         Path | None, typer.Option(help="Also write which record is whose (secret): .csv or .parquet.")
     ] = None,
     seed: Annotated[
         int,
-        typer.Option(parser=_whole, metavar="N", help="Breaks ties; the same seed gives the same boxes."),
+        typer.Option(
+            parser=options.whole_number, metavar="N", help="Breaks ties; the same seed gives the same boxes."
+        ),
     ] = 0,
-    workers: Annotated[
-        int | None, typer.Option(parser=_whole, metavar="N", help="Threads; all cores unless given.")
-    ] = None,
+    workers: options.Workers = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on where an unfinished run ended.")] = False,
     strict: Annotated[
         bool, typer.Option("--strict", help="Refuse events with rows that cannot be used.")
     ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace existing output.")] = False,
+    force: options.Force = False,
+    no_verify: Annotated[
+        bool, typer.Option("--no-verify", help="Publish without checking the result first.")
+    ] = False,
     json_out: Annotated[
         str | None, typer.Option("--json", help="Write the summary as JSON to a file, or - for stdout.")
     ] = None,
-    user_column: Annotated[str | None, typer.Option(rich_help_panel=_COLUMNS)] = None,
-    time_column: Annotated[str | None, typer.Option(rich_help_panel=_COLUMNS)] = None,
-    lat_column: Annotated[str | None, typer.Option(rich_help_panel=_COLUMNS)] = None,
-    lon_column: Annotated[str | None, typer.Option(rich_help_panel=_COLUMNS)] = None,
-    x_column: Annotated[str | None, typer.Option(rich_help_panel=_COLUMNS)] = None,
-    y_column: Annotated[str | None, typer.Option(rich_help_panel=_COLUMNS)] = None,
-    site_column: Annotated[str | None, typer.Option(rich_help_panel=_COLUMNS)] = None,
+    user_column: options.ColumnName = None,
+    time_column: options.ColumnName = None,
+    lat_column: options.ColumnName = None,
+    lon_column: options.ColumnName = None,
+    x_column: options.ColumnName = None,
+    y_column: options.ColumnName = None,
+    site_column: options.ColumnName = None,
 ) -> None:
     """Publish EVENTS so that everybody is hidden among at least k records."""
     from shoal.api import anonymize as run
 
-    columns = {
-        "user": user_column, "time": time_column, "lat": lat_column, "lon": lon_column,
-        "x": x_column, "y": y_column, "site": site_column,
-    }  # fmt: skip
+    columns = options.columns(
+        user_column, time_column, lat_column, lon_column, x_column, y_column, site_column
+    )
     with TerminalProgress() as progress:
         published = run(
             events,
@@ -139,7 +121,7 @@ def anonymize(
             space_weight=space_weight,
             selector=selector,
             reuse=reuse,
-            columns={role: name for role, name in columns.items() if name is not None},
+            columns=columns,
             sites=sites,
             timezone=timezone,
             start=start,
@@ -153,6 +135,7 @@ def anonymize(
             summary_out=None if json_out == "-" else json_out,
             force=force,
             resume=resume,
+            verify=not no_verify,
             progress=progress,
         )
     for warning in published.summary["warnings"]:
@@ -164,15 +147,118 @@ def anonymize(
 
 
 @app.command()
+def audit(
+    events: options.Events,
+    published: Annotated[Path, typer.Argument(help="Published file: .parquet, .geoparquet, .csv, .csv.gz.")],
+    k: Annotated[
+        int | None,
+        typer.Option(
+            "--k",
+            parser=options.whole_number,
+            metavar="N",
+            help="The promise to hold the file to; with --tau and --epsilon, or --whole. The file's own unless given.",
+        ),
+    ] = None,
+    tau: options.Tau = None,
+    epsilon: options.Epsilon = None,
+    whole: options.Whole = False,
+    key: Annotated[
+        Path | None, typer.Option(help="Which record is whose (secret), as anonymize wrote it.")
+    ] = None,
+    cell: Annotated[str | None, typer.Option(help="Cell of a file that does not tell it.")] = None,
+    step: Annotated[str | None, typer.Option(help="Time step of a file that does not tell it.")] = None,
+    crs: Annotated[
+        str | None, typer.Option(help="Coordinate system of a file that does not tell it, e.g. EPSG:3035.")
+    ] = None,
+    sites: options.Sites = None,
+    timezone: options.Timezone = "UTC",
+    start: options.From = None,
+    end: options.To = None,
+    exclude_users: options.ExcludeUsers = None,
+    attacks: Annotated[
+        int,
+        typer.Option(parser=options.whole_number, metavar="N", help="How many attacks to draw of each kind."),
+    ] = 2000,
+    seed: Annotated[
+        int, typer.Option(parser=options.whole_number, metavar="N", help="Other attacks for another seed.")
+    ] = 0,
+    show_users: Annotated[
+        bool, typer.Option("--show-users", help="Name the users of counterexamples; they are secret.")
+    ] = False,
+    workers: options.Workers = None,
+    force: options.Force = False,
+    json_out: Annotated[
+        str | None, typer.Option("--json", help="Write everything as JSON to a file, or - for stdout.")
+    ] = None,
+    user_column: options.ColumnName = None,
+    time_column: options.ColumnName = None,
+    lat_column: options.ColumnName = None,
+    lon_column: options.ColumnName = None,
+    x_column: options.ColumnName = None,
+    y_column: options.ColumnName = None,
+    site_column: options.ColumnName = None,
+) -> None:
+    """Attack PUBLISHED, knowing EVENTS, and say what is and is not protected. Exit code 1: the promise is broken."""
+    from shoal.api import audit as run
+    from shoal.auditing.verdict import judge
+    from shoal.outputs import as_json, check_target, write_whole
+    from shoal.telling import audit_lines
+
+    report = None if json_out in (None, "-") else Path(json_out or "")
+    if report is not None:
+        check_target(report, [events, published], force=force)
+    with TerminalProgress() as progress:
+        found = run(
+            events,
+            published,
+            k=k,
+            tau=tau,
+            epsilon=epsilon,
+            whole=whole,
+            key=key,
+            cell=cell,
+            step=step,
+            crs=crs,
+            columns=options.columns(
+                user_column, time_column, lat_column, lon_column, x_column, y_column, site_column
+            ),
+            sites=sites,
+            timezone=timezone,
+            start=start,
+            end=end,
+            exclude_users=exclude_users,
+            attacks=attacks,
+            seed=seed,
+            workers=workers,
+            progress=progress,
+        )
+    for warning in found.warnings:
+        say(f"Warning: {warning}")
+    content = found.to_dict(show_users=show_users)
+    if report is not None:
+        write_whole(report, as_json(content))
+    if json_out == "-":
+        show(json.dumps(content, indent=2))
+    else:
+        show("\n".join(audit_lines(found, judge(found), published, show_users=show_users)))
+    if not found.kept:
+        raise typer.Exit(1)
+
+
+@app.command()
 def synth(
     preset: Annotated[str, typer.Argument(help="What to make: city.")],
     output: Annotated[
         Path, typer.Option("-o", "--output", help="Events to write: .parquet, .csv or .csv.gz.")
     ],
-    users: Annotated[int, typer.Option(parser=_whole, metavar="N", help="How many subscribers.")] = 2000,
-    days: Annotated[int, typer.Option(parser=_whole, metavar="N", help="How many days.")] = 1,
-    seed: Annotated[int, typer.Option(parser=_whole, metavar="N", help="Another seed, another city.")] = 0,
-    force: Annotated[bool, typer.Option("--force", help="Replace existing output.")] = False,
+    users: Annotated[
+        int, typer.Option(parser=options.whole_number, metavar="N", help="How many subscribers.")
+    ] = 2000,
+    days: Annotated[int, typer.Option(parser=options.whole_number, metavar="N", help="How many days.")] = 1,
+    seed: Annotated[
+        int, typer.Option(parser=options.whole_number, metavar="N", help="Another seed, another city.")
+    ] = 0,
+    force: options.Force = False,
 ) -> None:
     """Make up subscribers of a city that does not exist."""
     from shoal.cities import write_city
@@ -208,6 +294,8 @@ def main(arguments: list[str] | None = None) -> None:
         code = app(args=arguments, standalone_mode=False)
         if code == _INTERRUPTED:
             raise KeyboardInterrupt
+        if code:
+            sys.exit(code)
     except _UsageError as error:
         _fail(_usage(error))
     except ShoalError as error:

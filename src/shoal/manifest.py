@@ -78,6 +78,7 @@ def make_manifest(
     crs: str | None,
     settings: Settings,
     intake: Intake,
+    verified: bool,
 ) -> dict[str, Any]:
     """The manifest of a release, safe to publish with it."""
     k = promise.k
@@ -108,7 +109,7 @@ def make_manifest(
             "matching": "given",
         },
         "relaxations": public_count(outcome.relaxations, k),
-        "verified": False,
+        "verified": verified,
         "versions": {
             "shoal": version("shoal"),
             "python": platform.python_version(),

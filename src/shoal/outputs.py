@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -125,8 +125,9 @@ def write_outputs(
     *,
     manifest: dict[str, Any],
     summary: dict[str, Any],
+    check: Callable[[object], None] | None = None,
 ) -> None:
-    """Put all files of a release in place, or none; the published one last."""
+    """Put all files of a release in place, or none; the published one last, after ``check`` was shown it."""
     notes = {name: manifest[name] for name in ("format", "promise", "grid")}
     with AtomicFiles() as files:
         if outputs.key is not None:
@@ -143,8 +144,16 @@ def write_outputs(
             file.write(as_json(manifest))
         with files.open(outputs.published) as file:
             write_published(file, suffix_of(outputs.published), named, grid, projection, notes)
+        if check is not None:
+            check(files.waiting(outputs.published))
 
 
 def as_json(content: dict[str, Any]) -> bytes:
     """JSON to read: indented, a line end at its end."""
     return (json.dumps(content, indent=2) + "\n").encode()
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file that appears whole or not at all."""
+    with AtomicFiles() as files, files.open(path) as file:
+        file.write(content)

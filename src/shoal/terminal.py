@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-import textwrap
 import threading
 import time
 from pathlib import Path
@@ -13,6 +12,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import UnfinishedError
+from shoal.telling import labelled
+from shoal.wording import duration, short
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 _SECONDS_BETWEEN_LINES = 10.0  # where there is no terminal to draw on
 _SECONDS_OF_SILENCE = 2.0  # a stage that takes no longer is not mentioned there
-_WIDTH, _LABEL = 80, 12
 
 
 def say(line: str) -> None:
@@ -93,7 +93,7 @@ class TerminalProgress:
 
     def _detail(self) -> str:
         left = (time.monotonic() - self._began) / self._done * max(self._steps - self._done, 0)
-        return f"epoch {min(self._done, self._steps)} of {self._steps}, about {left:.0f} s left"
+        return f"{min(self._done, self._steps)} of {self._steps}, about {left:.0f} s left"
 
     def _keep_silent(self) -> None:
         if self._soon is not None:
@@ -127,13 +127,10 @@ def summary_lines(summary: dict[str, Any], promise: Promise, grid: Grid, output:
         "Suppressed": _suppression(summary),
         "Precision": _precision(summary),
         "Relaxed": _relaxations(summary),
+        "Verified": [_verification(summary, promise)],
         "Time": [f"{summary['seconds']:.1f} s"],
     }
-    lines = []
-    for label, texts in parts.items():
-        wrapped = [line for text in texts for line in textwrap.wrap(text, _WIDTH - _LABEL)]
-        lines += [f"{'' if number else label:<{_LABEL}}{line}" for number, line in enumerate(wrapped)]
-    return lines
+    return labelled(parts)
 
 
 def _intake(summary: dict[str, Any]) -> list[str]:
@@ -169,21 +166,6 @@ def promise_in_words(promise: Promise, grid: Grid, *, once: bool = True) -> str:
     )
 
 
-def duration(seconds: int) -> str:
-    """A duration as people write it."""
-    for unit, size in (("h", 3600), ("min", 60)):
-        if seconds % size == 0:
-            return f"{seconds // size} {unit}"
-    return f"{seconds} s"
-
-
-def short(number: float) -> str:
-    """A number with as many digits as a reader wants."""
-    if number >= 100:
-        return f"{number:,.0f}"
-    return f"{number:.1f}".removesuffix(".0") if number >= 1 else f"{number:.2g}"
-
-
 def _suppression(summary: dict[str, Any]) -> list[str]:
     n = summary["suppressed_samples"]
     if not n:
@@ -206,3 +188,9 @@ def _relaxations(summary: dict[str, Any]) -> list[str]:
         f"{n:,} of {members:,} times a user had to hide with somebody again: too few others came and went"
         " alike. The k records are there; what follows from them may exceed the promised extra"
     ]
+
+
+def _verification(summary: dict[str, Any], promise: Promise) -> str:
+    if not summary["verified"]:
+        return "no, as asked (--no-verify)"
+    return f"yes: read back, every user and every interval checked; at least {promise.k} records fit"

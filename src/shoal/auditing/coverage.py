@@ -16,7 +16,7 @@ from shoal.progress import Progress, Silent
 from shoal.promise import Promise
 from shoal.samples import Int64s, Samples
 
-_BLOCKS = 40  # steps of progress
+_USERS_A_STEP = 1000  # between two signs of progress
 
 
 class Violation(NamedTuple):
@@ -72,18 +72,19 @@ def check(
         begin=np.zeros((samples.n_users, 2), np.int64),
         records=np.zeros((samples.n_users, 2), np.int64),
     )
+    progress.stage("loading the check (compiles it once)")
     trails, shelves = make_trails(samples), make_shelves(records)
     lonely = _lonely_ranges(records, promise.k, tau, earliest, latest)
     terms = Terms(promise.k, tau, epsilon)
-    blocks = np.linspace(0, samples.n_users, _BLOCKS + 1).astype(np.int64).tolist()
-    progress.stage("checking every user and interval", _BLOCKS)
-    for start, stop in pairwise(blocks):
-        workers.over(
-            stop - start,
-            lambda first, last, start=start: check_coverage(
-                trails, shelves, own, terms, earliest, latest, lonely, start + first, start + last, findings
-            ),
-        )
+
+    def check_users(first: int, last: int) -> None:
+        check_coverage(trails, shelves, own, terms, earliest, latest, lonely, first, last, findings)
+
+    check_users(0, 0)  # compiles it
+    edges = np.linspace(0, samples.n_users, 1 + max(1, samples.n_users // _USERS_A_STEP)).astype(np.int64)
+    progress.stage("checking every user and interval", len(edges) - 1)
+    for start, stop in pairwise(edges.tolist()):
+        workers.between(start, stop, check_users)
         progress.advance()
     excused = _without_record(trails, shelves, records, own, findings, terms, workers)
     findings.violations[excused] = 0
@@ -107,9 +108,7 @@ def _without_record(
     found = np.zeros(len(users), np.bool_)
     workers.over(
         len(users),
-        lambda first, last: find_possible_owners(
-            trails, shelves, users, terms.epsilon, first, last, found
-        ),
+        lambda first, last: find_possible_owners(trails, shelves, users, terms.epsilon, first, last, found),
     )
     without = users[~found]
     n_missing = int((own == UNKNOWN).sum()) - records.n_records

@@ -11,14 +11,12 @@ from shoal.samples import Int64s
 _ROUNDS = 50  # of drawing again, where intervals overlap
 
 
-def intervals(
-    scene: Scene, rng: np.random.Generator, length: int | None, n_intervals: int = 1
-) -> Knowledge:
+def intervals(scene: Scene, rng: np.random.Generator, length: int | None, n_intervals: int = 1) -> Knowledge:
     """Intervals of ``length`` slots that hold a sample of their victim and do not overlap; None: all of time."""
     if length is None:
-        begin, end = scene.span
-        victim = rng.choice(scene.victims, scene.n_attacks)
-        return _knowledge(scene, victim, np.full((len(victim), 1), begin), end - begin)
+        first, end = scene.span
+        everything = np.full((scene.n_attacks, 1), first)
+        return _knowledge(scene, rng.choice(scene.victims, scene.n_attacks), everything, end - first)
     victim, begin = _draw(scene, rng, length, n_intervals)
     for _ in range(_ROUNDS):
         if len(victim) >= scene.n_attacks:
@@ -53,8 +51,7 @@ def points(scene: Scene, rng: np.random.Generator, n_points: int) -> Knowledge:
     victims = scene.victims[(ptr[scene.victims + 1] - ptr[scene.victims]) >= n_points]
     victim = rng.choice(victims, scene.n_attacks if len(victims) else 0)
     rows = [
-        ptr[user] + rng.choice(ptr[user + 1] - ptr[user], n_points, replace=False)
-        for user in victim.tolist()
+        ptr[user] + rng.choice(ptr[user + 1] - ptr[user], n_points, replace=False) for user in victim.tolist()
     ]
     row = np.array(rows, np.int64).reshape(-1)
     t = scene.samples.t[row]

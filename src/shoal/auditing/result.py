@@ -28,7 +28,10 @@ class Counts(NamedTuple):
 
 @dataclass(frozen=True)
 class Audit:
-    """The promise a file was held to, the exact checks, and the attacks. ``samples`` names the users of counterexamples."""
+    """The promise a file was held to, the exact checks, and the attacks.
+
+    ``samples`` are what was attacked; they name the users of counterexamples.
+    """
 
     promise: Promise
     grid: Grid

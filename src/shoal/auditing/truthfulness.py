@@ -33,7 +33,7 @@ class Part(NamedTuple):
 class Truthfulness(NamedTuple):
     """Boxes that should not be there, and samples that are not.
 
-    by_activity: users in quarters, from those with the fewest samples to those with the most; by_hour: hours of the day.
+    by_activity: users in quarters, from those with the fewest samples to those with the most; by_hour: of the day.
     """
 
     n_boxes: int
@@ -81,6 +81,4 @@ def check_truthfulness(
 
 def _parts(part: np.typing.NDArray[np.int64], published: Bools, n: int) -> list[Part]:
     sizes, kept = np.bincount(part, minlength=n), np.bincount(part[published], minlength=n)
-    return [
-        Part(size, size - held) for size, held in zip(sizes.tolist(), kept.tolist(), strict=True)
-    ]
+    return [Part(size, size - held) for size, held in zip(sizes.tolist(), kept.tolist(), strict=True)]

@@ -108,19 +108,17 @@ def find_fits(
 @inner
 def touched_faces(trails: Trails, shelves: Shelves, box: int, first: int, last: int) -> int:
     """How many of a box's six faces are touched by those of samples first .. last - 1 that it holds; -1: holds none."""
-    touched = np.zeros(6, np.int64)
-    held = False
-    for sample in range(first, last):
-        t, x, y = trails.sample[sample]["t"], trails.sample[sample]["x"], trails.sample[sample]["y"]
+    row = shelves.box[box]
+    t0 = t1 = x0 = x1 = y0 = y1 = held = False
+    for line in range(first, last):
+        sample = trails.sample[line]
+        t, x, y = sample["t"], sample["x"], sample["y"]
         if holds(shelves, box, t, x, y):
             held = True
-            touched[0] |= t == shelves.box[box]["t0"]
-            touched[1] |= t == shelves.box[box]["t1"]
-            touched[2] |= x == shelves.box[box]["x0"]
-            touched[3] |= x == shelves.box[box]["x1"]
-            touched[4] |= y == shelves.box[box]["y0"]
-            touched[5] |= y == shelves.box[box]["y1"]
-    return int(touched.sum()) if held else -1
+            t0, t1 = t0 or t == row["t0"], t1 or t == row["t1"]
+            x0, x1 = x0 or x == row["x0"], x1 or x == row["x1"]
+            y0, y1 = y0 or y == row["y0"], y1 or y == row["y1"]
+    return int(t0) + int(t1) + int(x0) + int(x1) + int(y0) + int(y1) if held else -1
 
 
 @inner
@@ -130,30 +128,28 @@ def off_centre(value: int, low: int, high: int) -> float:
 
 
 @inner
-def score_record(
-    trails: Trails, shelves: Shelves, record: int, first: int, last: int, score: Floats
-) -> None:
+def score_record(trails: Trails, shelves: Shelves, record: int, first: int, last: int, score: Floats) -> None:
     """score: minus the cost of the boxes that hold a sample; the share of their faces touched; minus the distance of
     samples from the middle of the boxes that hold them."""
     cost, touched, n_boxes, distance = 0.0, 0, 0, 0.0
-    begin = first_box_ending_after(shelves, record, trails.sample[first]["t"])
+    box = first_box_ending_after(shelves, record, trails.sample[first]["t"])
     end = shelves.ptr[record + 1]
-    box = begin
     while box < end and shelves.box[box]["since"] <= trails.sample[last - 1]["t"]:
         faces = touched_faces(trails, shelves, box, first, last)
         if faces >= 0:
-            span_x = shelves.box[box]["x1"] - shelves.box[box]["x0"] + 1
-            span_y = shelves.box[box]["y1"] - shelves.box[box]["y0"] + 1
-            cost += (shelves.box[box]["t1"] - shelves.box[box]["t0"] + 1) * (span_x + span_y)
+            row = shelves.box[box]
+            cells = row["x1"] - row["x0"] + row["y1"] - row["y0"] + 2
+            cost += (row["t1"] - row["t0"] + 1) * cells
             touched += faces
             n_boxes += 1
         box += 1
-    for sample in range(first, last):
-        t, x, y = trails.sample[sample]["t"], trails.sample[sample]["x"], trails.sample[sample]["y"]
-        held = box_holding(shelves, first_box_ending_after(shelves, record, t), end, t, x, y)
-        distance += off_centre(t, shelves.box[held]["t0"], shelves.box[held]["t1"])
-        distance += off_centre(x, shelves.box[held]["x0"], shelves.box[held]["x1"])
-        distance += off_centre(y, shelves.box[held]["y0"], shelves.box[held]["y1"])
+    for line in range(first, last):
+        sample = trails.sample[line]
+        t, x, y = sample["t"], sample["x"], sample["y"]
+        row = shelves.box[box_holding(shelves, first_box_ending_after(shelves, record, t), end, t, x, y)]
+        distance += off_centre(t, row["t0"], row["t1"])
+        distance += off_centre(x, row["x0"], row["x1"])
+        distance += off_centre(y, row["y0"], row["y1"])
     score[0] = -cost
     score[1] = touched / (6 * n_boxes)
     score[2] = -distance / (3 * (last - first))
@@ -168,7 +164,12 @@ def score_fits(
         piece = knowledge.ptr[attack]
         for line in range(fits.at[attack], fits.at[attack] + fits.n[attack]):
             score_record(
-                trails, shelves, fits.record[line], knowledge.first[piece], knowledge.last[piece], scores[line]
+                trails,
+                shelves,
+                fits.record[line],
+                knowledge.first[piece],
+                knowledge.last[piece],
+                scores[line],
             )
 
 
@@ -217,7 +218,8 @@ def find_leaks(
 
 @inner
 def common_extent(shelves: Shelves, fits: Fits, attack: int, t: int, best: int) -> int:
-    """Longer side of the hull of all boxes that the records have in a slot; ``best`` if not below that, or if one has none."""
+    """Longer side of the hull of all boxes that the records have in a slot; ``best`` if one has none, or if the hull
+    is no smaller than that."""
     x0, x1, y0, y1 = 2**31, -(2**31), 2**31, -(2**31)
     for line in range(fits.at[attack], fits.at[attack] + fits.n[attack]):
         record = fits.record[line]
@@ -283,17 +285,17 @@ def find_cell_fits(
             covered[:] = False
             share = 0.0
             for box in range(shelves.ptr[record], shelves.ptr[record + 1]):
+                row = shelves.box[box]
                 inside = 0
                 for cell in range(n_cells):
                     if (
-                        shelves.box[box]["x0"] <= x[attack, cell] <= shelves.box[box]["x1"]
-                        and shelves.box[box]["y0"] <= y[attack, cell] <= shelves.box[box]["y1"]
+                        row["x0"] <= x[attack, cell] <= row["x1"]
+                        and row["y0"] <= y[attack, cell] <= row["y1"]
                     ):
                         covered[cell] = True
                         inside += 1
                 if inside:
-                    area = (shelves.box[box]["x1"] - shelves.box[box]["x0"] + 1.0) * (shelves.box[box]["y1"] - shelves.box[box]["y0"] + 1.0)
-                    share += inside / area
+                    share += inside / ((row["x1"] - row["x0"] + 1.0) * (row["y1"] - row["y0"] + 1.0))
             share /= shelves.ptr[record + 1] - shelves.ptr[record]
             n_fits[attack] += covered.all()
             if record == own[attack]:
@@ -306,7 +308,9 @@ def find_cell_fits(
 
 
 @kernel
-def find_heaviest_places(shelves: Shelves, counted: Bools, begin: int, end: int, x: Floats, y: Floats) -> None:
+def find_heaviest_places(
+    shelves: Shelves, counted: Bools, begin: int, end: int, x: Floats, y: Floats
+) -> None:
     """x[j], y[j]: where counted boxes of record j pile up, a box weighing 1 / cells inside on each of its cells.
 
     Looked at are the middles of the boxes; NaN where none is counted. Of equals the earliest to begin.

@@ -41,17 +41,17 @@ class View(NamedTuple):
 @inner
 def boxes_meet(trails: Trails, shelves: Shelves, box: int, other: int, view: View) -> bool:
     """Whether two boxes have a place and time in common where the victim may have been, for all the attacker knows."""
-    t0, t1 = max(shelves.box[box]["t0"], shelves.box[other]["t0"]), min(shelves.box[box]["t1"], shelves.box[other]["t1"])
-    x0, x1 = max(shelves.box[box]["x0"], shelves.box[other]["x0"]), min(shelves.box[box]["x1"], shelves.box[other]["x1"])
-    y0, y1 = max(shelves.box[box]["y0"], shelves.box[other]["y0"]), min(shelves.box[box]["y1"], shelves.box[other]["y1"])
+    one, two = shelves.box[box], shelves.box[other]
+    t0, t1 = max(one["t0"], two["t0"]), min(one["t1"], two["t1"])
+    x0, x1 = max(one["x0"], two["x0"]), min(one["x1"], two["x1"])
+    y0, y1 = max(one["y0"], two["y0"]), min(one["y1"], two["y1"])
     if t0 > t1 or x0 > x1 or y0 > y1:
         return False
     if t0 < view.begin or t1 >= view.end:
         return True
     for sample in range(view.first, view.last):
-        if (
-            t0 <= trails.sample[sample]["t"] <= t1 and x0 <= trails.sample[sample]["x"] <= x1 and y0 <= trails.sample[sample]["y"] <= y1
-        ):  # fmt: skip
+        row = trails.sample[sample]
+        if t0 <= row["t"] <= t1 and x0 <= row["x"] <= x1 and y0 <= row["y"] <= y1:
             return True
     return False
 

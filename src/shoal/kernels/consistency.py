@@ -10,7 +10,6 @@ import numpy.typing as npt
 from shoal.kernels.compiled import inner, kernel
 from shoal.samples import Int64s
 
-
 SAMPLE = np.dtype([("t", np.int64), ("x", np.int32), ("y", np.int32)])
 BOX = np.dtype([
     ("t0", np.int64), ("t1", np.int64), ("since", np.int64),
@@ -111,7 +110,9 @@ def holds_any(trails: Trails, shelves: Shelves, box: int, first: int, last: int)
     for sample in range(first, last):
         if trails.sample[sample]["t"] > shelves.box[box]["t1"]:
             return False
-        if holds(shelves, box, trails.sample[sample]["t"], trails.sample[sample]["x"], trails.sample[sample]["y"]):
+        if holds(
+            shelves, box, trails.sample[sample]["t"], trails.sample[sample]["x"], trails.sample[sample]["y"]
+        ):
             return True
     return False
 

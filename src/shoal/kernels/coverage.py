@@ -125,9 +125,7 @@ def take_in(
         ranges, n_before,
     )  # fmt: skip
     throughout = (
-        n_after == n_before + 1
-        and ranges[n_before, 0] == segment.low
-        and ranges[n_before, 1] == segment.high
+        n_after == n_before + 1 and ranges[n_before, 0] == segment.low and ranges[n_before, 1] == segment.high
     )
     if throughout:
         tally.whole[tally.n[0]] = record
@@ -244,7 +242,11 @@ def check_segment(
         if known[line] >= 0 and not is_whole(tally, known[line]):
             take_in(trails, shelves, segment, terms, known[line], False, tally, ranges)
     tally.n[1] = 0  # they come again below, unless they are consistent throughout
-    t, x, y = trails.sample[segment.first]["t"], trails.sample[segment.first]["x"], trails.sample[segment.first]["y"]
+    t, x, y = (
+        trails.sample[segment.first]["t"],
+        trails.sample[segment.first]["x"],
+        trails.sample[segment.first]["y"],
+    )
     for run in range(4 * len(shelves.levels)):
         if tally.n[0] == terms.k:
             break

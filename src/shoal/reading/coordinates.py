@@ -17,11 +17,15 @@ _FORMAT = 1  # of notes and manifests
 
 
 class Coordinates(NamedTuple):
-    """What the edges of boxes are counted in; ``manifest`` is what stood beside the table, if anything did."""
+    """What the edges of boxes are counted in.
+
+    ``manifest`` is what stood beside the table, ``notes`` what its metadata or else that manifest say, if anything.
+    """
 
     grid: Grid
     crs: str | None
     manifest: dict[str, Any] | None
+    notes: dict[str, Any] | None
 
 
 class _Account(NamedTuple):
@@ -54,6 +58,7 @@ def find_coordinates(
         grid=accounts[0].grid if grid is None else grid,
         crs=next(planes, None),
         manifest=noted["manifest"].content if "manifest" in noted else None,
+        notes=accounts[0].content if accounts else None,
     )
     for account in accounts:
         _check_agreement(account, found)

@@ -45,7 +45,8 @@ class PublishedTable:
     """Boxes as somebody published them.
 
     ``boxes.owner`` indexes ``names``, the names of the records in increasing order; boxes are sorted by record and
-    beginning, and those of a record may overlap. ``crs`` is None for plain metres, ``manifest`` where none was found.
+    beginning, and those of a record may overlap. ``crs`` is None for plain metres, ``manifest`` where none was found;
+    ``notes`` are what the file's metadata, or else its manifest, say of it.
     """
 
     boxes: Boxes
@@ -53,6 +54,7 @@ class PublishedTable:
     grid: Grid
     crs: str | None
     manifest: dict[str, Any] | None
+    notes: dict[str, Any] | None
 
 
 def read_published(source: object, *, grid: Grid | None = None, crs: str | None = None) -> PublishedTable:

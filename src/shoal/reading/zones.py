@@ -49,7 +49,9 @@ class Zone:
         """Wall-clock times, as seconds since 1970-01-01T00:00 on that clock, of Unix seconds."""
         if self.name == "UTC" or len(seconds) == 0:
             return seconds
-        quarters, place = np.unique(seconds // (DAY_S // 96), return_inverse=True)  # clocks change on the quarter hour
+        quarters, place = np.unique(
+            seconds // (DAY_S // 96), return_inverse=True
+        )  # clocks change on the quarter hour
         offsets = [self._offset_at(quarter * (DAY_S // 96)) for quarter in quarters.tolist()]
         return seconds + np.array(offsets, np.int64)[place.reshape(-1)]
 

@@ -41,7 +41,9 @@ def _outcomes(scene: Scene, target: Target, knowledge: Knowledge) -> dict[str, F
     )
     left = np.bincount(attack_of(fits), weights=alive, minlength=len(fits.n)).astype(np.int64)
     ruled_out = left == 0
-    alive |= ruled_out[attack_of(fits)]  # such an attacker was wrong about the method, and goes back to what fits
+    alive |= ruled_out[
+        attack_of(fits)
+    ]  # such an attacker was wrong about the method, and goes back to what fits
     left = np.where(ruled_out, fits.n, left)
     own = own_fits(target, knowledge, fits)
     own_left = own.copy()

@@ -70,13 +70,11 @@ class _Visited:
 
 def _cells_by_visits(scene: Scene, rows: Bools) -> _Visited:
     samples = scene.samples
-    columns = (column[rows].astype(np.int64) for column in (samples.user, samples.x, samples.y))
-    return _Visited(*columns, samples.n_users)
+    user, x, y = (column[rows].astype(np.int64) for column in (samples.user, samples.x, samples.y))
+    return _Visited(user, x, y, samples.n_users)
 
 
-def _located(
-    scene: Scene, target: Target, victim: Int64s, x: Int64s, y: Int64s
-) -> dict[str, Floats | Bools]:
+def _located(scene: Scene, target: Target, victim: Int64s, x: Int64s, y: Int64s) -> dict[str, Floats | Bools]:
     n, shares = np.empty(len(victim), np.int64), np.empty((len(victim), 3))
     own_covers = np.zeros(len(victim), np.bool_)
     own = target.own[victim]

@@ -55,9 +55,7 @@ def _outcomes(scene: Scene, target: Target, knowledge: Knowledge) -> dict[str, F
     )
     own = own_lines(target, knowledge, fits)
     lots = scene.randomness(6).permutation(len(fits.record))
-    return {
-        name: _picks_own(fits, scores[:, column], lots, own) for column, name in enumerate(RANKINGS)
-    }
+    return {name: _picks_own(fits, scores[:, column], lots, own) for column, name in enumerate(RANKINGS)}
 
 
 def _picks_own(fits: Fits, score: Floats, lots: np.typing.NDArray[np.int64], own: Bools) -> Bools:

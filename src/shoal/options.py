@@ -1,0 +1,50 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+COLUMNS = "Names of columns"
+
+
+def whole_number(text: str) -> int:
+    """A number without a fraction; the complaint says what was expected."""
+    try:
+        return int(text)
+    except ValueError:
+        raise typer.BadParameter(f"expected a whole number, got {text!r}") from None
+
+
+def number(text: str) -> float:
+    """Any number."""
+    try:
+        return float(text)
+    except ValueError:
+        raise typer.BadParameter(f"expected a number, got {text!r}") from None
+
+
+Events = Annotated[Path, typer.Argument(help="CSV, TSV (also .gz) or Parquet, a file or a folder.")]
+Tau = Annotated[str | None, typer.Option(help="How long an attacker may have followed somebody, e.g. 30min.")]
+Epsilon = Annotated[str | None, typer.Option(help="How much more they may learn, e.g. 30min.")]
+Whole = Annotated[bool, typer.Option("--whole", help="Hide whole trajectories instead; no tau, no epsilon.")]
+Sites = Annotated[
+    Path | None, typer.Option(help="Table of sites, for events with a site instead of a position.")
+]
+Timezone = Annotated[str, typer.Option(help="Zone of times that come without one.")]
+From = Annotated[str | None, typer.Option("--from", help="Leave out events before this time.")]
+To = Annotated[str | None, typer.Option("--to", help="Leave out events from this time on.")]
+ExcludeUsers = Annotated[Path | None, typer.Option(help="File with one user per line to leave out.")]
+Workers = Annotated[
+    int | None, typer.Option(parser=whole_number, metavar="N", help="Threads; all cores unless given.")
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace existing output.")]
+ColumnName = Annotated[str | None, typer.Option(rich_help_panel=COLUMNS)]
+
+
+def columns(*names: str | None) -> dict[str, str]:
+    """Roles of columns, in the order user, time, lat, lon, x, y, site, with the names given for them."""
+    roles = ("user", "time", "lat", "lon", "x", "y", "site")
+    return {role: name for role, name in zip(roles, names, strict=True) if name is not None}

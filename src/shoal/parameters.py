@@ -1,0 +1,75 @@
+"""What Python users and the command say, checked once: settings, counts, grids and promises."""
+
+from __future__ import annotations
+
+import os
+from numbers import Integral, Real
+
+from shoal.errors import InputError, ParameterError
+from shoal.fold import Settings
+from shoal.hiding.reuse import Reuse
+from shoal.promise import Grid, Promise
+from shoal.reading import PublishedTable
+
+
+def check_settings(space_weight: float, selector: str, reuse: str, seed: int) -> Settings:
+    """How to hide."""
+    if selector != "matching":
+        raise ParameterError(f"selector must be matching, got {selector!r}.")
+    if reuse not in set(Reuse):
+        raise ParameterError(f"reuse must be one of {', '.join(Reuse)}, got {reuse!r}.")
+    if not isinstance(space_weight, Real) or not 0 <= space_weight <= 4:
+        raise ParameterError(f"space weight must be a number from 0 to 4, got {space_weight!r}.")
+    return Settings(float(space_weight), Reuse(reuse), check_count(seed, "seed", least=0))
+
+
+def check_count(number: int, name: str, *, least: int) -> int:
+    """A whole number that is not too small."""
+    if isinstance(number, bool) or not isinstance(number, Integral) or number < least:
+        raise ParameterError(f"{name} must be a whole number of at least {least}, got {number!r}.")
+    return int(number)
+
+
+def check_workers(workers: int | None) -> int:
+    """How many threads; all cores unless given."""
+    if workers is None:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return check_count(workers, "workers", least=1)
+
+
+def given_grid(cell: str | None, step: str | None) -> Grid | None:
+    """The grid of a published file, where it is given."""
+    if cell is None and step is None:
+        return None
+    if cell is None or step is None:
+        raise ParameterError("cell and step go together: give --cell and --step, or neither.")
+    return Grid.parse(cell, step)
+
+
+def given_promise(
+    k: int | None, tau: str | None, epsilon: str | None, whole: bool, grid: Grid
+) -> Promise | None:
+    """The promise to hold a file to, where it is given."""
+    if k is None:
+        if whole or tau is not None or epsilon is not None:
+            raise ParameterError("k missing: give --k as well, or nothing of the promise to take the file's.")
+        return None
+    return Promise.parse(k, tau, epsilon, grid=grid, whole=whole)
+
+
+def noted_promise(table: PublishedTable) -> Promise:
+    """The promise that a file makes for itself."""
+    unknown = InputError(
+        "The published file does not tell its promise: give --k with --tau and --epsilon, or with --whole."
+    )
+    noted = (table.notes or {}).get("promise")
+    if not isinstance(noted, dict):
+        raise unknown
+    try:
+        slots = [
+            None if noted[name] is None else noted[name] // table.grid.step_s
+            for name in ("tau_s", "epsilon_s")
+        ]
+        return Promise(noted["k"], *slots)
+    except (KeyError, TypeError, ParameterError):
+        raise unknown from None

@@ -1,0 +1,100 @@
+"""A release in memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+
+from shoal.anonymizing import Outcome
+from shoal.fold import Settings
+from shoal.manifest import describe_granularity, make_manifest
+from shoal.naming import NamedBoxes
+from shoal.promise import Promise
+from shoal.reading import Events
+from shoal.utility import granularity
+from shoal.writing import key_table, published_batches
+
+
+@dataclass(frozen=True)
+class Published:
+    """A release in memory: the table, who is who (secret), what may be told about it, and a summary for its maker."""
+
+    events: Events
+    outcome: Outcome
+    promise: Promise
+    settings: Settings
+    verified: bool
+
+    @cached_property
+    def named(self) -> NamedBoxes:
+        """The boxes under fresh random names."""
+        return NamedBoxes(self.outcome.boxes)
+
+    def to_arrow(self) -> pa.Table:
+        """The published table; whatever reads Arrow takes a release as it is, ``polars.DataFrame`` for one."""
+        return pa.Table.from_batches(published_batches(self.named, self.events.grid, self.events.projection))
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+    def to_pandas(self) -> Any:
+        """The published table as a pandas data frame."""
+        return self.to_arrow().to_pandas()
+
+    def to_polars(self) -> Any:
+        """The published table as a polars data frame."""
+        import polars
+
+        return polars.from_arrow(self.to_arrow())
+
+    def key(self) -> pa.Table:
+        """Which record is whose: secret."""
+        return key_table(self.named, self.events.samples.users)
+
+    @cached_property
+    def manifest(self) -> dict[str, Any]:
+        """What may be published about the release."""
+        projection = self.events.projection
+        return make_manifest(
+            outcome=self.outcome,
+            precision=granularity(self.outcome.boxes, self.events.grid),
+            promise=self.promise,
+            grid=self.events.grid,
+            crs=None if projection is None else projection.crs,
+            settings=self.settings,
+            intake=self.events.intake,
+            verified=self.verified,
+        )
+
+    @cached_property
+    def summary(self) -> dict[str, Any]:
+        """Exact figures for whoever made the release; unlike the manifest not meant to leave the machine."""
+        outcome, intake = self.outcome, self.events.intake
+        precision = describe_granularity(granularity(outcome.boxes, self.events.grid))
+        return {
+            "rows": intake.rows_read,
+            "rows_dropped": intake.dropped,
+            "duplicates": intake.duplicates,
+            "columns_dropped": intake.columns_dropped,
+            "warnings": list(intake.warnings),
+            "users": outcome.n_users,
+            "samples": outcome.n_samples,
+            "records": outcome.n_records,
+            "boxes": outcome.boxes.n_boxes,
+            "suppressed_samples": outcome.n_suppressed,
+            "suppressed_share": outcome.n_suppressed / outcome.n_samples,
+            "suppressed_rare_presence": outcome.suppressed_samples,
+            "suppressed_users": outcome.recordless_users,
+            "precision_km": precision["space_km"],
+            "precision_minutes": precision["time_minutes"],
+            "cost_per_box": precision["cost_per_box"],
+            "hiding_members": outcome.picks,
+            "relaxations": outcome.relaxations,
+            "verified": self.verified,
+            "seconds": round(outcome.seconds, 3),
+            "reuse": str(self.settings.reuse),
+            "seed": self.settings.seed,
+        }

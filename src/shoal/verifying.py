@@ -1,0 +1,52 @@
+"""The last word before anything is published: read back what was written, and check it as an audit would."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.auditing.coverage import check
+from shoal.auditing.records import make_records
+from shoal.auditing.scene import Target
+from shoal.auditing.truthfulness import check_truthfulness
+from shoal.blocks import Workers
+from shoal.boxes import NONE
+from shoal.errors import InputError, UnfinishedError
+from shoal.progress import Progress
+from shoal.reading import read_published
+from shoal.reading.zones import Zone
+from shoal.release import Published
+
+
+def verify_release(release: Published, written: object, *, workers: Workers, progress: Progress) -> None:
+    """Refuse a file that breaks the promise, invents something, or is not what was decided."""
+    progress.stage("reading back")
+    samples, grid, named = release.events.samples, release.events.grid, release.named
+    try:
+        table = read_published(written, grid=grid)
+    except InputError as error:
+        raise _failed("what was written cannot be read back") from error
+    if not np.array_equal(table.names, named.name.astype(object)):
+        raise _failed("the records read back are not those written")
+    own = np.full(samples.n_users, NONE, np.int64)
+    own[named.owner] = np.arange(len(named.owner))
+    target = Target(make_records(table.boxes), own)
+    coverage = check(samples, target.records, release.promise, own, workers, progress)
+    if not coverage.kept:
+        unprotected = len({violation.user for violation in coverage.worst})
+        raise _failed(f"{unprotected:,} users would be left with fewer than k = {release.promise.k} records")
+    truth = check_truthfulness(samples, target, grid, Zone("UTC"), workers)
+    if not truth.kept:
+        raise _failed(
+            f"{truth.n_empty_boxes:,} boxes hold no sample of their own user, {truth.n_overlapping_boxes:,} overlap"
+        )
+    if truth.suppressed.n_suppressed != release.outcome.n_suppressed:
+        raise _failed(
+            f"{truth.suppressed.n_suppressed:,} samples are missing,"
+            f" but {release.outcome.n_suppressed:,} were suppressed"
+        )
+
+
+def _failed(what: str) -> UnfinishedError:
+    return UnfinishedError(
+        f"Self-check failed: {what}. Nothing was published; this is a fault of shoal, please report it."
+    )
