@@ -298,14 +298,20 @@ def true_place(samples_of_user, hours):
 
 
 def guessed_place(boxes, hours):
-    """Twice the centre, in cells, of the smallest box in space that begins in those hours, the earliest of them.
+    """Twice the centre, in cells, of the box that begins in those hours and whose middle cell weighs most.
 
-    Of boxes that are as small and begin together the first listed counts. None when no box begins in those hours.
+    A box weighs 1/(cells inside) on each of its cells. Of the heaviest the earliest to begin; of those the first by its
+    end, then as listed. None when no box begins in those hours.
     """
-    beginning = [box for box in boxes if hours(box[0])]
+    beginning = [box for box in sorted(boxes, key=lambda b: (b[1], b[0])) if hours(box[0])]
     if not beginning:
         return None
-    _, _, x0, x1, y0, y1 = min(beginning, key=lambda b: (span(b[2], b[3]) + span(b[4], b[5]), b[0]))
+
+    def weight(box) -> Fraction:
+        middle = ((box[2] + box[3]) // 2, (box[4] + box[5]) // 2)
+        return sum(Fraction(1, len(cells_of(other))) for other in beginning if middle in cells_of(other))
+
+    _, _, x0, x1, y0, y1 = min(beginning, key=lambda box: (-weight(box), box[0]))
     return x0 + x1 + 1, y0 + y1 + 1
 
 

@@ -420,13 +420,15 @@ def test_home_and_work():
     # At night: (2, 2) at -1 and 0; (1, 1) at 5; (1, 0) at 29 (5 the next day) and 22. Two each: the smaller x.
     assert true_place(samples, night) == (1, 0)
     assert true_place({(12, 1, 1)}, night) is None
-    # At night begin the first three; the smallest in space, 2 + 2 cells, are the second and third.
+    # At night begin the first three. Middle cells: (2, 0), (0, 4), (7, 6); they weigh 1/5, 1/4 and 1/3.
     boxes = [(0, 1, 0, 4, 0, 0), (-2, 9, 0, 1, 4, 5), (23, 23, 6, 8, 6, 6), at(6, 30)]
-    assert guessed_place(boxes, night) == (2, 10)
-    assert guessed_place(boxes[::-1], night) == (2, 10)
+    assert guessed_place(boxes, night) == (15, 13)
+    assert guessed_place(boxes[::-1], night) == (15, 13)
     assert guessed_place([at(6, 30)], night) is None
-    # The centre of one cell lies half a cell from its corner: doubled 2 x + 1. Overlapping twins: as listed.
-    assert guessed_place([at(-1, -1, -3, 7), at(-1, 5, 0, 0)], night) == (-5, 15)
+    # One more box over (2, 0), of 6 cells: 1/5 + 1/6 is more than 1/3. Its own middle, (1, 0), weighs as much, later.
+    assert guessed_place([*boxes, (1, 1, 0, 2, 0, 1)], night) == (5, 1)
+    # The centre of one cell lies half a cell from its corner: doubled 2 x + 1. Overlapping twins: by their end.
+    assert guessed_place([at(-1, 5, 0, 0), at(-1, -1, -3, 7)], night) == (-5, 15)
 
 
 # --- homogeneity -------------------------------------------------------------------------------------------

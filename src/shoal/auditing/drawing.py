@@ -16,14 +16,14 @@ def intervals(scene: Scene, rng: np.random.Generator, length: int | None, n_inte
     if length is None:
         first, end = scene.span
         everything = np.full((scene.n_attacks, 1), first)
-        return _knowledge(scene, rng.choice(scene.victims, scene.n_attacks), everything, end - first)
+        return knowledge_of(scene, rng.choice(scene.victims, scene.n_attacks), everything, end - first)
     victim, begin = _draw(scene, rng, length, n_intervals)
     for _ in range(_ROUNDS):
         if len(victim) >= scene.n_attacks:
             break
         more = _draw(scene, rng, length, n_intervals)
         victim, begin = np.concatenate([victim, more[0]]), np.concatenate([begin, more[1]])
-    return _knowledge(scene, victim[: scene.n_attacks], begin[: scene.n_attacks], length)
+    return knowledge_of(scene, victim[: scene.n_attacks], begin[: scene.n_attacks], length)
 
 
 def _draw(scene: Scene, rng: np.random.Generator, length: int, n_intervals: int) -> tuple[Int64s, Int64s]:
@@ -37,7 +37,8 @@ def _draw(scene: Scene, rng: np.random.Generator, length: int, n_intervals: int)
     return victim[apart], begin[apart]
 
 
-def _knowledge(scene: Scene, victim: Int64s, begin: Int64s, length: int) -> Knowledge:
+def knowledge_of(scene: Scene, victim: Int64s, begin: Int64s, length: int) -> Knowledge:
+    """All samples of each victim in its intervals, which begin at a line of slots each."""
     n, n_intervals = begin.shape
     first, last = np.empty((2, n * n_intervals), np.int64)
     starts, ends = begin.reshape(-1), begin.reshape(-1) + length

@@ -58,7 +58,7 @@ def make_shelves(records: Records) -> Shelves:
     slot_box = np.empty(entries, np.int64)
     fill_slots(boxes.t0, boxes.t1, boxes.x0, boxes.y0, level, width, slot_ptr, slot_box)
     rows = np.empty(boxes.n_boxes, BOX)
-    rows["record"], rows["since"] = boxes.owner, _since(boxes)
+    rows["record"], rows["since"], rows["level"] = boxes.owner, _since(boxes), level
     for name in ("t0", "t1", "x0", "x1", "y0", "y1"):
         rows[name] = getattr(boxes, name)
     return Shelves(

@@ -15,7 +15,7 @@ from shoal.kernels.consistency import (
     holds,
     is_consistent,
 )
-from shoal.kernels.lookup import slot_over
+from shoal.kernels.lookup import is_meant, slot_over
 from shoal.samples import Bools, Floats, Int64s
 
 
@@ -96,6 +96,8 @@ def find_fits(
             slot = slot_over(shelves, run, t, x, y)
             for entry in range(shelves.slot_ptr[slot], shelves.slot_ptr[slot + 1]):
                 box = shelves.slot_box[entry]
+                if not is_meant(shelves, slot, entry, run, x, y):
+                    continue
                 if not holds(shelves, box, t, x, y) or not comes_first(shelves, box, t, x, y):
                     continue
                 if fits_all(trails, shelves, knowledge, attack, shelves.box[box]["record"]):

@@ -18,7 +18,7 @@ from shoal.kernels.consistency import (
     is_consistent,
 )
 from shoal.kernels.coverage import Terms
-from shoal.kernels.lookup import slot_over
+from shoal.kernels.lookup import is_meant, slot_over
 from shoal.samples import Bools
 
 
@@ -108,7 +108,8 @@ def is_covered(trails: Trails, shelves: Shelves, record: int, view: View, wanted
         for entry in range(shelves.slot_ptr[slot], shelves.slot_ptr[slot + 1]):
             box = shelves.slot_box[entry]
             if (
-                holds(shelves, box, t, x, y)
+                is_meant(shelves, slot, entry, run, x, y)
+                and holds(shelves, box, t, x, y)
                 and comes_first(shelves, box, t, x, y)
                 and may_cover(trails, shelves, record, shelves.box[box]["record"], view)
             ):

@@ -13,7 +13,7 @@ from shoal.samples import Int64s
 SAMPLE = np.dtype([("t", np.int64), ("x", np.int32), ("y", np.int32)])
 BOX = np.dtype([
     ("t0", np.int64), ("t1", np.int64), ("since", np.int64),
-    ("x0", np.int32), ("x1", np.int32), ("y0", np.int32), ("y1", np.int32), ("record", np.int32),
+    ("x0", np.int32), ("x1", np.int32), ("y0", np.int32), ("y1", np.int32), ("record", np.int32), ("level", np.int32),
 ])  # fmt: skip
 Rows = npt.NDArray[np.void]
 

@@ -23,7 +23,7 @@ from shoal.kernels.consistency import (
     holds,
     is_consistent,
 )
-from shoal.kernels.lookup import slot_over
+from shoal.kernels.lookup import is_meant, slot_over
 from shoal.samples import Bools, Int64s
 
 
@@ -253,7 +253,9 @@ def check_segment(
         slot = slot_over(shelves, run, t, x, y)
         for entry in range(shelves.slot_ptr[slot], shelves.slot_ptr[slot + 1]):
             box = shelves.slot_box[entry]
-            if tally.n[0] == terms.k or not holds(shelves, box, t, x, y):
+            if tally.n[0] == terms.k or not is_meant(shelves, slot, entry, run, x, y):
+                continue
+            if not holds(shelves, box, t, x, y):
                 continue
             record = shelves.box[box]["record"]
             # A record whose boxes overlap comes once: with the first of its boxes that holds the sample.

@@ -3,7 +3,8 @@
 A box of at most 2^level cells along either axis stands in the square of 2^level cells that holds its lower corner, so
 a point inside it is in that square or in the next one along x, y or both: four squares to look at for every level that
 occurs. Time is cut into buckets of ``width`` slots, and a box stands in every bucket that it meets. Squares of buckets
-share slots of a table by a hash: what a slot lists may be elsewhere and must be tested.
+share slots of a table by a hash, so a slot lists boxes of other squares, too, and a box twice if two of its buckets
+share the slot: ``is_meant`` lets every box through exactly once.
 """
 
 from __future__ import annotations
@@ -32,6 +33,19 @@ def slot_over(shelves: Shelves, run: int, t: int, x: int, y: int) -> int:
     return slot_of(t // shelves.width, level, square_x, square_y, len(shelves.slot_ptr) - 1)
 
 
+@inner
+def is_meant(shelves: Shelves, slot: int, entry: int, run: int, x: int, y: int) -> bool:
+    """Whether an entry of a slot is a box of the square that run number ``run`` looks at, and no repetition."""
+    box = shelves.slot_box[entry]
+    row, level = shelves.box[box], shelves.levels[run // 4]
+    return bool(
+        row["level"] == level
+        and row["x0"] >> level == (x >> level) - (run & 1)
+        and row["y0"] >> level == (y >> level) - ((run >> 1) & 1)
+        and (entry == shelves.slot_ptr[slot] or shelves.slot_box[entry - 1] != box)
+    )
+
+
 @kernel
 def fill_slots(
     t0: Int64s,
@@ -43,7 +57,10 @@ def fill_slots(
     slot_ptr: Int64s,
     slot_box: Int64s,
 ) -> None:
-    """Sort boxes into slots: slot_ptr comes as zeros, slot_box with room for every box in every bucket it meets."""
+    """Sort boxes into slots: slot_ptr comes as zeros, slot_box with room for every box in every bucket it meets.
+
+    Entries of one box in one slot stand side by side.
+    """
     n_slots = len(slot_ptr) - 1
     for turn in range(2):
         for box in range(len(t0) - 1, -1, -1):
