@@ -1,0 +1,165 @@
+"""Every attack on raw data, pseudonyms only, a static grid and shoal's output: writes docs/attacks.md.
+
+    python benchmarks/attacks_table.py [--users 12000] [--attacks 5000] [-o docs/attacks.md]
+
+Uses a made-up city, and the real data beside the project ($SHOAL_DATA, default ../shared/data) where it is there.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow as pa
+from run import DATA, REPOSITORY, yjmob_events
+
+import shoal
+from shoal.auditing.shares import Share
+from shoal.baselines.static_grid import publish_on_grid
+from shoal.boxes import Boxes
+from shoal.naming import NamedBoxes
+from shoal.release import Published
+from shoal.utility import granularity
+from shoal.writing import key_table, published_batches
+
+HEAD = """# What attacks find
+
+Made by `make attacks`; what each attack is and how it is counted stands in [audit.md](audit.md). Figures are shares of
+{attacks:,} attacks each, in per cent, with their 95 % interval; *coverage* and *truthfulness* are exact. *Raw* is the data as it came,
+names included, where no attack is needed. *Pseudonyms* is the same data with a random name for each person: the control
+of the audit. *Guess* is what an attacker achieves who knows nothing.
+
+Low is good, with three exceptions that are no attacks: precision and suppression are the price. Unflattering figures are here as well: beyond
+the promise (one interval of tau) protection ends quickly, and the chain attack, by somebody who knows the method, leaves a
+single record far too often.
+"""
+
+
+class Rival(NamedTuple):
+    """A way to publish: its boxes, and the audit of them."""
+
+    title: str
+    boxes: Boxes
+    audit: shoal.Audit
+
+
+def audited(title: str, release: Published, boxes: Boxes, events: pa.Table, attacks: int) -> Rival:
+    """Audit somebody's boxes, with the key, against the promise of the release."""
+    found, promise = release.events, release.promise
+    named = NamedBoxes(boxes)
+    step = found.grid.step_s
+    audit = shoal.audit(
+        events,
+        pa.Table.from_batches(published_batches(named, found.grid, found.projection)),
+        key=key_table(named, found.samples.users),
+        k=promise.k,
+        tau=f"{promise.tau * step}s",
+        epsilon=f"{promise.epsilon * step}s",
+        cell=f"{found.grid.cell_m:g}m",
+        step=f"{step}s",
+        crs=None if found.projection is None else found.projection.crs,
+        attacks=attacks,
+    )
+    return Rival(title, boxes, audit)
+
+
+def section(
+    title: str, events: pa.Table, tau: str, coarse: tuple[int, int], attacks: int
+) -> list[str]:
+    """One dataset: publish it in every way, attack, and put the figures side by side."""
+    release = shoal.anonymize(events, k=2, tau=tau, epsilon=tau)
+    samples, grid = release.events.samples, release.events.grid
+    cells, slots = coarse
+    grid_title = f"static grid, {cells * grid.cell_m / 1000:g} km and {slots * grid.step_s // 60} min"
+    rivals = [
+        audited("pseudonyms", release, publish_on_grid(samples), events, attacks),
+        audited(grid_title, release, publish_on_grid(samples, cells, slots), events, attacks),
+        audited("shoal", release, release.outcome.boxes, events, attacks),
+    ]
+    summary = release.summary
+    lines = [
+        f"## {title}",
+        "",
+        f"{summary['users']:,} users, {summary['samples']:,} samples; k = 2, tau = epsilon = {tau}.",
+        "",
+        f"| | raw | {' | '.join(rival.title for rival in rivals)} | guess |",
+        f"|---|{'---|' * (len(rivals) + 2)}",
+        *exact_rows(rivals, release),
+        *attack_rows(rivals),
+        "",
+    ]
+    print("\n".join(lines), flush=True)
+    return lines
+
+
+def exact_rows(rivals: list[Rival], release: Published) -> list[str]:
+    """What is not sampled: coverage, truthfulness, suppression and the precision that all this costs."""
+    grid = release.events.grid
+    rows = {
+        "**coverage**: users below k": [f"{unprotected(rival):.1f} %" for rival in rivals],
+        "intervals below k (strict, gap-tolerant)": [
+            f"{rival.audit.coverage.n_strict:,}, {rival.audit.coverage.n_tolerant:,}"
+            f" of {rival.audit.coverage.n_intervals:,}"
+            for rival in rivals
+        ],
+        "**truthfulness**: boxes without a sample, overlapping": [
+            f"{rival.audit.truthfulness.n_empty_boxes:,}, {rival.audit.truthfulness.n_overlapping_boxes:,}"
+            for rival in rivals
+        ],
+        "suppressed samples": [f"{100 * rival.audit.truthfulness.suppressed.share:.2f} %" for rival in rivals],
+        "precision, median": [precision(rival, grid) for rival in rivals],
+    }
+    return [f"| {title} | | {' | '.join(cells)} | |" for title, cells in rows.items()]
+
+
+def unprotected(rival: Rival) -> float:
+    """Per cent of the users who are hidden among fewer than k records at some time."""
+    users = {violation.user for violation in rival.audit.coverage.worst}
+    return 100 * len(users) / rival.audit.coverage.n_users
+
+
+def precision(rival: Rival, grid: object) -> str:
+    found = granularity(rival.boxes, grid)
+    return f"{found.space_km.median:.1f} km, {found.time_minutes.median:.0f} min"
+
+
+def attack_rows(rivals: list[Rival]) -> list[str]:
+    """Every measured figure, in the order of the audit."""
+    rows = []
+    for figure in rivals[-1].audit.figures:
+        if figure.measure == "below_k":  # for k = 2 the same as a single record
+            continue
+        found = [rival.audit.figure(figure.attack, figure.measure, figure.variant) for rival in rivals]
+        variant = f" {figure.variant.replace('_', ' ')}," if figure.variant else ""
+        title = f"{figure.attack.replace('_', ' ')}:{variant} {figure.measure.replace('_', ' ')}"
+        guess = "" if figure.guessing is None else f"{100 * figure.guessing:.1f}"
+        cells = " | ".join(shown(each.published) for each in found)
+        raw = "" if figure.measure == "ruled_out" else "100"
+        rows.append(f"| {title} | {raw} | {cells} | {guess} |")
+    return rows
+
+
+def shown(share: Share | str) -> str:
+    if isinstance(share, str):
+        return share
+    return f"{100 * share.value:.1f} ({100 * share.low:.1f} to {100 * share.high:.1f})"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--users", type=int, default=12_000)
+    parser.add_argument("--attacks", type=int, default=5_000)
+    parser.add_argument("-o", "--output", type=Path, default=REPOSITORY / "docs" / "attacks.md")
+    options = parser.parse_args()
+    lines = [HEAD.format(attacks=options.attacks)]
+    yjmob = DATA / "yjmob100k_1k_users.parquet"
+    if yjmob.exists():
+        lines += section("YJMob, days 0 to 2", yjmob_events(yjmob), "60min", (50, 60), options.attacks)
+    city = shoal.make_city(options.users)
+    lines += section(f"A made-up city of {options.users:,}, one day", city, "30min", (20, 30), options.attacks)
+    options.output.write_text("\n".join(lines))
+
+
+if __name__ == "__main__":
+    main()
