@@ -10,8 +10,8 @@ from engine import as_samples
 from shoal.auditing.records import pseudonymized
 from shoal.baselines.static_grid import publish_on_grid
 from shoal.naming import NamedBoxes
-from shoal.reading import read_events
 from shoal.promise import Grid
+from shoal.reading import read_events
 from shoal.writing import key_table, published_batches
 
 
