@@ -64,3 +64,13 @@ def test_counts_every_interval_in_which_something_else_is_known() -> None:
     world = {0: {(0, 0, 0)}, 1: {(0, 0, 0)}}
     records = {user: [(0, 0, 0, 0, 0, 0)] for user in world}
     assert checked(stage(world, records, 2, 2, 2)) == Coverage(2, 6, 0, 0, 0, [])
+
+
+def test_a_record_counts_once_though_two_of_its_boxes_hold_the_sample() -> None:
+    # tau 4: record 0 fits what is known of user 0 (slot 0) unless the interval reaches its box at slot 3 as well.
+    world = {0: {(0, 0, 0)}, 1: {(0, 9, 9)}}
+    twice = [(0, 0, 0, 0, 0, 0), (0, 1, 0, 0, 0, 0), (3, 3, 5, 5, 5, 5)]
+    found = checked(stage(world, {0: twice, 1: [(0, 0, 9, 9, 9, 9)]}, 2, 4, 4)).worst
+    assert {(v.user, v.attacker, v.n_records) for v in found if v.user == 0} == {
+        (0, "strict", 1), (0, "gap-tolerant", 0),
+    }  # fmt: skip
