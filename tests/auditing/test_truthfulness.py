@@ -1,0 +1,66 @@
+"""Truthfulness against the oracle: boxes that should not be there, and samples that are not."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from auditing.stage import HOUR, damaged, stage
+from oracles.auditor import boxes_without_own_sample, overlapping_pairs, suppressed_samples
+from oracles.casual_worlds import random_case
+from oracles.reference import reference_release
+from shoal.auditing.truthfulness import Part, Truthfulness, check_truthfulness
+from shoal.reading.zones import Zone
+
+
+def checked(world: dict, records: dict, zone: str = "UTC") -> Truthfulness:
+    scene = stage(world, records, 2, 2, 2)
+    return check_truthfulness(scene.samples, scene.published, HOUR, Zone(zone), scene.workers)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_agrees_with_the_oracle(seed: int) -> None:
+    rng = random.Random(seed)
+    untrue = 0
+    for _ in range(40):
+        world, k, tau, epsilon = random_case(rng)
+        release = reference_release(world, k, tau, epsilon, rng)
+        if release is None:
+            continue
+        records = damaged(rng, release.records, overlaps=True)
+        found = checked(world, records)
+        pairs = overlapping_pairs(records)
+        suppressed = suppressed_samples(world, records)
+        assert found.n_boxes == sum(len(boxes) for boxes in records.values())
+        assert found.n_empty_boxes == len(boxes_without_own_sample(world, records))
+        assert (found.n_overlapping_boxes > 0) == bool(pairs)
+        assert found.suppressed == Part(sum(map(len, world.values())), len(suppressed))
+        assert found.n_users_without_record == len(world) - len(records)
+        assert found.kept == (not pairs and not found.n_empty_boxes)
+        for parts in (found.by_activity, found.by_hour):
+            assert Part(*(sum(column) for column in zip(*parts, strict=True))) == found.suppressed
+        for hour, part in enumerate(found.by_hour):
+            assert part.n_suppressed == sum(t % 24 == hour for _, (t, _, _) in suppressed)
+        untrue += not found.kept
+    assert untrue
+
+
+def test_boxes_that_share_one_slot_overlap_and_neighbours_do_not() -> None:
+    world = {0: {(0, 0, 0), (3, 0, 0)}, 1: {(0, 0, 0)}}
+    apart, touching = ([(0, 2, 0, 0, 0, 0), (begin, 4, 0, 0, 0, 0)] for begin in (3, 2))
+    other = [(0, 0, 0, 0, 0, 0)]
+    assert checked(world, {0: apart, 1: other}).n_overlapping_boxes == 0
+    assert checked(world, {0: touching, 1: other}).n_overlapping_boxes == 1
+    assert not checked(world, {0: touching, 1: other}).kept
+
+
+def test_suppression_is_told_by_activity_and_by_hour() -> None:
+    # Four users with 1, 2, 3 and 4 samples; the busiest has no record. Slots are hours, Paris is an hour ahead in 1970.
+    world = {user: {(t, user, 0) for t in range(user + 1)} for user in range(4)}
+    records = {user: [(t, t, user, user, 0, 0) for t, _, _ in world[user]] for user in range(3)}
+    found = checked(world, records, "Europe/Paris")
+    assert found.by_activity == [Part(1, 0), Part(2, 0), Part(3, 0), Part(4, 4)]
+    assert found.by_activity[3].share == 1
+    assert found.by_hour[:6] == [Part(0, 0), Part(4, 1), Part(3, 1), Part(2, 1), Part(1, 1), Part(0, 0)]
+    assert found.by_hour[0].share == 0
