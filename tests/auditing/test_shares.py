@@ -1,0 +1,46 @@
+"""Intervals and tests of significance against known values."""
+
+from __future__ import annotations
+
+import random
+from math import comb
+
+import numpy as np
+import pytest
+
+from shoal.auditing.shares import Share, chance_of_more, share_of
+
+
+def test_wilson_intervals_against_published_values() -> None:
+    # Newcombe (1998), table I: 81 of 263, 15 of 148, 0 of 20, 1 of 29; Wilson score, method 3.
+    for successes, n, low, high in ((81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605),
+                                    (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)):  # fmt: skip
+        found = share_of([1.0] * successes + [0.0] * (n - successes))
+        assert found is not None
+        assert found == pytest.approx(Share(successes / n, low, high, n), abs=6e-5)
+
+
+def test_nothing_tried_is_no_share() -> None:
+    assert share_of([]) is None
+
+
+def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
+    rng = np.random.default_rng(0)
+    for p in (0.02, 0.3, 0.5, 0.97):
+        found = [share_of(rng.random(400) < p) for _ in range(600)]
+        held = np.mean([share is not None and share.low <= p <= share.high for share in found])
+        assert 0.92 < held < 0.98
+
+
+def test_the_binomial_tail_is_exact() -> None:
+    rng = random.Random(0)
+    for _ in range(50):
+        n, p = rng.randint(1, 40), rng.choice([0.5, 1 / 3, 0.2])
+        successes = rng.randint(0, n)
+        exact = sum(comb(n, i) * p**i * (1 - p) ** (n - i) for i in range(successes, n + 1))
+        assert chance_of_more(successes, n, p) == pytest.approx(exact)
+
+
+def test_the_tail_of_many_attempts_is_finite() -> None:
+    assert chance_of_more(1200, 2000, 0.5) < 1e-15
+    assert chance_of_more(800, 2000, 0.5) == pytest.approx(1.0)
