@@ -151,8 +151,8 @@ def _truthful(found: Truthfulness | None) -> list[str]:
     if found.kept:
         return [f"all of {found.n_boxes:,} boxes hold a sample of their own user; none overlap in a record"]
     return [
-        f"{found.n_empty_boxes:,} of {found.n_boxes:,} boxes hold no sample of their own user;"
-        f" {found.n_overlapping_boxes:,} overlap in time with another box of the same record"
+        f"boxes without a sample of their own user: {found.n_empty_boxes:,} of {found.n_boxes:,}",
+        f"boxes that overlap in time with another of the same record: {found.n_overlapping_boxes:,}",
     ]
 
 
