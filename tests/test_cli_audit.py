@@ -269,6 +269,19 @@ def test_keys_of_the_json(timed: bool, with_key: bool, request: pytest.FixtureRe
     assert keys_of(content) == frozen(KEYS, with_key=with_key, timed=timed)
 
 
+def test_every_key_is_documented() -> None:
+    def names(keys: dict[str, Any]) -> set[str]:
+        return set(keys).union(*(names(inner) for inner in keys.values() if inner is not None))
+
+    text = (Path(__file__).parents[1] / "docs" / "formats.md").read_text(encoding="utf-8")
+    section = text[text.index("## The audit's JSON") : text.index("## Exit codes")]
+    documented = set(re.findall(r"`(\w+)`", section))
+    ranges = set("1234567")  # "`1` to `8`"
+    assert names(KEYS) - documented - ranges == set()
+    assert {"user", "attacker", "begin_s", "end_s", "ranking", "success", "bound", "p_value"} <= documented
+    assert f'"{NO_KEY}"' in section
+
+
 def test_keys_of_counterexamples_and_of_findings(world: World) -> None:
     command = (world.events, world.broken, "--key", world.key, "--k", 30, *HALF_HOURS, "--json", "-")
     content = json.loads(audit(*command, attacks=200).out)
