@@ -24,6 +24,7 @@ from shoal.cli import main
 
 HALF_HOURS = ("--tau", "30min", "--epsilon", "30min")
 CANARY = "Zanzibar-4711"  # an identifier that no message may repeat
+SECRET_X = 31415926  # metres; no message may repeat it
 METRIC = ("t_start", "t_end", "x_min", "x_max", "y_min", "y_max")
 
 
@@ -52,6 +53,27 @@ def anonymize(events: object, output: Path, *options: object, k: int = 2) -> Run
     """``shoal anonymize`` with k and, unless the options say otherwise, half hours for tau and epsilon."""
     timed = () if {"--whole", "--tau", "--epsilon"} & set(options) else HALF_HOURS
     return run("anonymize", events, "-o", output, "--k", k, *timed, *options)
+
+
+def refused(folder: Path, *arguments: object, words: str) -> str:
+    """Run a command that must be refused, and return its message."""
+    before = left_in(folder)
+    done = run(*arguments)
+    assert done.code == 2, done
+    assert done.out == ""
+    assert done.err.count("\n") == 1
+    assert done.err.endswith("\n")
+    assert done.err.startswith("shoal: ")
+    assert words in done.err
+    for secret in (CANARY, str(SECRET_X), "1700000", "Internal error"):
+        assert secret not in done.err
+    assert left_in(folder) == before
+    return done.err
+
+
+def audit(events: object, output: Path, *options: object, attacks: int = 40) -> Run:
+    """``shoal audit`` with few attacks."""
+    return run("audit", events, output, "--attacks", attacks, *options)
 
 
 def published(events: object, output: Path, *options: object, k: int = 2) -> Counter[Any]:
@@ -116,6 +138,18 @@ def in_metres(users: int = 12, samples: int = 8) -> pa.Table:
             "y": [float(100 * ((user * 29 + turn * 11) % 40) + 50) for user, turn in rows],
         }
     )
+
+
+def shrink_boxes(source: Path, target: Path, most: int = 1) -> Path:
+    """A Parquet file in which so many of the narrowest boxes lack their last column; its metadata stay."""
+    table = read_table(source)
+    edges = list(zip(*(table[name].to_pylist() for name in METRIC), strict=True))
+    wide = [row for row, (_, _, x0, x1, *_) in enumerate(edges) if x1 - x0 > 100]
+    shrunk = set(sorted(wide, key=lambda row: (edges[row][3] - edges[row][2], edges[row]))[:most])
+    x_max = [x1 - 100 * (row in shrunk) for row, (_, _, _, x1, *_) in enumerate(edges)]
+    place = table.column_names.index("x_max")
+    pa.parquet.write_table(table.set_column(place, table.schema.field(place), pa.array(x_max)), target)
+    return target
 
 
 def spawn(*arguments: object, **options: Any) -> subprocess.Popen[str]:

@@ -54,7 +54,7 @@ def test_version_and_welcome() -> None:
     assert run("--version") == (0, f"{shoal.__version__}\n", "")
     welcome = run()
     assert (welcome.code, welcome.err) == (0, "")
-    for command in ("anonymize", "synth", "demo"):
+    for command in ("anonymize", "audit", "synth", "demo"):
         assert command in welcome.out
     assert run("-h").out == run("--help").out
 

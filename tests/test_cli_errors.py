@@ -8,10 +8,9 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from command import CANARY, HALF_HOURS, anonymize, city, in_metres, left_in, run, write
+from command import CANARY, HALF_HOURS, SECRET_X, anonymize, city, in_metres, refused, run, write
 
 GOOD = ["--k", "2", *HALF_HOURS]
-SECRET_X = 31415926  # metres; no message may repeat it
 
 
 @pytest.fixture
@@ -22,22 +21,6 @@ def events(tmp_path: Path) -> Path:
     xs = [float(SECRET_X) if row == 5 else x for row, x in enumerate(table["x"].to_pylist())]
     table = table.set_column(0, "user", pa.array(users)).set_column(2, "x", pa.array(xs))
     return write(table, tmp_path / "events.csv")
-
-
-def refused(folder: Path, *arguments: object, words: str) -> str:
-    """Run a command that must be refused, and return its message."""
-    before = left_in(folder)
-    done = run(*arguments)
-    assert done.code == 2, done
-    assert done.out == ""
-    assert done.err.count("\n") == 1
-    assert done.err.endswith("\n")
-    assert done.err.startswith("shoal: ")
-    assert words in done.err
-    for secret in (CANARY, str(SECRET_X), "1700000", "Internal error"):
-        assert secret not in done.err
-    assert left_in(folder) == before
-    return done.err
 
 
 OPTIONS = {

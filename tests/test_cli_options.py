@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import stat
 from collections import Counter
 from datetime import UTC, datetime
@@ -325,6 +326,14 @@ def test_json_to_a_file_and_to_stdout(events: Path, tmp_path: Path) -> None:
     assert in_file["samples"] == in_file["rows"] - in_file["duplicates"]
 
 
+def test_no_verify(events: Path, plain: Records, tmp_path: Path) -> None:
+    output, summary = tmp_path / "out.parquet", tmp_path / "summary.json"
+    for options, verified in (((), True), (("--no-verify",), False)):
+        assert published(events, output, "--json", summary, *options) == plain
+        assert json.loads((tmp_path / "out.parquet.manifest.json").read_text())["verified"] is verified
+        assert json.loads(summary.read_text())["verified"] is verified
+
+
 def test_force_replaces_all_files(events: Path, tmp_path: Path) -> None:
     output = tmp_path / "out.csv"
     assert anonymize(events, output).code == 0
@@ -336,11 +345,15 @@ def test_force_replaces_all_files(events: Path, tmp_path: Path) -> None:
     assert boxes_in(output)
 
 
-def test_every_option_is_tested_here() -> None:
+@pytest.mark.parametrize(
+    ("command", "tests", "n_options"),
+    [("anonymize", "test_cli_options.py", 25), ("audit", "test_cli_audit.py", 22)],
+)
+def test_every_option_is_tested(command: str, tests: str, n_options: int) -> None:
     """Whoever adds an option adds a test."""
-    text = run("anonymize", "--help").out
-    offered = {word for word in text.replace("│", " ").split() if word.startswith("--")}
-    tested = Path(__file__).read_text()
-    assert len(offered) > 25
+    text = run(command, "--help").out
+    offered = {word.rstrip(".,") for word in text.replace("│", " ").split() if word.startswith("--")}
+    tested = Path(__file__).with_name(tests).read_text()
+    assert len(offered) > n_options
     for option in offered - {"--help", "--output", "--k"}:
-        assert option in tested, f"{option} has no test"
+        assert re.search(rf"{option}\b(?!-)", tested), f"{option} has no test"

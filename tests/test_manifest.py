@@ -65,7 +65,7 @@ def test_keys(tmp_path: Path) -> None:
     assert manifest["counts"] == {"records": 60, "boxes": summary["boxes"], "rows_dropped": {}}
     assert set(manifest["suppression"]) == {"share_of_samples", "users_without_record"}
     assert manifest["granularity"]["space_km"] == summary["precision_km"]
-    assert manifest["verified"] is False
+    assert manifest["verified"] is summary["verified"] is True
     assert_safe(manifest, summary, 2)
 
 

@@ -36,9 +36,10 @@ SUMMARY: dict[str, Any] = {
     "relaxations": 123_456_789,
     "reuse": "once",
     "hiding_members": 1_234_567_890,
+    "verified": True,
     "seconds": 123_456.7,
 }
-LABELS = ["Promise", "In", "Published", "Suppressed", "Precision", "Relaxed", "Time"]
+LABELS = ["Promise", "In", "Published", "Suppressed", "Precision", "Relaxed", "Verified", "Time"]
 
 
 def text_of(summary: dict[str, Any], promise: Promise, name: str = "out.parquet") -> str:
@@ -68,6 +69,7 @@ def test_parts_of_the_summary() -> None:
         "all samples of 9 users: they have no record",
         "space: median 12,346 km, half of the boxes 1,234 to 123,457 km",
         "123,456,789 of 1,234,567,890 times a user had to hide with somebody again",
+        "Verified yes: read back, every user and every interval checked; at least 2 records fit",
     ):
         assert part in text
 
@@ -76,10 +78,17 @@ def test_quiet_parts_are_left_out() -> None:
     calm = {**SUMMARY, "rows_dropped": {}, "duplicates": 0, "columns_dropped": [], "relaxations": 0}
     text = text_of({**calm, "suppressed_samples": 0}, Promise(2, None, None))
     assert "Suppressed  nothing" in text
+    assert "Verified    yes" in text
     assert "not used" not in text
     assert "repeat another" not in text
     assert "Relaxed" not in text
     assert "whoever knows all places and times" in text
+
+
+def test_a_release_that_was_not_verified_says_so() -> None:
+    text = text_of({**SUMMARY, "verified": False}, Promise(2, 30, 30))
+    assert "Verified    no, as asked (--no-verify)" in text
+    assert "every interval checked" not in text
 
 
 @pytest.mark.parametrize(

@@ -28,10 +28,12 @@ def remove_leftovers(target: Path) -> None:
 class AtomicFiles:
     """Several files that appear together at the end of a ``with`` block, or none of them if it fails.
 
-    Files that were there before are replaced, and come back if a later one cannot be put in place.
+    Files that were there before are replaced, and come back if a later one cannot be put in place. ``then`` is what to
+    do once the cause of a failure is mended.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, then: str = "try again") -> None:
+        self._then = then
         self._waiting: list[tuple[Path, Path]] = []
 
     def __enter__(self) -> AtomicFiles:
@@ -67,7 +69,7 @@ class AtomicFiles:
         if isinstance(error, OSError):
             raise UnfinishedError(
                 f"Could not write the output ({reason(error)}): nothing was published;"
-                " make room or mend that, then go on with --resume."
+                f" make room or mend that, then {self._then}."
             ) from error
 
     def _tidy_up(self) -> None:

@@ -171,7 +171,9 @@ def audit(
         str | None, typer.Option(help="Coordinate system of a file that does not tell it, e.g. EPSG:3035.")
     ] = None,
     sites: options.Sites = None,
-    timezone: options.Timezone = "UTC",
+    timezone: Annotated[
+        str, typer.Option(help="Zone of times that come without one, and of the hours at home and at work.")
+    ] = "UTC",
     start: options.From = None,
     end: options.To = None,
     exclude_users: options.ExcludeUsers = None,
@@ -201,12 +203,13 @@ def audit(
     """Attack PUBLISHED, knowing EVENTS, and say what is and is not protected. Exit code 1: the promise is broken."""
     from shoal.api import audit as run
     from shoal.auditing.verdict import judge
-    from shoal.outputs import as_json, check_target, write_whole
+    from shoal.outputs import Outputs, as_json, check_target, write_whole
     from shoal.telling import audit_lines
 
     report = None if json_out in (None, "-") else Path(json_out or "")
     if report is not None:
-        check_target(report, [events, published], force=force)
+        given = [events, published, Outputs(published).manifest, key, sites, exclude_users]
+        check_target(report, [path for path in given if path is not None], force=force)
     with TerminalProgress() as progress:
         found = run(
             events,

@@ -129,7 +129,7 @@ def write_outputs(
 ) -> None:
     """Put all files of a release in place, or none; the published one last, after ``check`` was shown it."""
     notes = {name: manifest[name] for name in ("format", "promise", "grid")}
-    with AtomicFiles() as files:
+    with AtomicFiles(then="go on with --resume") as files:
         if outputs.key is not None:
             with files.open(outputs.key, mode=0o600) as file:
                 key = key_table(named, users)

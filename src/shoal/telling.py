@@ -2,48 +2,47 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from shoal.wording import percent
+from shoal.wording import counted, duration, percent
 
 if TYPE_CHECKING:
+    from shoal.auditing.figures import Figure
     from shoal.auditing.result import Audit
-    from shoal.auditing.shares import Share
     from shoal.auditing.truthfulness import Truthfulness
-    from shoal.auditing.verdict import Verdict
+    from shoal.auditing.verdict import Risk, Verdict
 
 WIDTH = 80
 _LABEL = 14
 _COUNTEREXAMPLES = 3
 
-
-def _s(n: int) -> str:
-    return "" if n == 1 else "s"
-
-
 # Attack, variant, measure and how the table of attacks calls it.
 _ROWS = (
     ("linkage", "", "success", "picks the right record"),
-    ("rankings", "", "smallest", "... the one with the smallest boxes"),
-    ("rankings", "", "faces", "... with most faces touched"),
-    ("rankings", "", "central", "... with the most central samples"),
+    ("rankings", "", "smallest", "... ranking by smallest boxes"),
+    ("rankings", "", "faces", "... ranking by faces touched"),
+    ("rankings", "", "central", "... ranking by central samples"),
     ("chain", "", "single", "knows the method: one record left"),
-    ("leakage", "", "above_epsilon", "learns more than epsilon"),
+    ("leakage", "", "above_epsilon", "learns more than a further epsilon"),
     *(("longer", f"{n}_tau", "single", f"knows {n} tau: one record left") for n in (2, 4, 8)),
     *(("intervals", str(n), "single", f"knows {n} intervals: one record left") for n in (2, 3, 4)),
-    *(("points", str(n), "single", f"knows {n} point{_s(n)}: one record left") for n in (1, 2, 4, 8)),
-    *(("top_locations", str(n), "single", f"top {n} location{_s(n)}: one record left") for n in (1, 2, 3)),
+    *(("points", str(n), "single", f"knows {counted(n, 'sample')}: one record left") for n in (1, 2, 4, 8)),
     *(
-        ("home_and_work", place, f"within_{radius}", f"finds {place} within {radius}")
-        for place in ("home", "work")
-        for radius in ("500m", "1km", "2km")
+        ("top_locations", str(n), "single", f"knows {counted(n, 'top location')}: one record left")
+        for n in (1, 2, 3)
     ),
-    ("homogeneity", "", "one_cell", "all that fit are in one cell"),
-    ("homogeneity", "", "within_1km", "all that fit are within 1 km"),
+    *(
+        ("home_and_work", place, measure, f"finds {place} within {radius}")
+        for place in ("home", "work")
+        for measure, radius in (("within_500m", "500 m"), ("within_1km", "1 km"), ("within_2km", "2 km"))
+    ),
+    ("homogeneity", "", "one_cell", "sees all that fit in one cell"),
+    ("homogeneity", "", "within_1km", "sees all that fit within 1 km"),
 )
 
 
@@ -57,31 +56,31 @@ def labelled(parts: dict[str, list[str]], label_width: int = 12) -> list[str]:
 
 
 def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
-    """Lines of a text; a number stays together with its per cent."""
-    together = textwrap.wrap(text.replace(" %", "\0%"), width, subsequent_indent=indent)
-    return [line.replace("\0%", " %") for line in together]
+    """Lines of a text; a number stays together with its unit."""
+    bound = re.sub(r"(?<=\d) (?=%|(?:h|min|s|km|m)\b)", "\0", text)
+    lines = textwrap.wrap(bound, width, subsequent_indent=indent, break_on_hyphens=False)
+    return [line.replace("\0", " ") for line in lines]
 
 
 def audit_lines(audit: Audit, verdict: Verdict, published: Path, *, show_users: bool) -> list[str]:
     """What was checked, the verdict, the three risks, the attacks, and what is not protected."""
+    counts = audit.counts
     checked = {
         "Verdict": [verdict.headline],
+        "Promise": [_promise(audit)],
         "Audited": [
-            f"{published.name}: {audit.counts.records:,} records with {audit.counts.boxes:,} boxes",
-            f"against {audit.counts.users:,} users with {audit.counts.samples:,} samples",
+            f"{published.name}: {counts.records:,} records with {counts.boxes:,} boxes",
+            f"against {counts.users:,} users with {counts.samples:,} samples",
         ],
         "Coverage": list(_coverage(audit, show_users)),
         "Truthful": _truthful(audit.truthfulness),
         "Suppressed": _suppressed(audit.truthfulness),
     }
-    risks = {
-        risk.name: [f"{_interval(risk.share)}. The attacker {risk.attacker}.", risk.meaning]
-        for risk in verdict.risks
-    }
+    risks = {risk.name: [_risk(risk), risk.meaning] for risk in verdict.risks}
     limits = [
         line
         for limit in verdict.limits
-        for line in _wrapped(f"- {limit.what}: {limit.measured}.", WIDTH - 1, indent="  ")
+        for line in _wrapped(f"- {limit.what}: {limit.measured}.", WIDTH, indent="  ")
     ]
     return [
         *labelled(checked, _LABEL), "", *labelled(risks, _LABEL), "", *_table(audit), "",
@@ -89,25 +88,54 @@ def audit_lines(audit: Audit, verdict: Verdict, published: Path, *, show_users: 
     ]  # fmt: skip
 
 
+def _promise(audit: Audit) -> str:
+    k, tau, epsilon = audit.promise.k, audit.promise.tau, audit.promise.epsilon
+    if tau is None or epsilon is None:
+        return f"k = {k} over whole trajectories"
+    step = audit.grid.step_s
+    return f"k = {k}, tau = {duration(tau * step)}, epsilon = {duration(epsilon * step)}"
+
+
 def _coverage(audit: Audit, show_users: bool) -> Iterable[str]:
     found, k = audit.coverage, audit.promise.k
-    yield f"every user and every interval: {found.n_users:,} users, {found.n_intervals:,} different intervals"
+    intervals = (
+        "" if audit.promise.tau is None else f" and every interval, {found.n_intervals:,} different ones"
+    )
+    yield f"checked for each of {counted(found.n_users, 'user')}{intervals}"
+    strict = "an attacker who takes the file at its word (strict)"
+    tolerant = "one who takes gaps in a record for suppressed samples (gap-tolerant)"
     if found.kept:
-        yield f"at least {k} records fit in each, for the strict and for the gap-tolerant attacker"
+        yield f"at least {k} records fit in each, for {strict} and for {tolerant}"
     else:
-        yield f"fewer than {k} fit in {found.n_strict:,} (strict) and {found.n_tolerant:,} (gap-tolerant) of them"
-    for violation in found.worst[:_COUNTEREXAMPLES]:
-        example = audit.counterexample(violation, show_users=show_users)
-        who = f"user {example['user']}" if show_users else "somebody (--show-users tells who)"
-        when = "at all times" if example["begin_s"] is None else (
-            f"from {_moment(example['begin_s'])} to {_moment(example['end_s'])}"
-        )  # fmt: skip
-        yield f"{example['records']} records fit what {who} did {when} ({violation.attacker})"
+        yield (
+            f"fewer than {k} records fit in {found.n_strict:,} of them for {strict},"
+            f" in {found.n_tolerant:,} for {tolerant}"
+        )
+    yield from dict.fromkeys(
+        _counterexample(audit.counterexample(violation, show_users=show_users))
+        for violation in found.worst[:_COUNTEREXAMPLES]
+    )
+    if found.worst and not show_users:
+        yield "(--show-users tells who they are)"
     if found.n_unchecked:
         yield (
-            f"{found.n_unchecked:,} users who may have no record, and would not be hidden if they had:"
-            " not checked: no key"
+            f"{counted(found.n_unchecked, 'user')} who may have no record, and would not be hidden if they"
+            " had one: not checked: no key"
         )
+
+
+def _counterexample(example: dict[str, Any]) -> str:
+    who = f"user {example['user']}" if "user" in example else "somebody"
+    when = ""
+    if example["begin_s"] is not None:
+        when = f" from {_moment(example['begin_s'])} to {_moment(example['end_s'])}"
+    return f"{_fitting(example['records'])} what {who} did{when} ({example['attacker']})"
+
+
+def _fitting(n: int) -> str:
+    if n == 0:
+        return "no record fits"
+    return "1 record fits" if n == 1 else f"{n:,} records fit"
 
 
 def _moment(second: int) -> str:
@@ -121,56 +149,71 @@ def _truthful(found: Truthfulness | None) -> list[str]:
     if found is None:
         return ["not checked: no key"]
     if found.kept:
-        return [f"each of {found.n_boxes:,} boxes holds a sample of its own user; none overlap"]
+        return [f"all of {found.n_boxes:,} boxes hold a sample of their own user; none overlap in a record"]
     return [
-        f"{found.n_empty_boxes:,} of {found.n_boxes:,} boxes hold no sample of their own user;"
-        f" {found.n_overlapping_boxes:,} overlap with another of the same record"
+        f"boxes without a sample of their own user: {found.n_empty_boxes:,} of {found.n_boxes:,}",
+        f"boxes that overlap in time with another of the same record: {found.n_overlapping_boxes:,}",
     ]
 
 
 def _suppressed(found: Truthfulness | None) -> list[str]:
     if found is None:
         return ["not checked: no key"]
-    whole = found.suppressed
+    whole, n_without = found.suppressed, found.n_users_without_record
     if not whole.n_suppressed:
         return ["nothing"]
+    recordless = f"users without a record: {n_without:,}" if n_without else "every user has a record"
     quarters = ", ".join(percent(part.share) for part in found.by_activity)
     worst = max(range(len(found.by_hour)), key=lambda hour: found.by_hour[hour].share)
     return [
-        f"{whole.n_suppressed:,} of {whole.n_samples:,} samples ({percent(whole.share)}),"
-        f" {found.n_users_without_record:,} users have no record",
-        f"by activity, from the quarter with fewest samples to that with most: {quarters}",
-        f"most of it at {worst}:00 to {worst + 1}:00, {percent(found.by_hour[worst].share)} of that hour's samples",
+        f"{whole.n_suppressed:,} of {whole.n_samples:,} samples ({percent(whole.share)}); {recordless}",
+        f"from the quarter of the users with the fewest samples to that with the most: {quarters}",
+        f"worst hour of the day, {worst}:00 to {worst + 1}:00: {percent(found.by_hour[worst].share)}"
+        " of its samples",
     ]
 
 
-def _interval(share: Share | None) -> str:
-    if share is None:
-        return "Not checked"
-    return f"{percent(share.value)} (95 % interval {percent(share.low)} to {percent(share.high)})"
+def _risk(risk: Risk) -> str:
+    if risk.share is None:
+        return f"not checked: nobody to attack. The attacker {risk.attacker}."
+    value, low, high, _ = risk.share
+    return f"{percent(value)} (95 % interval {_interval(low, high)}). The attacker {risk.attacker}."
+
+
+def _interval(low: float, high: float) -> str:
+    return f"{100 * low:.1f} to {100 * high:.1f} %"
 
 
 def _table(audit: Audit) -> list[str]:
     """The attacks side by side with raw data and guessing."""
-    lines = [f"{'An attacker ...':<38}{'published':>9} {'95 % interval':>16} {'raw':>7} {'guess':>7}"]
-    for attack, variant, measure, title in _ROWS:
-        figure = audit.figure(attack, measure, variant)
-        if figure is None:
-            continue
-        if isinstance(figure.published, str):
-            lines.append(f"{title:<38}{figure.published}")
-            continue
-        raw = figure.raw if isinstance(figure.raw, str) else _cell(figure.raw.value)
-        guess = "" if figure.guessing is None else _cell(figure.guessing)
-        value, low, high, _ = figure.published
-        lines.append(
-            f"{title:<38}{_cell(value):>9} {_cell(low) + ' to ' + _cell(high):>16} {raw:>7} {guess:>7}"
-        )
-    n = max(
-        (share.n for figure in audit.figures if not isinstance(share := figure.published, str)), default=0
+    found = [
+        (title, figure)
+        for attack, variant, measure, title in _ROWS
+        if (figure := audit.figure(attack, measure, variant)) is not None
+    ]
+    n = max((share.n for _, figure in found if not isinstance(share := figure.published, str)), default=0)
+    note = (
+        f"Shares of up to {n:,} attacks each. raw: the same samples under pseudonyms; guess: what guessing"
+        " achieves."
     )
-    return [*lines, f"(share of up to {n:,} attacks each; raw: the same samples under pseudonyms)"]
+    return [
+        f"{'An attacker ...':<38}{'published':>9} {'95 % interval':>16} {'raw':>7} {'guess':>7}",
+        *(_row(title, figure) for title, figure in found),
+        *_wrapped(note, WIDTH),
+    ]
+
+
+def _row(title: str, figure: Figure) -> str:
+    if isinstance(figure.published, str):
+        return f"{title:<38} {figure.published}"
+    raw = "" if isinstance(figure.raw, str) else _cell(figure.raw.value)
+    guess = "" if figure.guessing is None else _cell(figure.guessing)
+    value, low, high, _ = figure.published
+    return f"{title:<38}{_cell(value):>9} {_interval(low, high):>16} {raw:>7} {guess:>7}".rstrip()
 
 
 def _cell(share: float) -> str:
-    return f"{100 * share:.1f} %"
+    """A share in a narrow column; only none at all is 0 and only all is 100."""
+    if 0 < share < 0.0005:
+        return "<0.1 %"
+    return ">99.9 %" if 0.9995 <= share < 1 else f"{100 * share:.1f} %"

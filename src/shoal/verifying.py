@@ -15,6 +15,7 @@ from shoal.progress import Progress
 from shoal.reading import read_published
 from shoal.reading.zones import Zone
 from shoal.release import Published
+from shoal.wording import counted
 
 
 def verify_release(release: Published, written: object, *, workers: Workers, progress: Progress) -> None:
@@ -32,17 +33,18 @@ def verify_release(release: Published, written: object, *, workers: Workers, pro
     target = Target(make_records(table.boxes), own)
     coverage = check(samples, target.records, release.promise, own, workers, progress)
     if not coverage.kept:
-        unprotected = len({violation.user for violation in coverage.worst})
-        raise _failed(f"{unprotected:,} users would be left with fewer than k = {release.promise.k} records")
+        unprotected = counted(len({violation.user for violation in coverage.worst}), "user")
+        raise _failed(f"{unprotected} would be hidden among fewer than k = {release.promise.k} records")
     truth = check_truthfulness(samples, target, grid, Zone("UTC"), workers)
     if not truth.kept:
         raise _failed(
-            f"{truth.n_empty_boxes:,} boxes hold no sample of their own user, {truth.n_overlapping_boxes:,} overlap"
+            f"boxes without a sample of their own user: {truth.n_empty_boxes:,},"
+            f" boxes that overlap: {truth.n_overlapping_boxes:,}"
         )
     if truth.suppressed.n_suppressed != release.outcome.n_suppressed:
         raise _failed(
-            f"{truth.suppressed.n_suppressed:,} samples are missing,"
-            f" but {release.outcome.n_suppressed:,} were suppressed"
+            f"{counted(truth.suppressed.n_suppressed, 'sample')} in no box of their user,"
+            f" where {release.outcome.n_suppressed:,} were suppressed"
         )
 
 

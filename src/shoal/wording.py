@@ -23,6 +23,11 @@ def percent(share: float) -> str:
     hundredths = 100 * share
     if 0 < hundredths < 0.05:
         return "under 0.1 %"
-    if 99.95 < hundredths < 100:
+    if 99.95 <= hundredths < 100:
         return "over 99.9 %"
     return f"{hundredths:.1f}".removesuffix(".0") + " %"
+
+
+def counted(n: int, noun: str) -> str:
+    """So many of something."""
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"

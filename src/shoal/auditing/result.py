@@ -83,7 +83,7 @@ class Audit:
                 name: round(slots * grid.step_s / 60, 3) for name, slots in self.leakage._asdict().items()
             },
             "findings": [
-                {**finding._asdict(), "success": finding.success._asdict()} for finding in self.findings
+                {**finding._asdict(), "success": _share(finding.success)} for finding in self.findings
             ],
             "warnings": self.warnings,
             "seconds": round(self.seconds, 3),

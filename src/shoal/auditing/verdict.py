@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from shoal.auditing.attacks.rankings import RANKINGS
+from shoal.auditing.figures import NO_KEY
 from shoal.auditing.result import Audit
 from shoal.auditing.shares import Share
 from shoal.wording import duration, percent
@@ -51,16 +52,17 @@ def judge(audit: Audit) -> Verdict:
 def _headline(audit: Audit) -> str:
     k, found = audit.promise.k, audit.coverage
     if not found.kept:
-        n = len({violation.user for violation in found.worst})
-        fewest = found.worst[0].n_records
+        n, fewest = len({violation.user for violation in found.worst}), found.worst[0].n_records
+        worst = "no record fits" if fewest == 0 else f"only {fewest} fit{'s' if fewest == 1 else ''}"
         return (
-            f"BROKEN: {n:,} of {found.n_users:,} users are not hidden among {k} records;"
-            f" the fewest that fit are {fewest}"
+            f"BROKEN: {n:,} of {found.n_users:,} users {'is' if n == 1 else 'are'} not hidden among {k} records;"
+            f" at worst {worst}"
         )
     if not audit.kept:
-        return "BROKEN: at least k records always fit, but the file holds boxes that are not true"
-    known = "everything" if audit.promise.tau is None else _tau(audit)
-    return f"KEPT: whoever knows {known} of anybody finds at least {k} records that fit"
+        return f"BROKEN: at least {k} records always fit, but some boxes are not true"
+    kept = "KEPT" if audit.has_key else "KEPT, as far as can be checked without a key"
+    known = "" if audit.promise.tau is None else f" in any {_tau(audit)}"
+    return f"{kept}: whoever knows everything that anybody did{known} finds at least {k} records that fit"
 
 
 def _singling_out(audit: Audit) -> Risk:
@@ -73,72 +75,91 @@ def _singling_out(audit: Audit) -> Risk:
     bound = percent(1 / audit.promise.k)
     meaning = f"Picking one of the records that fit is right in {_of(linkage)} of attacks; the promise allows {bound}."
     if best is not None:
-        meaning += f" The best of three ways to rank them is right in {_of(best)}."
+        meaning += f" The best of {len(RANKINGS)} ways to rank them is right in {_of(best)}."
+    elif not audit.has_key:
+        meaning += " Whether some of them are likelier than others was not checked: no key."
     if audit.findings:
-        meaning += " That is more than the promise's bound: some candidates are likelier than others."
+        meaning += " That beats 1 in k beyond chance: some of the records that fit are likelier than others."
     worst = best if best is not None and linkage is not None and best.value > linkage.value else linkage
-    return Risk("Singling out", worst, f"knows {_knowledge(audit)} of the victim, all of it", meaning)
+    return Risk("Singling out", worst, _knowing(audit), meaning)
 
 
 def _linkability(audit: Audit) -> Risk:
     points = _share(audit, "points", "single", "4")
-    two = _share(audit, "intervals", "single", "2")
-    meaning = f"With 4 points exactly one record fits in {_of(points)} of attacks"
-    meaning += "." if two is None else f", with two stretches of {_tau(audit)} in {_of(two)}."
-    meaning += " This is not promised: a second dataset about the same people can be linked to this one."
-    attacker = "has other data about the victim: 4 points at any times"
-    return Risk("Linkability", points, attacker, meaning)
+    meaning = f"With 4 samples exactly one record fits in {_of(points)} of attacks"
+    if audit.promise.tau is None:
+        meaning += "; the promise allows none, whichever samples are known."
+    else:
+        two = _share(audit, "intervals", "single", "2")
+        meaning += (
+            f", with two stretches of {_tau(audit)} in {_of(two)}. This is not promised:"
+            " a second dataset about the same people can be linked to this one."
+        )
+    return Risk(
+        "Linkability", points, "knows 4 samples of the victim, at any times, from other data", meaning
+    )
 
 
 def _inference(audit: Audit) -> Risk:
     leak, cell = _share(audit, "leakage", "above_epsilon"), _share(audit, "homogeneity", "one_cell")
-    place = f"All records that fit are in one cell at some other time in {_of(cell)} of attacks."
-    attacker = f"knows {_knowledge(audit)}, and asks where else the victim was"
     if leak is None or audit.promise.epsilon is None:
-        return Risk("Inference", cell, attacker, place)
+        place = f"All records that fit are in one cell at some time in {_of(cell)} of attacks."
+        return Risk("Inference", cell, f"{_knowing(audit)}, and asks where that was", place)
     epsilon = duration(audit.promise.epsilon * audit.grid.step_s)
-    follows = f"More than {epsilon} beyond what was known follows from the records that fit in {_of(leak)} of attacks."
-    return Risk("Inference", leak, attacker, f"{follows} {place}")
+    follows = f"More than a further {epsilon} follows from the records that fit in {_of(leak)} of attacks."
+    place = f"All records that fit are in one cell at some other time in {_of(cell)}."
+    return Risk("Inference", leak, f"{_knowing(audit)}, and asks where else they were", f"{follows} {place}")
 
 
 def _limits(audit: Audit) -> list[Limit]:
-    """What is not promised, each with its figure."""
+    """What is not promised, each with its figure.
+
+    Over whole trajectories single samples and top locations are protected: what fits all samples fits some of them.
+    """
     limits = []
     if audit.promise.tau is not None:
-        cliff = ", ".join(
-            f"{duration(factor * audit.promise.tau * audit.grid.step_s)}:"
-            f" {_of(_share(audit, 'longer', 'single', f'{factor}_tau'))}"
-            for factor in (2, 4, 8)
-        )
-        several = ", ".join(f"{n}: {_of(_share(audit, 'intervals', 'single', str(n)))}" for n in (2, 3, 4))
-        chain = _share(audit, "chain", "single")
+        tau_s = audit.promise.tau * audit.grid.step_s
+        longer = {f"{factor}_tau": duration(factor * tau_s) for factor in (2, 4, 8)}
+        points, top = ({str(n): str(n) for n in numbers} for numbers in ((1, 2, 4, 8), (1, 2, 3)))
+        chain, below = (_of(_share(audit, "chain", measure)) for measure in ("single", "below_k"))
         limits = [
-            Limit("Knowing longer than tau", f"a single record is left after {cliff}"),
-            Limit("Knowing several separate stretches", f"a single record is left after {several}"),
+            Limit("Knowing longer than tau", _single(audit, "longer", longer)),
+            Limit(
+                f"Knowing several separate stretches of {_tau(audit)}",
+                _single(audit, "intervals", {str(n): str(n) for n in (2, 3, 4)}),
+            ),
             Limit(
                 "An attacker who knows the method and links windows (chain attack)",
-                f"a single record is left in {_of(chain)}, fewer than k in {_of(_share(audit, 'chain', 'below_k'))}",
+                f"exactly one record is left in {chain} of attacks, fewer than k in {below}",
             ),
+            Limit("Knowing samples at any times", _single(audit, "points", points)),
+            Limit("Knowing top locations, but not when", _single(audit, "top_locations", top)),
         ]
-    points = ", ".join(f"{n}: {_of(_share(audit, 'points', 'single', str(n)))}" for n in (1, 2, 4, 8))
-    top = ", ".join(f"{n}: {_of(_share(audit, 'top_locations', 'single', str(n)))}" for n in (1, 2, 3))
-    home, work = (_share(audit, "home_and_work", "within_500m", place) for place in ("home", "work"))
+    home, work = (_of(_share(audit, "home_and_work", "within_500m", place)) for place in ("home", "work"))
+    near = _of(_share(audit, "homogeneity", "within_1km"))
     return [
         *limits,
-        Limit("Points at random times", f"a single record fits by number of points {points}"),
-        Limit("Top locations", f"a single record fits by number of locations {top}"),
         Limit(
             "Home and work, once a record is known to be somebody's",
-            f"found within 500 m in {_of(home)} and {_of(work)}" if audit.has_key else "not checked: no key",
+            f"home is found within 500 m in {home} of attacks, work in {work}" if audit.has_key else NO_KEY,
         ),
         Limit(
             "What the records that fit have in common (homogeneity)",
-            f"all within 1 km at some other time in {_of(_share(audit, 'homogeneity', 'within_1km'))}",
+            f"all are within 1 km of each other at some {_other(audit)}time in {near} of attacks",
         ),
-        Limit("People who collude", "each takes one off k; not measured"),
+        Limit("People who collude", "each of them takes one off k; not measured"),
         Limit("That somebody is in the data at all", "not hidden"),
         Limit("Other releases of the same events", "can be intersected with this one; not measured"),
     ]
+
+
+def _single(audit: Audit, attack: str, variants: dict[str, str]) -> str:
+    """How often an attack leaves one record, for each of its variants as they are called."""
+    first, *others = (
+        (_of(_share(audit, attack, "single", variant)), name) for variant, name in variants.items()
+    )
+    rest = "".join(f", {share} with {name}" for share, name in others)
+    return f"exactly one record fits in {first[0]} of attacks with {first[1]}{rest}"
 
 
 def _share(audit: Audit, attack: str, measure: str, variant: str = "") -> Share | None:
@@ -147,12 +168,18 @@ def _share(audit: Audit, attack: str, measure: str, variant: str = "") -> Share 
 
 
 def _of(share: Share | None) -> str:
-    return "(not checked)" if share is None else percent(share.value)
+    return "(nobody to attack)" if share is None else percent(share.value)
 
 
 def _tau(audit: Audit) -> str:
     return duration((audit.promise.tau or 0) * audit.grid.step_s)
 
 
-def _knowledge(audit: Audit) -> str:
-    return "all samples" if audit.promise.tau is None else f"any {_tau(audit)}"
+def _knowing(audit: Audit) -> str:
+    return "knows everything that the victim did" + (
+        "" if audit.promise.tau is None else f" in some {_tau(audit)}"
+    )
+
+
+def _other(audit: Audit) -> str:
+    return "" if audit.promise.tau is None else "other "

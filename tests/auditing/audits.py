@@ -1,0 +1,94 @@
+"""Made-up results of audits, with figures as large and as awkward as they can be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from shoal.auditing.attacks.leakage import Spread
+from shoal.auditing.attacks.linkage import INTERVALS, LONGER, POINTS
+from shoal.auditing.attacks.places import RADII_M, TOP
+from shoal.auditing.attacks.rankings import RANKINGS, Finding
+from shoal.auditing.coverage import Coverage, Violation
+from shoal.auditing.figures import NO_KEY, Figure
+from shoal.auditing.result import Audit, Counts
+from shoal.auditing.shares import Share
+from shoal.auditing.truthfulness import Part, Truthfulness
+from shoal.promise import Grid, Promise
+from shoal.samples import samples_from_columns
+
+HUGE = 987_654_321_012
+KEPT = Coverage(n_users=HUGE, n_intervals=HUGE, n_strict=0, n_tolerant=0, n_unchecked=0, worst=[])
+TIMED = Promise(2, 30, 30)
+WHOLE = Promise(2, None, None)
+USERS = ("a name that goes on " * 6 + "for ever", "short", "another")
+# Slot 0 of the grid is 1970-01-01T00:00Z; the last one is beyond what a calendar holds.
+BEGINS = (0, 28_401_122, 10**13)
+
+
+def share(value: float, n: int = 2000) -> Share:
+    return Share(value, max(0.0, value - 0.0004), min(1.0, value + 0.0004), n)
+
+
+def broken(*fewest: int, attacker: str = "gap-tolerant", n_unchecked: int = 0) -> Coverage:
+    """A violation for each of so many users, with so many records each."""
+    worst = [Violation(user, attacker, BEGINS[user], n) for user, n in enumerate(fewest)]
+    return Coverage(HUGE, HUGE, HUGE, HUGE, n_unchecked, worst)
+
+
+def truth(
+    empty: int = 0, overlapping: int = 0, suppressed: int = HUGE // 3, recordless: int = 0
+) -> Truthfulness:
+    part = Part(HUGE, suppressed)
+    return Truthfulness(HUGE, empty, overlapping, part, recordless, [part] * 4, [Part(0, 0)] * 23 + [part])
+
+
+def figures(value: float, *, timed: bool, with_key: bool, n: int = 2000) -> list[Figure]:
+    """Every figure of an audit with the same share."""
+    linked = ("success", "below_k", "single")
+    names = [("linkage", "", measure) for measure in linked]
+    names += [("rankings", "", name) for name in RANKINGS]
+    if timed:
+        names += [("chain", "", measure) for measure in linked]
+        names += [("longer", f"{factor}_tau", measure) for factor in LONGER for measure in linked]
+        names += [("intervals", str(number), measure) for number in INTERVALS for measure in linked]
+        names += [("leakage", "", "above_epsilon")]
+    names += [("points", str(number), measure) for number in POINTS for measure in linked]
+    names += [("top_locations", str(number), measure) for number in TOP for measure in linked]
+    names += [("home_and_work", place, radius) for place in ("home", "work") for radius in RADII_M]
+    names += [("homogeneity", "", measure) for measure in ("one_cell", "within_500m", "within_1km")]
+    secret = () if with_key else ("rankings", "home_and_work")
+    return [
+        Figure(*name, NO_KEY if name[0] in secret else share(value, n), share(value, n), value)
+        for name in names
+    ]
+
+
+def made_up(
+    promise: Promise = TIMED,
+    *,
+    value: float = 0.5,
+    n_attacks: int = 2000,
+    with_key: bool = True,
+    **changes: Any,
+) -> Audit:
+    """An audit that found nothing wrong, but for the changes."""
+    content: dict[str, Any] = {
+        "promise": promise,
+        "grid": Grid(),
+        "counts": Counts(HUGE, HUGE, HUGE, HUGE),
+        "coverage": KEPT,
+        "truthfulness": truth() if with_key else None,
+        "figures": figures(value, timed=not promise.whole, with_key=with_key, n=n_attacks),
+        "leakage": None if promise.whole else Spread(1.0, 0.0, 5.0, 9.0, 100.0),
+        "findings": [],
+        "seconds": 1.0,
+        "warnings": [],
+        "samples": samples_from_columns(np.array(USERS, object), [0, 1, 2], [0, 1, 2], [0, 0, 0], [0, 0, 0]),
+    }
+    return Audit(**{**content, **changes})
+
+
+def finding(value: float = 0.6) -> Finding:
+    return Finding("smallest", share(value), 0.5, 1e-9)

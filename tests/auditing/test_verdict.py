@@ -1,0 +1,97 @@
+"""The verdict says what was found, no more and no less."""
+
+from __future__ import annotations
+
+import pytest
+
+from auditing.audits import TIMED, WHOLE, broken, finding, made_up, truth
+from shoal.auditing.figures import NO_VICTIM
+from shoal.auditing.verdict import Verdict, judge
+
+
+def risk(verdict: Verdict, name: str) -> str:
+    (found,) = [risk for risk in verdict.risks if risk.name == name]
+    return f"{found.attacker}. {found.meaning}"
+
+
+def limits(verdict: Verdict) -> str:
+    return "\n".join(f"{limit.what}: {limit.measured}" for limit in verdict.limits)
+
+
+def test_kept() -> None:
+    verdict = judge(made_up(TIMED))
+    assert verdict.kept
+    assert verdict.headline == (
+        "KEPT: whoever knows everything that anybody did in any 30 min finds at least 2 records that fit"
+    )
+    assert judge(made_up(WHOLE)).headline == (
+        "KEPT: whoever knows everything that anybody did finds at least 2 records that fit"
+    )
+
+
+def test_kept_without_a_key_is_said_with_care() -> None:
+    audit = made_up(with_key=False)
+    assert audit.kept
+    verdict = judge(audit)
+    assert verdict.headline.startswith("KEPT, as far as can be checked without a key: whoever knows")
+    assert "likelier than others was not checked: no key." in risk(verdict, "Singling out")
+    assert "known to be somebody's: not checked: no key" in limits(verdict)
+
+
+@pytest.mark.parametrize(
+    ("fewest", "who", "worst"),
+    [
+        ((0, 1), "2 of 987,654,321,012 users are", "no record fits"),
+        ((1,), "1 of 987,654,321,012 users is", "only 1 fits"),
+        ((2, 4, 4), "3 of 987,654,321,012 users are", "only 2 fit"),
+    ],
+)
+@pytest.mark.parametrize("with_key", [False, True])
+def test_broken(fewest: tuple[int, ...], who: str, worst: str, with_key: bool) -> None:
+    verdict = judge(made_up(coverage=broken(*fewest), with_key=with_key))
+    assert not verdict.kept
+    assert verdict.headline == f"BROKEN: {who} not hidden among 2 records; at worst {worst}"
+
+
+@pytest.mark.parametrize("found", [truth(empty=1), truth(overlapping=1)])
+def test_untrue(found: object) -> None:
+    verdict = judge(made_up(truthfulness=found))
+    assert not verdict.kept
+    assert verdict.headline == "BROKEN: at least 2 records always fit, but some boxes are not true"
+
+
+def test_the_larger_of_picking_and_ranking_is_the_risk() -> None:
+    verdict = judge(made_up(value=0.25))
+    assert verdict.risks[0].share is not None
+    assert "right in 25 % of attacks; the promise allows 50 %." in risk(verdict, "Singling out")
+    assert "The best of 3 ways to rank them is right in 25 %." in risk(verdict, "Singling out")
+    assert "likelier" not in risk(verdict, "Singling out")
+    found = judge(made_up(findings=[finding()]))
+    assert "That beats 1 in k beyond chance" in risk(found, "Singling out")
+
+
+def test_what_whole_trajectories_protect_is_not_listed_as_unprotected() -> None:
+    timed, whole = judge(made_up(TIMED)), judge(made_up(WHOLE))
+    assert "This is not promised" in risk(timed, "Linkability")
+    assert "the promise allows none" in risk(whole, "Linkability")
+    only_timed = (
+        "longer than tau",
+        "separate stretches of 30 min",
+        "chain attack",
+        "at any times",
+        "top locations",
+    )
+    for text in only_timed:
+        assert text in limits(timed)
+        assert text not in limits(whole)
+    for text in ("Home and work", "homogeneity", "collude", "in the data at all", "Other releases"):
+        assert text in limits(whole)
+
+
+def test_what_could_not_be_measured_is_no_figure() -> None:
+    audit = made_up()
+    nobody = [figure._replace(published=NO_VICTIM) for figure in audit.figures]
+    verdict = judge(made_up(figures=nobody))
+    assert {risk.share for risk in verdict.risks} == {None}
+    assert "%" not in limits(verdict)
+    assert "(nobody to attack)" in limits(verdict)

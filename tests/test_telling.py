@@ -1,0 +1,128 @@
+"""An audit in a terminal: 80 columns whatever was found, and no name that was not asked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from auditing.audits import HUGE, TIMED, USERS, WHOLE, broken, made_up, truth
+from shoal.auditing.figures import NO_VICTIM
+from shoal.auditing.result import Audit
+from shoal.auditing.verdict import judge
+from shoal.promise import Grid, Promise
+from shoal.telling import audit_lines, labelled
+
+LABELS = ["Verdict", "Promise", "Audited", "Coverage", "Truthful", "Suppressed"]
+LABELS += ["Singling out", "Linkability", "Inference"]
+
+
+def lines_of(audit: Audit, *, show_users: bool = False, name: str = "out.parquet") -> list[str]:
+    return audit_lines(audit, judge(audit), Path("folder") / name, show_users=show_users)
+
+
+def text_of(audit: Audit, *, show_users: bool = False) -> str:
+    return " ".join(" ".join(lines_of(audit, show_users=show_users)).split())
+
+
+FOUND: dict[str, dict[str, Any]] = {
+    "kept": {},
+    "broken": {"coverage": broken(0, 1, 2, n_unchecked=HUGE)},
+    "untrue": {"truthfulness": truth(empty=HUGE, overlapping=HUGE, recordless=HUGE)},
+}
+
+
+@pytest.mark.parametrize("value", [0.0, 0.0001, 0.4321, 0.9996, 1.0])
+@pytest.mark.parametrize("promise", [TIMED, WHOLE, Promise(100_000, 10_081, 100_001)])
+@pytest.mark.parametrize("with_key", [False, True])
+@pytest.mark.parametrize("found", FOUND)
+def test_eighty_columns(value: float, promise: Promise, with_key: bool, found: str) -> None:
+    changes = FOUND[found] if with_key else {**FOUND[found], "truthfulness": None}
+    audit = made_up(promise, value=value, n_attacks=HUGE, with_key=with_key, **changes)
+    for show_users in (False, True):
+        lines = lines_of(audit, show_users=show_users, name="a_name_that_goes_on_" * 9 + ".parquet")
+        assert max(len(line) for line in lines) <= 80
+        assert all(line == line.rstrip() for line in lines)
+        above = lines[: next(row for row, line in enumerate(lines) if line.startswith("An attacker"))]
+        assert [line[:14].strip() for line in above if line[:14].strip()] == LABELS
+
+
+def test_nobody_is_named_unless_asked_for() -> None:
+    audit = made_up(coverage=broken(1, 1, 1))
+    assert "(--show-users tells who they are)" in text_of(audit)
+    assert not any(user in text_of(audit) for user in USERS)
+    for user in USERS:
+        assert f"what user {user} did" in text_of(audit, show_users=True)
+    assert "--show-users" not in text_of(audit, show_users=True)
+    assert "--show-users" not in text_of(made_up())
+
+
+def test_counterexamples() -> None:
+    text = text_of(made_up(coverage=broken(0, 1, 2)))
+    for part in (
+        "no record fits what somebody did from 1970-01-01T00:00:00Z to 1970-01-01T00:30:00Z (gap-tolerant)",
+        "1 record fits what somebody did from 2024-01-01T00:02:00Z to 2024-01-01T00:32:00Z (gap-tolerant)",
+        "2 records fit what somebody did from Unix second 600000000000000 to Unix second",
+        f"fewer than 2 records fit in {HUGE:,} of them for an attacker who takes the file at its word (strict)",
+    ):
+        assert part in text
+    whole = text_of(made_up(WHOLE, coverage=broken(1, 1, 1)))
+    assert whole.count("1 record fits what somebody did (gap-tolerant)") == 1  # the same words once
+
+
+def test_what_is_said_of_boxes_and_of_what_is_suppressed() -> None:
+    kept = text_of(made_up(truthfulness=truth(suppressed=0)))
+    assert f"Truthful all of {HUGE:,} boxes hold a sample of their own user" in kept
+    assert "Suppressed nothing Singling out" in kept
+    text = text_of(made_up(truthfulness=truth(empty=3, overlapping=4, recordless=5)))
+    for part in (
+        f"boxes without a sample of their own user: 3 of {HUGE:,}",
+        "boxes that overlap in time with another of the same record: 4",
+        f"{HUGE // 3:,} of {HUGE:,} samples (33.3 %); users without a record: 5",
+        "with the most: 33.3 %, 33.3 %, 33.3 %, 33.3 %",
+        "worst hour of the day, 23:00 to 24:00: 33.3 % of its samples",
+    ):
+        assert part in text
+    assert "every user has a record" in text_of(made_up())
+
+
+def test_users_who_may_have_no_record() -> None:
+    coverage = made_up().coverage._replace(n_unchecked=7)
+    text = text_of(made_up(coverage=coverage, with_key=False))
+    assert (
+        "7 users who may have no record, and would not be hidden if they had one: not checked: no key" in text
+    )
+
+
+def test_the_table_of_attacks() -> None:
+    lines = lines_of(made_up(value=0.4321))
+    rows = {line[:38].strip(): line[38:].split("  ") for line in lines if line[38:47].strip() == "43.2 %"}
+    assert len(rows) == 27
+    assert "   43.2 %   43.2 to 43.2 %  43.2 %  43.2 %" in next(
+        line for line in lines if line.startswith("picks the right record")
+    )
+    text = "\n".join(lines_of(made_up(value=0.0001)))
+    assert " <0.1 % " in text
+    assert " >99.9 % " in "\n".join(lines_of(made_up(value=0.9996)))
+    assert "tau" not in "\n".join(line[:38] for line in lines_of(made_up(WHOLE)))
+
+
+def test_attacks_on_nobody() -> None:
+    audit = made_up()
+    nobody = [figure._replace(published=NO_VICTIM, raw=NO_VICTIM) for figure in audit.figures]
+    lines = lines_of(made_up(figures=nobody))
+    assert sum(line.endswith(" not checked: nobody to attack") for line in lines) == 27
+    assert max(len(line) for line in lines) <= 80
+
+
+def test_a_number_stays_with_its_unit() -> None:
+    parts = {"Label": [f"{'x' * n} 30 min, 4 h, 9 % and 500 m" for n in range(30, 60)]}
+    ends = [line.split()[-1] for line in labelled(parts)]
+    assert not {"30", "4", "9", "500"} & set(ends)
+
+
+def test_steps_are_counted_in_the_files_grid() -> None:
+    audit = made_up(Promise(2, 3, 6), grid=Grid(100.0, 600))
+    assert "Promise k = 2, tau = 30 min, epsilon = 1 h" in text_of(audit)
+    assert "in any 30 min" in text_of(audit)
