@@ -25,14 +25,15 @@ from shoal.writing import key_table, published_batches
 
 HEAD = """# What attacks find
 
-Made by `make attacks`; what each attack is and how it is counted stands in [audit.md](audit.md). Figures are shares of
-{attacks:,} attacks each, in per cent, with their 95 % interval; *coverage* and *truthfulness* are exact. *Raw* is the data as it came,
-names included, where no attack is needed. *Pseudonyms* is the same data with a random name for each person: the control
-of the audit. *Guess* is what an attacker achieves who knows nothing.
+Made by `make attacks`; what each attack is and how it is counted stands in [audit.md](audit.md).
+Figures are shares of {attacks:,} attacks each, in per cent, with their 95 % interval; coverage and
+truthfulness are exact. *Raw* is the data as it came, names included, where no attack is needed.
+*Pseudonyms* is the same data with a random name for each person: the control of the audit. *Guess*
+is what an attacker achieves who knows nothing.
 
-Low is good, with three exceptions that are no attacks: precision and suppression are the price. Unflattering figures are here as well: beyond
-the promise (one interval of tau) protection ends quickly, and the chain attack, by somebody who knows the method, leaves a
-single record far too often.
+Low is good, but for precision and suppression, which are the price. Unflattering figures are here
+as well: beyond the promise, one stretch of length tau, protection ends quickly; and the chain
+attack, by somebody who knows the method, leaves a single record far too often.
 """
 
 
@@ -64,9 +65,7 @@ def audited(title: str, release: Published, boxes: Boxes, events: pa.Table, atta
     return Rival(title, boxes, audit)
 
 
-def section(
-    title: str, events: pa.Table, tau: str, coarse: tuple[int, int], attacks: int
-) -> list[str]:
+def section(title: str, events: pa.Table, tau: str, coarse: tuple[int, int], attacks: int) -> list[str]:
     """One dataset: publish it in every way, attack, and put the figures side by side."""
     release = shoal.anonymize(events, k=2, tau=tau, epsilon=tau)
     samples, grid = release.events.samples, release.events.grid
@@ -107,7 +106,9 @@ def exact_rows(rivals: list[Rival], release: Published) -> list[str]:
             f"{rival.audit.truthfulness.n_empty_boxes:,}, {rival.audit.truthfulness.n_overlapping_boxes:,}"
             for rival in rivals
         ],
-        "suppressed samples": [f"{100 * rival.audit.truthfulness.suppressed.share:.2f} %" for rival in rivals],
+        "suppressed samples": [
+            f"{100 * rival.audit.truthfulness.suppressed.share:.2f} %" for rival in rivals
+        ],
         "precision, median": [precision(rival, grid) for rival in rivals],
     }
     return [f"| {title} | | {' | '.join(cells)} | |" for title, cells in rows.items()]
@@ -157,7 +158,9 @@ def main() -> None:
     if yjmob.exists():
         lines += section("YJMob, days 0 to 2", yjmob_events(yjmob), "60min", (50, 60), options.attacks)
     city = shoal.make_city(options.users)
-    lines += section(f"A made-up city of {options.users:,}, one day", city, "30min", (20, 30), options.attacks)
+    lines += section(
+        f"A made-up city of {options.users:,}, one day", city, "30min", (20, 30), options.attacks
+    )
     options.output.write_text("\n".join(lines))
 
 

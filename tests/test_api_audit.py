@@ -49,11 +49,11 @@ def test_arguments() -> None:
     ]  # fmt: skip
     public = {name for name in vars(shoal.Audit) if not name.startswith("_")}
     assert public - set(shoal.Audit.__dataclass_fields__) == {
-        "counterexample", "figure", "has_key", "kept", "to_dict",
+        "counterexample", "figure", "has_key", "kept", "to_dict", "verdict",
     }  # fmt: skip
     assert list(shoal.Audit.__dataclass_fields__) == [
-        "promise", "grid", "counts", "coverage", "truthfulness", "figures", "leakage", "findings", "seconds",
-        "warnings", "samples",
+        "promise", "grid", "counts", "coverage", "truthfulness", "figures", "leakage", "findings", "draw",
+        "seconds", "warnings", "samples",
     ]  # fmt: skip
 
 

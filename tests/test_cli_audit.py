@@ -198,7 +198,14 @@ KEYS: dict[str, Any] = {
     "format": None,
     "kept": None,
     "promise": {"k": None, "whole": None, "tau_s": None, "epsilon_s": None},
+    "grid": {"cell_m": None, "step_s": None},
+    "draw": {"attacks": None, "seed": None, "timezone": None},
     "counts": {"users": None, "samples": None, "records": None, "boxes": None},
+    "verdict": {
+        "headline": None,
+        "risks": {"name": None, "share": SHARE, "attacker": None, "meaning": None},
+        "limits": {"what": None, "measured": None},
+    },
     "coverage": {
         "kept": None, "users": None, "intervals": None, "violations_strict": None, "violations_gap_tolerant": None,
         "users_unprotected": None, "users_not_checked": None, "counterexamples": None,

@@ -10,7 +10,6 @@ import pytest
 from auditing.audits import HUGE, TIMED, USERS, WHOLE, broken, made_up, truth
 from shoal.auditing.figures import NO_VICTIM
 from shoal.auditing.result import Audit
-from shoal.auditing.verdict import judge
 from shoal.promise import Grid, Promise
 from shoal.telling import audit_lines, labelled
 
@@ -19,7 +18,7 @@ LABELS += ["Singling out", "Linkability", "Inference"]
 
 
 def lines_of(audit: Audit, *, show_users: bool = False, name: str = "out.parquet") -> list[str]:
-    return audit_lines(audit, judge(audit), Path("folder") / name, show_users=show_users)
+    return audit_lines(audit, Path("folder") / name, show_users=show_users)
 
 
 def text_of(audit: Audit, *, show_users: bool = False) -> str:

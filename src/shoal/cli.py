@@ -202,7 +202,6 @@ def audit(
 ) -> None:
     """Attack PUBLISHED, knowing EVENTS, and say what is and is not protected. Exit code 1: the promise is broken."""
     from shoal.api import audit as run
-    from shoal.auditing.verdict import judge
     from shoal.outputs import Outputs, as_json, check_target, write_whole
     from shoal.telling import audit_lines
 
@@ -243,7 +242,7 @@ def audit(
     if json_out == "-":
         show(json.dumps(content, indent=2))
     else:
-        show("\n".join(audit_lines(found, judge(found), published, show_users=show_users)))
+        show("\n".join(audit_lines(found, published, show_users=show_users)))
     if not found.kept:
         raise typer.Exit(1)
 

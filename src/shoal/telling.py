@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from shoal.auditing.figures import Figure
     from shoal.auditing.result import Audit
     from shoal.auditing.truthfulness import Truthfulness
-    from shoal.auditing.verdict import Risk, Verdict
+    from shoal.auditing.verdict import Risk
 
 WIDTH = 80
 _LABEL = 14
@@ -62,8 +62,9 @@ def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
     return [line.replace("\0", " ") for line in lines]
 
 
-def audit_lines(audit: Audit, verdict: Verdict, published: Path, *, show_users: bool) -> list[str]:
+def audit_lines(audit: Audit, published: Path, *, show_users: bool) -> list[str]:
     """What was checked, the verdict, the three risks, the attacks, and what is not protected."""
+    verdict = audit.verdict
     counts = audit.counts
     checked = {
         "Verdict": [verdict.headline],

@@ -12,7 +12,7 @@ from shoal.auditing.attacks.places import RADII_M, TOP
 from shoal.auditing.attacks.rankings import RANKINGS, Finding
 from shoal.auditing.coverage import Coverage, Violation
 from shoal.auditing.figures import NO_KEY, Figure
-from shoal.auditing.result import Audit, Counts
+from shoal.auditing.result import Audit, Counts, Draw
 from shoal.auditing.shares import Share
 from shoal.auditing.truthfulness import Part, Truthfulness
 from shoal.promise import Grid, Promise
@@ -83,6 +83,7 @@ def made_up(
         "figures": figures(value, timed=not promise.whole, with_key=with_key, n=n_attacks),
         "leakage": None if promise.whole else Spread(1.0, 0.0, 5.0, 9.0, 100.0),
         "findings": [],
+        "draw": Draw(n_attacks, 0, "UTC"),
         "seconds": 1.0,
         "warnings": [],
         "samples": samples_from_columns(np.array(USERS, object), [0, 1, 2], [0, 1, 2], [0, 0, 0], [0, 0, 0]),

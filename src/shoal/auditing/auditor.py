@@ -16,7 +16,7 @@ from shoal.auditing.attacks.linkage import (
 from shoal.auditing.attacks.places import attack_home_and_work, attack_top_locations
 from shoal.auditing.attacks.rankings import attack_rankings, findings
 from shoal.auditing.coverage import check
-from shoal.auditing.result import Audit, Counts
+from shoal.auditing.result import Audit, Counts, Draw
 from shoal.auditing.scene import Scene
 from shoal.auditing.truthfulness import check_truthfulness
 from shoal.progress import Progress
@@ -60,6 +60,7 @@ def run_audit(scene: Scene, warnings: list[str], progress: Progress) -> Audit:
         figures=figures,
         leakage=leakage.spread,
         findings=findings(figures, scene.promise.k),
+        draw=Draw(scene.n_attacks, scene.seed, scene.zone.name),
         seconds=time.perf_counter() - began,
         warnings=warnings,
         samples=samples,

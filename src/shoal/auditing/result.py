@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from shoal.auditing.attacks.leakage import Spread
@@ -11,10 +12,19 @@ from shoal.auditing.coverage import Coverage, Violation
 from shoal.auditing.figures import NO_KEY, Figure
 from shoal.auditing.shares import Share
 from shoal.auditing.truthfulness import Part, Truthfulness
+from shoal.auditing.verdict import Verdict, judge
 from shoal.promise import Grid, Promise
 from shoal.samples import Samples
 
 _MOST_COUNTEREXAMPLES = 10
+
+
+class Draw(NamedTuple):
+    """How the attacks were drawn, and on which clock days and nights were told apart."""
+
+    attacks: int
+    seed: int
+    timezone: str
 
 
 class Counts(NamedTuple):
@@ -41,6 +51,7 @@ class Audit:
     figures: list[Figure]
     leakage: Spread | None
     findings: list[Finding]
+    draw: Draw
     seconds: float
     warnings: list[str]
     samples: Samples
@@ -54,6 +65,11 @@ class Audit:
     def has_key(self) -> bool:
         """Whether it was known which record is whose."""
         return self.truthfulness is not None
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """The audit in words."""
+        return judge(self)
 
     def figure(self, attack: str, measure: str, variant: str = "") -> Figure | None:
         """A measured figure by its name; None where the attack does not apply."""
@@ -75,7 +91,10 @@ class Audit:
                 "tau_s": None if tau is None else tau * grid.step_s,
                 "epsilon_s": None if epsilon is None else epsilon * grid.step_s,
             },
+            "grid": {"cell_m": grid.cell_m, "step_s": grid.step_s},
+            "draw": self.draw._asdict(),
             "counts": self.counts._asdict(),
+            "verdict": self._verdict(),
             "coverage": self._coverage(show_users),
             "truthfulness": NO_KEY if self.truthfulness is None else _truthfulness(self.truthfulness),
             "attacks": _attacks(self.figures),
@@ -88,6 +107,14 @@ class Audit:
             "warnings": self.warnings,
             "seconds": round(self.seconds, 3),
         }  # fmt: skip
+
+    def _verdict(self) -> dict[str, Any]:
+        risks = [
+            {**risk._asdict(), "share": None if risk.share is None else _share(risk.share)}
+            for risk in self.verdict.risks
+        ]
+        limits = [limit._asdict() for limit in self.verdict.limits]
+        return {"headline": self.verdict.headline, "risks": risks, "limits": limits}
 
     def _coverage(self, show_users: bool) -> dict[str, Any]:
         found = self.coverage

@@ -5,13 +5,15 @@ Singling out, linkability and inference are the three risks of the EU's Article 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from shoal.auditing.attacks.rankings import RANKINGS
 from shoal.auditing.figures import NO_KEY
-from shoal.auditing.result import Audit
 from shoal.auditing.shares import Share
 from shoal.wording import duration, percent
+
+if TYPE_CHECKING:
+    from shoal.auditing.result import Audit
 
 
 class Risk(NamedTuple):
