@@ -9,11 +9,11 @@ from ortools.graph.python.min_cost_flow import SimpleMinCostFlow
 
 from shoal.blocks import Workers, costs_of, with_members
 from shoal.epochs import Timeline
-from shoal.hiding.matching import choose, member_rows
+from shoal.hiding.matching import choose
 from shoal.hiding.neighbours import all_edges
 from shoal.hiding.pick import Edges, cheapest_permutation
 from shoal.hiding.reuse import History, Reuse
-from shoal.hiding.window import LiveEpoch, arrange
+from shoal.hiding.window import LiveEpoch, arrange, member_rows
 from shoal.kernels.search import WindowArrays
 from shoal.promise import Promise
 from shoal.samples import Int32s, Samples

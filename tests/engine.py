@@ -45,6 +45,7 @@ def release(
     reuse: str = "once",
     seed: int = 0,
     workers: int = 1,
+    leak_price: float = 0.0,
 ) -> Release:
     """Anonymize a world and take the result apart."""
     users = sorted(world)
@@ -52,7 +53,11 @@ def release(
     journal = MemoryJournal()
     with Workers(workers) as threads:
         outcome = anonymize_samples(
-            as_samples(world), promise, Settings(weight, Reuse(reuse), seed), threads, journal=journal
+            as_samples(world),
+            promise,
+            Settings(weight, Reuse(reuse), seed, leak_price),
+            threads,
+            journal=journal,
         )
     records: dict[int, list[tuple[int, ...]]] = {}
     for owner, *box in zip(*(column.tolist() for column in outcome.boxes), strict=True):

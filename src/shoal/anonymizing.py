@@ -79,14 +79,14 @@ def anonymize_samples(
             f"Everything would be suppressed, as no {promise.k} users come and go alike:"
             " choose a smaller k, a longer epsilon, or add users."
         )
-    fold = Fold(samples.n_users, timeline, promise.k, settings, workers)
+    fold = Fold(samples.n_users, timeline, promise, settings, workers)
     progress.stage("hiding", len(turns))
     done = iter(journal)
     resumed = len(journal)
     for number, (epoch, ends_stretch) in enumerate(turns):
         newest = _published_part(timeline.slice(epoch), presence)
         if number < resumed:
-            fold.replay(newest, next(done).picks, ends_stretch=ends_stretch)
+            fold.replay(newest, next(done), ends_stretch=ends_stretch)
         else:
             journal.append(fold.advance(newest, ends_stretch=ends_stretch))
         progress.advance()

@@ -9,19 +9,25 @@ import numpy as np
 from shoal.blocks import Workers, with_members
 from shoal.boxes import Boxes, concatenate
 from shoal.epochs import EpochSlice, Timeline
+from shoal.hiding.company import Company
 from shoal.hiding.matching import Picks, choose, no_picks
 from shoal.hiding.reuse import History, Reuse
 from shoal.hiding.window import LiveEpoch, arrange
+from shoal.promise import Promise
 from shoal.publishing import publish
 from shoal.samples import Int32s
 
 
 class Settings(NamedTuple):
-    """How to keep the promise: what it costs, not whether it holds."""
+    """How to keep the promise: what it costs, not whether it holds.
+
+    leak_price: what to pay for an epoch less that leaks by accident, 0 for nothing (docs/decisions/0006-leakage.md).
+    """
 
     space_weight: float = 1.0
     reuse: Reuse = Reuse.ONCE
     seed: int = 0
+    leak_price: float = 0.0
 
 
 class Step(NamedTuple):
@@ -36,19 +42,24 @@ class Step(NamedTuple):
 
 
 class Fold:
-    """State of the engine between two epochs: the live epochs and who has hidden whom before."""
+    """State of the engine between two epochs: the live epochs, who has hidden whom before, and what is out."""
 
     def __init__(
-        self, n_users: int, timeline: Timeline, k: int, settings: Settings, workers: Workers
+        self, n_users: int, timeline: Timeline, promise: Promise, settings: Settings, workers: Workers
     ) -> None:
         self._n_users = n_users
         self._first_epoch = int(timeline.epochs[0])
         self._reach = timeline.reach
-        self._k = k
+        self._k = promise.k
         self._weight = settings.space_weight
         self._workers = workers
         self._live: list[LiveEpoch] = []
         self._history = History(n_users, settings.reuse, timeline.reach)
+        self._company = (
+            Company(n_users, self._first_epoch, timeline.reach, promise, settings.leak_price)
+            if settings.leak_price
+            else None
+        )
         self._rank = np.random.default_rng(settings.seed).permutation(n_users).astype(np.int32)
 
     def advance(self, newest: EpochSlice, *, ends_stretch: bool) -> Step:
@@ -59,13 +70,15 @@ class Fold:
         window, picks = self._live[0].slice.epoch, self._decide()
         settled = self._apply(picks, ends_stretch)
         boxes = concatenate([publish(live, self._weight, self._workers) for live in settled])
+        self._remember(settled, boxes)
         return Step(window, picks, boxes)
 
-    def replay(self, newest: EpochSlice, picks: Picks | None, *, ends_stretch: bool) -> None:
+    def replay(self, newest: EpochSlice, done: Step, *, ends_stretch: bool) -> None:
         """Take in an epoch whose window was decided, and whose boxes were published, in an earlier run."""
         self._live.append(LiveEpoch(newest, newest.raw))
-        if picks is not None:
-            self._apply(picks, ends_stretch)
+        if done.picks is not None:
+            settled = self._apply(done.picks, ends_stretch)
+            self._remember(settled, done.boxes)
 
     def _window_complete(self, ends_stretch: bool) -> bool:
         """Whether the live epochs make up a window; a stretch shorter than one is a window of its own."""
@@ -80,7 +93,7 @@ class Fold:
         if not any(len(live.slice.users) for live in self._live):
             return no_picks(self._k)
         arrays = arrange(self._live, self._n_users, self._rank, self._weight, self._workers)
-        return choose(self._window, arrays, self._k, self._history, self._workers)
+        return choose(self._window, arrays, self._k, self._history, self._workers, self._company)
 
     def _apply(self, picks: Picks, ends_stretch: bool) -> list[LiveEpoch]:
         """Note the picks, let the members join the live epochs, and take out the epochs that are settled now."""
@@ -91,6 +104,10 @@ class Fold:
         n_settled = len(self._live) if ends_stretch else 1
         settled, self._live = self._live[:n_settled], self._live[n_settled:]
         return settled
+
+    def _remember(self, settled: list[LiveEpoch], boxes: Boxes) -> None:
+        if self._company is not None:
+            self._company.note([live.slice for live in settled], boxes)
 
     def _joined(self, live: LiveEpoch, members: Int32s) -> LiveEpoch:
         """An epoch after every record took in the samples of its new members."""

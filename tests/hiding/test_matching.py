@@ -15,11 +15,11 @@ from shoal.cities import make_city
 from shoal.epochs import Timeline
 from shoal.errors import UnfinishedError
 from shoal.fold import Settings
-from shoal.hiding.matching import choose, member_rows
+from shoal.hiding.matching import choose
 from shoal.hiding.neighbours import all_edges
 from shoal.hiding.pick import Edges, cheapest_permutation
 from shoal.hiding.reuse import History, Reuse
-from shoal.hiding.window import LiveEpoch, arrange
+from shoal.hiding.window import LiveEpoch, arrange, member_rows
 from shoal.kernels.search import WindowArrays
 from shoal.promise import Grid, Promise
 from shoal.reading import read_events

@@ -8,11 +8,13 @@ import numpy as np
 
 from shoal.blocks import Workers, costs_of, with_members
 from shoal.errors import UnfinishedError
+from shoal.hiding.company import Company
 from shoal.hiding.neighbours import no_edges, with_nearest, with_reused
 from shoal.hiding.pick import Edges, cheapest_permutation
 from shoal.hiding.reuse import History
+from shoal.hiding.window import member_rows
 from shoal.kernels.search import Barred, WindowArrays, windows_since
-from shoal.samples import Bools, Int32s, Int64s
+from shoal.samples import Bools, Int32s
 
 CANDIDATES = 16  # nearest members considered for each owner; more change the total cost by less than 1 %
 _WIDENING = 8  # how many times more candidates an owner gets who found no place
@@ -34,8 +36,18 @@ def no_picks(k: int) -> Picks:
     return Picks(np.empty(0, np.int32), np.empty((0, k - 1), np.int32), np.empty(0, np.int32))
 
 
-def choose(window: int, arrays: WindowArrays, k: int, history: History, workers: Workers) -> Picks:
-    """k - 1 permutations of every pattern group, one after the other, each the cheapest beside those before it."""
+def choose(
+    window: int,
+    arrays: WindowArrays,
+    k: int,
+    history: History,
+    workers: Workers,
+    company: Company | None = None,
+) -> Picks:
+    """k - 1 permutations of every pattern group, one after the other, each the cheapest beside those before it.
+
+    Given the company that records and users keep, members who would let other epochs leak are dearer.
+    """
     n = len(arrays.user)
     if n and int((arrays.last - arrays.first).min()) < k:
         raise UnfinishedError("Self-check failed: a presence pattern is shared by fewer than k users.")
@@ -43,7 +55,7 @@ def choose(window: int, arrays: WindowArrays, k: int, history: History, workers:
     relaxed = np.zeros(n, np.int32)
     for turn in range(k - 1):
         barred = history.barred(window, picked)
-        member, again = _permutation(window, arrays, barred, workers)
+        member, again = _permutation(window, arrays, barred, workers, company)
         picked[:, turn] = member
         relaxed += again
         if turn < k - 2:
@@ -52,15 +64,9 @@ def choose(window: int, arrays: WindowArrays, k: int, history: History, workers:
     return Picks(arrays.user, arrays.user[picked], relaxed)
 
 
-def member_rows(arrays: WindowArrays, member: Int32s) -> Int64s:
-    """For every row of the window's pools, the row of the member that joins it."""
-    rows = np.empty(len(arrays.base), np.int64)
-    present = arrays.row >= 0
-    rows[arrays.row[present]] = arrays.row[member][present]
-    return rows
-
-
-def _permutation(window: int, arrays: WindowArrays, barred: Barred, workers: Workers) -> tuple[Int32s, Bools]:
+def _permutation(
+    window: int, arrays: WindowArrays, barred: Barred, workers: Workers, company: Company | None
+) -> tuple[Int32s, Bools]:
     """The cheapest permutation of every group, and which owners had to reuse a member for it.
 
     Whoever finds no place among the nearest is given more candidates; a group in which somebody finds none among all
@@ -71,6 +77,8 @@ def _permutation(window: int, arrays: WindowArrays, barred: Barred, workers: Wor
     width = np.full(n, CANDIDATES)
     member = np.full(n, -1, np.int32)
     edges = with_nearest(no_edges(), arrays, barred, everybody, CANDIDATES, workers)
+    if company is not None:
+        edges.cost[:] += company.surcharge(window, arrays, barred, edges, workers)
     reusing = np.zeros(n, np.bool_)
     while True:
         unserved = np.flatnonzero(member < 0)

@@ -57,6 +57,14 @@ def arrange(
     )
 
 
+def member_rows(arrays: WindowArrays, member: Int32s) -> Int64s:
+    """For every row of the window's pools, the row of the member that joins it; -1 where nobody does."""
+    rows = np.empty(len(arrays.base), np.int64)
+    present = arrays.row >= 0
+    rows[arrays.row[present]] = np.where((member >= 0)[:, None], arrays.row[member], -1)[present]
+    return rows
+
+
 def _pack(presence: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint64]:
     """Lines of bits as lines of words."""
     padding = -presence.shape[1] % 64

@@ -57,6 +57,25 @@ def best_cuts(
     return float(cost[n])
 
 
+@inner
+def write_boxes(pools: Pools, first: int, n: int, previous: Int32s, box: Int32s, line: int) -> int:
+    """Write the groups that ``best_cuts`` found as boxes from ``line`` on, by time; return how many there are."""
+    groups, cut = 0, n
+    while cut > 0:
+        groups, cut = groups + 1, previous[cut]
+    cut = n
+    for q in range(line + groups - 1, line - 1, -1):
+        earlier = previous[cut]
+        box[q, 0], box[q, 1] = pools.t[first + earlier], pools.t[first + cut - 1]
+        box[q, 2], box[q, 3] = pools.x0[first + earlier], pools.x1[first + earlier]
+        box[q, 4], box[q, 5] = pools.y0[first + earlier], pools.y1[first + earlier]
+        for slot in range(first + earlier + 1, first + cut):
+            box[q, 2], box[q, 3] = min(box[q, 2], pools.x0[slot]), max(box[q, 3], pools.x1[slot])
+            box[q, 4], box[q, 5] = min(box[q, 4], pools.y0[slot]), max(box[q, 5], pools.y1[slot])
+        cut = earlier
+    return groups
+
+
 @kernel
 def merge_costs(pools: Pools, weight: float, begin: int, end: int, out: Floats) -> None:
     """out[i] (float64) = cost of the optimal merge of row i, for rows begin .. end - 1."""
@@ -80,18 +99,4 @@ def merge_boxes(pools: Pools, weight: float, begin: int, end: int, count: Int64s
         first = pools.ptr[row]
         n = pools.ptr[row + 1] - first
         best_cuts(pools, first, n, weight, np.inf, cost, previous)
-        groups, cut = 0, n
-        while cut > 0:
-            groups, cut = groups + 1, previous[cut]
-        count[row] = groups
-        cut = n
-        for group in range(groups - 1, -1, -1):
-            earlier = previous[cut]
-            line = first + group
-            box[line, 0], box[line, 1] = pools.t[first + earlier], pools.t[first + cut - 1]
-            box[line, 2], box[line, 3] = pools.x0[first + earlier], pools.x1[first + earlier]
-            box[line, 4], box[line, 5] = pools.y0[first + earlier], pools.y1[first + earlier]
-            for q in range(first + earlier + 1, first + cut):
-                box[line, 2], box[line, 3] = min(box[line, 2], pools.x0[q]), max(box[line, 3], pools.x1[q])
-                box[line, 4], box[line, 5] = min(box[line, 4], pools.y0[q]), max(box[line, 5], pools.y1[q])
-            cut = earlier
+        count[row] = write_boxes(pools, first, n, previous, box, first)
