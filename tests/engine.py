@@ -45,7 +45,7 @@ def release(
     reuse: str = "once",
     seed: int = 0,
     workers: int = 1,
-    leak_price: float = 0.0,
+    leak_price: float = Settings().leak_price,
 ) -> Release:
     """Anonymize a world and take the result apart."""
     users = sorted(world)

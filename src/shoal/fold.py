@@ -21,13 +21,14 @@ from shoal.samples import Int32s
 class Settings(NamedTuple):
     """How to keep the promise: what it costs, not whether it holds.
 
-    leak_price: what to pay for an epoch less that leaks by accident, 0 for nothing (docs/decisions/0006-leakage.md).
+    leak_price: what to pay for an epoch less that leaks by accident, in cheapest edges; 0 for nothing
+    (docs/decisions/0006-leakage.md).
     """
 
     space_weight: float = 1.0
     reuse: Reuse = Reuse.ONCE
     seed: int = 0
-    leak_price: float = 0.0
+    leak_price: float = 1.0
 
 
 class Step(NamedTuple):

@@ -34,12 +34,12 @@ def random_release(seed: int, tau: int) -> tuple[World, Release]:
     return world, release(world, 2, tau, EPSILON)
 
 
-def chronicle_of(world: World, result: Release) -> Chronicle:
+def chronicle_of(world: World, result: Release, memory: int = 96) -> Chronicle:
     """The chronicle of a release, written afterwards."""
     samples, promise = as_samples(world), Promise(2, EPSILON, EPSILON)
     timeline, users = Timeline(samples, promise), sorted(world)
     boxes = result.outcome.boxes
-    chronicle = Chronicle(samples.n_users)
+    chronicle = Chronicle(samples.n_users, memory)
     for epoch in timeline.epochs.tolist():
         part = timeline.slice(epoch)
         out = np.array([epoch in result.presence.get(users[user], ()) for user in part.users.tolist()])
@@ -55,7 +55,7 @@ def test_agreements_are_those_of_the_attacker(seed: int) -> None:
     pairs = [(i, j) for i in range(len(users)) for j in range(len(users)) if i != j]
     owner, member = np.array(pairs, np.int32).T.copy()
     count = np.empty(len(pairs), np.int32)
-    published_agreements(chronicle_of(world, result).chained, owner, member, 0, len(pairs), count)
+    published_agreements(chronicle_of(world, result).chained, -(10**9), owner, member, 0, len(pairs), count)
     for (i, j), found in zip(pairs, count.tolist(), strict=True):
         both = result.presence.get(users[i], set()) & result.presence.get(users[j], set())
         assert found == sum(
@@ -102,7 +102,7 @@ def agreements(samples: Samples, promise: Promise, price: float) -> Agreements:
     with Workers(1) as workers:
         outcome = anonymize_samples(samples, promise, Settings(leak_price=price), workers, journal=journal)
     timeline, epsilon = Timeline(samples, promise), promise.epsilon or 1
-    boxes, chronicle = outcome.boxes, Chronicle(samples.n_users)
+    boxes, chronicle = outcome.boxes, Chronicle(samples.n_users, 96)
     for epoch in timeline.epochs.tolist():
         inside = boxes.t0 // epsilon == epoch
         chronicle.append(timeline.slice(epoch), Boxes._make(column[inside] for column in boxes))
@@ -110,7 +110,7 @@ def agreements(samples: Samples, promise: Promise, price: float) -> Agreements:
     for window, picks in ((step.window, step.picks) for step in journal if step.picks is not None):
         count = np.empty(len(picks.owners), np.int32)
         members = picks.members[:, 0].copy()
-        published_agreements(chronicle.chained, picks.owners, members, 0, len(count), count)
+        published_agreements(chronicle.chained, -(10**9), picks.owners, members, 0, len(count), count)
         epochs = range(window, window + promise.reach + 1)
         by_choice = sum(np.isin(picks.owners, timeline.slice(epoch).users).astype(int) for epoch in epochs)
         betrayed += int((count > by_choice).sum())
@@ -153,3 +153,25 @@ def test_going_on_gives_the_same_boxes(done: int) -> None:
             resumed.append(step)
         again = anonymize_samples(samples, Promise(3, 45, 30), settings, one, journal=resumed)
     assert all(np.array_equal(a, b) for a, b in zip(whole.boxes, again.boxes, strict=True))
+
+
+@pytest.mark.parametrize("memory", [1, 2, 3])
+@pytest.mark.parametrize("seed", range(8))
+def test_what_is_forgotten_does_not_change_what_is_remembered(seed: int, memory: int) -> None:
+    world, result = random_release(seed, EPSILON)
+    users = sorted(world)
+    pairs = [(i, j) for i in range(len(users)) for j in range(len(users)) if i != j]
+    owner, member = np.array(pairs, np.int32).T.copy()
+    everything = chronicle_of(world, result)
+    short = chronicle_of(world, result, memory=memory)
+    newest = int(everything.chained.epoch.max())
+    assert memory <= len(short) < max(2 * memory, len(everything) + 1)
+    found = []
+    for chronicle in (everything, short):
+        count = np.empty(len(pairs), np.int32)
+        published_agreements(chronicle.chained, newest - memory + 1, owner, member, 0, len(pairs), count)
+        found.append(count.tolist())
+        rows = chronicle.rows(np.array([newest]))
+        found.append(chronicle.chained.ledger.user[rows[0][0] : rows[1][0]].tolist())
+    assert found[:2] == found[2:]
+    assert int(short.chained.earlier.max()) < len(short.chained.epoch)

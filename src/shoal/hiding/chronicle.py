@@ -15,9 +15,10 @@ from shoal.samples import Int32s, Int64s
 
 
 class Chronicle:
-    """Every published epoch: each user's own samples and the boxes of its record."""
+    """The last published epochs, at least ``memory`` of them: each user's own samples and the boxes of its record."""
 
-    def __init__(self, n_users: int) -> None:
+    def __init__(self, n_users: int, memory: int) -> None:
+        self._memory = memory
         self._latest = np.full(n_users, -1, np.int64)
         self._user, self._epoch, self._earlier = (
             _Growing((), kind) for kind in (np.int32, np.int64, np.int64)
@@ -47,6 +48,25 @@ class Chronicle:
         self._epoch.extend(np.full(len(users), part.epoch))
         self._epochs.extend(np.array([part.epoch]))
         self._first_row.extend(np.array([n_rows + len(users)]))
+        if len(self) >= 2 * self._memory:
+            self._forget(len(self) - self._memory)
+
+    def _forget(self, n_epochs: int) -> None:
+        """Let go of the oldest epochs."""
+        n_rows = int(self._first_row.values[n_epochs])
+        n_slots, n_boxes = int(self._own_first.values[n_rows]), int(self._box_first.values[n_rows])
+        self._epochs.drop(n_epochs)
+        self._first_row.drop(n_epochs, n_rows)
+        for column in (self._user, self._epoch, self._hull):
+            column.drop(n_rows)
+        self._earlier.drop(n_rows, n_rows)
+        self._own_first.drop(n_rows, n_slots)
+        self._box_first.drop(n_rows, n_boxes)
+        self._own.drop(n_slots)
+        self._box.drop(n_boxes)
+        self._latest -= n_rows
+        for link in (self._earlier.values, self._latest):  # where a chain led further back, it ends
+            np.maximum(link, -1, out=link)
 
     @property
     def chained(self) -> Chained:
@@ -101,3 +121,8 @@ class _Growing:
             self._room = room
         self._room[self._length : needed] = more
         self._length = needed
+
+    def drop(self, n: int, less: int = 0) -> None:
+        """Drop the first n lines and count the others lower."""
+        self._room = self.values[n:] - self._room.dtype.type(less)
+        self._length -= n

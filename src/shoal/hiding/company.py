@@ -28,6 +28,7 @@ from shoal.promise import Promise
 from shoal.samples import Floats, Int32s, Int64s
 
 _MOST = 3  # epochs that are counted for an edge: an owner who agrees with everybody must still choose
+_MEMORY = 96  # epochs looked back, two days of half hours: time and memory must not grow with the length of the data
 
 
 class _Window(NamedTuple):
@@ -49,7 +50,7 @@ class Company:
         self._reach = reach
         self._promise = promise
         self._price = price
-        self._chronicle = Chronicle(n_users)
+        self._chronicle = Chronicle(n_users, _MEMORY)
         # Laid out like a history of reuse: how alone each former member was, once that was asked.
         self._alone = np.full((n_users, 0), np.nan)
 
@@ -73,20 +74,22 @@ class Company:
         reach = np.repeat(cheapest + price, np.diff(starts, append=len(edges.owner)))
         near = edges.cost <= reach  # what costs more than the cheapest and its price is no way out
         inquired = Edges(edges.owner[near], edges.member[near], edges.cost[near])
-        leaking = self._published(arrays, inquired, workers)
+        leaking = self._published(window, arrays, inquired, workers)
         leaking += self._live(window, arrays, barred, inquired, workers)
         surcharge = np.zeros(len(edges.owner))
         # Whole numbers, like the costs: the solver is faster with these.
         surcharge[near] = np.rint(price * np.minimum(leaking, _MOST))
         return surcharge
 
-    def _published(self, arrays: WindowArrays, edges: Edges, workers: Workers) -> Floats:
+    def _published(self, window: int, arrays: WindowArrays, edges: Edges, workers: Workers) -> Floats:
         """Epochs that are out already and would leak if an edge were picked."""
         chained = self._chronicle.chained
         owners, members = arrays.user[edges.owner], arrays.user[edges.member]
         count = np.empty(len(owners), np.int32)
+        oldest = self._first_epoch + window - _MEMORY
         workers.over(
-            len(owners), lambda begin, end: published_agreements(chained, owners, members, begin, end, count)
+            len(owners),
+            lambda begin, end: published_agreements(chained, oldest, owners, members, begin, end, count),
         )
         concerned = np.unique(edges.member[count > 0])
         alone = np.zeros(len(arrays.user))
@@ -104,7 +107,7 @@ class Company:
         workers.over(
             len(former),
             lambda begin, end: live_agreements(
-                arrays, own, barred, settled, edges.owner, edges.member, begin, end, former
+                arrays, own, barred, window - _MEMORY, settled, edges.owner, edges.member, begin, end, former
             ),
         )
         missing = barred.past.shape[1] - self._alone.shape[1]

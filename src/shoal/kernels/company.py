@@ -75,14 +75,15 @@ def consistent(
 
 @kernel
 def published_agreements(
-    chained: Chained, owner: Int32s, member: Int32s, begin: int, end: int, count: Int32s
+    chained: Chained, oldest: int, owner: Int32s, member: Int32s, begin: int, end: int, count: Int32s
 ) -> None:
-    """count[q] = in how many published epochs the record of owner[q] agrees with member[q], q in begin .. end - 1."""
+    """count[q] = in how many published epochs from ``oldest`` on the record of owner[q] agrees with member[q], for q in
+    begin .. end - 1."""
     ledger = chained.ledger
     for q in range(begin, end):
         count[q] = 0
         a, b = chained.latest[owner[q]], chained.latest[member[q]]
-        while a >= 0 and b >= 0:
+        while a >= 0 and b >= 0 and min(chained.epoch[a], chained.epoch[b]) >= oldest:
             if chained.epoch[a] > chained.epoch[b]:
                 a = chained.earlier[a]
             elif chained.epoch[b] > chained.epoch[a]:
@@ -100,6 +101,7 @@ def live_agreements(
     arrays: WindowArrays,
     own: Int32s,
     barred: Barred,
+    oldest: int,
     settled: int,
     owner: Int32s,
     member: Int32s,
@@ -109,9 +111,9 @@ def live_agreements(
 ) -> None:
     """With which former members the record of owner[q] would agree, by accident, if member[q] joined it.
 
-    Looks at members of windows before ``settled`` in the epochs of this window. former (int32, -1 for none) has a line
-    per edge: places of these members in the owner's list of past members, as many as there is room for. own: the slots
-    of arrays.raw, as in a Ledger.
+    Looks at members of windows ``oldest`` .. ``settled`` - 1 in the epochs of this window. former (int32, -1 for none)
+    has a line per edge: places of these members in the owner's list of past members, the latest first, as many as there
+    is room for. own: the slots of arrays.raw, as in a Ledger.
     """
     union, place_a, place_b, cost, previous = make_scratch(arrays)
     box = np.empty((len(cost), 6), np.int32)
@@ -124,7 +126,9 @@ def live_agreements(
             row, boxes = arrays.row[i, w], -1
             if row < 0:
                 continue
-            for entry in range(barred.length[user]):
+            for entry in range(barred.length[user] - 1, -1, -1):
+                if barred.when[user, entry] < oldest:
+                    break
                 other = arrays.place[barred.past[user, entry]]
                 if barred.when[user, entry] >= settled or other < 0 or other == j or found == former.shape[1]:
                     continue
