@@ -28,8 +28,9 @@ HEAD = """# What attacks find
 Made by `make attacks`; what each attack is and how it is counted stands in [audit.md](audit.md).
 Figures are shares of {attacks:,} attacks each, in per cent, with their 95 % interval; coverage and
 truthfulness are exact. *Raw* is the data as it came, names included, where no attack is needed.
-*Pseudonyms* is the same data with a random name for each person: the control of the audit. *Guess*
-is what an attacker achieves who knows nothing.
+*Pseudonyms* is the same data with a random name for each person: the control of the audit. The
+*static grid* is as fine as shoal's median box. *Guess* is what an attacker achieves who knows
+nothing.
 
 Low is good, but for precision and suppression, which are the price. Unflattering figures are here
 as well: beyond the promise, one stretch of length tau, protection ends quickly; and the chain
@@ -65,11 +66,13 @@ def audited(title: str, release: Published, boxes: Boxes, events: pa.Table, atta
     return Rival(title, boxes, audit)
 
 
-def section(title: str, events: pa.Table, tau: str, coarse: tuple[int, int], attacks: int) -> list[str]:
+def section(title: str, events: pa.Table, tau: str, attacks: int) -> list[str]:
     """One dataset: publish it in every way, attack, and put the figures side by side."""
     release = shoal.anonymize(events, k=2, tau=tau, epsilon=tau)
     samples, grid = release.events.samples, release.events.grid
-    cells, slots = coarse
+    ours = granularity(release.outcome.boxes, grid)
+    cells = max(1, round(ours.space_km.median * 1000 / 2 / grid.cell_m))
+    slots = max(1, round(ours.time_minutes.median * 60 / grid.step_s))
     grid_title = f"static grid, {cells * grid.cell_m / 1000:g} km and {slots * grid.step_s // 60} min"
     rivals = [
         audited("pseudonyms", release, publish_on_grid(samples), events, attacks),
@@ -156,11 +159,9 @@ def main() -> None:
     lines = [HEAD.format(attacks=options.attacks)]
     yjmob = DATA / "yjmob100k_1k_users.parquet"
     if yjmob.exists():
-        lines += section("YJMob, days 0 to 2", yjmob_events(yjmob), "60min", (50, 60), options.attacks)
+        lines += section("YJMob, days 0 to 2", yjmob_events(yjmob), "60min", options.attacks)
     city = shoal.make_city(options.users)
-    lines += section(
-        f"A made-up city of {options.users:,}, one day", city, "30min", (20, 30), options.attacks
-    )
+    lines += section(f"A made-up city of {options.users:,}, one day", city, "30min", options.attacks)
     options.output.write_text("\n".join(lines))
 
 

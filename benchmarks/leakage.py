@@ -207,7 +207,7 @@ def main() -> None:
         if samples is None:
             print(f"{case.title}: skipped, the data are not here")
             continue
-        for price in options.price or [0.0, 1.0]:
+        for price in options.price or [0.0, Settings().leak_price]:
             settings = Settings(reuse=Reuse(options.reuse), leak_price=price)
             promise = Promise(case.k, case.tau, case.epsilon)
             prepare(settings)

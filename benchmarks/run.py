@@ -20,7 +20,12 @@ from gaps import gap_to_complete_graph, gaps_to_flow
 from rates import pair_costs_per_second
 
 import shoal
-from shoal.api import Published
+from shoal.auditing.coverage import check
+from shoal.auditing.records import make_records
+from shoal.auditing.scene import Target
+from shoal.blocks import Workers
+from shoal.boxes import NONE
+from shoal.release import Published
 
 REPOSITORY = Path(__file__).parent.parent
 DATA = Path(os.environ.get("SHOAL_DATA", REPOSITORY.parent / "shared" / "data"))
@@ -56,6 +61,28 @@ def timed(title: str, events: pa.Table, **options: object) -> Published:
     return published
 
 
+def check_times(release: Published) -> list[float]:
+    """Seconds that the exact check of a release takes, twice, since the first may have to compile it."""
+    target = Target(make_records(release.outcome.boxes), own_records(release))
+    seconds = []
+    with Workers(os.cpu_count() or 1) as workers:
+        for _ in range(2):
+            began = time.perf_counter()
+            coverage = check(release.events.samples, target.records, release.promise, target.own, workers)
+            seconds.append(time.perf_counter() - began)
+            if not coverage.kept:
+                raise SystemExit("a release breaks guarantee 1")
+    return seconds
+
+
+def own_records(release: Published) -> np.ndarray:
+    """Which record is whose, records being numbered by their owners."""
+    owners = np.unique(release.outcome.boxes.owner)
+    own = np.full(release.events.samples.n_users, NONE, np.int64)
+    own[owners] = np.arange(len(owners))
+    return own
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--users", type=int, default=12_000)
@@ -87,6 +114,15 @@ def main() -> None:
     print("kernels:")
     for line in pair_costs_per_second(two.events.samples):
         print(f"  {line}")
+    print("exact check of guarantee 1, as every release gets it:")
+    sizes, check_seconds = [], []
+    for n in (3_000, options.users, 4 * options.users):
+        release = shoal.anonymize(shoal.make_city(n), **half_hour, verify=False)
+        sizes.append(len(release.events.samples))
+        check_seconds.append(min(check_times(release)))
+        print(f"  city of {n:,}, {sizes[-1]:,} samples: {check_seconds[-1]:.2f} s", flush=True)
+    growth = np.log(check_seconds[-1] / check_seconds[0]) / np.log(sizes[-1] / sizes[0])
+    print(f"  time grows like samples^{growth:.2f}")
     small, large = np.array([3_000, options.users])
     if large > small:
         seconds = [
