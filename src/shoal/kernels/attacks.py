@@ -12,6 +12,7 @@ from shoal.kernels.consistency import (
     Trails,
     box_holding,
     first_box_ending_after,
+    first_sample_from,
     holds,
     is_consistent,
 )
@@ -42,25 +43,13 @@ class Fits(NamedTuple):
     record: Int64s
 
 
-@inner
-def first_sample_at(trails: Trails, user: int, t: int) -> int:
-    """The user's first sample at slot t or later; one past the last if there is none."""
-    low, high = trails.ptr[user], trails.ptr[user + 1]
-    while low < high:
-        middle = (low + high) // 2
-        if trails.sample[middle]["t"] < t:
-            low = middle + 1
-        else:
-            high = middle
-    return int(low)
-
-
 @kernel
 def find_rows(trails: Trails, user: Int64s, begin: Int64s, end: Int64s, first: Int64s, last: Int64s) -> None:
     """first, last: the samples of user[i] in slots begin[i] .. end[i] - 1."""
     for i in range(len(user)):
-        first[i] = first_sample_at(trails, user[i], begin[i])
-        last[i] = first_sample_at(trails, user[i], end[i])
+        row, stop = trails.ptr[user[i]], trails.ptr[user[i] + 1]
+        first[i] = first_sample_from(trails, row, stop, begin[i])
+        last[i] = first_sample_from(trails, row, stop, end[i])
 
 
 @inner
@@ -180,7 +169,9 @@ def all_consistent(
     trails: Trails, shelves: Shelves, fits: Fits, attack: int, user: int, begin: int, end: int
 ) -> bool:
     """Whether every record that fits is consistent with the user's samples in slots begin .. end - 1."""
-    first, last = first_sample_at(trails, user, begin), first_sample_at(trails, user, end)
+    row, stop = trails.ptr[user], trails.ptr[user + 1]
+    first = first_sample_from(trails, row, stop, begin)
+    last = first_sample_from(trails, row, stop, end)
     for line in range(fits.at[attack], fits.at[attack] + fits.n[attack]):
         if not is_consistent(trails, shelves, fits.record[line], first, last, begin, end, 0, False):
             return False

@@ -105,15 +105,28 @@ def fits_forward(
 
 
 @inner
+def first_sample_from(trails: Trails, first: int, last: int, t: int) -> int:
+    """The first of samples first .. last - 1, which go by time, at slot t or later; ``last`` if there is none."""
+    while first < last:
+        middle = (first + last) // 2
+        if trails.sample[middle]["t"] < t:
+            first = middle + 1
+        else:
+            last = middle
+    return int(first)
+
+
+@inner
 def holds_any(trails: Trails, shelves: Shelves, box: int, first: int, last: int) -> bool:
     """Whether a box holds one of samples first .. last - 1."""
-    for sample in range(first, last):
-        if trails.sample[sample]["t"] > shelves.box[box]["t1"]:
-            return False
+    row = shelves.box[box]
+    sample = first_sample_from(trails, first, last, row["t0"])
+    while sample < last and trails.sample[sample]["t"] <= row["t1"]:
         if holds(
             shelves, box, trails.sample[sample]["t"], trails.sample[sample]["x"], trails.sample[sample]["y"]
         ):
             return True
+        sample += 1
     return False
 
 

@@ -21,6 +21,7 @@ from shoal.kernels.consistency import (
     first_box_ending_after,
     fits_forward,
     holds,
+    holds_any,
     is_consistent,
 )
 from shoal.kernels.lookup import is_meant, slot_over
@@ -59,11 +60,26 @@ class Terms(NamedTuple):
 class Tally(NamedTuple):
     """Records found consistent throughout a segment: n[0] of them, at most k, in ``whole``.
 
-    n[1]: the number of ranges, lines (begin, end, record), where others are consistent.
+    n[1]: the number of ranges, lines (begin, end, record), where others are consistent. reached[i]: up to which sample
+    and which box record whole[i] is known to fit; both only move on as the interval does.
     """
 
     n: Int64s
     whole: Int64s
+    reached: Int64s
+
+
+@inner
+def make_tally(k: int) -> Tally:
+    """An empty tally."""
+    return Tally(np.zeros(2, np.int64), np.empty(k, np.int64), np.zeros((k, 2), np.int64))
+
+
+class Owners(NamedTuple):
+    """Which records may be a user's own, as far as that was asked: answer[record], if asked[record] is the user."""
+
+    asked: Int64s
+    answer: Bools
 
 
 @inner
@@ -98,11 +114,48 @@ def find_possible_owners(
 
 
 @inner
-def is_own(trails: Trails, shelves: Shelves, segment: Segment, record: int, epsilon: int) -> bool:
+def is_own(
+    trails: Trails, shelves: Shelves, segment: Segment, record: int, epsilon: int, owners: Owners
+) -> bool:
     """Whether a record is the user's, or may be where that is unknown."""
     if segment.own >= 0:
         return segment.own == record
-    return may_be_own(trails, shelves, segment.user, record, epsilon)
+    if owners.asked[record] != segment.user:
+        owners.asked[record] = segment.user
+        owners.answer[record] = may_be_own(trails, shelves, segment.user, record, epsilon)
+    return bool(owners.answer[record])
+
+
+@inner
+def fits_on(
+    trails: Trails, shelves: Shelves, segment: Segment, tau: int, record: int, reached: Int64s
+) -> bool:
+    """Whether a record that fitted up to ``reached`` (a sample, a box) is consistent throughout a later segment.
+
+    A box wholly inside an interval holds a sample of K if it holds any sample of the user, so what was looked at
+    need not be looked at again.
+    """
+    sample, end = max(reached[0], segment.first), shelves.ptr[record + 1]
+    if sample < segment.last:
+        box = first_box_ending_after(shelves, record, trails.sample[sample]["t"])
+        while sample < segment.last:
+            row = trails.sample[sample]
+            while box < end and shelves.box[box]["t1"] < row["t"]:
+                box += 1
+            if box_holding(shelves, box, end, row["t"], row["x"], row["y"]) < 0:
+                return False
+            sample += 1
+    reached[0] = sample
+    box = max(reached[1], first_box_ending_after(shelves, record, segment.low))
+    while box < end and shelves.box[box]["t1"] < segment.high + tau:
+        t0, t1 = shelves.box[box]["t0"], shelves.box[box]["t1"]
+        if t0 >= segment.low and t1 - t0 < tau:
+            user = segment.user
+            if not holds_any(trails, shelves, box, trails.ptr[user], trails.ptr[user + 1]):
+                return False
+        box += 1
+    reached[1] = box
+    return True
 
 
 @kernel
@@ -129,6 +182,7 @@ def take_in(
     )
     if throughout:
         tally.whole[tally.n[0]] = record
+        tally.reached[tally.n[0], :] = 0
         tally.n[0] += 1
     else:
         tally.n[1] = n_after
@@ -170,14 +224,15 @@ def own_is_among(
     tally: Tally,
     ranges: Int64s,
     begin: int,
+    owners: Owners,
 ) -> bool:
     """Whether the user's own record, or one that may be it, is among those consistent at ``begin``."""
     for line in range(tally.n[0]):
-        if is_own(trails, shelves, segment, tally.whole[line], epsilon):
+        if is_own(trails, shelves, segment, tally.whole[line], epsilon, owners):
             return True
     for line in range(tally.n[1]):
         if ranges[line, 0] <= begin <= ranges[line, 1] and is_own(
-            trails, shelves, segment, ranges[line, 2], epsilon
+            trails, shelves, segment, ranges[line, 2], epsilon, owners
         ):
             return True
     return False
@@ -192,6 +247,7 @@ def judge(
     tolerant: bool,
     tally: Tally,
     ranges: Int64s,
+    owners: Owners,
     findings: Findings,
 ) -> bool:
     """Note where fewer than k of the tallied records overlap. Returns whether that is so anywhere.
@@ -209,51 +265,46 @@ def judge(
         short = True
         if tolerant:
             note_violation(findings, segment.user, 1, a, found)
-        elif found and own_is_among(trails, shelves, segment, terms.epsilon, tally, ranges, a):
+        elif found and own_is_among(trails, shelves, segment, terms.epsilon, tally, ranges, a, owners):
             note_violation(findings, segment.user, 0, a, found)
     return short
 
 
-@inner
-def clear(tally: Tally) -> None:
-    """Forget what was tallied."""
-    tally.n[0], tally.n[1] = 0, 0
-
-
-@inner
+@kernel
 def check_segment(
     trails: Trails,
     shelves: Shelves,
     segment: Segment,
     terms: Terms,
-    known: Int64s,
-    tally: Tally,
+    strict: Tally,
+    tolerant: Tally,
     ranges: Int64s,
+    owners: Owners,
     findings: Findings,
 ) -> None:
     """Check one segment in which K is not empty.
 
-    The k records that are needed are found soon in most cases: those in ``known``, which were consistent throughout an
-    earlier segment, are tried first (-1: none), then all that hold the first sample. ``known`` is left with those that
-    are consistent throughout this segment.
+    The k records that are needed are found soon in most cases: those that were consistent throughout the segment
+    before, with which ``strict`` comes, are tried first, then all that hold the first sample. It is left with those
+    that are consistent throughout this segment.
     """
-    clear(tally)
-    for line in range(terms.k):
-        if known[line] >= 0 and not is_whole(tally, known[line]):
-            take_in(trails, shelves, segment, terms, known[line], False, tally, ranges)
-    tally.n[1] = 0  # they come again below, unless they are consistent throughout
-    t, x, y = (
-        trails.sample[segment.first]["t"],
-        trails.sample[segment.first]["x"],
-        trails.sample[segment.first]["y"],
-    )
+    n_before = strict.n[0]
+    strict.n[0], strict.n[1] = 0, 0
+    for line in range(n_before):
+        record = strict.whole[line]
+        if fits_on(trails, shelves, segment, terms.tau, record, strict.reached[line]):
+            strict.whole[strict.n[0]] = record
+            strict.reached[strict.n[0], :] = strict.reached[line]
+            strict.n[0] += 1
+    row = trails.sample[segment.first]
+    t, x, y = row["t"], row["x"], row["y"]
     for run in range(4 * len(shelves.levels)):
-        if tally.n[0] == terms.k:
-            break
+        if strict.n[0] == terms.k:
+            return
         slot = slot_over(shelves, run, t, x, y)
         for entry in range(shelves.slot_ptr[slot], shelves.slot_ptr[slot + 1]):
             box = shelves.slot_box[entry]
-            if tally.n[0] == terms.k or not is_meant(shelves, slot, entry, run, x, y):
+            if strict.n[0] == terms.k or not is_meant(shelves, slot, entry, run, x, y):
                 continue
             if not holds(shelves, box, t, x, y):
                 continue
@@ -262,23 +313,30 @@ def check_segment(
             once = box_holding(
                 shelves, first_box_ending_after(shelves, record, t), shelves.ptr[record + 1], t, x, y
             )
-            if box == once and not is_whole(tally, record):
-                take_in(trails, shelves, segment, terms, record, False, tally, ranges)
-    for line in range(terms.k):
-        known[line] = tally.whole[line] if line < tally.n[0] else -1
-    if tally.n[0] < terms.k and judge(trails, shelves, segment, terms, False, tally, ranges, findings):
-        # Whoever fits for the strict attacker fits for the tolerant one, so only now need these be counted.
-        clear(tally)
-        for record in range(len(shelves.ptr) - 1):
-            take_in(trails, shelves, segment, terms, record, True, tally, ranges)
-            if tally.n[0] == terms.k:
-                return
-        judge(trails, shelves, segment, terms, True, tally, ranges, findings)
+            if box == once and not is_whole(strict, record):
+                take_in(trails, shelves, segment, terms, record, False, strict, ranges)
+    if strict.n[0] == terms.k or not judge(
+        trails, shelves, segment, terms, False, strict, ranges, owners, findings
+    ):
+        return
+    # Whoever fits for the strict attacker fits for the tolerant one, so only now need these be counted.
+    tolerant.n[0], tolerant.n[1] = 0, 0
+    for record in range(len(shelves.ptr) - 1):
+        take_in(trails, shelves, segment, terms, record, True, tolerant, ranges)
+        if tolerant.n[0] == terms.k:
+            return
+    judge(trails, shelves, segment, terms, True, tolerant, ranges, owners, findings)
 
 
 @kernel
 def check_empty(
-    trails: Trails, shelves: Shelves, segment: Segment, terms: Terms, lonely: Int64s, findings: Findings
+    trails: Trails,
+    shelves: Shelves,
+    segment: Segment,
+    terms: Terms,
+    lonely: Int64s,
+    owners: Owners,
+    findings: Findings,
 ) -> None:
     """Check one segment of empty knowledge: it must not meet a range where too few records are absent."""
     for line in range(len(lonely)):
@@ -289,7 +347,7 @@ def check_empty(
         a, found = max(segment.low, lonely[line, 0]), lonely[line, 2]
         note_violation(findings, segment.user, 1, a, found)
         for record in range(len(shelves.ptr) - 1):
-            if is_own(trails, shelves, segment, record, terms.epsilon) and is_consistent(
+            if is_own(trails, shelves, segment, record, terms.epsilon, owners) and is_consistent(
                 trails, shelves, record, segment.first, segment.first, a, a + terms.tau, terms.epsilon, False
             ):
                 note_violation(findings, segment.user, 0, a, found)
@@ -316,14 +374,16 @@ def check_coverage(
     empty knowledge.
     """
     ranges = np.empty((len(shelves.box) + len(shelves.ptr), 3), np.int64)  # room for every record's
-    tally = Tally(np.zeros(2, np.int64), np.empty(terms.k, np.int64))
-    known = np.empty(terms.k, np.int64)
+    strict, tolerant = make_tally(terms.k), make_tally(terms.k)
+    n_records = len(shelves.ptr) - 1
+    owners = Owners(np.full(n_records, -1, np.int64), np.zeros(n_records, np.bool_))
     for user in range(begin_user, end_user):
         if own[user] == -2:
             continue
-        known[:] = -1
+        strict.n[0] = 0
         if own[user] >= 0:
-            known[0] = own[user]
+            strict.n[0], strict.whole[0] = 1, own[user]
+            strict.reached[0, :] = 0
         stop = trails.ptr[user + 1]
         first = last = trails.ptr[user]
         low = earliest
@@ -340,7 +400,7 @@ def check_coverage(
             findings.segments[user] += 1
             segment = Segment(user, own[user], first, last, low, high)
             if first == last:
-                check_empty(trails, shelves, segment, terms, lonely, findings)
+                check_empty(trails, shelves, segment, terms, lonely, owners, findings)
             else:
-                check_segment(trails, shelves, segment, terms, known, tally, ranges, findings)
+                check_segment(trails, shelves, segment, terms, strict, tolerant, ranges, owners, findings)
             low = high + 1
