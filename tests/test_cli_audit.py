@@ -208,7 +208,8 @@ KEYS: dict[str, Any] = {
     },
     "coverage": {
         "kept": None, "users": None, "intervals": None, "violations_strict": None, "violations_gap_tolerant": None,
-        "users_unprotected": None, "users_not_checked": None, "counterexamples": None,
+        "users_unprotected": None, "users_not_checked": None, "records_untrue": None,
+        "counterexamples": None,
     },
     "truthfulness": {
         "kept": None, "boxes": None, "boxes_without_own_sample": None, "boxes_overlapping": None,

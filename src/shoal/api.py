@@ -13,9 +13,9 @@ import numpy as np
 
 from shoal.anonymizing import anonymize_samples, check_population, prepare
 from shoal.auditing.auditor import run_audit
-from shoal.auditing.records import make_records
+from shoal.auditing.records import Target, make_records
 from shoal.auditing.result import Audit
-from shoal.auditing.scene import Scene, Target
+from shoal.auditing.scene import Scene
 from shoal.blocks import Workers
 from shoal.boxes import UNKNOWN
 from shoal.errors import ParameterError
@@ -43,6 +43,8 @@ from shoal.reading import (
 from shoal.reading.zones import Zone
 from shoal.release import Published
 from shoal.verifying import verify_release
+
+_MOST_ATTACKS = 1_000_000
 
 
 def anonymize(
@@ -158,7 +160,7 @@ def audit(
     """
     progress = progress or Silent()
     n_workers = check_workers(workers)
-    n_attacks = check_count(attacks, "attacks", least=1)
+    n_attacks = check_count(attacks, "attacks", least=1, most=_MOST_ATTACKS)
     seed = check_count(seed, "seed", least=0)
     given = given_grid(cell, step)
     progress.stage("reading")

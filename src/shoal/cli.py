@@ -238,7 +238,7 @@ def audit(
         say(f"Warning: {warning}")
     content = found.to_dict(show_users=show_users)
     if report is not None:
-        write_whole(report, as_json(content))
+        write_whole(report, as_json(content), mode=0o600 if show_users else 0o666)
     if json_out == "-":
         show(json.dumps(content, indent=2))
     else:
@@ -303,11 +303,15 @@ def main(arguments: list[str] | None = None) -> None:
     except ShoalError as error:
         _fail(error)
     except (KeyboardInterrupt, typer.Abort):
-        _fail(UnfinishedError("Interrupted: nothing was published; shoal anonymize goes on with --resume."))
+        _fail(
+            UnfinishedError(
+                "Interrupted: nothing was published or written; shoal anonymize goes on with --resume."
+            )
+        )
     except MemoryError:
         _fail(
             UnfinishedError(
-                "Out of memory: nothing was published; close other programs or take fewer events."
+                "Out of memory: nothing was published or written; close other programs or take fewer events."
             )
         )
     except Exception as error:

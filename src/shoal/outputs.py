@@ -153,7 +153,7 @@ def as_json(content: dict[str, Any]) -> bytes:
     return (json.dumps(content, indent=2) + "\n").encode()
 
 
-def write_whole(path: Path, content: bytes) -> None:
+def write_whole(path: Path, content: bytes, *, mode: int = 0o666) -> None:
     """Write a file that appears whole or not at all."""
-    with AtomicFiles() as files, files.open(path) as file:
+    with AtomicFiles() as files, files.open(path, mode=mode) as file:
         file.write(content)

@@ -23,10 +23,12 @@ def check_settings(space_weight: float, selector: str, reuse: str, seed: int) ->
     return Settings(float(space_weight), Reuse(reuse), check_count(seed, "seed", least=0))
 
 
-def check_count(number: int, name: str, *, least: int) -> int:
-    """A whole number that is not too small."""
+def check_count(number: int, name: str, *, least: int, most: int | None = None) -> int:
+    """A whole number that is neither too small nor too large."""
     if isinstance(number, bool) or not isinstance(number, Integral) or number < least:
         raise ParameterError(f"{name} must be a whole number of at least {least}, got {number!r}.")
+    if most is not None and number > most:
+        raise ParameterError(f"{name} must be at most {most:,}, got {number:,}: give fewer.")
     return int(number)
 
 
@@ -67,9 +69,12 @@ def noted_promise(table: PublishedTable) -> Promise:
         raise unknown
     try:
         slots = [
-            None if noted[name] is None else noted[name] // table.grid.step_s
+            None if noted[name] is None else divmod(noted[name], table.grid.step_s)
             for name in ("tau_s", "epsilon_s")
         ]
+        if any(slot is not None and slot[1] for slot in slots):
+            raise unknown
+        slots = [None if slot is None else slot[0] for slot in slots]
         return Promise(noted["k"], *slots)
     except (KeyError, TypeError, ParameterError):
         raise unknown from None

@@ -103,15 +103,15 @@ def _coverage(audit: Audit, show_users: bool) -> Iterable[str]:
         "" if audit.promise.tau is None else f" and every interval, {found.n_intervals:,} different ones"
     )
     yield f"checked for each of {counted(found.n_users, 'user')}{intervals}"
-    strict = "an attacker who takes the file at its word (strict)"
+    strict = "an attacker who takes the file at its word, wherever the user's own record fits at all (strict)"
     tolerant = "one who takes gaps in a record for suppressed samples (gap-tolerant)"
-    if found.kept:
-        yield f"at least {k} records fit in each, for {strict} and for {tolerant}"
-    else:
+    if found.worst:
         yield (
-            f"fewer than {k} records fit in {found.n_strict:,} of them for {strict},"
+            f"fewer than {k:,} records fit in {found.n_strict:,} of them for {strict},"
             f" in {found.n_tolerant:,} for {tolerant}"
         )
+    else:
+        yield f"at least {k:,} records fit in each, for {strict}, and for {tolerant}"
     yield from dict.fromkeys(
         _counterexample(audit.counterexample(violation, show_users=show_users))
         for violation in found.worst[:_COUNTEREXAMPLES]
@@ -120,9 +120,16 @@ def _coverage(audit: Audit, show_users: bool) -> Iterable[str]:
         yield "(--show-users tells who they are)"
     if found.n_unchecked:
         yield (
-            f"{counted(found.n_unchecked, 'user')} who may have no record, and would not be hidden if they"
-            " had one: not checked: no key"
+            f"{counted(found.n_unchecked, 'user')} of whom nothing in the file could be the record, and who"
+            " may have none: not checked: no key"
         )
+    if found.n_untrue:
+        yield (
+            f"{counted(found.n_untrue, 'user')} more than could be without a record have none in the file that"
+            " could be theirs"
+        )
+    if found.worst and not audit.has_key:
+        yield "(without the key this can be a false alarm where samples were suppressed: give --key)"
 
 
 def _counterexample(example: dict[str, Any]) -> str:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.auditing.coverage import check
-from shoal.auditing.records import make_records
-from shoal.auditing.scene import Target
+from shoal.auditing.records import Target, make_records
 from shoal.auditing.truthfulness import check_truthfulness
 from shoal.blocks import Workers
 from shoal.boxes import NONE
@@ -31,7 +30,7 @@ def verify_release(release: Published, written: object, *, workers: Workers, pro
     own = np.full(samples.n_users, NONE, np.int64)
     own[named.owner] = np.arange(len(named.owner))
     target = Target(make_records(table.boxes), own)
-    coverage = check(samples, target.records, release.promise, own, workers, progress)
+    coverage = check(samples, target, release.promise, workers, progress)
     if not coverage.kept:
         unprotected = counted(len({violation.user for violation in coverage.worst}), "user")
         raise _failed(f"{unprotected} would be hidden among fewer than k = {release.promise.k} records")

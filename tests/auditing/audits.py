@@ -19,7 +19,7 @@ from shoal.promise import Grid, Promise
 from shoal.samples import samples_from_columns
 
 HUGE = 987_654_321_012
-KEPT = Coverage(n_users=HUGE, n_intervals=HUGE, n_strict=0, n_tolerant=0, n_unchecked=0, worst=[])
+KEPT = Coverage(n_users=HUGE, n_intervals=HUGE, n_strict=0, n_tolerant=0, n_unchecked=0, n_untrue=0, worst=[])
 TIMED = Promise(2, 30, 30)
 WHOLE = Promise(2, None, None)
 USERS = ("a name that goes on " * 6 + "for ever", "short", "another")
@@ -34,7 +34,7 @@ def share(value: float, n: int = 2000) -> Share:
 def broken(*fewest: int, attacker: str = "gap-tolerant", n_unchecked: int = 0) -> Coverage:
     """A violation for each of so many users, with so many records each."""
     worst = [Violation(user, attacker, BEGINS[user], n) for user, n in enumerate(fewest)]
-    return Coverage(HUGE, HUGE, HUGE, HUGE, n_unchecked, worst)
+    return Coverage(HUGE, HUGE, HUGE, HUGE, n_unchecked, 0, worst)
 
 
 def truth(

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from engine import as_samples
-from shoal.auditing.records import make_records
-from shoal.auditing.scene import Scene, Target
+from shoal.auditing.records import Target, make_records
+from shoal.auditing.scene import Scene
 from shoal.blocks import Workers
 from shoal.boxes import NONE, UNKNOWN, Boxes
 from shoal.promise import Grid, Promise

@@ -234,7 +234,8 @@ def test_home_and_work(seed: int, place: str) -> None:
         scene = case.scene
         counted = when(scene, scene.published.records.boxes.t0)
         x, y = np.empty((2, len(case.owners)))
-        find_heaviest_places(scene.published.shelves, counted, 0, len(case.owners), x, y)
+        places_of = places.footprints(scene.published, counted)
+        find_heaviest_places(places_of, 0, len(case.owners), x, y)
         for record, owner in enumerate(case.owners):
             expected = auditor.guessed_place(case.records[owner], hours)
             if expected is None:

@@ -16,7 +16,7 @@ from shoal.auditing.scene import Scene
 
 
 def checked(scene: Scene) -> Coverage:
-    return check(scene.samples, scene.published.records, scene.promise, scene.published.own, scene.workers)
+    return check(scene.samples, scene.published, scene.promise, scene.workers)
 
 
 def fewest(found: list) -> dict[tuple[int, str], int]:
@@ -53,6 +53,8 @@ def test_agrees_with_brute_force(seed: int, overlaps: bool) -> None:
         coverage = checked(stage(world, records, k, tau, epsilon, key=False))
         assert {(users[v.user], v.attacker): v.n_records for v in coverage.worst} == wanted
         assert coverage.n_unchecked == len(keyless.not_checked)
+        assert coverage.n_untrue == keyless.n_untrue
+        assert coverage.kept == (not wanted and not keyless.n_untrue)
         broken += bool(expected)
         excused += bool(keyless.not_checked)
     assert broken >= 3
@@ -63,7 +65,7 @@ def test_counts_every_interval_in_which_something_else_is_known() -> None:
     # Two users with one sample each at slot 0, tau 2: nothing, the sample, and nothing again.
     world = {0: {(0, 0, 0)}, 1: {(0, 0, 0)}}
     records = {user: [(0, 0, 0, 0, 0, 0)] for user in world}
-    assert checked(stage(world, records, 2, 2, 2)) == Coverage(2, 6, 0, 0, 0, [])
+    assert checked(stage(world, records, 2, 2, 2)) == Coverage(2, 6, 0, 0, 0, 0, [])
 
 
 def test_a_record_counts_once_though_two_of_its_boxes_hold_the_sample() -> None:

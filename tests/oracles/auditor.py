@@ -76,8 +76,9 @@ def candidates(samples, records, victim, intervals) -> set:
 
 class Keyless(NamedTuple):
     violations: list[Violation]  # all of them
-    without_own: list[Violation]  # those of users without a possible own record; all gap-tolerant
-    not_checked: set  # the users of without_own, when the missing records can account for all of them
+    without_own: set  # users of whom nothing in the file may be the record
+    not_checked: set  # the same users, when the missing records can account for all of them
+    n_untrue: int  # how many more of them there are than missing records
 
 
 def possible_own_records(own_samples, record_list, epsilon: int | None) -> list:
@@ -88,9 +89,11 @@ def possible_own_records(own_samples, record_list, epsilon: int | None) -> list:
 def keyless_violations(samples, records, k: int, tau: int | None, epsilon: int | None) -> Keyless:
     """Coverage of every user when nobody knows whose record is whose. ``records`` may be a plain list."""
     record_list = [b for b in (records.values() if isinstance(records, dict) else records) if len(b) > 0]
-    found, without_own = [], []
+    found, without_own = [], set()
     for user, own_samples in samples.items():
         possible = possible_own_records(own_samples, record_list, epsilon)
+        if not possible:
+            without_own.add(user)
         for a in interval_starts(samples, dict(enumerate(record_list)), tau, epsilon):
             known = knowledge(samples, user, a, tau)
             n_strict = sum(consistent(boxes, known, a, tau) for boxes in record_list)
@@ -99,11 +102,9 @@ def keyless_violations(samples, records, k: int, tau: int | None, epsilon: int |
             n_tolerant = sum(consistent_gap_tolerant(b, known, a, tau, epsilon) for b in record_list)
             if n_tolerant < k:
                 found.append(Violation(user, a, "gap-tolerant", n_tolerant))
-                if not possible:
-                    without_own.append(found[-1])
-    unprotected = {violation.user for violation in without_own}
-    n_missing = len(samples) - len(record_list)
-    return Keyless(found, without_own, unprotected if len(unprotected) <= n_missing else set())
+    n_missing = max(0, len(samples) - len(record_list))
+    n_untrue = max(0, len(without_own) - n_missing)
+    return Keyless(found, without_own, set() if n_untrue else without_own, n_untrue)
 
 
 def boxes_without_own_sample(samples, records) -> list:

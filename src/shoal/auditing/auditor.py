@@ -38,7 +38,7 @@ def run_audit(scene: Scene, warnings: list[str], progress: Progress) -> Audit:
     """Hold a file to a promise, and measure what is not promised."""
     began = time.perf_counter()
     samples, published = scene.samples, scene.published
-    coverage = check(samples, published.records, scene.promise, published.own, scene.workers, progress)
+    coverage = check(samples, published, scene.promise, scene.workers, progress)
     truthfulness = None
     if published.has_key:
         truthfulness = check_truthfulness(samples, published, scene.grid, scene.zone, scene.workers)

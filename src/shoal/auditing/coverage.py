@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.auditing.records import Records, make_shelves, make_trails
+from shoal.auditing.records import Records, Target, make_trails
 from shoal.blocks import Workers
 from shoal.boxes import NONE, UNKNOWN
-from shoal.kernels.consistency import Shelves, Trails
+from shoal.kernels.consistency import Trails
 from shoal.kernels.coverage import Findings, Terms, check_coverage, find_possible_owners
 from shoal.progress import Progress, Silent
 from shoal.promise import Promise
@@ -33,7 +33,8 @@ class Coverage(NamedTuple):
     records were left to either attacker. Intervals with the same knowledge count as one.
 
     worst: for each user concerned and either attacker the interval that leaves the fewest records, worst first.
-    n_unchecked: users who would be unprotected, but who may have no record; nobody can tell without a key.
+    Without a key, nothing in the file may be some users' own. As long as no more of them are than records are missing,
+    they may have none and are not checked (n_unchecked); if there are more, at least n_untrue records are not true.
     """
 
     n_users: int
@@ -41,25 +42,21 @@ class Coverage(NamedTuple):
     n_strict: int
     n_tolerant: int
     n_unchecked: int
+    n_untrue: int
     worst: list[Violation]
 
     @property
     def kept(self) -> bool:
         """Whether guarantee 1 holds."""
-        return self.n_strict == self.n_tolerant == 0
+        return self.n_strict == self.n_tolerant == self.n_untrue == 0
 
 
 def check(
-    samples: Samples,
-    records: Records,
-    promise: Promise,
-    own: Int64s,
-    workers: Workers,
-    progress: Progress | None = None,
+    samples: Samples, target: Target, promise: Promise, workers: Workers, progress: Progress | None = None
 ) -> Coverage:
-    """Check guarantee 1 for everybody. own[i]: the record of user i, UNKNOWN, or NONE (who is promised nothing)."""
+    """Check guarantee 1 for everybody; users without a record are promised nothing."""
     progress = progress or Silent()
-    boxes = records.boxes
+    boxes, own = target.records.boxes, target.own
     begin = min(int(samples.t.min()), int(boxes.t0.min()))
     end = max(int(samples.t.max()), int(boxes.t1.max())) + 1
     if promise.tau is None or promise.epsilon is None:
@@ -73,8 +70,8 @@ def check(
         records=np.zeros((samples.n_users, 2), np.int64),
     )
     progress.stage("loading the check (compiles it once)")
-    trails, shelves = make_trails(samples), make_shelves(records)
-    lonely = _lonely_ranges(records, promise.k, tau, earliest, latest)
+    trails, shelves = make_trails(samples), target.shelves
+    lonely = _lonely_ranges(target.records, promise.k, tau, earliest, latest)
     terms = Terms(promise.k, tau, epsilon)
 
     def check_users(first: int, last: int) -> None:
@@ -86,33 +83,29 @@ def check(
     for start, stop in pairwise(edges.tolist()):
         workers.between(start, stop, check_users)
         progress.advance()
-    excused = _without_record(trails, shelves, records, own, findings, terms, workers)
-    findings.violations[excused] = 0
-    return _coverage(findings, int((own != NONE).sum()), len(excused))
-
-
-def _without_record(
-    trails: Trails,
-    shelves: Shelves,
-    records: Records,
-    own: Int64s,
-    findings: Findings,
-    terms: Terms,
-    workers: Workers,
-) -> Int64s:
-    """Users who are unprotected but may have no record: nothing in the file could be theirs, and records are missing.
-
-    If there are more of them than records are missing, some do have a record, and the file is untrue as well.
-    """
-    users = np.flatnonzero((findings.violations[:, 1] > 0) & (own == UNKNOWN))
-    found = np.zeros(len(users), np.bool_)
-    workers.over(
-        len(users),
-        lambda first, last: find_possible_owners(trails, shelves, users, terms.epsilon, first, last, found),
+    strangers = _without_possible_record(trails, target, epsilon, workers)
+    n_missing = int((own == UNKNOWN).sum()) - target.records.n_records
+    n_untrue = len(strangers) - max(n_missing, 0)
+    if n_untrue <= 0:
+        findings.violations[strangers] = 0
+    return _coverage(
+        findings,
+        n_users=int((own != NONE).sum()),
+        n_unchecked=len(strangers) if n_untrue <= 0 else 0,
+        n_untrue=max(n_untrue, 0),
     )
-    without = users[~found]
-    n_missing = int((own == UNKNOWN).sum()) - records.n_records
-    return without if len(without) <= n_missing else without[:0]
+
+
+def _without_possible_record(trails: Trails, target: Target, epsilon: int, workers: Workers) -> Int64s:
+    """Users whose record is unknown, and of whom nothing in the file could be the record."""
+    unknown = target.own == UNKNOWN
+    found = np.ones(len(unknown), np.bool_)
+    if unknown.any():
+        workers.over(
+            len(found),
+            lambda first, last: find_possible_owners(trails, target.shelves, epsilon, first, last, found),
+        )
+    return np.flatnonzero(unknown & ~found)
 
 
 def _lonely_ranges(records: Records, k: int, tau: int, earliest: int, latest: int) -> Int64s:
@@ -137,7 +130,7 @@ def _lonely_ranges(records: Records, k: int, tau: int, earliest: int, latest: in
     return lines[wanted]
 
 
-def _coverage(findings: Findings, n_users: int, n_unchecked: int) -> Coverage:
+def _coverage(findings: Findings, *, n_users: int, n_unchecked: int, n_untrue: int) -> Coverage:
     worst = [
         Violation(int(user), name, int(findings.begin[user, attacker]), int(findings.records[user, attacker]))
         for attacker, name in enumerate(("strict", "gap-tolerant"))
@@ -145,4 +138,5 @@ def _coverage(findings: Findings, n_users: int, n_unchecked: int) -> Coverage:
     ]
     strict, tolerant = findings.violations.sum(axis=0).tolist()
     worst.sort(key=lambda violation: violation.n_records)
-    return Coverage(n_users, int(findings.segments.sum()), strict, tolerant, n_unchecked, worst)
+    n_intervals = int(findings.segments.sum())
+    return Coverage(n_users, n_intervals, strict, tolerant, n_unchecked, n_untrue, worst)

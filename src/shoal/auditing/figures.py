@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.auditing.scene import Target
+from shoal.auditing.records import Target
 from shoal.auditing.shares import Share, share_of
 from shoal.kernels.attacks import Fits, Knowledge
 from shoal.samples import Bools, Floats, Int64s

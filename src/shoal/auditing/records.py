@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from shoal.boxes import Boxes
+from shoal.boxes import UNKNOWN, Boxes
 from shoal.kernels.consistency import BOX, SAMPLE, Shelves, Trails
 from shoal.kernels.lookup import fill_slots
 from shoal.samples import Int64s, Samples
@@ -77,3 +78,21 @@ def _since(boxes: Boxes) -> Int64s:
     # Records lifted apart, later ones higher, so that one running minimum from the end stops at their borders.
     lift = boxes.owner.astype(np.int64) * (int(boxes.t1.max()) - int(boxes.t0.min()) + 1)
     return np.minimum.accumulate((boxes.t0 + lift)[::-1])[::-1] - lift
+
+
+@dataclass(frozen=True)
+class Target:
+    """Records under attack. own[i]: the record of user i, UNKNOWN, or NONE."""
+
+    records: Records
+    own: Int64s
+
+    @cached_property
+    def shelves(self) -> Shelves:
+        """The records with an index."""
+        return make_shelves(self.records)
+
+    @property
+    def has_key(self) -> bool:
+        """Whether it is known which record is whose."""
+        return bool((self.own != UNKNOWN).all())

@@ -126,6 +126,7 @@ class Audit:
             "violations_gap_tolerant": found.n_tolerant,
             "users_unprotected": len({violation.user for violation in found.worst}),
             "users_not_checked": found.n_unchecked,
+            "records_untrue": found.n_untrue,
             "counterexamples": [
                 self.counterexample(violation, show_users=show_users)
                 for violation in found.worst[:_MOST_COUNTEREXAMPLES]

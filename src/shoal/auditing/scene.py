@@ -7,32 +7,16 @@ from functools import cached_property
 
 import numpy as np
 
-from shoal.auditing.records import Records, make_shelves, make_trails, pseudonymized
+from shoal.auditing.records import Target, make_trails, pseudonymized
 from shoal.blocks import Workers
-from shoal.boxes import NONE, UNKNOWN
+from shoal.boxes import NONE
 from shoal.kernels.attacks import Fits, Knowledge, find_fits
-from shoal.kernels.consistency import Shelves, Trails
+from shoal.kernels.consistency import Trails
 from shoal.promise import Grid, Promise
 from shoal.reading.zones import Zone
 from shoal.samples import Int64s, Samples
 
-
-@dataclass(frozen=True)
-class Target:
-    """Records under attack. own[i]: the record of user i, UNKNOWN, or NONE."""
-
-    records: Records
-    own: Int64s
-
-    @cached_property
-    def shelves(self) -> Shelves:
-        """The records with an index."""
-        return make_shelves(self.records)
-
-    @property
-    def has_key(self) -> bool:
-        """Whether it is known which record is whose."""
-        return bool((self.own != UNKNOWN).all())
+_MOST_FITS = 1000  # records that are counted in an attack: beyond that, a chance is below one in a thousand
 
 
 @dataclass(frozen=True)
@@ -86,9 +70,10 @@ class Scene:
         return fits
 
     def _find(self, target: Target, knowledge: Knowledge, fits: Fits) -> None:
+        own, most = target.own[knowledge.victim], max(_MOST_FITS, 2 * min(self.promise.k, 10**6))
         self.workers.over(
             len(knowledge.victim),
-            lambda begin, end: find_fits(self.trails, target.shelves, knowledge, begin, end, fits),
+            lambda begin, end: find_fits(self.trails, target.shelves, knowledge, own, most, begin, end, fits),
         )
 
 

@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.auditing.records import make_trails
-from shoal.auditing.scene import Target
+from shoal.auditing.records import Target, make_trails
 from shoal.blocks import Workers
 from shoal.kernels.truth import find_held
 from shoal.promise import Grid

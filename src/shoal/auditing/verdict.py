@@ -53,18 +53,25 @@ def judge(audit: Audit) -> Verdict:
 
 def _headline(audit: Audit) -> str:
     k, found = audit.promise.k, audit.coverage
-    if not found.kept:
+    if found.worst:
         n, fewest = len({violation.user for violation in found.worst}), found.worst[0].n_records
-        worst = "no record fits" if fewest == 0 else f"only {fewest} fit{'s' if fewest == 1 else ''}"
+        worst = "no record fits" if fewest == 0 else f"only {fewest:,} fit{'s' if fewest == 1 else ''}"
         return (
-            f"BROKEN: {n:,} of {found.n_users:,} users {'is' if n == 1 else 'are'} not hidden among {k} records;"
+            f"BROKEN: {n:,} of {found.n_users:,} users {'is' if n == 1 else 'are'} not hidden among {k:,} records;"
             f" at worst {worst}"
         )
-    if not audit.kept:
-        return f"BROKEN: at least {k} records always fit, but some boxes are not true"
+    if found.n_untrue:
+        records = "1 record" if found.n_untrue == 1 else f"{found.n_untrue:,} records"
+        return f"BROKEN: at least {records} can be nobody's in these events, so the file is not true"
+    truth = audit.truthfulness
+    if truth is not None and truth.n_empty_boxes:
+        return f"BROKEN: {truth.n_empty_boxes:,} of {truth.n_boxes:,} boxes hold no sample of their own user"
+    if truth is not None and truth.n_overlapping_boxes:
+        return f"BROKEN: {truth.n_overlapping_boxes:,} boxes overlap with another of the same record in time"
     kept = "KEPT" if audit.has_key else "KEPT, as far as can be checked without a key"
     known = "" if audit.promise.tau is None else f" in any {_tau(audit)}"
-    return f"{kept}: whoever knows everything that anybody did{known} finds at least {k} records that fit"
+    gaps = "" if truth is not None and not truth.suppressed.n_suppressed else ", gaps forgiven"
+    return f"{kept}: whoever knows everything that anybody did{known} finds at least {k:,} records that fit{gaps}"
 
 
 def _singling_out(audit: Audit) -> Risk:

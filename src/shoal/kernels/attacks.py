@@ -73,25 +73,40 @@ def fits_all(trails: Trails, shelves: Shelves, knowledge: Knowledge, attack: int
 
 @kernel
 def find_fits(
-    trails: Trails, shelves: Shelves, knowledge: Knowledge, begin: int, end: int, fits: Fits
+    trails: Trails,
+    shelves: Shelves,
+    knowledge: Knowledge,
+    own: Int64s,
+    most: int,
+    begin: int,
+    end: int,
+    fits: Fits,
 ) -> None:
-    """Find the records that fit attacks begin .. end - 1; where fits.record is empty, only count them."""
+    """Find the records that fit attacks begin .. end - 1, ``most`` at most; where fits.record is empty, only count them.
+
+    own[attack]: the victim's own record, which comes first if it fits; below 0 where it is not known.
+    """
     counting = len(fits.record) == 0
     for attack in range(begin, end):
-        n = 0
-        sample = knowledge.first[knowledge.ptr[attack]]
-        t, x, y = trails.sample[sample]["t"], trails.sample[sample]["x"], trails.sample[sample]["y"]
+        n, mine = 0, own[attack]
+        if mine >= 0 and fits_all(trails, shelves, knowledge, attack, mine):
+            if not counting:
+                fits.record[fits.at[attack]] = mine
+            n = 1
+        sample = trails.sample[knowledge.first[knowledge.ptr[attack]]]
+        t, x, y = sample["t"], sample["x"], sample["y"]
         for run in range(4 * len(shelves.levels)):
             slot = slot_over(shelves, run, t, x, y)
             for entry in range(shelves.slot_ptr[slot], shelves.slot_ptr[slot + 1]):
                 box = shelves.slot_box[entry]
-                if not is_meant(shelves, slot, entry, run, x, y):
+                record = shelves.box[box]["record"]
+                if n == most or record == mine or not is_meant(shelves, slot, entry, run, x, y):
                     continue
                 if not holds(shelves, box, t, x, y) or not comes_first(shelves, box, t, x, y):
                     continue
-                if fits_all(trails, shelves, knowledge, attack, shelves.box[box]["record"]):
+                if fits_all(trails, shelves, knowledge, attack, record):
                     if not counting:
-                        fits.record[fits.at[attack] + n] = shelves.box[box]["record"]
+                        fits.record[fits.at[attack] + n] = record
                     n += 1
         fits.n[attack] = n
 
@@ -210,23 +225,29 @@ def find_leaks(
 
 
 @inner
-def common_extent(shelves: Shelves, fits: Fits, attack: int, t: int, best: int) -> int:
-    """Longer side of the hull of all boxes that the records have in a slot; ``best`` if one has none, or if the hull
-    is no smaller than that."""
+def common_extent(shelves: Shelves, fits: Fits, attack: int, t: int, best: int) -> tuple[int, int]:
+    """Longer side of the hull of all boxes that the records have in slot t, and the next slot where it may be smaller.
+
+    The side is ``best`` if one of them has no box there, or if it is no smaller than that.
+    """
     x0, x1, y0, y1 = 2**31, -(2**31), 2**31, -(2**31)
+    following = 2**62
     for line in range(fits.at[attack], fits.at[attack] + fits.n[attack]):
         record = fits.record[line]
         box = first_box_ending_after(shelves, record, t)
-        there = False
+        if box == shelves.ptr[record + 1] or shelves.box[box]["since"] > t:
+            absent_until = following if box == shelves.ptr[record + 1] else shelves.box[box]["since"]
+            return best, absent_until
         while box < shelves.ptr[record + 1] and shelves.box[box]["since"] <= t:
-            if shelves.box[box]["t0"] <= t:
-                there = True
-                x0, x1 = min(x0, shelves.box[box]["x0"]), max(x1, shelves.box[box]["x1"])
-                y0, y1 = min(y0, shelves.box[box]["y0"]), max(y1, shelves.box[box]["y1"])
+            row = shelves.box[box]
+            if row["t0"] <= t:
+                x0, x1 = min(x0, row["x0"]), max(x1, row["x1"])
+                y0, y1 = min(y0, row["y0"]), max(y1, row["y1"])
+                following = min(following, row["t1"] + 1)
             box += 1
-        if not there or max(x1 - x0, y1 - y0) + 1 >= best:
-            return best
-    return max(x1 - x0, y1 - y0) + 1
+        if max(x1 - x0, y1 - y0) + 1 >= best:
+            return best, following
+    return max(x1 - x0, y1 - y0) + 1, following
 
 
 @kernel
@@ -248,10 +269,13 @@ def find_common_extents(
         best = most
         if fits.n[attack]:
             record = fits.record[fits.at[attack]]
-            for box in range(shelves.ptr[record], shelves.ptr[record + 1]):
-                for t in range(shelves.box[box]["t0"], shelves.box[box]["t1"] + 1):
-                    if best > 1 and (anywhere or not low <= t < high):
-                        best = common_extent(shelves, fits, attack, t, best)
+            t = shelves.box[shelves.ptr[record]]["since"]
+            last = shelves.box[shelves.ptr[record + 1] - 1]["t1"]
+            while t <= last and best > 1:
+                if not anywhere and low <= t < high:
+                    t = high
+                    continue
+                best, t = common_extent(shelves, fits, attack, t, best)
         extent[attack] = best
 
 
@@ -300,30 +324,41 @@ def find_cell_fits(
                 shares[attack, 2] += 1.0
 
 
-@kernel
-def find_heaviest_places(
-    shelves: Shelves, counted: Bools, begin: int, end: int, x: Floats, y: Floats
-) -> None:
-    """x[j], y[j]: where counted boxes of record j pile up, a box weighing 1 / cells inside on each of its cells.
+class Footprints(NamedTuple):
+    """Places of boxes: record j has lines ptr[j] .. ptr[j + 1] - 1, different rectangles of cells, ends included.
 
-    Looked at are the middles of the boxes; NaN where none is counted. Of equals the earliest to begin.
+    times: how many of its boxes are there; earliest: when the first of these begins.
+    """
+
+    ptr: Int64s
+    x0: Int64s
+    x1: Int64s
+    y0: Int64s
+    y1: Int64s
+    times: Int64s
+    earliest: Int64s
+
+
+@kernel
+def find_heaviest_places(places: Footprints, begin: int, end: int, x: Floats, y: Floats) -> None:
+    """x[j], y[j]: where the boxes of record j pile up, a box weighing 1 / cells inside on each of its cells.
+
+    Looked at are the middles of the boxes; NaN where there is none. Of equals the earliest to begin.
     """
     for record in range(begin, end):
         x[record], y[record], heaviest, earliest = np.nan, np.nan, 0.0, 0
-        for box in range(shelves.ptr[record], shelves.ptr[record + 1]):
-            if not counted[box]:
-                continue
-            here = shelves.box[box]
-            middle_x, middle_y = (here["x0"] + here["x1"]) // 2, (here["y0"] + here["y1"]) // 2
+        for here in range(places.ptr[record], places.ptr[record + 1]):
+            middle_x = (places.x0[here] + places.x1[here]) // 2
+            middle_y = (places.y0[here] + places.y1[here]) // 2
             weight = 0.0
-            for other in range(shelves.ptr[record], shelves.ptr[record + 1]):
-                row = shelves.box[other]
+            for line in range(places.ptr[record], places.ptr[record + 1]):
                 if (
-                    counted[other]
-                    and row["x0"] <= middle_x <= row["x1"]
-                    and row["y0"] <= middle_y <= row["y1"]
+                    places.x0[line] <= middle_x <= places.x1[line]
+                    and places.y0[line] <= middle_y <= places.y1[line]
                 ):
-                    weight += 1.0 / ((row["x1"] - row["x0"] + 1.0) * (row["y1"] - row["y0"] + 1.0))
-            if weight > heaviest or (weight == heaviest and here["t0"] < earliest):
-                heaviest, earliest = weight, here["t0"]
-                x[record], y[record] = (here["x0"] + here["x1"] + 1) / 2, (here["y0"] + here["y1"] + 1) / 2
+                    span_x = places.x1[line] - places.x0[line] + 1.0
+                    weight += places.times[line] / (span_x * (places.y1[line] - places.y0[line] + 1.0))
+            if weight > heaviest or (weight == heaviest and places.earliest[here] < earliest):
+                heaviest, earliest = weight, places.earliest[here]
+                x[record] = (places.x0[here] + places.x1[here] + 1) / 2
+                y[record] = (places.y0[here] + places.y1[here] + 1) / 2

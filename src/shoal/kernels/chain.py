@@ -121,20 +121,42 @@ def is_covered(trails: Trails, shelves: Shelves, record: int, view: View, wanted
 
 @inner
 def survives(
-    trails: Trails, shelves: Shelves, record: int, first: int, last: int, begin: int, end: int, terms: Terms
+    trails: Trails,
+    shelves: Shelves,
+    record: int,
+    first: int,
+    last: int,
+    begin: int,
+    end: int,
+    terms: Terms,
+    since: int,
+    until: int,
 ) -> bool:
-    """Whether a record may be covered by k - 1 others in every window that overlaps slots begin .. end - 1."""
+    """Whether a record may be covered by k - 1 others in every window that overlaps slots begin .. end - 1.
+
+    Windows that hold all of the data (slots since .. until - 1), or none, are alike and looked at once.
+    """
     reach = -(-terms.tau // terms.epsilon)
-    for window in range(begin // terms.epsilon - reach, (end - 1) // terms.epsilon + 1):
+    oldest, newest = since // terms.epsilon, (until - 1) // terms.epsilon
+    window, last_window = begin // terms.epsilon - reach, (end - 1) // terms.epsilon
+    while window <= last_window:
         low, high = window * terms.epsilon, (window + reach + 1) * terms.epsilon
-        seen, until = first, last
-        while seen < until and trails.sample[seen]["t"] < low:
+        seen, until_seen = first, last
+        while seen < until_seen and trails.sample[seen]["t"] < low:
             seen += 1
-        while seen < until and trails.sample[until - 1]["t"] >= high:
-            until -= 1
-        view = View(first, last, begin, end, low, high, seen, until)
+        while seen < until_seen and trails.sample[until_seen - 1]["t"] >= high:
+            until_seen -= 1
+        view = View(first, last, begin, end, low, high, seen, until_seen)
         if not is_covered(trails, shelves, record, view, terms.k - 1):
             return False
+        if window + reach < oldest:  # windows before the data are all alike, and so are ...
+            window = max(window + 1, min(oldest - reach, last_window + 1))
+        elif window <= oldest and window + reach >= newest:  # ... those that hold all of it
+            window = oldest + 1
+        elif window > newest:  # ... and those after it
+            return True
+        else:
+            window += 1
     return True
 
 
@@ -150,11 +172,14 @@ def find_survivors(
     alive: Bools,
 ) -> None:
     """alive[line]: whether record fits.record[line] survives, for attacks begin .. end - 1 (of one piece each)."""
+    since, until = 2**62, -(2**62)
+    for box in range(len(shelves.box)):
+        since, until = min(since, shelves.box[box]["t0"]), max(until, shelves.box[box]["t1"] + 1)
     for attack in range(begin, end):
         piece = knowledge.ptr[attack]
         first, last = knowledge.first[piece], knowledge.last[piece]
         for line in range(fits.at[attack], fits.at[attack] + fits.n[attack]):
             alive[line] = survives(
                 trails, shelves, fits.record[line], first, last,
-                knowledge.begin[piece], knowledge.end[piece], terms,
+                knowledge.begin[piece], knowledge.end[piece], terms, since, until,
             )  # fmt: skip

@@ -83,12 +83,15 @@ class Owners(NamedTuple):
 
 
 @inner
-def note_violation(findings: Findings, user: int, attacker: int, begin: int, records: int) -> None:
-    """Count a violation and keep the one with the fewest records."""
+def note_violation(
+    findings: Findings, user: int, attacker: int, begin: int, records: int, again: bool
+) -> None:
+    """Keep the violation with the fewest records; count it unless it is of the same segment as the one before."""
     if findings.violations[user, attacker] == 0 or records < findings.records[user, attacker]:
         findings.begin[user, attacker] = begin
         findings.records[user, attacker] = records
-    findings.violations[user, attacker] += 1
+    if not again:
+        findings.violations[user, attacker] += 1
 
 
 @kernel
@@ -102,15 +105,29 @@ def may_be_own(trails: Trails, shelves: Shelves, user: int, record: int, epsilon
 
 @kernel
 def find_possible_owners(
-    trails: Trails, shelves: Shelves, users: Int64s, epsilon: int, begin: int, end: int, found: Bools
+    trails: Trails, shelves: Shelves, epsilon: int, begin: int, end: int, found: Bools
 ) -> None:
-    """found[i]: whether some record may be that of users[i], for i in begin .. end - 1."""
-    for line in range(begin, end):
-        found[line] = False
-        for record in range(len(shelves.ptr) - 1):
-            if may_be_own(trails, shelves, users[line], record, epsilon):
-                found[line] = True
-                break
+    """found[user]: whether some record may be that user's, for users begin .. end - 1.
+
+    Every box of a record that may be a user's own holds a sample of the user, so only those that hold one are asked.
+    """
+    asked = np.full(len(shelves.ptr) - 1, -1, np.int64)
+    for user in range(begin, end):
+        found[user] = False
+        sample = trails.ptr[user]
+        while sample < trails.ptr[user + 1] and not found[user]:
+            row = trails.sample[sample]
+            for run in range(4 * len(shelves.levels)):
+                slot = slot_over(shelves, run, row["t"], row["x"], row["y"])
+                for entry in range(shelves.slot_ptr[slot], shelves.slot_ptr[slot + 1]):
+                    box = shelves.slot_box[entry]
+                    record = shelves.box[box]["record"]
+                    if found[user] or asked[record] == user:
+                        continue
+                    if holds(shelves, box, row["t"], row["x"], row["y"]):
+                        asked[record] = user
+                        found[user] = may_be_own(trails, shelves, user, record, epsilon)
+            sample += 1
 
 
 @inner
@@ -254,7 +271,7 @@ def judge(
 
     The strict attacker is held to k only where the victim's own record is consistent.
     """
-    short = False
+    short = noted = False
     for line in range(-1, 2 * tally.n[1]):
         a = change_of_count(ranges, line, segment.low)
         if a > segment.high or (line >= 0 and a == segment.low):
@@ -263,10 +280,11 @@ def judge(
         if found >= terms.k:
             continue
         short = True
-        if tolerant:
-            note_violation(findings, segment.user, 1, a, found)
-        elif found and own_is_among(trails, shelves, segment, terms.epsilon, tally, ranges, a, owners):
-            note_violation(findings, segment.user, 0, a, found)
+        if tolerant or (
+            found and own_is_among(trails, shelves, segment, terms.epsilon, tally, ranges, a, owners)
+        ):
+            note_violation(findings, segment.user, int(tolerant), a, found, noted)
+            noted = True
     return short
 
 
@@ -339,18 +357,21 @@ def check_empty(
     findings: Findings,
 ) -> None:
     """Check one segment of empty knowledge: it must not meet a range where too few records are absent."""
+    noted, own_noted = False, False
     for line in range(len(lonely)):
         if lonely[line, 0] > segment.high:
             return
         if lonely[line, 1] < segment.low:
             continue
         a, found = max(segment.low, lonely[line, 0]), lonely[line, 2]
-        note_violation(findings, segment.user, 1, a, found)
+        note_violation(findings, segment.user, 1, a, found, noted)
+        noted = True
         for record in range(len(shelves.ptr) - 1):
             if is_own(trails, shelves, segment, record, terms.epsilon, owners) and is_consistent(
                 trails, shelves, record, segment.first, segment.first, a, a + terms.tau, terms.epsilon, False
             ):
-                note_violation(findings, segment.user, 0, a, found)
+                note_violation(findings, segment.user, 0, a, found, own_noted)
+                own_noted = True
                 break
 
 
@@ -374,8 +395,8 @@ def check_coverage(
     empty knowledge.
     """
     ranges = np.empty((len(shelves.box) + len(shelves.ptr), 3), np.int64)  # room for every record's
-    strict, tolerant = make_tally(terms.k), make_tally(terms.k)
     n_records = len(shelves.ptr) - 1
+    strict, tolerant = make_tally(min(terms.k, n_records)), make_tally(min(terms.k, n_records))
     owners = Owners(np.full(n_records, -1, np.int64), np.zeros(n_records, np.bool_))
     for user in range(begin_user, end_user):
         if own[user] == -2:

@@ -6,7 +6,8 @@ import numpy as np
 
 from shoal.auditing.drawing import intervals
 from shoal.auditing.figures import Figure, attack_of, figures, guessed, linked, own_fits, own_lines
-from shoal.auditing.scene import Scene, Target
+from shoal.auditing.records import Target
+from shoal.auditing.scene import Scene
 from shoal.kernels.attacks import Knowledge
 from shoal.kernels.chain import find_survivors
 from shoal.kernels.coverage import Terms

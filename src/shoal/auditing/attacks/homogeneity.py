@@ -8,7 +8,8 @@ import numpy as np
 
 from shoal.auditing.drawing import intervals
 from shoal.auditing.figures import Figure, figures
-from shoal.auditing.scene import Scene, Target, everybody
+from shoal.auditing.records import Target
+from shoal.auditing.scene import Scene, everybody
 from shoal.kernels.attacks import Fits, Knowledge, find_common_extents
 from shoal.samples import Bools, Floats
 

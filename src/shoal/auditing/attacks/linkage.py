@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from shoal.auditing.drawing import intervals, points
 from shoal.auditing.figures import Figure, figures, guessed, linked, own_fits
-from shoal.auditing.scene import Scene, Target
+from shoal.auditing.records import Target
+from shoal.auditing.scene import Scene
 from shoal.kernels.attacks import Knowledge
 from shoal.samples import Bools, Floats
 

@@ -7,8 +7,9 @@ from collections.abc import Callable
 import numpy as np
 
 from shoal.auditing.figures import Figure, figures, guessed, linked
-from shoal.auditing.scene import Scene, Target
-from shoal.kernels.attacks import find_cell_fits, find_heaviest_places
+from shoal.auditing.records import Target
+from shoal.auditing.scene import Scene
+from shoal.kernels.attacks import Footprints, find_cell_fits, find_heaviest_places
 from shoal.samples import Bools, Floats, Int64s
 
 TOP = (1, 2, 3)
@@ -91,10 +92,24 @@ def _located(scene: Scene, target: Target, victim: Int64s, x: Int64s, y: Int64s)
 
 def _heaviest(scene: Scene, target: Target, when: Hours) -> Floats:
     """For every record the place where its boxes of some hours pile up."""
-    n, counted = target.records.n_records, when(scene, target.records.boxes.t0)
+    n, places = target.records.n_records, footprints(target, when(scene, target.records.boxes.t0))
     x, y = np.empty((2, n))
-    scene.workers.over(n, lambda begin, end: find_heaviest_places(target.shelves, counted, begin, end, x, y))
+    scene.workers.over(n, lambda begin, end: find_heaviest_places(places, begin, end, x, y))
     return np.stack([x, y], axis=1)
+
+
+def footprints(target: Target, rows: Bools) -> Footprints:
+    """Where some of the boxes are, equal places of a record together."""
+    boxes = target.records.boxes
+    columns = (boxes.owner, boxes.x0, boxes.x1, boxes.y0, boxes.y1)
+    lines = np.stack([column[rows].astype(np.int64) for column in columns], axis=1)
+    places, line, times = np.unique(lines, axis=0, return_inverse=True, return_counts=True)
+    earliest = np.full(len(places), np.iinfo(np.int64).max)
+    np.minimum.at(earliest, line.reshape(-1), boxes.t0[rows])
+    sizes = np.bincount(places[:, 0], minlength=target.records.n_records)
+    ptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+    x0, x1, y0, y1 = places[:, 1:].T.copy()
+    return Footprints(ptr, x0, x1, y0, y1, times, earliest)
 
 
 def _near(scene: Scene, true: Floats, guess: Floats) -> dict[str, Floats | Bools]:

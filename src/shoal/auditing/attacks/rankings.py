@@ -8,7 +8,8 @@ import numpy as np
 
 from shoal.auditing.drawing import intervals
 from shoal.auditing.figures import Figure, attack_of, figures, linked, own_fits, own_lines
-from shoal.auditing.scene import Scene, Target
+from shoal.auditing.records import Target
+from shoal.auditing.scene import Scene
 from shoal.auditing.shares import Share, chance_of_more
 from shoal.kernels.attacks import Fits, Knowledge, score_fits
 from shoal.samples import Bools, Floats
