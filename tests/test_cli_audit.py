@@ -154,8 +154,11 @@ def test_untrue_boxes_break_a_promise_whose_coverage_holds(plain: World, tmp_pat
     assert content["kept"] is False
     assert content["coverage"]["kept"] is True
     assert content["truthfulness"]["boxes_without_own_sample"] == 1
-    assert "some boxes are not true" in one_line(audit(plain.events, untrue, "--key", plain.key).out)
-    assert audit(plain.events, untrue).code == 0  # nobody can tell without a key
+    text = one_line(audit(plain.events, untrue, "--key", plain.key).out)
+    assert "boxes hold no sample of their own user" in text
+    keyless = audit(plain.events, untrue)  # with such a box the record can be nobody's
+    assert keyless.code == 1
+    assert "at least 1 record can be nobody's" in one_line(keyless.out)
 
 
 def test_without_a_key_what_needs_one_is_not_checked(world: World) -> None:
@@ -273,7 +276,7 @@ def test_keys_of_the_json(timed: bool, with_key: bool, request: pytest.FixtureRe
     content = json.loads(done.out)
     assert content["format"] == 1
     assert content["promise"]["whole"] is not timed
-    assert content["findings"] == content["warnings"] == []
+    assert content["warnings"] == []
     assert keys_of(content) == frozen(KEYS, with_key=with_key, timed=timed)
 
 
@@ -613,3 +616,32 @@ def test_a_file_of_somebody_else(kind: str, request: pytest.FixtureRequest, tmp_
     done = run(*command, *promise, *grid, "--key", world.key)
     assert (done.code, done.err) == (0, "")
     assert "KEPT" in done.out
+
+
+def test_a_file_that_fits_nobody_is_broken_without_a_key(tmp_path: Path, plain: World) -> None:
+    """Everything moved by one cell: no attacker finds anything, since nothing in it is true."""
+    table = read_table(plain.output)
+    for name in ("x_min", "x_max"):
+        place = table.schema.get_field_index(name)
+        moved = pa.compute.add(table[name], 100_000.0)
+        table = table.set_column(place, table.schema.field(name), moved)
+    moved_file = tmp_path / "moved.parquet"
+    pa.parquet.write_table(table, moved_file)
+    done = audit(plain.events, moved_file, "--json", "-")
+    content = json.loads(done.out)
+    assert done.code == 1
+    assert content["coverage"]["records_untrue"] == content["counts"]["records"]
+    assert content["coverage"]["users_not_checked"] == 0
+
+
+def test_names_in_the_json_are_for_the_owner_only(tmp_path: Path, world: World) -> None:
+    for option, mode in (("--show-users", 0o600), ("--force", None)):
+        report = tmp_path / f"report{option}.json"
+        audit(world.events, world.broken, "--json", report, option)
+        assert mode is None or report.stat().st_mode & 0o777 == mode
+
+
+def test_absurd_numbers_are_no_hang(plain: World) -> None:
+    assert audit(plain.events, plain.output, "--attacks", "100000000000").code == 2
+    done = audit(plain.events, plain.output, "--k", "100000000000", "--tau", "365000d", "--epsilon", "20min")
+    assert done.code == 1

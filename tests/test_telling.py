@@ -63,7 +63,7 @@ def test_counterexamples() -> None:
         "no record fits what somebody did from 1970-01-01T00:00:00Z to 1970-01-01T00:30:00Z (gap-tolerant)",
         "1 record fits what somebody did from 2024-01-01T00:02:00Z to 2024-01-01T00:32:00Z (gap-tolerant)",
         "2 records fit what somebody did from Unix second 600000000000000 to Unix second",
-        f"fewer than 2 records fit in {HUGE:,} of them for an attacker who takes the file at its word (strict)",
+        f"fewer than 2 records fit in {HUGE:,} of them for an attacker who takes the file at its word,",
     ):
         assert part in text
     whole = text_of(made_up(WHOLE, coverage=broken(1, 1, 1)))
@@ -90,8 +90,17 @@ def test_users_who_may_have_no_record() -> None:
     coverage = made_up().coverage._replace(n_unchecked=7)
     text = text_of(made_up(coverage=coverage, with_key=False))
     assert (
-        "7 users who may have no record, and would not be hidden if they had one: not checked: no key" in text
+        "7 users of whom nothing in the file could be the record, and who may have none: not checked: no key"
+        in text
     )
+    untrue = text_of(made_up(coverage=coverage._replace(n_unchecked=0, n_untrue=5), with_key=False))
+    assert "5 users more than could be without a record have none in the file that could be theirs" in untrue
+
+
+def test_an_alarm_without_a_key_may_be_false() -> None:
+    hint = "(without the key this can be a false alarm where samples were suppressed: give --key)"
+    assert hint in text_of(made_up(coverage=broken(1), with_key=False))
+    assert hint not in text_of(made_up(coverage=broken(1)))
 
 
 def test_the_table_of_attacks() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from auditing.audits import TIMED, WHOLE, broken, finding, made_up, truth
+from auditing.audits import HUGE, TIMED, WHOLE, broken, finding, made_up, truth
 from shoal.auditing.figures import NO_VICTIM
 from shoal.auditing.verdict import Verdict, judge
 
@@ -19,14 +19,16 @@ def limits(verdict: Verdict) -> str:
 
 
 def test_kept() -> None:
-    verdict = judge(made_up(TIMED))
+    everything = truth(suppressed=0)
+    verdict = judge(made_up(TIMED, truthfulness=everything))
     assert verdict.kept
     assert verdict.headline == (
         "KEPT: whoever knows everything that anybody did in any 30 min finds at least 2 records that fit"
     )
-    assert judge(made_up(WHOLE)).headline == (
+    assert judge(made_up(WHOLE, truthfulness=everything)).headline == (
         "KEPT: whoever knows everything that anybody did finds at least 2 records that fit"
     )
+    assert judge(made_up(TIMED)).headline.endswith("finds at least 2 records that fit, gaps forgiven")
 
 
 def test_kept_without_a_key_is_said_with_care() -> None:
@@ -53,11 +55,25 @@ def test_broken(fewest: tuple[int, ...], who: str, worst: str, with_key: bool) -
     assert verdict.headline == f"BROKEN: {who} not hidden among 2 records; at worst {worst}"
 
 
-@pytest.mark.parametrize("found", [truth(empty=1), truth(overlapping=1)])
-def test_untrue(found: object) -> None:
+@pytest.mark.parametrize(
+    ("found", "headline"),
+    [
+        (truth(empty=1), f"BROKEN: 1 of {HUGE:,} boxes hold no sample of their own user"),
+        (truth(overlapping=1), "BROKEN: 1 boxes overlap with another of the same record in time"),
+    ],
+)
+def test_untrue(found: object, headline: str) -> None:
     verdict = judge(made_up(truthfulness=found))
     assert not verdict.kept
-    assert verdict.headline == "BROKEN: at least 2 records always fit, but some boxes are not true"
+    assert verdict.headline == headline
+
+
+def test_untrue_without_a_key() -> None:
+    audit = made_up(coverage=made_up().coverage._replace(n_untrue=3), with_key=False)
+    assert not audit.kept
+    assert audit.verdict.headline == (
+        "BROKEN: at least 3 records can be nobody's in these events, so the file is not true"
+    )
 
 
 def test_the_larger_of_picking_and_ranking_is_the_risk() -> None:

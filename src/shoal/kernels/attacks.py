@@ -82,7 +82,7 @@ def find_fits(
     end: int,
     fits: Fits,
 ) -> None:
-    """Find the records that fit attacks begin .. end - 1, ``most`` at most; where fits.record is empty, only count them.
+    """Find the records that fit attacks begin .. end - 1, ``most`` at most; only count them where fits.record is empty.
 
     own[attack]: the victim's own record, which comes first if it fits; below 0 where it is not known.
     """

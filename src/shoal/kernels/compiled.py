@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import shutil
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -20,16 +22,34 @@ def _writable(folder: Path) -> bool:
     return os.access(folder, os.W_OK)
 
 
-def _ensure_cache_folder() -> None:
-    """Numba refuses to compile with a cache when it finds nowhere to write; give it a private folder then."""
-    if os.environ.get("NUMBA_CACHE_DIR"):
-        return
-    places = (Path(__file__).parent / "__pycache__", Path("~/.cache/numba").expanduser())
-    if not any(_writable(place) for place in places):
+def _sources() -> str:
+    """A digest of all compiled code: numba looks only at a function's own file, not at those it inlines."""
+    digest = hashlib.blake2b(digest_size=8)
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _choose_cache_folder() -> None:
+    """A folder for this very code, beside it or in the home folder; without a place to write, a private one."""
+    given = os.environ.get("NUMBA_CACHE_DIR")
+    places = (
+        [Path(given)]
+        if given
+        else [Path(__file__).parent / "__pycache__", Path("~/.cache/shoal").expanduser()]
+    )
+    place = next((place for place in places if _writable(place)), None)
+    if place is None:
         numba.config.CACHE_DIR = tempfile.mkdtemp(prefix="shoal-cache-")
+        return
+    folder = place / f"shoal-{_sources()}"
+    if not folder.exists():
+        for outdated in place.glob("shoal-*"):
+            shutil.rmtree(outdated, ignore_errors=True)
+    numba.config.CACHE_DIR = str(folder)
 
 
-_ensure_cache_folder()
+_choose_cache_folder()
 
 
 def kernel(function: Function) -> Function:
