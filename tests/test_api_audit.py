@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 import shoal
+from auditing.audits import made_up
 from command import city, in_metres, write
 from shoal.auditing.coverage import Coverage
 from shoal.auditing.figures import NO_KEY, Figure
@@ -219,3 +220,10 @@ def test_bad_inputs(published: shoal.Published) -> None:
         shoal.audit(in_metres(), published, crs="flat", **FEW)
     with pytest.raises(InputError, match="time zone"):
         shoal.audit(in_metres(), published, timezone="Mars/Olympus", **FEW)
+
+
+def test_leakage_is_told_in_minutes() -> None:
+    audit = made_up(grid=Grid(100.0, 120))  # slots of two minutes
+    assert audit.to_dict()["leakage_minutes"] == {
+        "mean": 2.0, "median": 0.0, "q95": 10.0, "q99": 18.0, "largest": 200.0,
+    }  # fmt: skip

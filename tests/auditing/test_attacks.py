@@ -17,7 +17,7 @@ from oracles.casual_worlds import random_case
 from oracles.reference import reference_release
 from shoal.auditing.attacks import chain, homogeneity, leakage, linkage, places, rankings
 from shoal.auditing.drawing import intervals, knowledge_of, points
-from shoal.auditing.figures import NO_KEY
+from shoal.auditing.figures import NO_KEY, linked
 from shoal.auditing.scene import Scene
 from shoal.kernels.attacks import (
     find_cell_fits,
@@ -304,3 +304,27 @@ def test_every_attack_has_the_same_shape(attack: Any) -> None:
         for figure in keyless:
             needs_key = figure.attack in ("rankings", "home_and_work") or figure.measure == "pick"
             assert (figure.published == NO_KEY) == needs_key
+
+
+def test_a_single_record_that_is_somebody_elses_is_no_success() -> None:
+    n, own = np.array([1, 1, 2, 5, 0]), np.array([True, False, True, True, False])
+    found = linked(n, own, 3)
+    assert found["single"].tolist() == [True, False, False, False, False]
+    assert found["below_k"].tolist() == [True, False, True, False, False]
+    assert found["success"].tolist() == [1.0, 0.0, 0.5, 0.2, 0.0]
+
+
+def test_intervals_begin_anywhere_before_the_sample_they_hold() -> None:
+    world = {user: {(100, 0, 0)} for user in range(3)}
+    records = {user: [(100, 100, 0, 0, 0, 0)] for user in world}
+    drawn = intervals(stage(world, records, 2, 8, 8, n_attacks=4000), np.random.default_rng(0), 8)
+    counts = np.bincount(drawn.begin - 93, minlength=8)
+    assert len(counts) == 8
+    assert counts.min() > 400
+
+
+def test_separate_intervals_may_touch() -> None:
+    world = {user: {(0, 0, 0), (1, 0, 0)} for user in range(2)}
+    records = {user: [(0, 1, 0, 0, 0, 0)] for user in world}
+    drawn = intervals(stage(world, records, 2, 1, 1), np.random.default_rng(0), 1, 2)
+    assert len(drawn.victim) == 100  # only slots 0 and 1 hold samples, and both are drawn

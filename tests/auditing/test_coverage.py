@@ -13,10 +13,19 @@ from oracles.casual_worlds import random_case
 from oracles.reference import reference_release
 from shoal.auditing.coverage import Coverage, check
 from shoal.auditing.scene import Scene
+from shoal.blocks import Workers
 
 
 def checked(scene: Scene) -> Coverage:
     return check(scene.samples, scene.published, scene.promise, scene.workers)
+
+
+def begins(found: list) -> dict[tuple[int, str, int], set]:
+    """Where the intervals begin that leave a user with so many records to an attacker."""
+    where: dict[tuple[int, str, int], set] = {}
+    for violation in found:
+        where.setdefault((violation.user, violation.attacker, violation.n_consistent), set()).add(violation.a)
+    return where
 
 
 def fewest(found: list) -> dict[tuple[int, str], int]:
@@ -42,8 +51,13 @@ def test_agrees_with_brute_force(seed: int, overlaps: bool) -> None:
             continue
         records = damaged(rng, release.records, overlaps=overlaps)
         users = sorted(world)
-        expected = fewest(violations(world, records, k, tau, epsilon))
+        every = violations(world, records, k, tau, epsilon)
+        expected = fewest(every)
         coverage = checked(stage(world, records, k, tau, epsilon))
+        if tau is not None:  # a counterexample is one
+            where = begins(every)
+            assert all(v.begin in where[users[v.user], v.attacker, v.n_records] for v in coverage.worst)
+        assert coverage.n_strict + coverage.n_tolerant <= 2 * coverage.n_intervals
         assert {(users[v.user], v.attacker): v.n_records for v in coverage.worst} == expected
         assert coverage.kept == (not expected)
         assert coverage.n_users == len(records)
@@ -76,3 +90,14 @@ def test_a_record_counts_once_though_two_of_its_boxes_hold_the_sample() -> None:
     assert {(v.user, v.attacker, v.n_records) for v in found if v.user == 0} == {
         (0, "strict", 1), (0, "gap-tolerant", 0),
     }  # fmt: skip
+
+
+def test_several_workers_find_the_same() -> None:
+    rng = random.Random(1)
+    world = {user: {(t, rng.randrange(3), 0) for t in range(rng.randrange(1, 9))} for user in range(300)}
+    records = {user: [(t, t, x, x, 0, 0) for t, x, _ in own] for user, own in world.items()}
+    scene = stage(world, records, 40, 2, 2)
+    alone = checked(scene)
+    assert not alone.kept
+    with Workers(3) as workers:
+        assert check(scene.samples, scene.published, scene.promise, workers) == alone

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from auditing.audits import HUGE, TIMED, WHOLE, broken, finding, made_up, truth
+from auditing.audits import HUGE, TIMED, WHOLE, broken, finding, made_up, share, truth
 from shoal.auditing.figures import NO_VICTIM
 from shoal.auditing.verdict import Verdict, judge
 
@@ -111,3 +111,13 @@ def test_what_could_not_be_measured_is_no_figure() -> None:
     assert {risk.share for risk in verdict.risks} == {None}
     assert "%" not in limits(verdict)
     assert "(nobody to attack)" in limits(verdict)
+
+
+def test_a_ranking_that_beats_guessing_but_not_the_bound_is_told() -> None:
+    figures = [
+        figure._replace(published=share(0.4)) if figure.attack == "rankings" else figure
+        for figure in made_up(value=0.25).figures
+    ]
+    told = risk(judge(made_up(figures=figures)), "Singling out")
+    assert "likelier than others, within what the promise allows" in told
+    assert "likelier than others" not in risk(judge(made_up(value=0.25)), "Singling out")

@@ -89,6 +89,10 @@ def _singling_out(audit: Audit) -> Risk:
         meaning += " Whether some of them are likelier than others was not checked: no key."
     if audit.findings:
         meaning += " That beats 1 in k beyond chance: some of the records that fit are likelier than others."
+    elif best is not None and linkage is not None and best.low > linkage.high:
+        meaning += (
+            " So some of the records that fit are likelier than others, within what the promise allows."
+        )
     worst = best if best is not None and linkage is not None and best.value > linkage.value else linkage
     return Risk("Singling out", worst, _knowing(audit), meaning)
 

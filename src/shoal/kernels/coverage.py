@@ -215,24 +215,6 @@ def is_whole(tally: Tally, record: int) -> bool:
 
 
 @inner
-def overlapping(ranges: Int64s, n_ranges: int, begin: int) -> int:
-    """How many ranges hold ``begin``."""
-    found = 0
-    for line in range(n_ranges):
-        if ranges[line, 0] <= begin <= ranges[line, 1]:
-            found += 1
-    return found
-
-
-@inner
-def change_of_count(ranges: Int64s, line: int, low: int) -> int:
-    """The number of overlapping ranges changes only at ``low`` (line -1), where one begins, or after one ends."""
-    if line < 0:
-        return low
-    return int(ranges[line // 2, 0] if line % 2 == 0 else ranges[line // 2, 1] + 1)
-
-
-@inner
 def own_is_among(
     trails: Trails,
     shelves: Shelves,
@@ -271,18 +253,27 @@ def judge(
 
     The strict attacker is held to k only where the victim's own record is consistent.
     """
+    n = tally.n[1]
+    places, changes = np.empty(2 * n + 1, np.int64), np.zeros(2 * n + 1, np.int64)
+    places[2 * n] = segment.low
+    for line in range(n):
+        places[line], changes[line] = ranges[line, 0], 1
+        places[n + line], changes[n + line] = ranges[line, 1] + 1, -1
+    order = np.argsort(places)
     short = noted = False
-    for line in range(-1, 2 * tally.n[1]):
-        a = change_of_count(ranges, line, segment.low)
-        if a > segment.high or (line >= 0 and a == segment.low):
-            continue
-        found = tally.n[0] + overlapping(ranges, tally.n[1], a)
-        if found >= terms.k:
+    found = tally.n[0]
+    for turn in range(2 * n + 1):
+        a = places[order[turn]]
+        found += changes[order[turn]]
+        if a > segment.high:
+            break
+        if found >= terms.k or (turn < 2 * n and places[order[turn + 1]] == a):
             continue
         short = True
-        if tolerant or (
-            found and own_is_among(trails, shelves, segment, terms.epsilon, tally, ranges, a, owners)
-        ):
+        known_worst = noted and found >= findings.records[segment.user, int(tolerant)]
+        if known_worst or (not tolerant and found == 0):
+            continue
+        if tolerant or own_is_among(trails, shelves, segment, terms.epsilon, tally, ranges, a, owners):
             note_violation(findings, segment.user, int(tolerant), a, found, noted)
             noted = True
     return short
@@ -366,7 +357,8 @@ def check_empty(
         a, found = max(segment.low, lonely[line, 0]), lonely[line, 2]
         note_violation(findings, segment.user, 1, a, found, noted)
         noted = True
-        for record in range(len(shelves.ptr) - 1):
+        known = segment.own >= 0
+        for record in range(segment.own if known else 0, segment.own + 1 if known else len(shelves.ptr) - 1):
             if is_own(trails, shelves, segment, record, terms.epsilon, owners) and is_consistent(
                 trails, shelves, record, segment.first, segment.first, a, a + terms.tau, terms.epsilon, False
             ):
