@@ -43,6 +43,11 @@ def flag(role: str) -> str:
     return f"--{role}-column"
 
 
+def plain(name: str) -> str:
+    """A column's name as it is compared: ``User ID`` is user_id."""
+    return "_".join(name.lower().split())
+
+
 def find_roles(
     names: Sequence[str], mapping: Mapping[str, str] | None, title: str, *, has_sites: bool = False
 ) -> Roles:
@@ -140,12 +145,12 @@ class _Finder:
             return [name for name in self._names if name == self._mapping[role]]
         taken = set(self._mapping.values())
         aliases = ALIASES[role]
-        return [name for name in self._names if name.strip().lower() in aliases and name not in taken]
+        return [name for name in self._names if plain(name) in aliases and name not in taken]
 
     def _find(self, role: str) -> str | None:
         candidates = self._candidates(role)
-        exact = [name for name in candidates if name.strip().lower() == role]
-        strong = [name for name in candidates if name.strip().lower() not in _WEAK]
+        exact = [name for name in candidates if plain(name) == role]
+        strong = [name for name in candidates if plain(name) not in _WEAK]
         for chosen in (exact, strong, candidates):
             if len(chosen) == 1:
                 return chosen[0]
