@@ -7,10 +7,11 @@ import csv
 import gzip
 import hashlib
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from statistics import fmean
 from xml.etree import ElementTree
 
 import pytest
@@ -219,6 +220,25 @@ def test_antennas_are_in_the_table_unless_asked_otherwise(writer, tmp_path: Path
         assert unknown["9999"] == strays
 
 
+@pytest.mark.parametrize("name", ["d4d-ivory-set2", "d4d-ivory-set3", "d4d-senegal-set2", "d4d-senegal-set3"])
+def test_places_looked_up_in_the_table_are_the_expected_ones(name: str, tmp_path: Path) -> None:
+    written = _write(name, tmp_path)
+    assert written.sites is not None
+    key = 1 if name == "d4d-senegal-set3" else 0
+    members = defaultdict(list)
+    for line in written.sites.read_text().splitlines()["senegal" in name :]:
+        row = re.split("[\t,]", line)
+        members[row[key]].append((float(row[-1]), float(row[-2])))
+    seen = []
+    for user, time, place in (re.split("[\t,]", line) for line in _lines(name, written)):
+        if place != "-1":
+            second = int(datetime.fromisoformat(f"{time}+00:00").timestamp())
+            seen.append((user, second, *map(fmean, zip(*members[place], strict=True))))
+    for mine, expected in zip(sorted(seen), sorted(written.expected), strict=True):
+        assert mine[:2] == expected[:2]
+        assert mine[2:] == pytest.approx(expected[2:], abs=1e-9)
+
+
 def test_only_the_antenna_table_of_senegal_has_a_header(tmp_path: Path) -> None:
     for name in ("d4d-senegal-set2", "d4d-ivory-set2"):
         written = _write(name, tmp_path / name)
@@ -338,6 +358,7 @@ def test_shanghai_clocks_say_the_same_with_and_without_trailing_zeros(name: str,
     assert {user for user, *_ in written.expected} == {hashlib.md5(n.encode()).hexdigest() for n in "1234"}
     starts = {line.split("\t")[0] for line in _lines(name, written)}
     assert any(re.fullmatch(r"\d+\.3", start) for start in starts) == name.endswith("spreadsheet")
+    assert any(re.fullmatch(r"\d+\.\d0", start) for start in starts) != name.endswith("spreadsheet")
     assert any(re.fullmatch(r"\d+\.0[1-9]", start) for start in starts)  # padded, so that .3 can only be 30
 
 
