@@ -6,6 +6,7 @@ in two files is not the same person.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -48,17 +49,17 @@ def _reader(kind: str, separator: str, coarse: str) -> Callable[[Files], Source]
     return open_files
 
 
-def _sites(files: Files, given: object, coarse: str, tables: tuple[str, str | None]) -> object:
+def _sites(files: Files, given: object, wanted: str) -> object:
     """The table of antennas: given, or found under its name near the data."""
     if given is None:
-        wanted = tables[1] if matching(files.paths, coarse) else tables[0]
-        given = None if wanted is None else _near(files, wanted)
+        given = _near(files, wanted)
         if given is None:
+            name = wanted.replace("\\", "")
             raise InputError(
-                f"{files.title} gives positions by number, and there is no {_spelled(wanted)} beside it:"
+                f"{files.title} gives positions by number, and there is no {name} beside it:"
                 " name the table (columns site and lat, lon) with --sites."
             )
-    if isinstance(given, str | Path) and mostly(_ANTENNA, head_lines(Path(given))):
+    if isinstance(given, str | os.PathLike) and mostly(_ANTENNA, head_lines(Path(given))):
         with guarded("The table of sites", "a table of antennas"):
             return pa.csv.read_csv(
                 given,
@@ -67,10 +68,6 @@ def _sites(files: Files, given: object, coarse: str, tables: tuple[str, str | No
                 pa.csv.ConvertOptions(column_types={SITE: pa.string(), LON: pa.float64(), LAT: pa.float64()}),
             )
     return given
-
-
-def _spelled(name: str | None) -> str:
-    return "table of them" if name is None else name.replace("\\", "")
 
 
 def _near(files: Files, name: str) -> Path | None:
@@ -86,7 +83,12 @@ def _near(files: Files, name: str) -> Path | None:
 
 _IVORY_FILES = r"(SUBPREF_)?POS_SAMPLE_\w+\.TSV(\.gz)?"
 _IVORY_COARSE = r"SUBPREF_.*"
-_IVORY_TABLES = (r"ANT_POS\.TSV", r"SUBPREF_POS_LONLAT\.TSV")
+_ANTENNAS, _SUBPREFECTURES = r"ANT_POS\.TSV", r"SUBPREF_POS_LONLAT\.TSV"
+
+
+def _ivory_coast_sites(files: Files, given: object) -> object:
+    coarse = matching(files.paths, _IVORY_COARSE)
+    return _sites(files, given, _SUBPREFECTURES if coarse else _ANTENNAS)
 
 
 def _recognises_ivory_coast(path: Path, lines: list[str]) -> bool:
@@ -100,13 +102,26 @@ IVORY_COAST = Format(
     example="POS_SAMPLE_0.TSV to POS_SAMPLE_9.TSV",
     recognises=_recognises_ivory_coast,
     open=_reader("D4D Ivory Coast", "\t", _IVORY_COARSE),
-    beside="|".join(_IVORY_TABLES),
-    sites=lambda files, given: _sites(files, given, _IVORY_COARSE, _IVORY_TABLES),
+    beside=f"{_ANTENNAS}|{_SUBPREFECTURES}",
+    sites=_ivory_coast_sites,
 )
 
 _SENEGAL_FILES = r"SET[23]_[PM]\d+\.CSV(\.gz)?"
 _SENEGAL_COARSE = r"SET3_.*"
-_SENEGAL_TABLES = (r"SITE_ARR_LONLAT\.CSV", None)
+_SITES = r"SITE_ARR_LONLAT\.CSV"
+
+
+def _senegal_sites(files: Files, given: object) -> object:
+    """Sites; for the coarse set arrondissements, each at the mean of its sites."""
+    found = _sites(files, given, _SITES)
+    if not (isinstance(found, str | os.PathLike) and matching(files.paths, _SENEGAL_COARSE)):
+        return found
+    with guarded("The table of sites", "CSV"):
+        table = pa.csv.read_csv(found)
+        if not {"arr_id", LON, LAT} <= set(table.column_names):
+            return found
+        means = table.group_by("arr_id").aggregate([(LON, "mean"), (LAT, "mean")])
+        return means.select(["arr_id", "lon_mean", "lat_mean"]).rename_columns([SITE, LON, LAT])
 
 
 def _recognises_senegal(path: Path, lines: list[str]) -> bool:
@@ -120,6 +135,6 @@ SENEGAL = Format(
     example="SET2_P01.CSV to SET2_P25.CSV",
     recognises=_recognises_senegal,
     open=_reader("D4D Senegal", ",", _SENEGAL_COARSE),
-    beside=r"SITE_ARR_LONLAT\.CSV",
-    sites=lambda files, given: _sites(files, given, _SENEGAL_COARSE, _SENEGAL_TABLES),
+    beside=_SITES,
+    sites=_senegal_sites,
 )

@@ -33,6 +33,9 @@ class Format(NamedTuple):
 
 
 def mostly(pattern: str, lines: Iterable[str]) -> bool:
-    """Whether at least half of the lines that are not blank are written like that, and there are any."""
-    written = [bool(re.fullmatch(pattern, line.rstrip("\r"))) for line in lines if line.strip()]
-    return bool(written) and 2 * sum(written) >= len(written)
+    """Whether the first line that is not blank is written like that, and at least half of all.
+
+    A file with a header line is thus never taken for one without.
+    """
+    written = [bool(re.fullmatch(pattern, line)) for line in lines if line.strip()]
+    return bool(written) and written[0] and 2 * sum(written) >= len(written)

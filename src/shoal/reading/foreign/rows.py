@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from shoal.errors import InputError
 from shoal.reading.csv_files import TextLayout, text_rows, text_stream
 from shoal.reading.foreign.files import Files
 from shoal.reading.sources import BATCH_ROWS, Reject, guarded
@@ -21,14 +21,16 @@ _MOST_HEADER_BYTES = 1 << 16
 class Layout(NamedTuple):
     """The columns of a file in their order, and what they tell of user, time and position.
 
-    ``tell`` makes one or more batches of ``roles`` from the columns of a batch (all text) and the file they come
-    from; without it the columns that are named like roles are taken as they are.
+    ``header`` matches a line that may stand above the rows. ``tell`` makes one or more batches of ``roles`` from the
+    columns of a batch (all text) and the file they come from; without it the columns that are named like roles are
+    taken as they are.
     """
 
     kind: str
     columns: tuple[str, ...]
     separator: str = ","
     lines_skipped: int = 0
+    header: str | None = None
     unused: tuple[str, ...] = ()
     roles: tuple[str, ...] = (USER, TIME, LAT, LON)
     tell: Callable[[Columns, Path], Iterable[Columns]] | None = None
@@ -53,26 +55,26 @@ class RowFiles:
         layout = self._layout
         wanted = [name for name in layout.columns if name not in layout.unused]
         places = [f"c{layout.columns.index(name)}" for name in wanted]
-        text = TextLayout(len(layout.columns), layout.separator, layout.lines_skipped, quoted=False)
         for number, path in enumerate(self._files.paths):
             title = self._files.title_of(number)
-            if not _has_rows(path, title, layout):
+            skipped = _lines_above(path, title, layout)
+            if skipped is None:
                 continue
+            text = TextLayout(len(layout.columns), layout.separator, skipped, quoted=False)
             for batch in text_rows(path, title, layout.kind, text, places, reject, threads=threads):
                 held = dict(zip(wanted, batch.columns, strict=True))
                 for told in layout.tell(held, path) if layout.tell else (held,):
                     yield pa.RecordBatch.from_arrays([told[role] for role in roles], roles)
 
 
-def _has_rows(path: Path, title: str, layout: Layout) -> bool:
-    """Whether anything stands below the header lines; Arrow takes a file without rows for a fault."""
-    try:
-        with guarded(title, layout.kind), text_stream(path) as stream:
-            head = stream.read(_MOST_HEADER_BYTES)
-    except PermissionError:
-        raise InputError(f"{title} cannot be opened: check its permissions.") from None
-    lines = head.splitlines()[layout.lines_skipped :]
-    return any(line.strip() for line in lines)
+def _lines_above(path: Path, title: str, layout: Layout) -> int | None:
+    """How many lines stand above the rows; None where nothing stands below, which Arrow takes for a fault."""
+    with guarded(title, layout.kind), text_stream(path) as stream:
+        lines = stream.read(_MOST_HEADER_BYTES).decode("utf-8", "replace").splitlines()
+    skipped = layout.lines_skipped
+    if layout.header is not None and lines and re.fullmatch(layout.header, lines[0], re.IGNORECASE):
+        skipped += 1
+    return skipped if any(line.strip() for line in lines[skipped:]) else None
 
 
 def gathered(batches: Iterable[Any]) -> Iterator[Any]:

@@ -26,7 +26,7 @@ _MASKED = 999
 
 
 def _tell(columns: Columns) -> Iterator[Columns]:
-    """Day 0 is 1970-01-01, since nobody knows which day it was; a place is the middle of its cell."""
+    """Day 0 is 1970-01-01, since nobody knows which day it was; cell 3 begins at 1,500 m."""
     d, t = read_numbers(columns["d"], "d"), read_numbers(columns["t"], "t")
     with np.errstate(invalid="ignore"):
         whole = (np.floor(d.value) == d.value) & (np.floor(t.value) == t.value)
@@ -50,11 +50,11 @@ def _time(seconds: Floats, missing: Any) -> Any:
 
 
 def _metres(column: Any, role: str) -> Any:
-    """The middle of a cell; nothing for a masked one, infinitely far for one off the map."""
+    """Where a cell begins; nothing for a masked one, infinitely far for one off the map."""
     cell = read_numbers(column, role)
     with np.errstate(invalid="ignore"):
         on_map = (cell.value >= 1) & (cell.value <= _CELLS)
-        metres = np.where(on_map, (cell.value - 0.5) * _CELL_M, np.inf)
+        metres = np.where(on_map, cell.value * _CELL_M, np.inf)
     return pa.array(metres, mask=cell.missing | (cell.value == _MASKED))
 
 
