@@ -14,7 +14,7 @@ from shoal.schema import ALIASES, LAT, LON, SITE, TIME, USER, X, Y
 
 NO_HEADER = (
     "{title} seems to have no header line: expected column names such as user, time, lat, lon"
-    " in its first line; add one."
+    " in its first line; add one, or name its --format."
 )
 _POSITIONS: tuple[tuple[str, ...], ...] = ((LAT, LON), (X, Y), (SITE,))
 _WEAK = frozenset({"id", "tid", "track_id", "trajectory_id"})  # a user only where nothing says so better

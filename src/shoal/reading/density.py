@@ -27,8 +27,8 @@ def dense_samples(batches: list[Batch], n_users: int) -> list[str]:
     if len(medians) == 0 or np.median(medians) > _FEW_SECONDS:
         return []
     return [
-        f"Samples follow each other within {int(np.median(medians))} s, as those of GPS devices do: thin them out"
-        " with --resample 5min or the like, for boxes say no more with so many."
+        f"Samples follow each other within {int(np.median(medians))} s, as GPS devices record them: --resample 5min"
+        " or the like keeps the first of each period."
     ]
 
 

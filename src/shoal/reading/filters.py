@@ -34,10 +34,9 @@ class Box:
     @classmethod
     def parse(cls, text: str | Sequence[float]) -> Box:
         """A box from ``W,S,E,N``."""
-        parts = text.split(",") if isinstance(text, str) else list(text)
         wanted = ParameterError("bbox must be four numbers W,S,E,N: west, south, east and north edge.")
         try:
-            edges = [float(part) for part in parts]
+            edges = [float(part) for part in (text.split(",") if isinstance(text, str) else text)]
         except (TypeError, ValueError):
             raise wanted from None
         if len(edges) != 4 or not all(map(math.isfinite, edges)):

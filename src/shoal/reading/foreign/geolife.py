@@ -14,7 +14,7 @@ from shoal.schema import LAT, LON, TIME, USER
 
 _HEADER_LINES = 6
 _ROW = r"-?[\d.]+,-?[\d.]+,0,-?[\d.]+,[\d.]+,\d{4}-\d\d-\d\d,\d\d:\d\d:\d\d"
-_UNUSED = ("zero", "altitude", "days since 1899")
+_UNUSED = ("zero", "altitude", "days")
 
 
 def _person(path: Path) -> str:

@@ -32,7 +32,7 @@ _DATE = re.compile(r"(?<!\d)(20\d\d)[-_.]?([01]\d)[-_.]?([0-3]\d)(?!\d)")
 
 def _tell(columns: Columns, path: Path) -> Iterator[Columns]:
     """A sample at the start and one at the end; an end before its start is on the next day."""
-    day = _day(path)
+    day = _day(path) or date.min  # files without a date are refused before
     start, end = columns["start"], columns["end"]
     overnight = pc.less(_minutes(end), _minutes(start))
     yield {**columns, TIME: _times(start, day)}
@@ -63,21 +63,13 @@ def _times(clock: Any, day: date) -> Any:
     return pc.coalesce(written, other)
 
 
-def _day(path: Path) -> date:
+def _day(path: Path) -> date | None:
     """The day in a file's name."""
     found = _DATE.search(path.name)
-    if found is None:
-        raise _undated()
     try:
-        return date(*map(int, found.groups()))
+        return None if found is None else date(*map(int, found.groups()))
     except ValueError:
-        raise _undated() from None
-
-
-def _undated() -> InputError:
-    return InputError(
-        "A day file of Shanghai Telecom has no date in its name: expected one such as 2014-06-01.txt; rename it."
-    )
+        return None
 
 
 _LAYOUT = Layout("Shanghai Telecom day files", ("start", "end", LAT, LON, USER), separator="\t", tell=_tell)
@@ -90,8 +82,11 @@ def _is_table(lines: list[str]) -> bool:
 def _open(files: Files) -> Source:
     if _is_table(head_lines(files.paths[0])):
         return Sessions(open_tables(files))
-    for path in files.paths:
-        _day(path)
+    for number, path in enumerate(files.paths):
+        if _day(path) is None:
+            raise InputError(
+                f"{files.title_of(number)} has no date in its name: expected one such as 2014-06-01.txt; rename it."
+            )
     return RowFiles(files, _LAYOUT)
 
 
