@@ -51,6 +51,16 @@ def test_columns_of_a_format_are_known(put: Callable[..., Path]) -> None:
     assert "are known" in refused(path, format="t-drive", columns={"user": "taxi"})
 
 
+def test_a_table_of_sites_that_no_row_needs(put: Callable[..., Path]) -> None:
+    path = put("1,2008-02-02 15:36:08,116.51172,39.92123\n", "1.txt")
+    assert "positions of its own" in refused(path, sites=path)
+
+
+def test_a_table_that_quotes_a_format_is_a_table(put: Callable[..., Path]) -> None:
+    path = put("user,time,x,y,note\na,5,1,1,<gpx>\n", "a.csv")
+    assert read_events(path, grid=GRID).intake.format is None
+
+
 def test_whoever_names_columns_has_a_plain_table(put: Callable[..., Path]) -> None:
     path = put("uid,d,t,x,y\n1,0,3,5,5\n", "a.csv")
     assert read_events(path, grid=GRID).intake.format == "yjmob"
@@ -82,8 +92,8 @@ def test_a_path_that_leads_nowhere(tmp_path: Path) -> None:
 
 
 def test_files_are_numbered_in_messages(put: Callable[..., Path], tmp_path: Path) -> None:
-    put("0.00\t0.05\t31.1\t121.1\tab\n", "days/2014-06-01.txt")
-    put("0.00\t0.05\t31.1\t121.1\tab\n", "days/canary.txt")
+    put("0.00\t0.05\t31.1\t121.1\t" + "ab" * 16 + "\n", "days/2014-06-01.txt")
+    put("0.00\t0.05\t31.1\t121.1\t" + "ab" * 16 + "\n", "days/canary.txt")
     assert refused(tmp_path / "days").startswith("File 2 of 2 in folder 'days' has no date in its name")
     put("<gpx><trk></trk></gpx>", "tracks/a.gpx")
     put("<gpx><trk>canary", "tracks/canary.gpx")
@@ -154,7 +164,8 @@ def test_times_of_extensions_are_not_times_of_points(put: Callable[..., Path]) -
 def test_clocks_of_shanghai(put: Callable[..., Path]) -> None:
     clocks = ["3.30\t3.5", "3\t3.05", "23.50\t0.10", "3.3\t24.00", "3.75\t25.00", "\t4.0"]
     rows = "".join(f"{clock}\t31.1\t121.1\tab{number}\n" for number, clock in enumerate(clocks))
-    events = read_events(put(rows, "2014-06-02.txt"), grid=GRID, timezone="UTC")
+    path = put(rows, "2014-06-02.txt")
+    events = read_events(path, grid=GRID, format="shanghai-telecom", timezone="UTC")
     day = 1_401_667_200
     found: dict[str, list[str]] = {}
     for user, t, _, _ in rows_of(events.samples):

@@ -128,11 +128,17 @@ def _person(path: Path, root: Path) -> str:
     return parts[0] if len(parts) > 1 else stem(path)
 
 
+def _recognises(path: Path, lines: list[str]) -> bool:  # noqa: ARG001
+    """XML that says so near its start; a table may quote anything, but does not begin with a bracket."""
+    first = next((line.lstrip() for line in lines if line.strip()), "")
+    return first.startswith("<") and any("<gpx" in line for line in lines[:50])
+
+
 GPX = Format(
     name="gpx",
     what="GPX tracks",
     files=r".*\.gpx(\.gz)?",
     example="anna.gpx, or anna/monday.gpx and the like",
-    recognises=lambda _, lines: any("<gpx" in line for line in lines[:50]),
+    recognises=_recognises,
     open=GpxFiles,
 )

@@ -59,6 +59,8 @@ def open_events(
         raise InputError(
             f"The columns of format {chosen.name} are known: leave out --user-column and the like, or --format."
         )
+    if sites is not None and chosen.sites is None and chosen is not SESSIONS:
+        raise InputError(f"Format {chosen.name} has positions of its own: leave out --sites.")
     if not isinstance(source, str | os.PathLike):
         if chosen.wraps is None:
             raise InputError(f"Format {chosen.name} is one of files: expected a path, got a table.")

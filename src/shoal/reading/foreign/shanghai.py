@@ -25,7 +25,7 @@ from shoal.reading.sources import Source
 from shoal.schema import LAT, LON, TIME, USER
 
 _CLOCK = r"\d{1,2}(\.\d{0,2})?"
-_ROW = rf"{_CLOCK}\t{_CLOCK}\t-?\d+(\.\d+)?\t-?\d+(\.\d+)?\t\w+"
+_ROW = rf"{_CLOCK}\t{_CLOCK}\t-?\d+(\.\d+)?\t-?\d+(\.\d+)?\t[0-9a-fA-F]{{32}}"
 _TABLE = {"month", "date", "start_time", "end_time", "latitude", "longitude", "user_id"}
 _DATE = re.compile(r"(?<!\d)(20\d\d)[-_.]?([01]\d)[-_.]?([0-3]\d)(?!\d)")
 
