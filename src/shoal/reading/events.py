@@ -69,9 +69,8 @@ def read_events(
     ``columns`` maps roles (user, time, lat, lon, x, y, site) to names of columns; others are found by their
     usual names. ``format`` names one of other people's; without it they are recognised where there is no doubt.
     Times without a zone are in ``timezone``, else in that of the format, else UTC. ``start`` and ``end`` are ISO 8601,
-    half open. Degrees are brought to the plane of ``projection``
-    if one is given (an audit takes that of the release), else to one centred on them. The result depends on
-    neither the order of the rows nor the number of threads.
+    half open. Degrees are brought to the plane of ``projection`` if one is given (an audit takes that of the release),
+    else to one centred on them. The result depends on neither the order of the rows nor the number of threads.
     """
     excluded = _excluded(exclude_users)
     if timezone is not None:

@@ -119,6 +119,14 @@ def test_sets_of_different_detail_do_not_mix(put: Callable[..., Path], tmp_path:
     assert "sets of different detail" in refused(tmp_path / "d4d")
 
 
+def test_files_of_damaged_rows_only(put: Callable[..., Path], tmp_path: Path) -> None:
+    for taxi in (1, 2):
+        put(f"{taxi},canary\n{taxi}\n", f"taxis/{taxi}.txt")
+    assert "No usable row among 4 (4 malformed row)" in refused(tmp_path / "taxis", format="t-drive")
+    put("3,2008-02-02 08:00:00,116.5,39.92\n", "taxis/3.txt")
+    assert read_events(tmp_path / "taxis", grid=GRID, format="T-Drive").intake.dropped == {"malformed row": 4}
+
+
 # ---- GPX ---------------------------------------------------------------------------------------------------------
 
 POINT = '<trkpt lat="45.1" lon="5.6"><time>2021-03-20T00:00:{:02d}Z</time></trkpt>'
@@ -234,6 +242,21 @@ def test_odd_trips_of_porto(put: Callable[..., Path]) -> None:
         "missing position": 2,
         "unparsable position": 1,
     }
+
+
+def test_trips_of_porto_in_memory() -> None:
+    trips = pd.DataFrame(
+        {
+            "TAXI_ID": [7, 7],
+            "TIMESTAMP": [1000, 2000],
+            "MISSING_DATA": [False, True],
+            "POLYLINE": ["[[-8.6,41.1],[-8.6,41.2]]"] * 2,
+        }
+    )
+    events = read_events(trips, grid=GRID, format="porto")
+    assert (times(events), events.intake.dropped) == ([1000, 1015], {"missing time": 2})
+    trips["POLYLINE"] = [[[-8.6, 39.92]]] * 2
+    assert "cannot be read as events" in refused(trips, format="porto")
 
 
 def test_odd_cells_of_yjmob(put: Callable[..., Path]) -> None:

@@ -105,9 +105,10 @@ def _fits(known: Format, paths: list[Path], heads: _Heads, *, in_folder: bool) -
 
 
 def _named(name: str | None) -> Format | None:
-    if name is None or name == TABLE:
+    wanted = TABLE if name is None else str(name).lower()
+    if wanted == TABLE:
         return None
     for known in FORMATS:
-        if known.name == str(name).lower():
+        if known.name == wanted:
             return known
     raise InputError(f"Unknown format {name!r} for --format: expected one of {', '.join(FORMAT_NAMES)}.")

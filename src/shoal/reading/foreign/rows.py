@@ -82,6 +82,8 @@ def gathered(batches: Iterable[Any]) -> Iterator[Any]:
     waiting: list[Any] = []
     rows = 0
     for batch in batches:
+        if batch.num_rows == 0:
+            continue
         waiting.append(batch)
         rows += batch.num_rows
         if rows >= BATCH_ROWS:

@@ -11,7 +11,7 @@ import pyarrow as pa
 from shoal.reading.columns import need_columns
 from shoal.reading.foreign.files import Files
 from shoal.reading.foreign.rows import Columns
-from shoal.reading.sources import Folder, Reject, Source, kind_of, open_file
+from shoal.reading.sources import Folder, Reject, Source, guarded, kind_of, open_file
 
 SEPARATORS = ",;\t"
 
@@ -51,5 +51,9 @@ class Retold:
         """Batches of the roles asked for."""
         for batch in self._table.batches(self._wanted, reject, threads=threads):
             held = dict(zip(batch.schema.names, batch.columns, strict=True))
-            for told in self._tell(held):
-                yield pa.RecordBatch.from_arrays([told[role] for role in columns], list(columns))
+            with guarded(self.title, "events"):
+                told = [
+                    pa.RecordBatch.from_arrays([each[role] for role in columns], list(columns))
+                    for each in self._tell(held)
+                ]
+            yield from told

@@ -59,7 +59,7 @@ def _metres(column: Any, role: str) -> Any:
 
 
 def _recognises(path: Path, lines: list[str]) -> bool:  # noqa: ARG001
-    return tuple(name.lower() for name in header_names(lines)) == _HEADER and mostly(_ROW, lines[1:])
+    return tuple(header_names(lines)) == _HEADER and mostly(_ROW, lines[1:])
 
 
 YJMOB = Format(
