@@ -44,8 +44,8 @@ def test_arguments_of_anonymize() -> None:
     arguments = list(inspect.signature(shoal.anonymize).parameters)
     assert arguments == [
         "events", "k", "tau", "epsilon", "whole", "cell", "step", "space_weight", "selector", "reuse", "columns",
-        "sites", "timezone", "start", "end", "exclude_users", "strict", "seed", "workers", "output", "key_out",
-        "summary_out", "force", "resume", "verify", "progress",
+        "sites", "format", "timezone", "start", "end", "exclude_users", "bbox", "min_days_active", "resample", "strict",
+        "seed", "workers", "output", "key_out", "summary_out", "force", "resume", "verify", "progress",
     ]  # fmt: skip
 
 

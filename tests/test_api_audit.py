@@ -46,7 +46,8 @@ def content(audit: shoal.Audit) -> dict[str, Any]:
 def test_arguments() -> None:
     assert list(inspect.signature(shoal.audit).parameters) == [
         "events", "published", "k", "tau", "epsilon", "whole", "key", "cell", "step", "crs", "columns", "sites",
-        "timezone", "start", "end", "exclude_users", "attacks", "seed", "workers", "progress",
+        "format", "timezone", "start", "end", "exclude_users", "bbox", "min_days_active", "resample", "attacks", "seed",
+        "workers", "progress",
     ]  # fmt: skip
     public = {name for name in vars(shoal.Audit) if not name.startswith("_")}
     assert public - set(shoal.Audit.__dataclass_fields__) == {

@@ -463,6 +463,42 @@ def test_a_part_of_the_events(world: World, tmp_path: Path) -> None:
     assert everything["suppressed"]["share"] > content["truthfulness"]["suppressed"]["share"] + 0.2
 
 
+def test_the_audit_sees_what_anonymize_saw(plain: World, tmp_path: Path) -> None:
+    """With the same --bbox, --min-days-active and --resample nothing is missing; without them it is."""
+    output, key = tmp_path / "out.parquet", tmp_path / "key.csv"
+    part = (
+        *("--bbox", "0,0,3500,3500"),
+        *("--min-days-active", 2),
+        *("--resample", "30min"),
+    )
+    assert anonymize(plain.events, output, *part, "--key-out", key).code == 0
+    same = figures(plain.events, output, "--key", key, *part)
+    assert same["kept"] is True
+    assert same["truthfulness"]["users_without_record"] == 0
+    for left_out in ("--bbox", "--resample"):
+        place = part.index(left_out)
+        others = part[:place] + part[place + 2 :]
+        content = json.loads(audit(plain.events, output, "--key", key, *others, "--json", "-").out)
+        assert content["counts"]["samples"] > same["counts"]["samples"]
+
+
+def test_format_and_its_timezone(tmp_path: Path) -> None:
+    """A folder of T-Drive is read as such, in Beijing's time, unless told otherwise."""
+    folder, output, key = tmp_path / "taxis", tmp_path / "out.parquet", tmp_path / "key.csv"
+    folder.mkdir()
+    for taxi in range(1, 9):
+        rows = [
+            f"{taxi},2008-02-02 {hour:02d}:{taxi:02d}:00,116.{taxi}{hour % 4}1,39.9{taxi}"
+            for hour in range(8, 14)
+        ]
+        (folder / f"{taxi}.txt").write_text("\n".join([*rows, ""]))
+    assert anonymize(folder, output, "--key-out", key).code == 0
+    beijing = figures(folder, output, "--key", key)
+    assert beijing == figures(folder, output, "--key", key, "--format", "t-drive")
+    assert beijing["draw"]["timezone"] == "Asia/Shanghai"
+    assert audit(folder, output, "--key", key, "--timezone", "UTC").code == 1
+
+
 def test_warnings_go_to_stderr_and_into_the_json(plain: World, tmp_path: Path) -> None:
     (tmp_path / "left_out.txt").write_text(f"{CANARY}-nobody\n")
     done = audit(
@@ -549,6 +585,10 @@ OPTIONS = {
     "seed": (["--seed=-1"], "seed must be a whole number of at least 0"),
     "workers": (["--workers", "0"], "workers must be a whole number of at least 1"),
     "timezone": (["--timezone", "Mars/Olympus"], "Unknown time zone"),
+    "format": (["--format", "nothing"], "Unknown format 'nothing' for --format: expected one of"),
+    "bbox": (["--bbox", "1,2,3"], "bbox must be four numbers W,S,E,N"),
+    "days": (["--min-days-active", "0"], "min days active must be a whole number of at least 1, got 0"),
+    "resample": (["--resample", "5"], "resample must be a duration such as 30min"),
     "period": (["--to", "1999-01-01"], "widen --from and --to"),
     "no such key": (["--key", "nowhere.csv"], "nowhere.csv"),
     "no such option": (["--bogus"], "No such option"),

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 import pytest
 
 from command import (
+    HALF_HOURS,
     anonymize,
     boxes_in,
     city,
@@ -23,6 +24,7 @@ from command import (
     published,
     read_table,
     records_of,
+    refused,
     run,
     seconds,
     write,
@@ -214,6 +216,75 @@ def test_timezone(tmp_path: Path) -> None:
     )
 
 
+def test_format(tmp_path: Path) -> None:
+    """The same events as a plain table in metres and as YJMob's cells: recognised, named, or read as they stand."""
+    cells = [
+        (user, t, 1 + (user * 7 + t) % 9, 1 + (user * 3 + t) % 9) for user in range(12) for t in range(6)
+    ]
+    metres = [(user, 1800 * t, 500 * x, 500 * y) for user, t, x, y in cells]
+    plain, yjmob, output = tmp_path / "plain.csv", tmp_path / "yjmob.csv", tmp_path / "out.parquet"
+    for path, header, rows in (
+        (plain, "user,time,x,y", metres),
+        (yjmob, "uid,d,t,x,y", [(user, 0, *rest) for user, *rest in cells]),
+    ):
+        path.write_text("\n".join([header, *(",".join(map(str, row)) for row in rows), ""]))
+    expected = published(plain, output)
+    assert published(yjmob, output) == published(yjmob, output, "--format", "yjmob") == expected
+    assert "read as yjmob" in anonymize(yjmob, output, "--force").out
+    assert published(yjmob, output, "--format", "table") != expected
+    command = ("anonymize", yjmob, "-o", tmp_path / "no.parquet", "--k", 2, *HALF_HOURS)
+    message = refused(
+        tmp_path, *command, "--format", "nothing", words="Unknown format 'nothing' for --format"
+    )
+    assert "expected one of cabspotting, d4d-ivory-coast" in message
+
+
+def test_bbox(tmp_path: Path) -> None:
+    table, output, summary = in_metres(), tmp_path / "out.parquet", tmp_path / "summary.json"
+    events = write(table, tmp_path / "events.csv")
+    inside = pc.and_(
+        pc.and_(pc.greater_equal(table["x"], 0), pc.less_equal(table["x"], 3050)),
+        pc.and_(pc.greater_equal(table["y"], 50), pc.less_equal(table["y"], 3000)),
+    )
+    expected = published(write(table.filter(inside), tmp_path / "inside.csv"), output)
+    assert published(events, output, "--bbox", "0,50,3050,3000", "--json", summary) == expected
+    assert published(events, output, "--bbox", "-10,50,3050,3000") == expected
+    outside = pc.sum(pc.invert(inside)).as_py()
+    assert json.loads(summary.read_text())["rows_dropped"] == {"outside --bbox": outside}
+    assert outside > 0
+
+
+def test_min_days_active(tmp_path: Path) -> None:
+    """Half of the users come again a day later. In London all are there on two days, since midnight is in between."""
+    table, output, summary = in_metres(), tmp_path / "out.parquet", tmp_path / "summary.json"
+    again = table.filter(pc.less(table["user"], "u06"))
+    both = pa.concat_tables([table, again.set_column(1, "time", pc.add(again["time"], 86_400))])
+    events = write(both, tmp_path / "events.csv")
+    active = both.filter(pc.less(both["user"], "u06"))
+    expected = published(write(active, tmp_path / "active.csv"), output)
+    days = ("--min-days-active", 2, "--timezone")
+    assert published(events, output, *days, "Asia/Tokyo", "--json", summary) == expected
+    reason = "user active on fewer than --min-days-active days"
+    assert json.loads(summary.read_text())["rows_dropped"] == {reason: len(both) - len(active)}
+    assert published(events, output, *days, "Europe/London") == published(events, output) != expected
+
+
+def test_resample(tmp_path: Path) -> None:
+    table, output, summary = in_metres(), tmp_path / "out.parquet", tmp_path / "summary.json"
+    firsts: dict[tuple[str, int], tuple[int, float, float]] = {}
+    for user, *sample in zip(*(column.to_pylist() for column in table.columns), strict=True):
+        period = user, sample[0] // 1800
+        firsts[period] = min(firsts.get(period, tuple(sample)), tuple(sample))
+    rows = [(user, *sample) for (user, _), sample in firsts.items()]
+    thin = pa.table(dict(zip(table.column_names, zip(*rows, strict=True), strict=True)))
+    expected = published(write(thin, tmp_path / "thin.csv"), output)
+    events = write(table, tmp_path / "events.csv")
+    assert published(events, output, "--resample", "30min", "--json", summary) == expected
+    left_out = {"not the first in its --resample period": len(table) - len(thin)}
+    assert json.loads(summary.read_text())["rows_dropped"] == left_out
+    assert len(thin) < len(table)
+
+
 def test_exclude_users(events: Path, plain: Records, tmp_path: Path) -> None:
     users = sorted(set(pa.parquet.read_table(events)["user"].to_pylist()))
     excluded = tmp_path / "excluded.txt"
@@ -347,7 +418,7 @@ def test_force_replaces_all_files(events: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("command", "tests", "n_options"),
-    [("anonymize", "test_cli_options.py", 25), ("audit", "test_cli_audit.py", 22)],
+    [("anonymize", "test_cli_options.py", 29), ("audit", "test_cli_audit.py", 26)],
 )
 def test_every_option_is_tested(command: str, tests: str, n_options: int) -> None:
     """Whoever adds an option adds a test."""

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from shoal.options import FORMATS
 from shoal.schema import ALIASES
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -44,6 +45,15 @@ def test_formats_lists_every_recognised_column_name() -> None:
     rows = {row.split("|")[1].strip(" `"): row for row in text.splitlines() if row.startswith("| `")}
     for column, names in ALIASES.items():
         assert set(names) == set(re.findall(r"`(\w+)`", rows[column])), column
+
+
+def test_formats_tells_of_every_format_twice() -> None:
+    """How it is read and recognised, and its traps."""
+    rows = re.findall(
+        r"^\| `([\w-]+)` \|", (ROOT / "docs/formats.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    for name in FORMATS:
+        assert rows.count(name) == (0 if name == "table" else 2), name
 
 
 def test_readme_names_the_two_commands() -> None:

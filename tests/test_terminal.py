@@ -21,6 +21,7 @@ SUMMARY: dict[str, Any] = {
     "rows": 1_234_567_890,
     "rows_dropped": {"missing time": 1_234_567, "before --from or after --to": 7},
     "duplicates": 123_456,
+    "format": "t-drive",
     "columns_dropped": [f"a_rather_long_column_name_{number}" for number in range(9)],
     "warnings": [],
     "users": 12_345_678,
@@ -75,7 +76,14 @@ def test_parts_of_the_summary() -> None:
 
 
 def test_quiet_parts_are_left_out() -> None:
-    calm = {**SUMMARY, "rows_dropped": {}, "duplicates": 0, "columns_dropped": [], "relaxations": 0}
+    calm = {
+        **SUMMARY,
+        "rows_dropped": {},
+        "format": None,
+        "duplicates": 0,
+        "columns_dropped": [],
+        "relaxations": 0,
+    }
     text = text_of({**calm, "suppressed_samples": 0}, Promise(2, None, None))
     assert "Suppressed  nothing" in text
     assert "Verified    yes" in text

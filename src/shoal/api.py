@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -34,6 +34,7 @@ from shoal.progress import Progress, Silent
 from shoal.promise import Grid, Promise
 from shoal.reading import (
     Events,
+    Filters,
     check_coordinates,
     parse_crs,
     read_events,
@@ -61,10 +62,14 @@ def anonymize(
     reuse: str = "once",
     columns: Mapping[str, str] | None = None,
     sites: Any = None,
-    timezone: str = "UTC",
+    format: str | None = None,
+    timezone: str | None = None,
     start: str | None = None,
     end: str | None = None,
     exclude_users: str | Path | Iterable[str] | None = None,
+    bbox: str | Sequence[float] | None = None,
+    min_days_active: int | None = None,
+    resample: str | None = None,
     strict: bool = False,
     seed: int = 0,
     workers: int | None = None,
@@ -78,15 +83,20 @@ def anonymize(
 ) -> Published:
     """Publish events under k^{tau,epsilon}-anonymity.
 
-    ``events`` is a path or a pandas, polars or pyarrow table. With ``output`` the release is also written to files,
-    ``key_out`` and ``summary_out`` among them if given, and a killed run goes on with ``resume``. What is published is
-    first read back and checked, every user and every interval, unless ``verify`` is False.
+    ``events`` is a path or a pandas, polars or pyarrow table; ``format`` names one of other people's (docs/formats.md),
+    which is recognised where there is no doubt. ``bbox`` (W,S,E,N), ``min_days_active`` and ``resample`` leave out what
+    lies elsewhere, users seldom seen, and all but the first sample of each user in each period.
+
+    With ``output`` the release is also written to files, ``key_out`` and ``summary_out`` among them if given, and a
+    killed run goes on with ``resume``. What is published is first read back and checked, every user and every interval,
+    unless ``verify`` is False.
     """
     progress = progress or Silent()
     grid = Grid.parse(cell, step)
     promise = Promise.parse(k, tau, epsilon, grid=grid, whole=whole)
     settings = check_settings(space_weight, selector, reuse, seed)
     n_workers = check_workers(workers)
+    filters = Filters.parse(bbox, min_days_active, resample)
     outputs = _outputs(output, key_out, summary_out)
     if outputs is not None:
         check_outputs(outputs, _paths(events, sites, exclude_users), force=force, resume=resume)
@@ -96,10 +106,12 @@ def anonymize(
         grid=grid,
         columns=columns,
         sites=sites,
+        format=format,
         timezone=timezone,
         start=start,
         end=end,
         exclude_users=exclude_users,
+        filters=filters,
         strict=strict,
         threads=n_workers,
     )
@@ -143,10 +155,14 @@ def audit(
     crs: str | None = None,
     columns: Mapping[str, str] | None = None,
     sites: Any = None,
-    timezone: str = "UTC",
+    format: str | None = None,
+    timezone: str | None = None,
     start: str | None = None,
     end: str | None = None,
     exclude_users: str | Path | Iterable[str] | None = None,
+    bbox: str | Sequence[float] | None = None,
+    min_days_active: int | None = None,
+    resample: str | None = None,
     attacks: int = 2000,
     seed: int = 0,
     workers: int | None = None,
@@ -156,13 +172,15 @@ def audit(
 
     ``events`` and ``published`` are paths or tables. The promise to hold the file to is the one it notes itself unless
     given. ``key`` tells which record is whose; what needs it is not checked without. ``cell``, ``step`` and ``crs``
-    are for files that do not tell theirs. ``attacks`` are drawn of each kind; the promise is checked exactly.
+    are for files that do not tell theirs. Give the options with which the events were read, so that the audit sees the
+    same samples. ``attacks`` are drawn of each kind; the promise is checked exactly.
     """
     progress = progress or Silent()
     n_workers = check_workers(workers)
     n_attacks = check_count(attacks, "attacks", least=1, most=_MOST_ATTACKS)
     seed = check_count(seed, "seed", least=0)
     given = given_grid(cell, step)
+    filters = Filters.parse(bbox, min_days_active, resample)
     progress.stage("reading")
     table = read_published(published, grid=given, crs=crs)
     promise = given_promise(k, tau, epsilon, whole, table.grid) or noted_promise(table)
@@ -171,10 +189,12 @@ def audit(
         grid=table.grid,
         columns=columns,
         sites=sites,
+        format=format,
         timezone=timezone,
         start=start,
         end=end,
         exclude_users=exclude_users,
+        filters=filters,
         projection=None if table.crs is None else parse_crs(table.crs),
         threads=n_workers,
     )
@@ -188,7 +208,7 @@ def audit(
             published=Target(make_records(table.boxes), own),
             promise=promise,
             grid=table.grid,
-            zone=Zone(timezone),
+            zone=Zone(found.timezone),
             n_attacks=n_attacks,
             seed=seed,
             workers=threads,

@@ -70,10 +70,14 @@ def anonymize(
         str, typer.Option(help="How often two users may hide each other: once, pair or spaced.")
     ] = "once",
     sites: options.Sites = None,
-    timezone: options.Timezone = "UTC",
+    format: options.Format = None,
+    timezone: options.Timezone = None,
     start: options.From = None,
     end: options.To = None,
     exclude_users: options.ExcludeUsers = None,
+    bbox: options.BBox = None,
+    min_days_active: options.MinDaysActive = None,
+    resample: options.Resample = None,
     key_out: Annotated[
         Path | None, typer.Option(help="Also write which record is whose (secret): .csv or .parquet.")
     ] = None,
@@ -123,10 +127,14 @@ def anonymize(
             reuse=reuse,
             columns=columns,
             sites=sites,
+            format=format,
             timezone=timezone,
             start=start,
             end=end,
             exclude_users=exclude_users,
+            bbox=bbox,
+            min_days_active=min_days_active,
+            resample=resample,
             strict=strict,
             seed=seed,
             workers=workers,
@@ -171,12 +179,20 @@ def audit(
         str | None, typer.Option(help="Coordinate system of a file that does not tell it, e.g. EPSG:3035.")
     ] = None,
     sites: options.Sites = None,
+    format: options.Format = None,
     timezone: Annotated[
-        str, typer.Option(help="Zone of times that come without one, and of the hours at home and at work.")
-    ] = "UTC",
+        str | None,
+        typer.Option(
+            help="Zone of times that come without one, and of the hours at home and at work; that of the format,"
+            " or UTC, unless given."
+        ),
+    ] = None,
     start: options.From = None,
     end: options.To = None,
     exclude_users: options.ExcludeUsers = None,
+    bbox: options.BBox = None,
+    min_days_active: options.MinDaysActive = None,
+    resample: options.Resample = None,
     attacks: Annotated[
         int,
         typer.Option(parser=options.whole_number, metavar="N", help="How many attacks to draw of each kind."),
@@ -225,10 +241,14 @@ def audit(
                 user_column, time_column, lat_column, lon_column, x_column, y_column, site_column
             ),
             sites=sites,
+            format=format,
             timezone=timezone,
             start=start,
             end=end,
             exclude_users=exclude_users,
+            bbox=bbox,
+            min_days_active=min_days_active,
+            resample=resample,
             attacks=attacks,
             seed=seed,
             workers=workers,

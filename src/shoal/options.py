@@ -8,6 +8,10 @@ from typing import Annotated
 import typer
 
 COLUMNS = "Names of columns"
+FORMATS = (
+    "cabspotting", "d4d-ivory-coast", "d4d-senegal", "foursquare", "geolife", "gpx", "mpat", "porto", "sessions",
+    "shanghai-telecom", "snap", "t-drive", "yjmob", "table",
+)  # fmt: skip  # spelled here as well, since help must not wait for the readers to load
 
 
 def whole_number(text: str) -> int:
@@ -26,17 +30,46 @@ def number(text: str) -> float:
         raise typer.BadParameter(f"expected a number, got {text!r}") from None
 
 
-Events = Annotated[Path, typer.Argument(help="CSV, TSV (also .gz) or Parquet, a file or a folder.")]
+Events = Annotated[
+    Path, typer.Argument(help="CSV, TSV (also .gz), Parquet or a known format; a file or a folder.")
+]
 Tau = Annotated[str | None, typer.Option(help="How long an attacker may have followed somebody, e.g. 30min.")]
 Epsilon = Annotated[str | None, typer.Option(help="How much more they may learn, e.g. 30min.")]
 Whole = Annotated[bool, typer.Option("--whole", help="Hide whole trajectories instead; no tau, no epsilon.")]
 Sites = Annotated[
     Path | None, typer.Option(help="Table of sites, for events with a site instead of a position.")
 ]
-Timezone = Annotated[str, typer.Option(help="Zone of times that come without one.")]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        metavar="NAME",
+        help=f"What the events are, unless recognised: {', '.join(FORMATS)}.",
+    ),
+]
+Timezone = Annotated[
+    str | None,
+    typer.Option(help="Zone of times that come without one; that of the format, or UTC, unless given."),
+]
 From = Annotated[str | None, typer.Option("--from", help="Leave out events before this time.")]
 To = Annotated[str | None, typer.Option("--to", help="Leave out events from this time on.")]
 ExcludeUsers = Annotated[Path | None, typer.Option(help="File with one user per line to leave out.")]
+BBox = Annotated[
+    str | None,
+    typer.Option(
+        "--bbox", metavar="W,S,E,N", help="Leave out events elsewhere: degrees, or metres for x and y."
+    ),
+]
+MinDaysActive = Annotated[
+    int | None,
+    typer.Option(
+        parser=whole_number, metavar="N", help="Leave out users with events on fewer days (of the time zone)."
+    ),
+]
+Resample = Annotated[
+    str | None,
+    typer.Option(metavar="PERIOD", help="Keep the first sample of each user in each period, e.g. 5min."),
+]
 Workers = Annotated[
     int | None, typer.Option(parser=whole_number, metavar="N", help="Threads; all cores unless given.")
 ]

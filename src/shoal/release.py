@@ -75,6 +75,7 @@ class Published:
         outcome, intake = self.outcome, self.events.intake
         precision = describe_granularity(granularity(outcome.boxes, self.events.grid))
         return {
+            "format": intake.format,
             "rows": intake.rows_read,
             "rows_dropped": intake.dropped,
             "duplicates": intake.duplicates,

@@ -135,6 +135,8 @@ def summary_lines(summary: dict[str, Any], promise: Promise, grid: Grid, output:
 
 def _intake(summary: dict[str, Any]) -> list[str]:
     lines = [f"{summary['users']:,} users, {summary['samples']:,} samples from {summary['rows']:,} rows"]
+    if summary["format"]:
+        lines.append(f"read as {summary['format']}")
     if summary["duplicates"]:
         lines.append(f"{summary['duplicates']:,} rows repeat another within one cell and time step")
     lines += [f"{rows:,} rows not used: {reason}" for reason, rows in summary["rows_dropped"].items()]

@@ -14,7 +14,7 @@ from shoal.schema import ALIASES, LAT, LON, SITE, TIME, USER, X, Y
 
 NO_HEADER = (
     "{title} seems to have no header line: expected column names such as user, time, lat, lon"
-    " in its first line; add one."
+    " in its first line; add one, or name its --format."
 )
 _POSITIONS: tuple[tuple[str, ...], ...] = ((LAT, LON), (X, Y), (SITE,))
 _WEAK = frozenset({"id", "tid", "track_id", "trajectory_id"})  # a user only where nothing says so better
@@ -41,6 +41,11 @@ class Roles:
 def flag(role: str) -> str:
     """The option that names the column of a role."""
     return f"--{role}-column"
+
+
+def plain(name: str) -> str:
+    """A column's name as it is compared: ``User ID`` is user_id."""
+    return "_".join(name.lower().split())
 
 
 def find_roles(
@@ -140,12 +145,12 @@ class _Finder:
             return [name for name in self._names if name == self._mapping[role]]
         taken = set(self._mapping.values())
         aliases = ALIASES[role]
-        return [name for name in self._names if name.strip().lower() in aliases and name not in taken]
+        return [name for name in self._names if plain(name) in aliases and name not in taken]
 
     def _find(self, role: str) -> str | None:
         candidates = self._candidates(role)
-        exact = [name for name in candidates if name.strip().lower() == role]
-        strong = [name for name in candidates if name.strip().lower() not in _WEAK]
+        exact = [name for name in candidates if plain(name) == role]
+        strong = [name for name in candidates if plain(name) not in _WEAK]
         for chosen in (exact, strong, candidates):
             if len(chosen) == 1:
                 return chosen[0]

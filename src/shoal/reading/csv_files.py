@@ -6,7 +6,7 @@ import csv
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -21,6 +21,7 @@ _HEAD_BYTES = 1 << 20
 _BLOCK_BYTES = 1 << 24
 _SEPARATORS = ",;\t|"
 _FAULT = "it is damaged, or a quotation mark is never closed"
+_FAULT_UNQUOTED = "it is damaged or of another kind"
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 _UTF16 = ("ÿþ".encode(), "þÿ".encode())  # its mark, as the stream passes it on
 
@@ -35,7 +36,7 @@ class CsvFile:
         self._path = path
         self._kind = "TSV" if tabs else "CSV"
         with guarded(title, self._kind):
-            with self._stream() as stream:
+            with text_stream(path) as stream:
                 head = stream.read(_HEAD_BYTES)
             header, self._lines_skipped = _header_line(head, title)
             self._separator = "\t" if tabs else _separator(header)
@@ -44,37 +45,66 @@ class CsvFile:
     def batches(self, columns: Mapping[str, str], reject: Reject, *, threads: int) -> Iterator[Any]:
         """Batches of the wanted columns as bytes."""
         places = {role: f"c{self.names.index(name)}" for role, name in columns.items()}
-        with guarded(self.title, self._kind, _FAULT), self._stream() as stream:
-            reader = self._reader(stream, sorted(set(places.values())), reject, threads)
-            for batch in reader:
-                yield _without_line_breaks(
-                    batch.select(list(places.values())).rename_columns(list(places)), reject
-                )
+        wanted = sorted(set(places.values()))
+        layout = TextLayout(len(self.names), self._separator, self._lines_skipped)
+        for batch in text_rows(self._path, self.title, self._kind, layout, wanted, reject, threads=threads):
+            yield batch.select(list(places.values())).rename_columns(list(places))
 
-    def _stream(self) -> Any:
-        compression = "gzip" if self._path.suffix.lower() == ".gz" else None
-        return pa.PythonFile(Utf8Stream(pa.input_stream(str(self._path), compression=compression)), mode="r")
 
-    def _reader(self, stream: Any, wanted: list[str], reject: Reject, threads: int) -> Any:
-        def skip(row: Any) -> str:
-            reject(1 + row.text.count("\n"))  # a quotation mark that is not closed swallows lines
-            return "skip"
+class TextLayout(NamedTuple):
+    """How the rows of a text file are written; its columns are c0, c1 and so on."""
 
-        return pa.csv.open_csv(
+    n_columns: int
+    separator: str
+    lines_skipped: int = 0
+    quoted: bool = True
+
+
+def text_stream(path: Path) -> Any:
+    """A text file as a stream of UTF-8, unpacked where its name ends in .gz."""
+    compression = "gzip" if path.suffix.lower() == ".gz" else None
+    return pa.PythonFile(Utf8Stream(pa.input_stream(str(path), compression=compression)), mode="r")
+
+
+def text_rows(
+    path: Path,
+    title: str,
+    kind: str,
+    layout: TextLayout,
+    wanted: list[str],
+    reject: Reject,
+    *,
+    threads: int,
+) -> Iterator[Any]:
+    """Batches of some columns of a text file as text; rows with more or fewer columns are rejected."""
+
+    def skip(row: Any) -> str:
+        reject(1 + row.text.count("\n"))  # a quotation mark that is not closed swallows lines
+        return "skip"
+
+    with guarded(title, kind, _FAULT if layout.quoted else _FAULT_UNQUOTED), text_stream(path) as stream:
+        reader = pa.csv.open_csv(
             stream,
             pa.csv.ReadOptions(
-                column_names=[f"c{place}" for place in range(len(self.names))],
-                skip_rows=self._lines_skipped,
+                column_names=[f"c{place}" for place in range(layout.n_columns)],
+                skip_rows=layout.lines_skipped,
                 block_size=_BLOCK_BYTES,
                 use_threads=threads > 1,
             ),
-            pa.csv.ParseOptions(delimiter=self._separator, newlines_in_values=True, invalid_row_handler=skip),
+            pa.csv.ParseOptions(
+                delimiter=layout.separator,
+                quote_char='"' if layout.quoted else False,
+                newlines_in_values=layout.quoted,
+                invalid_row_handler=skip,
+            ),
             pa.csv.ConvertOptions(
                 include_columns=wanted,
                 column_types=dict.fromkeys(wanted, pa.string()),
                 strings_can_be_null=False,
             ),
         )
+        for batch in reader:
+            yield _without_line_breaks(batch, reject) if layout.quoted else batch
 
 
 def _header_line(head: bytes, title: str) -> tuple[str, int]:

@@ -18,13 +18,16 @@ from shoal.promise import Grid
 from shoal.reading.batches import Batch, digest
 from shoal.reading.columns import Roles, find_roles
 from shoal.reading.coordinates import check_coordinates
+from shoal.reading.density import dense_samples
+from shoal.reading.filters import NO_FILTERS, Filters, keep_active, keep_first, keep_inside
+from shoal.reading.foreign import open_events
 from shoal.reading.intake import MALFORMED, Intake, check_strict, in_order, nothing_left
 from shoal.reading.period import Period
 from shoal.reading.positions import ByDegrees, ByMetres, Locator
 from shoal.reading.projection import Plane
 from shoal.reading.settling import settle_cells, settle_samples, settle_times, settle_users
 from shoal.reading.sites import read_sites
-from shoal.reading.sources import Source, open_source
+from shoal.reading.sources import Source
 from shoal.reading.strays import stray_times
 from shoal.reading.texts import texts_of
 from shoal.reading.users import Users
@@ -42,6 +45,7 @@ class Events:
     grid: Grid
     projection: Plane | None
     intake: Intake
+    timezone: str = "UTC"
 
 
 def read_events(
@@ -50,10 +54,12 @@ def read_events(
     grid: Grid,
     columns: Mapping[str, str] | None = None,
     sites: object = None,
-    timezone: str = "UTC",
+    format: str | None = None,
+    timezone: str | None = None,
     start: str | None = None,
     end: str | None = None,
     exclude_users: str | os.PathLike[str] | Iterable[object] | None = None,
+    filters: Filters = NO_FILTERS,
     strict: bool = False,
     projection: Plane | None = None,
     threads: int | None = None,
@@ -61,16 +67,21 @@ def read_events(
     """Read a file, a folder or a table of events into samples.
 
     ``columns`` maps roles (user, time, lat, lon, x, y, site) to names of columns; others are found by their
-    usual names. ``start`` and ``end`` are ISO 8601, half open. Degrees are brought to the plane of ``projection``
-    if one is given (an audit takes that of the release), else to one centred on them. The result depends on
-    neither the order of the rows nor the number of threads.
+    usual names. ``format`` names one of other people's; without it they are recognised where there is no doubt.
+    Times without a zone are in ``timezone``, else in that of the format, else UTC. ``start`` and ``end`` are ISO 8601,
+    half open. Degrees are brought to the plane of ``projection`` if one is given (an audit takes that of the release),
+    else to one centred on them. The result depends on neither the order of the rows nor the number of threads.
     """
-    zone = Zone(timezone)
-    period = Period.parse(start, end, zone)
     excluded = _excluded(exclude_users)
-    table = open_source(source)
+    if timezone is not None:
+        Period.parse(start, end, Zone(timezone))  # before files are opened
+    table, sites, zone_of_format, format = open_events(source, name=format, sites=sites, columns=columns)
+    zone = Zone(timezone or zone_of_format)
+    period = Period.parse(start, end, zone)
     roles = find_roles(table.names, columns, table.title, has_sites=sites is not None)
     locate = _locator(roles, sites)
+    if filters.bbox is not None:
+        filters.bbox.check(geographic=locate.geographic)
     if projection is not None:
         check_coordinates(projection.crs, geographic=locate.geographic)
     users = Users()
@@ -81,7 +92,13 @@ def read_events(
 
     settle_times(batches, period)
     names, not_found = settle_users(batches, users.names, excluded)
+    if filters.bbox is not None:
+        keep_inside(batches, filters.bbox)
+    if filters.min_days_active is not None:
+        keep_active(batches, len(names), filters.min_days_active, zone)
     projection = settle_cells(batches, grid.cell_m, projection, geographic=locate.geographic)
+    if filters.resample_s is not None:
+        keep_first(batches, filters.resample_s)
     dropped: Counter[str] = sum((batch.dropped for batch in batches), Counter({MALFORMED: sum(malformed)}))
     rows_read = sum(batch.rows for batch in batches) + sum(malformed)
     if strict:
@@ -89,6 +106,8 @@ def read_events(
     if dropped.total() == rows_read:
         raise nothing_left(dropped, rows_read, table.title)
     warnings = [*table.warnings, *stray_times(batch.when for batch in batches)]
+    if filters.resample_s is None:
+        warnings += dense_samples(batches, len(names))
     if not_found:
         warnings.append(f"{not_found:,} of {len(excluded):,} users to exclude do not occur in the events.")
     samples = settle_samples(batches, names, grid)
@@ -99,8 +118,9 @@ def read_events(
         columns_used=roles.used,
         columns_dropped=roles.dropped,
         warnings=warnings,
+        format=format,
     )
-    return Events(samples, grid, projection, intake)
+    return Events(samples, grid, projection, intake, zone.name)
 
 
 def _locator(roles: Roles, sites: object) -> Locator:

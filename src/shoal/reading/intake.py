@@ -20,6 +20,12 @@ POSITION_ZERO = "position 0/0"
 UNKNOWN_SITE = "unknown site"
 OUTSIDE_PERIOD = "before --from or after --to"
 EXCLUDED = "excluded user"
+OUTSIDE_BOX = "outside --bbox"
+SELDOM_SEEN = "user active on fewer than --min-days-active days"
+RESAMPLED = "not the first in its --resample period"
+
+# Left out because the user asked for it.
+CHOSEN = frozenset({OUTSIDE_PERIOD, EXCLUDED, OUTSIDE_BOX, SELDOM_SEEN, RESAMPLED})
 
 # A row with several faults counts under the first of these.
 REASONS = (
@@ -35,15 +41,18 @@ REASONS = (
     TIME_OUT_OF_RANGE,
     OUTSIDE_PERIOD,
     EXCLUDED,
+    OUTSIDE_BOX,
+    SELDOM_SEEN,
+    RESAMPLED,
 )
-CHOSEN = frozenset({OUTSIDE_PERIOD, EXCLUDED})  # left out because the user asked for it
 
 
 @dataclass(frozen=True)
 class Intake:
     """How many rows were read, why some were left out, and which columns were used.
 
-    ``rows_read`` is the number of samples plus ``duplicates`` plus all of ``dropped``.
+    ``rows_read`` is the number of samples plus ``duplicates`` plus all of ``dropped``. ``format`` is the name of one
+    that is not a plain table; a row of such a format may count as several: a session as two, a trip once per position.
     """
 
     rows_read: int
@@ -52,6 +61,7 @@ class Intake:
     columns_used: dict[str, str]
     columns_dropped: list[str]
     warnings: list[str]
+    format: str | None = None
 
 
 def in_order(dropped: Mapping[str, int]) -> dict[str, int]:
@@ -80,7 +90,7 @@ def nothing_left(dropped: Mapping[str, int], rows_read: int, title: str) -> Inpu
         return InputError(f"{title} has no rows: expected at least one row below the column names.")
     remedy = "check the columns and their formats, or name others with --user-column and the like"
     if set(in_order(dropped)) <= CHOSEN:
-        remedy = "widen --from and --to, or exclude fewer users"
+        remedy = "widen --from and --to, exclude fewer users, or widen --bbox and the like"
     elif UNPARSABLE_TIME in dropped:
         remedy = "times must be ISO 8601 or Unix seconds or milliseconds; see --time-column"
     elif UNPARSABLE_POSITION in dropped:

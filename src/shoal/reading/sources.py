@@ -72,8 +72,10 @@ def open_path(path: Path) -> Source:
         raise InputError(f"{str(path)!r} cannot be opened: check the path and its permissions.") from None
     kind = kind_of(path)
     if kind is None:
-        raise InputError(f"{path.name!r} has an unknown suffix: {EXPECTED}; rename or convert it.")
-    return _open_file(path, kind, repr(path.name))
+        raise InputError(
+            f"{path.name!r} has an unknown suffix: {EXPECTED}; rename or convert it, or name its --format."
+        )
+    return open_file(path, kind, repr(path.name))
 
 
 def kind_of(path: Path) -> str | None:
@@ -82,7 +84,8 @@ def kind_of(path: Path) -> str | None:
     return next((kind for suffix, kind in SUFFIXES.items() if name.endswith(suffix)), None)
 
 
-def _open_file(path: Path, kind: str, title: str) -> Source:
+def open_file(path: Path, kind: str, title: str) -> Source:
+    """A file of a kind: csv, tsv or parquet."""
     from shoal.reading.csv_files import CsvFile
     from shoal.reading.parquet_files import ParquetFile
 
@@ -112,10 +115,10 @@ def _open_folder(folder: Path) -> Source:
         raise InputError(f"{title} holds no data files: {EXPECTED}.")
     if len(kinds) > 1:
         raise InputError(f"{title} holds files of several kinds ({', '.join(kinds)}): keep one kind.")
-    return _Folder(title, files, others)
+    return Folder(title, files, others)
 
 
-class _Folder:
+class Folder:
     """Files of one kind, read one after the other; messages number them, since names may be of people."""
 
     def __init__(self, title: str, files: list[tuple[Path, str]], others: int) -> None:
@@ -127,9 +130,10 @@ class _Folder:
 
     def _open(self, number: int) -> Source:
         path, kind = self._files[number]
-        return _open_file(path, kind, f"File {number + 1} of {len(self._files)} in {self.title.lower()}")
+        return open_file(path, kind, f"File {number + 1} of {len(self._files)} in {self.title.lower()}")
 
     def batches(self, columns: Mapping[str, str], reject: Reject, *, threads: int) -> Iterator[Any]:
+        """Batches of all files, one file after the other."""
         for number in range(len(self._files)):
             source = self._open(number)
             lacking = [role for role, name in columns.items() if source.names.count(name) != 1]

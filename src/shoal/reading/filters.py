@@ -1,0 +1,149 @@
+"""What else may be left out by choice: a part of the map, people seldom seen, samples closer than a period."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from shoal.errors import InputError, ParameterError
+from shoal.promise import parse_duration
+from shoal.reading import intake
+from shoal.reading.batches import Batch
+from shoal.reading.positions import Places
+from shoal.reading.zones import DAY_S, Zone
+from shoal.samples import Bools, Int64s
+
+_DAYS_BEFORE_1970 = 800_000  # more than since the year 1
+_MOST_DAYS = 1 << 22  # more than up to the year 9999
+
+
+@dataclass(frozen=True)
+class Box:
+    """West, south, east and north edge in degrees, or in metres for x and y; edges belong to it."""
+
+    west: float
+    south: float
+    east: float
+    north: float
+
+    @classmethod
+    def parse(cls, text: str | Sequence[float]) -> Box:
+        """A box from ``W,S,E,N``."""
+        wanted = ParameterError("bbox must be four numbers W,S,E,N: west, south, east and north edge.")
+        try:
+            edges = [float(part) for part in (text.split(",") if isinstance(text, str) else text)]
+        except (TypeError, ValueError):
+            raise wanted from None
+        if len(edges) != 4 or not all(map(math.isfinite, edges)):
+            raise wanted
+        box = cls(*edges)
+        if box.south > box.north:
+            raise ParameterError("bbox must be W,S,E,N with S no larger than N: swap them.")
+        return box
+
+    def check(self, *, geographic: bool) -> None:
+        """Refuse edges that are none of these coordinates; only degrees go round the Earth."""
+        if geographic:
+            if not (self.south >= -90 and self.north <= 90 and max(abs(self.west), abs(self.east)) <= 180):
+                raise InputError(
+                    "bbox must be in degrees, as the events are: W,S,E,N from -180 to 180 and -90 to 90."
+                )
+        elif self.west > self.east:
+            raise ParameterError("bbox must be W,S,E,N with W no larger than E: swap them.")
+
+    def holds(self, places: Places) -> Bools:
+        """Which places lie inside; a box of degrees with W larger than E spans the date line."""
+        x, y = places
+        east_of, west_of = x >= self.west, x <= self.east
+        along = east_of & west_of if self.west <= self.east else east_of | west_of
+        inside: Bools = along & (y >= self.south) & (y <= self.north)
+        return inside
+
+
+@dataclass(frozen=True)
+class Filters:
+    """What to leave out; None leaves nothing out."""
+
+    bbox: Box | None = None
+    min_days_active: int | None = None
+    resample_s: int | None = None
+
+    @classmethod
+    def parse(
+        cls, bbox: str | Sequence[float] | None, min_days_active: int | None, resample: str | None
+    ) -> Filters:
+        """Filters from what users write."""
+        days: Any = min_days_active
+        if days is not None and (isinstance(days, bool) or not isinstance(days, Integral) or days < 1):
+            raise ParameterError(f"min days active must be a whole number of at least 1, got {days!r}.")
+        seconds = None if resample is None else parse_duration(resample, "resample")
+        if seconds is not None and seconds.denominator != 1:
+            raise ParameterError(f"resample must be a whole number of seconds, got {resample!r}.")
+        return cls(
+            bbox=None if bbox is None else Box.parse(bbox),
+            min_days_active=None if days is None else int(days),
+            resample_s=None if seconds is None else int(seconds),
+        )
+
+
+NO_FILTERS = Filters()
+
+
+def keep_inside(batches: list[Batch], box: Box) -> None:
+    """Drop rows outside a box; places are still degrees, or metres."""
+    for batch in batches:
+        batch.keep(box.holds(batch.places)[batch.place], intake.OUTSIDE_BOX)
+
+
+def keep_active(batches: list[Batch], n_users: int, min_days: int, zone: Zone) -> None:
+    """Drop users with rows on fewer different days, on the clock of a zone."""
+    seen = np.empty(0, np.int64)  # user and day in one number
+    for batch in batches:
+        days = zone.from_utc(batch.when) // DAY_S
+        seen = np.union1d(seen, batch.user * np.int64(_MOST_DAYS) + (days + _DAYS_BEFORE_1970))
+    active = np.bincount(seen // _MOST_DAYS, minlength=n_users) >= min_days
+    for batch in batches:
+        batch.keep(active[batch.user], intake.SELDOM_SEEN)
+
+
+def keep_first(batches: list[Batch], period_s: int) -> None:
+    """Drop all but each user's first row in each period, counted from 1970 on; places are cells.
+
+    Among rows of one second the one with the smallest cell is kept, whatever the order of rows.
+    """
+    for batch in batches:
+        batch.keep(_firsts([batch], period_s), intake.RESAMPLED)
+    firsts = _firsts(batches, period_s)
+    edges = np.cumsum([0, *(len(batch.when) for batch in batches)])
+    for batch, start, end in zip(batches, edges[:-1], edges[1:], strict=True):
+        batch.keep(firsts[start:end], intake.RESAMPLED)
+
+
+def _firsts(batches: list[Batch], period_s: int) -> Bools:
+    if not batches:
+        return np.empty(0, bool)
+    user, when, x, y = (
+        np.concatenate(columns)
+        for columns in zip(
+            *(
+                (batch.user, batch.when, batch.places.first[batch.place], batch.places.second[batch.place])
+                for batch in batches
+            ),
+            strict=True,
+        )
+    )
+    order = np.lexsort((y, x, when, user))
+    changed = _changed(user[order]) | _changed(when[order] // period_s)
+    first = np.zeros(len(user), bool)
+    first[order[changed]] = True
+    return first
+
+
+def _changed(values: Int64s) -> Bools:
+    """Where a value differs from the one before; the first always does."""
+    return np.concatenate([[True], values[1:] != values[:-1]])[: len(values)]

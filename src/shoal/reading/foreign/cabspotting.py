@@ -1,0 +1,29 @@
+"""Cabspotting: one text file per taxi of San Francisco, Unix seconds, newest or oldest row first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from shoal.reading.foreign.files import stem
+from shoal.reading.foreign.format import Format, mostly
+from shoal.reading.foreign.rows import Columns, Layout, RowFiles, same
+from shoal.schema import LAT, LON, TIME, USER
+
+_ROW = r"-?\d{1,2}\.\d+ -?\d{1,3}\.\d+ [01] \d{9,10}"
+
+
+def _tell(columns: Columns, path: Path) -> Iterator[Columns]:
+    yield {**columns, USER: same(stem(path).removeprefix("new_"), columns)}
+
+
+_LAYOUT = Layout("Cabspotting", (LAT, LON, "occupied", TIME), separator=" ", unused=("occupied",), tell=_tell)
+
+CABSPOTTING = Format(
+    name="cabspotting",
+    what="Cabspotting taxis of San Francisco",
+    files=r"new_\w+\.txt",
+    example="new_abboip.txt and the like",
+    recognises=lambda _, lines: mostly(_ROW, lines),
+    open=lambda files: RowFiles(files, _LAYOUT),
+)

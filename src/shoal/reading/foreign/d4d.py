@@ -1,0 +1,140 @@
+"""D4D challenges of Orange: who was at which antenna; where antennas are stands in a table beside the data.
+
+An unknown antenna is -1 and stays unknown. Each file of the fine-grained sets has users of its own: the same number
+in two files is not the same person.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+
+from shoal.errors import InputError
+from shoal.reading.foreign.files import Files, head_lines, matching, stem
+from shoal.reading.foreign.format import Format, mostly
+from shoal.reading.foreign.rows import Columns, Layout, RowFiles
+from shoal.reading.sources import Source, guarded
+from shoal.schema import LAT, LON, SITE, TIME, USER
+
+_STAMP = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"
+_CONTEXT = "ContextData"  # of D4D Senegal
+_ANTENNA = r"-?\d+\t-?\d+(\.\d+)?\t-?\d+(\.\d+)?"  # number, longitude, latitude
+
+
+def _reader(kind: str, separator: str, coarse: str) -> Callable[[Files], Source]:
+    """Opens the files of a set; users of different files of a fine-grained set are told apart."""
+
+    def tell_apart(columns: Columns, path: Path) -> Iterator[Columns]:
+        known = pc.not_equal(pc.utf8_trim_whitespace(columns[USER]), "")
+        apart = pc.binary_join_element_wise(pa.scalar(stem(path)), columns[USER], "/")
+        yield {**columns, USER: pc.if_else(known, apart, pa.scalar("", pa.string()))}
+
+    def open_files(files: Files) -> Source:
+        n_coarse = len(matching(files.paths, coarse))
+        if 0 < n_coarse < len(files.paths):
+            raise InputError(
+                f"{files.title} holds sets of different detail ({n_coarse} of {len(files.paths)} files are coarse):"
+                " give the folder of one set."
+            )
+        tell = tell_apart if len(files.paths) > 1 and not n_coarse else None
+        return RowFiles(
+            files, Layout(kind, (USER, TIME, SITE), separator=separator, roles=(USER, TIME, SITE), tell=tell)
+        )
+
+    return open_files
+
+
+def _sites(files: Files, given: object, wanted: str) -> object:
+    """The table of antennas: given, or found under its name near the data."""
+    if given is None:
+        given = _near(files, wanted)
+        if given is None:
+            name = wanted.replace("\\", "")
+            raise InputError(
+                f"{files.title} gives positions by number, and there is no {name} beside it:"
+                " name the table (columns site and lat, lon) with --sites."
+            )
+    if isinstance(given, str | os.PathLike) and mostly(_ANTENNA, head_lines(Path(given))):
+        with guarded("The table of sites", "a table of antennas"):
+            return pa.csv.read_csv(
+                given,
+                pa.csv.ReadOptions(column_names=[SITE, LON, LAT]),
+                pa.csv.ParseOptions(delimiter="\t"),
+                pa.csv.ConvertOptions(column_types={SITE: pa.string(), LON: pa.float64(), LAT: pa.float64()}),
+            )
+    return given
+
+
+def _near(files: Files, name: str) -> Path | None:
+    """A file by its name, upper or lower case, in the folder of the data, the one above, or its context data."""
+    start = files.paths[0].absolute().parent
+    for folder in (start, start.parent):
+        near = [*folder.glob("*"), *folder.glob(f"{_CONTEXT}/*")]
+        found = matching([path for path in near if path.is_file()], name)
+        if found:
+            return sorted(found)[0]
+    return None
+
+
+_IVORY_FILES = r"(SUBPREF_)?POS_SAMPLE_\w+\.TSV(\.gz)?"
+_IVORY_COARSE = r"SUBPREF_.*"
+_ANTENNAS, _SUBPREFECTURES = r"ANT_POS\.TSV", r"SUBPREF_POS_LONLAT\.TSV"
+
+
+def _ivory_coast_sites(files: Files, given: object) -> object:
+    coarse = matching(files.paths, _IVORY_COARSE)
+    return _sites(files, given, _SUBPREFECTURES if coarse else _ANTENNAS)
+
+
+def _recognises_ivory_coast(path: Path, lines: list[str]) -> bool:
+    return mostly(rf"-?\d+\t{_STAMP}\t-?\d+", lines) and bool(matching([path], _IVORY_FILES))
+
+
+IVORY_COAST = Format(
+    name="d4d-ivory-coast",
+    what="D4D Ivory Coast, individual trajectories (sets 2 and 3)",
+    files=_IVORY_FILES,
+    example="POS_SAMPLE_0.TSV to POS_SAMPLE_9.TSV",
+    recognises=_recognises_ivory_coast,
+    open=_reader("D4D Ivory Coast", "\t", _IVORY_COARSE),
+    beside=f"{_ANTENNAS}|{_SUBPREFECTURES}",
+    sites=_ivory_coast_sites,
+)
+
+_SENEGAL_FILES = r"SET[23]_[PM]\d+\.CSV(\.gz)?"
+_SENEGAL_COARSE = r"SET3_.*"
+_SITES = r"SITE_ARR_LONLAT\.CSV"
+
+
+def _senegal_sites(files: Files, given: object) -> object:
+    """Sites; for the coarse set arrondissements, each at the mean of its sites."""
+    found = _sites(files, given, _SITES)
+    if not (isinstance(found, str | os.PathLike) and matching(files.paths, _SENEGAL_COARSE)):
+        return found
+    with guarded("The table of sites", "CSV"):
+        table = pa.csv.read_csv(found)
+        if not {"arr_id", LON, LAT} <= set(table.column_names):
+            return found
+        means = table.group_by("arr_id").aggregate([(LON, "mean"), (LAT, "mean")])
+        return means.select(["arr_id", "lon_mean", "lat_mean"]).rename_columns([SITE, LON, LAT])
+
+
+def _recognises_senegal(path: Path, lines: list[str]) -> bool:
+    return mostly(rf"-?\d+,{_STAMP},-?\d+", lines) and bool(matching([path], _SENEGAL_FILES))
+
+
+SENEGAL = Format(
+    name="d4d-senegal",
+    what="D4D Senegal, individual trajectories (sets 2 and 3)",
+    files=_SENEGAL_FILES,
+    example="SET2_P01.CSV to SET2_P25.CSV",
+    recognises=_recognises_senegal,
+    open=_reader("D4D Senegal", ",", _SENEGAL_COARSE),
+    beside=_SITES,
+    sites=_senegal_sites,
+)

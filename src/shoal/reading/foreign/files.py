@@ -1,0 +1,81 @@
+"""Files of a format: one, or those of a folder. Messages number them, since their names may be of people."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+from shoal.errors import InputError, ShoalError
+from shoal.reading.csv_files import text_stream
+from shoal.reading.sources import guarded, kind_of
+
+_HEAD_BYTES = 1 << 16
+
+
+class Files(NamedTuple):
+    """Files to read one after the other; ``root`` is the folder they are in, ``others`` counts what is left."""
+
+    title: str
+    root: Path
+    paths: list[Path]
+    others: int
+    in_folder: bool
+
+    def title_of(self, number: int) -> str:
+        """What messages call the file of a number, counted from 0."""
+        if self.in_folder:
+            return f"File {number + 1} of {len(self.paths)} in {self.title[0].lower()}{self.title[1:]}"
+        return self.title
+
+    @property
+    def warnings(self) -> list[str]:
+        """What to say of files that are not read."""
+        return [f"{self.others:,} other files in the folder were not read."] if self.others else []
+
+
+def find_files(path: Path, pattern: str, beside: str, expected: str) -> Files:
+    """A file, whatever its name, or the files of a folder whose names match."""
+    if not path.is_dir():
+        return Files(repr(path.name), path.parent, [path], 0, in_folder=False)
+    everything = files_in(path)
+    wanted = matching(everything, pattern)
+    title = f"Folder {path.name!r}"
+    if not wanted:
+        raise InputError(f"{title} holds no such files: expected {expected}; check the path and --format.")
+    others = len(everything) - len(wanted) - len(matching(everything, beside))
+    return Files(title, path, wanted, others, in_folder=True)
+
+
+def matching(paths: list[Path], pattern: str) -> list[Path]:
+    """Files whose names match a regular expression, upper or lower case alike."""
+    return [path for path in paths if re.fullmatch(pattern, path.name, re.IGNORECASE)]
+
+
+def files_in(folder: Path) -> list[Path]:
+    """All files below a folder in the order of their paths, except hidden ones."""
+    return [
+        path
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and not any(part.startswith((".", "_")) for part in path.relative_to(folder).parts)
+    ]
+
+
+def head_lines(path: Path) -> list[str]:
+    """The first lines of a text file; none of a file that is empty, not text or not readable."""
+    if kind_of(path) == "parquet":
+        return []
+    try:
+        with guarded("", ""), text_stream(path) as stream:
+            head = stream.read(_HEAD_BYTES)
+    except ShoalError:
+        return []
+    if b"\0" in head:
+        return []
+    lines: list[str] = head.decode("utf-8", "replace").removeprefix("\ufeff").splitlines()
+    return lines[:-1] if len(head) == _HEAD_BYTES and len(lines) > 1 else lines
+
+
+def stem(path: Path) -> str:
+    """A file's name without its suffixes."""
+    return path.name.split(".")[0]

@@ -1,0 +1,32 @@
+"""mPat Shenzhen: calls with the position of the antenna, longitude first although its labels say otherwise."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from shoal.reading.foreign.format import Format, mostly
+from shoal.reading.foreign.rows import Layout, RowFiles
+from shoal.schema import LAT, LON, TIME, USER
+
+# Ten digits of a SIM card and a place in Shenzhen tell these rows from anybody's four columns.
+_ROW = r"\d{10},\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,11[345]\.\d+,2[23]\.\d+"
+_LABELS = r"[^,]*,[^,]*time[^,]*,\s*latitude\s*,\s*longitude\s*"
+
+
+def _recognises(path: Path, lines: list[str]) -> bool:  # noqa: ARG001
+    """Rows, also below the labels of the page: no latitude is beyond 90, so labels that say so are wrong."""
+    if lines and re.fullmatch(_LABELS, lines[0], re.IGNORECASE):
+        lines = lines[1:]
+    return mostly(_ROW, lines)
+
+
+MPAT = Format(
+    name="mpat",
+    what="mPat calls of Shenzhen",
+    files=r".*\.(txt|csv)(\.gz)?",
+    example="a .txt or .csv file of rows such as SIM,time,longitude,latitude",
+    recognises=_recognises,
+    open=lambda files: RowFiles(files, Layout("mPat", (USER, TIME, LON, LAT), header=_LABELS)),
+    timezone="Asia/Shanghai",
+)

@@ -1,0 +1,114 @@
+"""Which format events have, and opening them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from shoal.errors import InputError
+from shoal.reading.foreign.cabspotting import CABSPOTTING
+from shoal.reading.foreign.d4d import IVORY_COAST, SENEGAL
+from shoal.reading.foreign.files import files_in, find_files, head_lines, matching
+from shoal.reading.foreign.format import Format
+from shoal.reading.foreign.foursquare import FOURSQUARE
+from shoal.reading.foreign.geolife import GEOLIFE
+from shoal.reading.foreign.gpx import GPX
+from shoal.reading.foreign.mpat import MPAT
+from shoal.reading.foreign.porto import PORTO
+from shoal.reading.foreign.sessions import SESSIONS
+from shoal.reading.foreign.shanghai import SHANGHAI
+from shoal.reading.foreign.snap import SNAP
+from shoal.reading.foreign.t_drive import T_DRIVE
+from shoal.reading.foreign.yjmob import YJMOB
+from shoal.reading.sources import Source, open_source
+from shoal.schema import TIME
+
+FORMATS = (
+    CABSPOTTING, IVORY_COAST, SENEGAL, FOURSQUARE, GEOLIFE, GPX, MPAT, PORTO, SESSIONS, SHANGHAI, SNAP, T_DRIVE,
+    YJMOB,
+)  # fmt: skip
+TABLE = "table"  # a plain table with a header, whatever it looks like
+FORMAT_NAMES = (*(known.name for known in FORMATS), TABLE)
+_MOST_HEADS = 20  # the first files of a folder may be empty
+
+
+class Opened(NamedTuple):
+    """Events ready to be read; ``format`` is None for a plain table."""
+
+    source: Source
+    sites: object
+    timezone: str
+    format: str | None
+
+
+def open_events(
+    source: object, *, name: str | None, sites: object, columns: Mapping[str, str] | None
+) -> Opened:
+    """Open events of a named format, or of the one they are recognised to have.
+
+    Whoever names columns says that the events are a plain table.
+    """
+    chosen = _named(name)
+    if name is None and not columns and isinstance(source, str | os.PathLike):
+        chosen = recognise(Path(source))
+    if chosen is None:
+        return Opened(open_source(source), sites, "UTC", None)
+    if columns and (chosen is not SESSIONS or TIME in columns):
+        raise InputError(
+            f"The columns of format {chosen.name} are known: leave out --user-column and the like, or --format."
+        )
+    if sites is not None and chosen.sites is None and chosen is not SESSIONS:
+        raise InputError(f"Format {chosen.name} has positions of its own: leave out --sites.")
+    if not isinstance(source, str | os.PathLike):
+        if chosen.wraps is None:
+            raise InputError(f"Format {chosen.name} is one of files: expected a path, got a table.")
+        return Opened(chosen.wraps(open_source(source)), sites, chosen.timezone, chosen.name)
+    path = Path(source)
+    if not path.exists():
+        raise InputError(f"No file or folder {str(path)!r}: expected {chosen.example}; check the path.")
+    files = find_files(path, chosen.files, chosen.beside, chosen.example)
+    found = sites if chosen.sites is None else chosen.sites(files, sites)
+    return Opened(chosen.open(files), found, chosen.timezone, chosen.name)
+
+
+def recognise(path: Path) -> Format | None:
+    """The format that a file's content, or a folder's files, are sure to have; None if there is none."""
+    try:
+        paths = files_in(path) if path.is_dir() else [path] if path.is_file() else []
+        heads = _Heads()
+        found = [known for known in FORMATS if _fits(known, paths, heads, in_folder=path.is_dir())]
+    except OSError:  # whoever opens it will say what is wrong
+        return None
+    if len(found) > 1:
+        raise InputError(
+            f"{path.name!r} could be {' or '.join(known.name for known in found)}: choose one with --format."
+        )
+    return found[0] if found else None
+
+
+class _Heads(dict[Path, list[str]]):
+    """The first lines of files, each read once."""
+
+    def __missing__(self, path: Path) -> list[str]:
+        self[path] = head_lines(path)
+        return self[path]
+
+
+def _fits(known: Format, paths: list[Path], heads: _Heads, *, in_folder: bool) -> bool:
+    """Whether the first file of some that is not empty is of a format."""
+    if in_folder:
+        paths = matching(paths, known.files)[:_MOST_HEADS]
+    first = next((path for path in paths if any(map(str.strip, heads[path]))), None)
+    return first is not None and known.recognises(first, heads[first])
+
+
+def _named(name: str | None) -> Format | None:
+    wanted = TABLE if name is None else str(name).lower()
+    if wanted == TABLE:
+        return None
+    for known in FORMATS:
+        if known.name == wanted:
+            return known
+    raise InputError(f"Unknown format {name!r} for --format: expected one of {', '.join(FORMAT_NAMES)}.")

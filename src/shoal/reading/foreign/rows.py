@@ -1,0 +1,104 @@
+"""Text files without a header line, of which the format knows the columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from shoal.reading.csv_files import TextLayout, text_rows, text_stream
+from shoal.reading.foreign.files import Files
+from shoal.reading.sources import BATCH_ROWS, Reject, guarded
+from shoal.schema import LAT, LON, TIME, USER
+
+Columns = Mapping[str, Any]
+_MOST_HEADER_BYTES = 1 << 16
+
+
+class Layout(NamedTuple):
+    """The columns of a file in their order, and what they tell of user, time and position.
+
+    ``header`` matches a line that may stand above the rows. ``tell`` makes one or more batches of ``roles`` from the
+    columns of a batch (all text) and the file they come from; without it the columns that are named like roles are
+    taken as they are.
+    """
+
+    kind: str
+    columns: tuple[str, ...]
+    separator: str = ","
+    lines_skipped: int = 0
+    header: str | None = None
+    unused: tuple[str, ...] = ()
+    roles: tuple[str, ...] = (USER, TIME, LAT, LON)
+    tell: Callable[[Columns, Path], Iterable[Columns]] | None = None
+
+
+class RowFiles:
+    """Rows of one or many text files; small files share a batch."""
+
+    def __init__(self, files: Files, layout: Layout) -> None:
+        self.title = files.title
+        self.warnings = files.warnings
+        self.metadata: dict[bytes, bytes] = {}
+        self.names = [*layout.roles, *layout.unused]
+        self._files = files
+        self._layout = layout
+
+    def batches(self, columns: Mapping[str, str], reject: Reject, *, threads: int) -> Iterator[Any]:
+        """Batches of the roles asked for."""
+        return gathered(self._small_batches(list(columns), reject, threads))
+
+    def _small_batches(self, roles: list[str], reject: Reject, threads: int) -> Iterator[Any]:
+        layout = self._layout
+        wanted = [name for name in layout.columns if name not in layout.unused]
+        places = [f"c{layout.columns.index(name)}" for name in wanted]
+        for number, path in enumerate(self._files.paths):
+            title = self._files.title_of(number)
+            skipped = _lines_above(path, title, layout)
+            if skipped is None:
+                continue
+            text = TextLayout(len(layout.columns), layout.separator, skipped, quoted=False)
+            for batch in text_rows(path, title, layout.kind, text, places, reject, threads=threads):
+                held = dict(zip(wanted, batch.columns, strict=True))
+                for told in layout.tell(held, path) if layout.tell else (held,):
+                    yield pa.RecordBatch.from_arrays([told[role] for role in roles], roles)
+
+
+def _lines_above(path: Path, title: str, layout: Layout) -> int | None:
+    """How many lines stand above the rows; None where nothing stands below, which Arrow takes for a fault."""
+    with guarded(title, layout.kind), text_stream(path) as stream:
+        lines = stream.read(_MOST_HEADER_BYTES).decode("utf-8", "replace").splitlines()
+    skipped = layout.lines_skipped
+    if layout.header is not None and lines and re.fullmatch(layout.header, lines[0], re.IGNORECASE):
+        skipped += 1
+    return skipped if any(line.strip() for line in lines[skipped:]) else None
+
+
+def gathered(batches: Iterable[Any]) -> Iterator[Any]:
+    """The same rows in fewer batches: thousands of files may hold a few rows each."""
+    waiting: list[Any] = []
+    rows = 0
+    for batch in batches:
+        if batch.num_rows == 0:
+            continue
+        waiting.append(batch)
+        rows += batch.num_rows
+        if rows >= BATCH_ROWS:
+            yield _joined(waiting)
+            waiting, rows = [], 0
+    if waiting:
+        yield _joined(waiting)
+
+
+def _joined(batches: list[Any]) -> Any:
+    if len(batches) == 1:
+        return batches[0]
+    return pa.Table.from_batches(batches).combine_chunks().to_batches()[0]
+
+
+def same(value: str, columns: Columns) -> Any:
+    """A column that says the same in every row of a batch."""
+    return pa.repeat(pa.scalar(value, pa.string()), len(next(iter(columns.values()))))

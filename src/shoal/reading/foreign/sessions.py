@@ -1,0 +1,75 @@
+"""Sessions: a table of who was where from when to when.
+
+A session says that somebody was at one place at its start and at its end, and these two samples are taken. What was
+in between (another antenna, no connection) it does not say, so nothing is put there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from shoal.errors import InputError
+from shoal.reading.columns import plain
+from shoal.reading.foreign.format import Format
+from shoal.reading.foreign.tabular import header_names, open_tables
+from shoal.reading.sources import Reject, Source
+from shoal.schema import ALIASES, LAT, SITE, TIME, USER, X
+
+STARTS = ("start", "start_time", "begin", "begin_time", "started_at", "session_start")
+ENDS = ("end", "end_time", "finish", "finish_time", "ended_at", "finished_at", "session_end")
+
+
+class Sessions:
+    """A table of sessions, read as samples: a batch of starts, then one of ends."""
+
+    def __init__(self, table: Source) -> None:
+        self.title, self.warnings, self.metadata = table.title, table.warnings, table.metadata
+        self._start, self._end = (_one(table, names) for names in (STARTS, ENDS))
+        self.names = [TIME, *(name for name in table.names if name not in (self._start, self._end, TIME))]
+        self._table = table
+
+    def batches(self, columns: Mapping[str, str], reject: Reject, *, threads: int) -> Iterator[Any]:
+        """Batches of the wanted columns, each session twice."""
+        others = {role: name for role, name in columns.items() if role != TIME}
+        wanted = {**others, "start": self._start, "end": self._end}
+        for batch in self._table.batches(wanted, reject, threads=threads):
+            for edge in ("start", "end"):
+                yield batch.select([*others, edge]).rename_columns([*others, TIME])
+
+
+def _one(table: Source, names: tuple[str, ...]) -> str:
+    found = [name for name in table.names if plain(name) in names]
+    if len(found) != 1:
+        raise InputError(
+            f"{table.title} has {len(found) or 'no'} columns for the {names[0]} of sessions: expected one of"
+            f" {', '.join(names)}."
+        )
+    return found[0]
+
+
+def looks_like_sessions(names: list[str]) -> bool:
+    """Whether columns are those of sessions: one start, one end, no other time, a user and a place."""
+    plainly = [plain(name) for name in names]
+    edges = [sum(name in these for name in plainly) for these in (STARTS, ENDS)]
+    times = [name for name in plainly if name in ALIASES[TIME] and name not in STARTS]
+    known = any(name in ALIASES[USER] for name in plainly)
+    placed = any(name in ALIASES[role] for role in (LAT, X, SITE) for name in plainly)
+    return edges == [1, 1] and not times and known and placed
+
+
+def _recognises(path: Path, lines: list[str]) -> bool:  # noqa: ARG001
+    names = header_names(lines)
+    return looks_like_sessions(names) and "month" not in map(plain, names)  # which is Shanghai Telecom's
+
+
+SESSIONS = Format(
+    name="sessions",
+    what="tables with a start and an end",
+    files=r".*\.(csv|tsv|parquet|pq)(\.gz)?",
+    example="a table with columns such as user, start, end, lat and lon",
+    recognises=_recognises,
+    open=lambda files: Sessions(open_tables(files)),
+    wraps=Sessions,
+)

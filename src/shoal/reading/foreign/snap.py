@@ -1,0 +1,21 @@
+"""SNAP check-ins (Gowalla, Brightkite): tabs, UTC; Brightkite has blank rows and 0/0 for unknown places."""
+
+from __future__ import annotations
+
+from shoal.reading.foreign.format import Format, mostly
+from shoal.reading.foreign.rows import Layout, RowFiles
+from shoal.schema import LAT, LON, TIME, USER
+
+_ROW = r"\d+\t\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\t-?\d+(\.\d+)?\t-?\d+(\.\d+)?\t\S+"
+
+SNAP = Format(
+    name="snap",
+    what="SNAP check-ins: Gowalla, Brightkite",
+    files=r".*totalCheckins\.txt(\.gz)?",
+    example="loc-gowalla_totalCheckins.txt.gz",
+    recognises=lambda _, lines: mostly(_ROW, lines),
+    open=lambda files: RowFiles(
+        files,
+        Layout("SNAP check-ins", (USER, TIME, LAT, LON, "location"), separator="\t", unused=("location",)),
+    ),
+)

@@ -1,0 +1,59 @@
+"""Formats that are tables with a header: other columns are made of theirs, batch by batch."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from shoal.reading.columns import need_columns
+from shoal.reading.foreign.files import Files
+from shoal.reading.foreign.rows import Columns
+from shoal.reading.sources import Folder, Reject, Source, guarded, kind_of, open_file
+
+SEPARATORS = ",;\t"
+
+
+def open_tables(files: Files) -> Source:
+    """The tables of some files, which all have the same columns; text unless the suffix says otherwise."""
+    kinds = [(path, kind_of(path) or "csv") for path in files.paths]
+    if files.in_folder:
+        return Folder(files.title, kinds, files.others)
+    return open_file(*kinds[0], files.title)
+
+
+def header_names(lines: list[str]) -> list[str]:
+    """The names in the first line that is not blank."""
+    line = next((line for line in lines if line.strip()), "")
+    separator = max(SEPARATORS, key=line.count)
+    return [name.strip() for name in next(csv.reader([line], delimiter=separator), [])]
+
+
+class Retold:
+    """A table with columns of its own, told as user, time and position."""
+
+    def __init__(
+        self,
+        table: Source,
+        wanted: tuple[str, ...],
+        roles: tuple[str, ...],
+        tell: Callable[[Columns], Iterable[Columns]],
+    ) -> None:
+        self.title, self.warnings, self.metadata = table.title, table.warnings, table.metadata
+        self._wanted = need_columns(table.names, wanted, table.title)
+        self.names = [*roles, *(name for name in table.names if name not in wanted)]
+        self._table = table
+        self._tell = tell
+
+    def batches(self, columns: Mapping[str, str], reject: Reject, *, threads: int) -> Iterator[Any]:
+        """Batches of the roles asked for."""
+        for batch in self._table.batches(self._wanted, reject, threads=threads):
+            held = dict(zip(batch.schema.names, batch.columns, strict=True))
+            with guarded(self.title, "events"):
+                told = [
+                    pa.RecordBatch.from_arrays([each[role] for role in columns], list(columns))
+                    for each in self._tell(held)
+                ]
+            yield from told

@@ -1,0 +1,152 @@
+"""What is left out by choice: places, people seldom seen, samples closer than a period; and the hint that GPS is."""
+
+from __future__ import annotations
+
+import random
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reading import oracle
+from reading.refusals import refusal
+from shoal.errors import ParameterError
+from shoal.promise import Grid
+from shoal.reading import Events, Filters, read_events
+
+GRID = Grid(cell_m=10.0, step_s=1)
+ROWS = st.lists(
+    st.tuples(st.sampled_from("abc"), st.integers(0, 300_000), st.integers(0, 30), st.integers(0, 30)),
+    min_size=1,
+    max_size=40,
+)
+
+
+def table(rows: list[tuple[str, int, float, float]], *names: str) -> pa.Table:
+    return pa.table(dict(zip(("user", "time", *names), map(list, zip(*rows, strict=True)), strict=True)))
+
+
+def read(rows: list[tuple[str, int, float, float]], *names: str, **options: object) -> Events:
+    zone = options.pop("timezone", None)
+    filters = Filters.parse(*(options.get(name) for name in ("bbox", "min_days_active", "resample")))  # type: ignore[arg-type]
+    return read_events(table(rows, *(names or ("x", "y"))), grid=GRID, filters=filters, timezone=zone)
+
+
+def cells(rows: list[tuple[str, int, float, float]]) -> list[tuple[str, int, int, int]]:
+    return sorted({(user, t, int(x // 10), int(y // 10)) for user, t, x, y in rows})
+
+
+@settings(max_examples=60, deadline=None)
+@given(ROWS, st.sampled_from([1, 60, 7_000]), st.randoms(use_true_random=False))
+def test_resample_keeps_the_first_of_each_period(rows: list, period: int, order: random.Random) -> None:
+    firsts = {}
+    for user, t, x, y in rows:
+        key = user, t // period
+        firsts[key] = min(firsts.get(key, (t, x // 10, y // 10)), (t, x // 10, y // 10))
+    expected = sorted((user, *sample) for (user, _), sample in firsts.items())
+    shuffled = order.sample(rows, len(rows))
+    events = read(shuffled, resample=f"{period}s")
+    assert oracle.rows_of(events.samples) == expected
+    reason = "not the first in its --resample period"
+    assert events.intake.dropped.get(reason, 0) == len(rows) - len(expected)
+    assert events.intake.duplicates == 0
+
+
+def test_resample_over_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shoal.reading.tables.BATCH_ROWS", 3)
+    rows = [("a", t, 0, 0) for t in (50, 59, 70, 3, 65, 8, 119, 120)]
+    assert read(rows, resample="1min").samples.t.tolist() == [3, 65, 120]
+
+
+@settings(max_examples=60, deadline=None)
+@given(ROWS, st.integers(1, 4), st.sampled_from(["UTC", "Asia/Tokyo", "America/New_York"]))
+def test_min_days_active_counts_days_of_the_zone(rows: list, days: int, zone: str) -> None:
+    seen: dict[str, set] = {}
+    for user, t, _, _ in rows:
+        seen.setdefault(user, set()).add(datetime.fromtimestamp(t, UTC).astimezone(ZoneInfo(zone)).date())
+    kept = [row for row in rows if len(seen[row[0]]) >= days]
+    if not kept:
+        message = refusal(lambda: read(rows, min_days_active=days, timezone=zone), ())
+        assert "user active on fewer than --min-days-active days" in message
+        return
+    events = read(rows, min_days_active=days, timezone=zone)
+    assert oracle.rows_of(events.samples) == cells(kept)
+    reason = "user active on fewer than --min-days-active days"
+    assert events.intake.dropped.get(reason, 0) == len(rows) - len(kept)
+
+
+def test_days_are_counted_after_place_and_period_are_chosen() -> None:
+    rows = [("a", 5, 5, 5), ("a", 86_405, 500, 500), ("b", 5, 5, 5), ("b", 86_405, 5, 5)]
+    events = read(rows, bbox="0,0,10,10", min_days_active=2)
+    assert events.samples.users.tolist() == ["b"]
+    assert list(events.intake.dropped.values()) == [1, 1]
+
+
+def test_bbox_in_metres_has_its_edges() -> None:
+    rows = [("a", t, x, y) for t, (x, y) in enumerate([(0, 0), (10, 20), (10.1, 5), (5, 20.1), (-0.1, 5)])]
+    assert read(rows, bbox="0,0,10,20").samples.t.tolist() == [0, 1]
+    assert read(rows, bbox=(0, 0, 10, 20)).intake.dropped == {"outside --bbox": 3}
+
+
+def test_bbox_in_degrees_and_across_the_date_line() -> None:
+    rows = [("a", t, -17.0, lon) for t, lon in enumerate((178.0, 179.5, -179.5, -178.0))]
+    assert read(rows, "lat", "lon", bbox="179,-18,-179,-16").samples.t.tolist() == [1, 2]
+    assert read(rows, "lat", "lon", bbox="-180,-18,-179,-16").samples.t.tolist() == [2]
+    assert "in degrees" in refusal(lambda: read(rows, "lat", "lon", bbox="179,-18,181,-16"), ())
+
+
+def test_bbox_by_site_and_the_centre_of_what_is_left() -> None:
+    events = table([("a", 1, "s", 0), ("b", 1, "far", 0), ("b", 2, "s", 0)], "site", "note")
+    sites = pa.table({"site": ["s", "far"], "lat": [48.2, -33.0], "lon": [2.3, 151.0]})
+    found = read_events(events, grid=GRID, sites=sites, filters=Filters.parse("0,40,10,50", None, None))
+    assert found.intake.dropped == {"outside --bbox": 1}
+    assert found.projection is not None
+    assert np.abs(found.samples.x).max() < 10_000  # near the centre, which the far site has not moved
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [("1,2,3", None, None), ("1,2,3,nan", None, None), (5, None, None), (None, True, None), (None, 1.5, None),
+     (None, 0, None), (None, None, 5), (None, None, "1.5s"), (None, None, "0s"), ([1, 2, "x", 4], None, None)],
+)  # fmt: skip
+def test_filters_that_make_no_sense(wrong: tuple) -> None:
+    with pytest.raises(ParameterError):
+        Filters.parse(*wrong)
+
+
+def test_choice_is_no_fault() -> None:
+    rows = [("a", 5, 5, 5), ("a", 6, 500, 500)]
+    filters = Filters.parse("0,0,10,10", 1, "1min")
+    assert len(read_events(table(rows, "x", "y"), grid=GRID, filters=filters, strict=True).samples) == 1
+
+
+# ---- density -----------------------------------------------------------------------------------------------------
+
+
+def every(seconds: int, users: int = 4, samples: int = 30) -> list[tuple[str, int, float, float]]:
+    return [
+        (f"u{user}", 1_000_000 + seconds * turn, turn, user)
+        for user in range(users)
+        for turn in range(samples)
+    ]
+
+
+def test_gps_is_noticed_whatever_the_order_of_rows() -> None:
+    rows = every(5)
+    warnings = read(rows).intake.warnings
+    assert warnings == [
+        "Samples follow each other within 5 s, as GPS devices record them: --resample 5min or the like keeps the"
+        " first of each period."
+    ]
+    assert read(random.Random(1).sample(rows, len(rows))).intake.warnings == warnings
+    assert read(rows, resample="5min").intake.warnings == []
+
+
+@pytest.mark.parametrize("rows", [every(60), every(5, samples=4), every(5) + every(600, users=9)[120:]])
+def test_calls_are_not_gps(rows: list) -> None:
+    """Calls, a handful of samples, and one device among many."""
+    assert read(rows).intake.warnings == []
