@@ -50,4 +50,5 @@ def verify_release(release: Published, written: object, *, workers: Workers, pro
 def _failed(what: str) -> UnfinishedError:
     return UnfinishedError(
         f"Self-check failed: {what}. Nothing was published; this is a fault of shoal, please report it."
+        " A checkpoint folder that is left holds secrets: remove it."
     )

@@ -92,7 +92,7 @@ def test_what_whole_trajectories_protect_is_not_listed_as_unprotected() -> None:
     assert "the promise allows none" in risk(whole, "Linkability")
     only_timed = (
         "longer than tau",
-        "separate stretches of 30 min",
+        "separate intervals of 30 min",
         "chain attack",
         "at any times",
         "top locations",

@@ -105,7 +105,7 @@ def _linkability(audit: Audit) -> Risk:
     else:
         two = _share(audit, "intervals", "single", "2")
         meaning += (
-            f", with two stretches of {_tau(audit)} in {_of(two)}. This is not promised:"
+            f", with two intervals of {_tau(audit)} in {_of(two)}. This is not promised:"
             " a second dataset about the same people can be linked to this one."
         )
     return Risk(
@@ -138,7 +138,7 @@ def _limits(audit: Audit) -> list[Limit]:
         limits = [
             Limit("Knowing longer than tau", _single(audit, "longer", longer)),
             Limit(
-                f"Knowing several separate stretches of {_tau(audit)}",
+                f"Knowing several separate intervals of {_tau(audit)}",
                 _single(audit, "intervals", {str(n): str(n) for n in (2, 3, 4)}),
             ),
             Limit(
