@@ -18,6 +18,7 @@ from shoal.cities import make_city
 from shoal.epochs import Timeline
 from shoal.fold import Settings
 from shoal.hiding.chronicle import Chronicle
+from shoal.hiding.company import Company
 from shoal.journal import MemoryJournal
 from shoal.kernels.company import alone_shares, published_agreements
 from shoal.promise import Grid, Promise
@@ -175,3 +176,20 @@ def test_what_is_forgotten_does_not_change_what_is_remembered(seed: int, memory:
         found.append(chronicle.chained.ledger.user[rows[0][0] : rows[1][0]].tolist())
     assert found[:2] == found[2:]
     assert int(short.chained.earlier.max()) < len(short.chained.epoch)
+
+
+def test_nothing_is_paid_for_whoever_is_among_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The price is weighted by how alone the victim would be: where nobody is, nothing changes."""
+    samples = read_events(make_city(300), grid=Grid()).samples
+    boxes = {}
+    for name, price, share in (("careless", 0.0, 0.0), ("among many", 1.0, 0.0), ("alone", 1.0, 1.0)):
+        monkeypatch.setattr(
+            Company,
+            "_shares",
+            lambda _self, _ledger, window, _workers, s=share: np.full(len(window.victim), s),
+        )
+        with Workers(1) as workers:
+            outcome = anonymize_samples(samples, Promise(2, 30, 30), Settings(leak_price=price), workers)
+        boxes[name] = outcome.boxes
+    assert all(np.array_equal(a, b) for a, b in zip(boxes["careless"], boxes["among many"], strict=True))
+    assert boxes["alone"].cost().sum() != boxes["careless"].cost().sum()
