@@ -16,7 +16,7 @@ from shoal.kernels.consistency import (
     holds,
     is_consistent,
 )
-from shoal.kernels.lookup import is_meant, slot_over
+from shoal.kernels.lookup import comes_first, is_meant, slot_over
 from shoal.samples import Bools, Floats, Int64s
 
 
@@ -50,14 +50,6 @@ def find_rows(trails: Trails, user: Int64s, begin: Int64s, end: Int64s, first: I
         row, stop = trails.ptr[user[i]], trails.ptr[user[i] + 1]
         first[i] = first_sample_from(trails, row, stop, begin[i])
         last[i] = first_sample_from(trails, row, stop, end[i])
-
-
-@inner
-def comes_first(shelves: Shelves, box: int, t: int, x: int, y: int) -> bool:
-    """Whether a box that holds a point is the first of its record that does."""
-    record = shelves.box[box]["record"]
-    begin = first_box_ending_after(shelves, record, t)
-    return box_holding(shelves, begin, shelves.ptr[record + 1], t, x, y) == box
 
 
 @inner

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from shoal.kernels.attacks import Fits, Knowledge, comes_first
+from shoal.kernels.attacks import Fits, Knowledge
 from shoal.kernels.compiled import inner, kernel
 from shoal.kernels.consistency import (
     Shelves,
@@ -18,7 +18,7 @@ from shoal.kernels.consistency import (
     is_consistent,
 )
 from shoal.kernels.coverage import Terms
-from shoal.kernels.lookup import is_meant, slot_over
+from shoal.kernels.lookup import comes_first, is_meant, slot_over
 from shoal.samples import Bools
 
 

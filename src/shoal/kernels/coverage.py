@@ -16,7 +16,6 @@ from shoal.kernels.compiled import inner, kernel
 from shoal.kernels.consistency import (
     Shelves,
     Trails,
-    box_holding,
     consistent_ranges,
     first_box_ending_after,
     fits_forward,
@@ -24,7 +23,7 @@ from shoal.kernels.consistency import (
     holds_any,
     is_consistent,
 )
-from shoal.kernels.lookup import is_meant, slot_over
+from shoal.kernels.lookup import comes_first, is_meant, slot_over
 from shoal.samples import Bools, Int64s
 
 
@@ -152,17 +151,10 @@ def fits_on(
     A box wholly inside an interval holds a sample of K if it holds any sample of the user, so what was looked at
     need not be looked at again.
     """
-    sample, end = max(reached[0], segment.first), shelves.ptr[record + 1]
-    if sample < segment.last:
-        box = first_box_ending_after(shelves, record, trails.sample[sample]["t"])
-        while sample < segment.last:
-            row = trails.sample[sample]
-            while box < end and shelves.box[box]["t1"] < row["t"]:
-                box += 1
-            if box_holding(shelves, box, end, row["t"], row["x"], row["y"]) < 0:
-                return False
-            sample += 1
-    reached[0] = sample
+    first, end = max(reached[0], segment.first), shelves.ptr[record + 1]
+    if first < segment.last and not fits_forward(trails, shelves, record, first, segment.last, 0, False):
+        return False
+    reached[0] = segment.last
     box = max(reached[1], first_box_ending_after(shelves, record, segment.low))
     while box < end and shelves.box[box]["t1"] < segment.high + tau:
         t0, t1 = shelves.box[box]["t0"], shelves.box[box]["t1"]
@@ -318,11 +310,7 @@ def check_segment(
             if not holds(shelves, box, t, x, y):
                 continue
             record = shelves.box[box]["record"]
-            # A record whose boxes overlap comes once: with the first of its boxes that holds the sample.
-            once = box_holding(
-                shelves, first_box_ending_after(shelves, record, t), shelves.ptr[record + 1], t, x, y
-            )
-            if box == once and not is_whole(strict, record):
+            if comes_first(shelves, box, t, x, y) and not is_whole(strict, record):
                 take_in(trails, shelves, segment, terms, record, False, strict, ranges)
     if strict.n[0] == terms.k or not judge(
         trails, shelves, segment, terms, False, strict, ranges, owners, findings

@@ -10,7 +10,7 @@ share the slot: ``is_meant`` lets every box through exactly once.
 from __future__ import annotations
 
 from shoal.kernels.compiled import inner, kernel
-from shoal.kernels.consistency import Shelves
+from shoal.kernels.consistency import Shelves, box_holding, first_box_ending_after
 from shoal.samples import Int32s, Int64s
 
 
@@ -44,6 +44,14 @@ def is_meant(shelves: Shelves, slot: int, entry: int, run: int, x: int, y: int) 
         and row["y0"] >> level == (y >> level) - ((run >> 1) & 1)
         and (entry == shelves.slot_ptr[slot] or shelves.slot_box[entry - 1] != box)
     )
+
+
+@inner
+def comes_first(shelves: Shelves, box: int, t: int, x: int, y: int) -> bool:
+    """Whether a box that holds a point is the first of its record that does, so that overlapping boxes count once."""
+    record = shelves.box[box]["record"]
+    begin = first_box_ending_after(shelves, record, t)
+    return box_holding(shelves, begin, shelves.ptr[record + 1], t, x, y) == box
 
 
 @kernel
