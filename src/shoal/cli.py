@@ -323,11 +323,7 @@ def main(arguments: list[str] | None = None) -> None:
     except ShoalError as error:
         _fail(error)
     except (KeyboardInterrupt, typer.Abort):
-        _fail(
-            UnfinishedError(
-                "Interrupted: nothing was published or written; shoal anonymize goes on with --resume."
-            )
-        )
+        _fail(_interrupted())
     except MemoryError:
         _fail(
             UnfinishedError(
@@ -337,7 +333,20 @@ def main(arguments: list[str] | None = None) -> None:
     except Exception as error:
         if debugging:
             raise
-        _fail(_internal(error))
+        _fail(_interrupted() if _came_of_ctrl_c(error) else _internal(error))
+
+
+def _interrupted() -> UnfinishedError:
+    return UnfinishedError(
+        "Interrupted: nothing was published or written; shoal anonymize goes on with --resume."
+    )
+
+
+def _came_of_ctrl_c(error: BaseException | None) -> bool:
+    """Whether a library failed while it cleared up after an interruption."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _usage(error: Any) -> InputError:

@@ -22,6 +22,7 @@ from shoal.boxes import Boxes
 from shoal.errors import InputError, UnfinishedError
 from shoal.fold import Step
 from shoal.hiding.matching import Picks
+from shoal.interrupts import held
 
 _HEADER, _LOCK, _WRITING = "run.json", "lock", "writing"
 _TORN = (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile, zlib.error)
@@ -135,11 +136,11 @@ class FolderJournal:
         )
         path = self._path(self._length)
         unfinished = path.with_suffix(".part")
-        with _explained():
+        with _explained(), held():
             with unfinished.open("wb") as file:
                 np.savez(file, window=np.int64(step.window), **picks, **step.boxes._asdict())
             unfinished.replace(path)
-        self._length += 1
+            self._length += 1
 
     def __iter__(self) -> Iterator[Step]:
         return (self._load(number) for number in range(self._length))
