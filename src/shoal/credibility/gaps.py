@@ -1,0 +1,71 @@
+"""Times between one sample of a user and the next."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from shoal.credibility.curves import EMPTY, Curve, density, slope, whole_edges
+from shoal.credibility.traces import Traces
+from shoal.samples import Floats, Int64s
+
+FIT_FROM, FIT_TO = 0.01, 1.0  # of the mean gap of the user; the law is cut off beyond
+FINEST_S = 60  # coarser times have no gaps that short
+LEAST_GAPS = 30  # of a user whose burstiness counts
+_LEAST_TO_SCALE = 5  # of a user whose mean gap says anything
+
+
+class Gaps(NamedTuple):
+    """Densities of the gaps (per second) and of the gaps by the user's mean; the exponent of the latter.
+
+    ``burstiness`` is the median over users with enough gaps.
+    """
+
+    density: Curve
+    rescaled: Curve
+    exponent: float | None
+    burstiness: float | None
+
+
+def measure_gaps(traces: Traces) -> Gaps:
+    """Samples of a user at the same second have no gap between them."""
+    same = traces.user[1:] == traces.user[:-1]
+    gap, user = np.diff(traces.second)[same], traces.user[1:][same].astype(np.int64)
+    later = gap > 0
+    gap, user = gap[later], user[later]
+    if len(gap) == 0:
+        return Gaps(EMPTY, EMPTY, None, None)
+    step = traces.resolution_s
+    raw = density(gap // step, whole_edges(int(gap.max()) // step), shift=0.5)
+    rescaled = _rescaled(user, gap, traces.n_users)
+    fitted = slope(rescaled, FIT_FROM, FIT_TO) if step <= FINEST_S else None
+    bursty = burstiness(user, gap, traces.n_users)
+    return Gaps(
+        density=Curve(raw.x * step, raw.y / step),
+        rescaled=rescaled,
+        exponent=None if fitted is None else -fitted,
+        burstiness=float(np.median(bursty)) if len(bursty) else None,
+    )
+
+
+def _rescaled(user: Int64s, gap: Int64s, n_users: int) -> Curve:
+    """Density of gaps in units of their user's mean gap: users of any activity then lie on one curve (Candia 2008)."""
+    n = np.bincount(user, minlength=n_users)
+    mean = np.bincount(user, weights=gap, minlength=n_users) / np.maximum(n, 1)
+    enough = n[user] >= _LEAST_TO_SCALE
+    if not enough.any():
+        return EMPTY
+    return density(gap[enough] / mean[user[enough]], 10.0 ** (np.arange(-30, 25) / 6))
+
+
+def burstiness(user: Int64s, gap: Int64s, n_users: int) -> Floats:
+    """B = (sigma - mu) / (sigma + mu) of each user with enough gaps (Goh and Barabasi 2008): 0 for Poisson."""
+    n = np.bincount(user, minlength=n_users)
+    enough = n >= LEAST_GAPS
+    total, squares = (
+        np.bincount(user, weights=power, minlength=n_users)[enough] for power in (gap, gap.astype(float) ** 2)
+    )
+    mean = total / n[enough]
+    deviation = np.sqrt(np.maximum(squares / n[enough] - mean**2, 0))
+    return np.asarray((deviation - mean) / (deviation + mean))
