@@ -6,33 +6,38 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from shoal.api import anonymize, audit
+    from shoal.api import anonymize, assess, audit
     from shoal.auditing.result import Audit
     from shoal.cities import make_city
+    from shoal.credibility.verdict import Credibility
     from shoal.errors import InputError, ParameterError, ShoalError, UnfinishedError
     from shoal.release import Published
 
 # Where each name lives; loaded when first used, so that ``shoal --help`` need not load the compiler.
 _HOMES = {
     "Audit": "shoal.auditing.result",
+    "Credibility": "shoal.credibility.verdict",
     "InputError": "shoal.errors",
     "ParameterError": "shoal.errors",
     "Published": "shoal.release",
     "ShoalError": "shoal.errors",
     "UnfinishedError": "shoal.errors",
     "anonymize": "shoal.api",
+    "assess": "shoal.api",
     "audit": "shoal.api",
     "make_city": "shoal.cities",
 }
 
 __all__ = [
     "Audit",
+    "Credibility",
     "InputError",
     "ParameterError",
     "Published",
     "ShoalError",
     "UnfinishedError",
     "anonymize",
+    "assess",
     "audit",
     "make_city",
 ]

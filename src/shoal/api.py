@@ -18,6 +18,7 @@ from shoal.auditing.result import Audit
 from shoal.auditing.scene import Scene
 from shoal.blocks import Workers
 from shoal.boxes import UNKNOWN
+from shoal.credibility.verdict import Credibility, assess_events
 from shoal.errors import ParameterError
 from shoal.fold import Settings
 from shoal.journal import FolderJournal, open_journal
@@ -214,6 +215,54 @@ def audit(
             workers=threads,
         )
         return run_audit(scene, found.intake.warnings, progress)
+
+
+def assess(
+    events: Any,
+    *,
+    real: Any = None,
+    cell: str = "100m",
+    columns: Mapping[str, str] | None = None,
+    sites: Any = None,
+    format: str | None = None,
+    timezone: str | None = None,
+    start: str | None = None,
+    end: str | None = None,
+    exclude_users: str | Path | Iterable[str] | None = None,
+    bbox: str | Sequence[float] | None = None,
+    min_days_active: int | None = None,
+    resample: str | None = None,
+    seed: int = 0,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> Credibility:
+    """Say whether events look like people with phones: statistics, held to bands from the literature and real data.
+
+    ``events`` and ``real`` are paths or tables; ``real`` ones, in the same ``cell`` and otherwise as they come, are
+    measured beside them. A place is a cell. ``seed`` chooses whose points are drawn for the unicity.
+    """
+    progress = progress or Silent()
+    n_workers = check_workers(workers)
+    seed = check_count(seed, "seed", least=0)
+    grid = Grid.parse(cell, "1s")
+    filters = Filters.parse(bbox, min_days_active, resample)
+    progress.stage("reading")
+    found = read_events(
+        events,
+        grid=grid,
+        columns=columns,
+        sites=sites,
+        format=format,
+        timezone=timezone,
+        start=start,
+        end=end,
+        exclude_users=exclude_users,
+        filters=filters,
+        threads=n_workers,
+    )
+    beside = None if real is None else read_events(real, grid=grid, threads=n_workers)
+    progress.stage("measuring")
+    return assess_events(found, beside, seed=seed)
 
 
 def _write(outputs: Outputs, published: Published, check: Callable[[object], None] | None) -> None:

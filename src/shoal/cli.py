@@ -268,6 +268,99 @@ def audit(
 
 
 @app.command()
+def credibility(
+    events: options.Events,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Page to write, with a figure of everything: .html.")
+    ] = None,
+    real: Annotated[
+        Path | None, typer.Option(help="Events of real people to measure and draw beside; read as they come.")
+    ] = None,
+    cell: Annotated[
+        str, typer.Option(help="What counts as one place; finer than antennas are apart.")
+    ] = "100m",
+    sites: options.Sites = None,
+    format: options.Format = None,
+    timezone: Annotated[
+        str | None,
+        typer.Option(
+            help="Zone of times that come without one, and of the hours of the day; that of the format, or UTC,"
+            " unless given."
+        ),
+    ] = None,
+    start: options.From = None,
+    end: options.To = None,
+    exclude_users: options.ExcludeUsers = None,
+    bbox: options.BBox = None,
+    min_days_active: options.MinDaysActive = None,
+    resample: options.Resample = None,
+    seed: Annotated[
+        int,
+        typer.Option(parser=options.whole_number, metavar="N", help="Other points for another seed."),
+    ] = 0,
+    workers: options.Workers = None,
+    force: options.Force = False,
+    json_out: Annotated[
+        str | None, typer.Option("--json", help="Write all figures as JSON to a file, or - for stdout.")
+    ] = None,
+    user_column: options.ColumnName = None,
+    time_column: options.ColumnName = None,
+    lat_column: options.ColumnName = None,
+    lon_column: options.ColumnName = None,
+    x_column: options.ColumnName = None,
+    y_column: options.ColumnName = None,
+    site_column: options.ColumnName = None,
+) -> None:
+    """Say whether EVENTS look like people with phones. Exit code 1: a statistic lies outside its band."""
+    from shoal.api import assess
+    from shoal.credibility.telling import credibility_lines
+    from shoal.outputs import as_json, check_page, check_target, write_whole
+
+    report = None if json_out in (None, "-") else Path(json_out or "")
+    given = [path for path in (events, real, sites, exclude_users) if path is not None]
+    if output is not None:
+        check_page(output)
+        check_target(output, given, force=force)
+    if report is not None:
+        check_target(report, [*given, *([] if output is None else [output])], force=force)
+    with TerminalProgress() as progress:
+        found = assess(
+            events,
+            real=real,
+            cell=cell,
+            columns=options.columns(
+                user_column, time_column, lat_column, lon_column, x_column, y_column, site_column
+            ),
+            sites=sites,
+            format=format,
+            timezone=timezone,
+            start=start,
+            end=end,
+            exclude_users=exclude_users,
+            bbox=bbox,
+            min_days_active=min_days_active,
+            resample=resample,
+            seed=seed,
+            workers=workers,
+            progress=progress,
+        )
+    for warning in found.warnings:
+        say(f"Warning: {warning}")
+    if output is not None:
+        from shoal.report.credibility import credibility_page
+
+        write_whole(output, credibility_page(found).encode())
+    if report is not None:
+        write_whole(report, as_json(found.to_dict()))
+    if json_out == "-":
+        show(json.dumps(found.to_dict(), indent=2))
+    else:
+        show("\n".join(credibility_lines(found)))
+    if not found.credible:
+        raise typer.Exit(1)
+
+
+@app.command()
 def synth(
     preset: Annotated[str, typer.Argument(help="What to make: city.")],
     output: Annotated[

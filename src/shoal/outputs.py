@@ -78,6 +78,12 @@ def check_outputs(outputs: Outputs, inputs: Iterable[Path], *, force: bool, resu
         )
 
 
+def check_page(path: Path) -> None:
+    """Refuse a page that no browser would take for one."""
+    if path.suffix.lower() != ".html":
+        raise InputError(f"The page must end in .html, found {path.suffix or 'none'!r}: rename it.")
+
+
 def check_target(path: Path, inputs: Iterable[Path], *, force: bool) -> None:
     """Refuse a file that cannot be made, that is there already (unless forced), or that belongs to the input."""
     try:

@@ -13,7 +13,7 @@ _DRAWN = 100
 
 
 class Load(NamedTuple):
-    """Share of the samples at the busiest share of the antennas, Gini's coefficient, and the share of the busiest tenth.
+    """Share of the samples at the busiest share of the antennas; Gini's coefficient; the share of the busiest tenth.
 
     Antennas without any sample are not known of.
     """

@@ -27,7 +27,7 @@ class Radius(NamedTuple):
 
 
 def measure_radius(traces: Traces) -> Radius:
-    """``spread``: the tenth that moves furthest begins at so many times the median. Users at one place count as 0 km."""
+    """``spread``: the tenth that moves furthest begins at so many times the median. Who stays put counts, too."""
     radius = radii_km(traces)
     median, p90 = (float(value) for value in np.quantile(radius, (0.5, 0.9)))
     reach = 0.5 * float(np.hypot(np.ptp(traces.x_km), np.ptp(traces.y_km)))  # no radius is longer
@@ -47,7 +47,9 @@ def radii_km(traces: Traces) -> Floats:
     for axis in (traces.x_km, traces.y_km):
         at = axis[traces.place]
         mean = np.bincount(traces.user, weights=at, minlength=traces.n_users) / n
-        square += np.bincount(traces.user, weights=(at - mean[traces.user]) ** 2, minlength=traces.n_users) / n
+        square += (
+            np.bincount(traces.user, weights=(at - mean[traces.user]) ** 2, minlength=traces.n_users) / n
+        )
     return np.asarray(np.sqrt(square))
 
 

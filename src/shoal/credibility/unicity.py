@@ -7,36 +7,58 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shoal.credibility.curves import Curve
 from shoal.credibility.traces import HOUR_S, Traces
 from shoal.samples import Int64s
 
 POINTS = 4
+_DRAWN_POINTS = (1, 2, 3, 4, 5)
 _Z = 1.959963984540054  # of 95 %
 
 
 class Unicity(NamedTuple):
-    """Share of the users drawn whom their points fit alone, with its 95 % interval (Wilson's), and how many were drawn."""
+    """Share of the users drawn whom four of their points fit alone, with its 95 % interval (Wilson's).
+
+    ``by_points`` has the share for other numbers of points.
+    """
 
     share: float | None
     low: float
     high: float
     n_drawn: int
+    by_points: Curve
 
 
 def measure_unicity(traces: Traces, seed: int, n_draws: int = 2_000) -> Unicity:
-    """Points are (hour, place), as in de Montjoye et al. 2013; users with fewer than four different ones cannot be drawn."""
+    """Points are (hour, place), as in de Montjoye et al. 2013; who has fewer different ones cannot be drawn."""
     point_of, user_of = points(traces)
+    alone, drawn = np.array(
+        [_draw(traces, point_of, user_of, n, n_draws, seed) for n in _DRAWN_POINTS], dtype=np.int64
+    ).T
+    some = drawn > 0
+    curve = Curve(np.array(_DRAWN_POINTS, dtype=np.float64)[some], alone[some] / drawn[some])
+    at = _DRAWN_POINTS.index(POINTS)
+    if not some[at]:
+        return Unicity(None, 0.0, 1.0, 0, curve)
+    low, high = _interval(int(alone[at]), int(drawn[at]))
+    return Unicity(float(alone[at] / drawn[at]), low, high, int(drawn[at]), curve)
+
+
+def _draw(
+    traces: Traces, point_of: Int64s, user_of: Int64s, n: int, n_draws: int, seed: int
+) -> tuple[int, int]:
+    """How many of the users drawn ``n`` of their points fit alone, and how many were drawn."""
     n_points = np.bincount(user_of, minlength=traces.n_users)
-    can = np.flatnonzero(n_points >= POINTS)
+    can = np.flatnonzero(n_points >= n)
     if len(can) == 0:
-        return Unicity(None, 0.0, 1.0, 0)
-    rng = np.random.default_rng(seed)
+        return 0, 0
+    rng = np.random.default_rng([seed, n])
     drawn = rng.choice(can, min(n_draws, len(can)), replace=False)
     by_user = np.argsort(user_of, kind="stable")
     begin = np.cumsum(n_points) - n_points
-    chosen = np.stack([begin[user] + rng.choice(n_points[user], POINTS, replace=False) for user in drawn])
+    chosen = np.stack([begin[user] + rng.choice(n_points[user], n, replace=False) for user in drawn])
     known = point_of[by_user[chosen]]
-    return _share(int((count_fitting(point_of, user_of, traces.n_users, known) == 1).sum()), len(drawn))
+    return int((count_fitting(point_of, user_of, traces.n_users, known) == 1).sum()), len(drawn)
 
 
 def points(traces: Traces) -> tuple[Int64s, Int64s]:
@@ -65,8 +87,8 @@ def count_fitting(point_of: Int64s, user_of: Int64s, n_users: int, known: Int64s
     return np.bincount(row, minlength=len(known))
 
 
-def _share(successes: int, n: int) -> Unicity:
+def _interval(successes: int, n: int) -> tuple[float, float]:
     p = successes / n
     middle = (p + _Z**2 / (2 * n)) / (1 + _Z**2 / n)
     half = _Z / (1 + _Z**2 / n) * math.sqrt(p * (1 - p) / n + _Z**2 / (4 * n**2))
-    return Unicity(p, max(0.0, min(p, middle - half)), min(1.0, max(p, middle + half)), n)
+    return max(0.0, min(p, middle - half)), min(1.0, max(p, middle + half))

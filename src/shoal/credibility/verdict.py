@@ -69,7 +69,7 @@ class Credibility:
         }
 
 
-def assess(events: Events, real: Events | None = None, *, seed: int = 0) -> Credibility:
+def assess_events(events: Events, real: Events | None = None, *, seed: int = 0) -> Credibility:
     """Measure events and hold them to the bands; ``real`` ones are measured beside them and held to nothing."""
     if events.samples.n_users < LEAST_USERS:
         raise InputError(

@@ -38,9 +38,7 @@ def measure_visits(traces: Traces) -> Visits:
         total = np.bincount(rank[rows], weights=share[rows])[1:]
         curve = Curve(np.arange(1, len(total) + 1, dtype=np.float64), total / wide.sum())
     fitted = slope(curve, 1, RANKS)
-    return Visits(
-        curve, None if fitted is None else -fitted, float(top.mean()), float((top + second).mean())
-    )
+    return Visits(curve, None if fitted is None else -fitted, float(top.mean()), float((top + second).mean()))
 
 
 def ranked_places(traces: Traces) -> tuple[Int64s, Int64s, Floats]:

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from shoal.boxes import Boxes
 from shoal.promise import Grid, Promise
 from shoal.report import figures
+from shoal.report.pages import page_environment
 from shoal.report.story import Story, choose_story, published_mask
 from shoal.samples import Samples
 
@@ -33,7 +33,7 @@ def write_demo_page(
     records, boxes, suppressed_samples, suppressed_share (a fraction), precision_km and precision_minutes
     (q25, median, q75), relaxations and seconds.
     """
-    page = _environment().get_template("demo.html.j2")
+    page = page_environment().get_template("demo.html.j2")
     story = choose_story(samples, boxes, promise, grid, seed=seed)
     html = page.render(
         headline=headline(promise, grid),
@@ -92,27 +92,6 @@ def duration_in_words(seconds: int) -> str:
         if number:
             words.append(f"{number} {unit}" + ("s" if number > 1 else ""))
     return " ".join(words)
-
-
-def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("shoal.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["count"] = lambda number: f"{number:,}"
-    environment.filters["plain"] = lambda number: f"{number:,.3g}"
-    environment.filters["percent"] = _percent
-    return environment
-
-
-def _percent(share: float) -> str:
-    """A fraction in percent, never rounded to nothing."""
-    if 0 < share < 0.0001:
-        return "less than 0.01 %"
-    return f"{100 * share:.1f} %" if share >= 0.01 else f"{100 * share:.2g} %"
 
 
 def _day(story: Story, samples: Samples, boxes: Boxes, grid: Grid) -> dict[str, Any]:

@@ -11,7 +11,11 @@ WIDTH = 480
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 22, 14, 44
 _TIME_STEPS_S = (300, 600, 900, 1_800, 3_600, 7_200, 10_800, 14_400, 21_600, 43_200, 86_400, 172_800, 604_800)
 
+_LEGEND_ROW, _SWATCH, _LETTER = 18, 22, 6.6  # the last is about the width of a letter
+_SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
 Ticks = Sequence[tuple[float, str]]
+Legend = Sequence[tuple[str, str]]  # style and text
 
 
 class Panel:
@@ -24,11 +28,21 @@ class Panel:
         *,
         height: int = 320,
         left: int = _LEFT,
+        log_x: bool = False,
+        log_y: bool = False,
+        legend: Legend = (),
     ) -> None:
-        self.x_range, self.y_range, self.height, self.left = x_range, y_range, height, left
+        self.x_range, self.y_range, self.left = x_range, y_range, left
+        self.log_x, self.log_y = log_x, log_y
+        rows = _legend_rows(legend, left)
+        self.top = _TOP + _LEGEND_ROW * (1 + max((row for row, *_ in rows), default=-1))
+        self.height = height + self.top - _TOP
         self._around: list[str] = []
         self._inside: list[str] = []  # clipped to the axes
         self._above: list[str] = []
+        for row, x, css, text in rows:
+            self._swatch(x, _TOP + _LEGEND_ROW * row, css)
+            self.words(x + _SWATCH + 6, _TOP + _LEGEND_ROW * row + 4.5, text, "legend")
 
     @property
     def inner_width(self) -> float:
@@ -38,17 +52,15 @@ class Panel:
     @property
     def inner_height(self) -> float:
         """Height between the axes, in drawing units."""
-        return self.height - _TOP - _BOTTOM
+        return self.height - self.top - _BOTTOM
 
     def x(self, value: float) -> float:
         """Position of a value along the horizontal axis."""
-        low, high = self.x_range
-        return self.left + (value - low) / (high - low) * self.inner_width
+        return self.left + _fraction(value, self.x_range, self.log_x) * self.inner_width
 
     def y(self, value: float) -> float:
         """Position of a value along the vertical axis (upwards)."""
-        low, high = self.y_range
-        return self.height - _BOTTOM - (value - low) / (high - low) * self.inner_height
+        return self.height - _BOTTOM - _fraction(value, self.y_range, self.log_y) * self.inner_height
 
     def box(self, x: tuple[float, float], y: tuple[float, float], css: str, *, least: float = 0.0) -> None:
         """A rectangle of at least ``least`` units each way; what sticks out of the axes is not drawn."""
@@ -68,13 +80,35 @@ class Panel:
                 f'<circle class="{css}" cx="{self.x(x):.1f}" cy="{self.y(y):.1f}" r="{radius:.1f}"/>'
             )
 
+    def line(self, xs: Sequence[float], ys: Sequence[float], css: str) -> None:
+        """A line through points; on a logarithmic axis those that are not positive are left out."""
+        self._inside.append(f'<polyline class="{css}" points="{self._points(xs, ys)}"/>')
+
+    def area(self, xs: Sequence[float], ys: Sequence[float], css: str) -> None:
+        """A filled polygon with these corners."""
+        self._inside.append(f'<polygon class="{css}" points="{self._points(xs, ys)}"/>')
+
+    def _points(self, xs: Sequence[float], ys: Sequence[float]) -> str:
+        shown = (
+            (x, y)
+            for x, y in zip(xs, ys, strict=True)
+            if (x > 0 or not self.log_x) and (y > 0 or not self.log_y)
+        )
+        return " ".join(f"{self.x(x):.1f},{self.y(y):.1f}" for x, y in shown)
+
+    def _swatch(self, x: float, y: float, css: str) -> None:
+        shape = (
+            f'<rect class="{css}" x="{x:.1f}" y="{y - 5:.1f}" width="{_SWATCH}" height="10"/>'
+            if css == "strip"
+            else f'<line class="{css}" x1="{x:.1f}" x2="{x + _SWATCH:.1f}" y1="{y:.1f}" y2="{y:.1f}"/>'
+        )
+        self._around.append(shape)
+
     def mark(self, x: float, label: str) -> None:
         """A vertical line across the panel, above everything else, with a label at its top."""
         on_the_left = self.x(x) < self.left + 0.6 * self.inner_width
         at, anchor = (self.x(x) + 6, "start") if on_the_left else (self.x(x) - 6, "end")
-        text = (
-            f'<text class="mark" x="{at:.1f}" y="{_TOP + 13}" text-anchor="{anchor}">{escape(label)}</text>'
-        )
+        text = f'<text class="mark" x="{at:.1f}" y="{self.top + 13}" text-anchor="{anchor}">{escape(label)}</text>'
         self._above += [self._rule(x, "median"), text]
 
     def words(self, x: float, y: float, text: str, css: str = "", *, anchor: str = "start") -> None:
@@ -103,7 +137,7 @@ class Panel:
                 f'<line class="grid" x1="{self.left}" x2="{WIDTH - _RIGHT}" y1="{at:.1f}" y2="{at:.1f}"/>'
             )
             self.words(self.left - 6, at + 4.5, label, "tick", anchor="end")
-        middle = _TOP + self.inner_height / 2
+        middle = self.top + self.inner_height / 2
         self._around.append(
             f'<text class="name" transform="translate(13 {middle:.1f}) rotate(-90)" text-anchor="middle">'
             f"{escape(name)}</text>"
@@ -111,18 +145,48 @@ class Panel:
 
     def _rule(self, x: float, css: str) -> str:
         at, bottom = self.x(x), self.height - _BOTTOM
-        return f'<line class="{css}" x1="{at:.1f}" x2="{at:.1f}" y1="{_TOP}" y2="{bottom}"/>'
+        return f'<line class="{css}" x1="{at:.1f}" x2="{at:.1f}" y1="{self.top}" y2="{bottom}"/>'
 
     def svg(self, description: str) -> str:
         """The drawing as an inline SVG element, described for those who cannot see it."""
-        inner = f"{self.left} {_TOP} {self.inner_width} {self.inner_height}"
-        x, y, width, height = inner.split()
         return (
             f'<svg viewBox="0 0 {WIDTH} {self.height}" role="img" aria-label="{escape(description)}">'
+            f"{self._content(description)}</svg>"
+        )
+
+    def svg_file(self, description: str, style: str) -> str:
+        """The drawing as a file of its own, with the style sheet and a background in it."""
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {self.height}" width="{2 * WIDTH}"'
+            f' role="img"><style>{style}</style><rect class="paper" width="{WIDTH}" height="{self.height}"/>'
+            f"{self._content(description)}</svg>\n"
+        )
+
+    def _content(self, description: str) -> str:
+        inner = f"{self.left} {self.top} {self.inner_width} {self.inner_height}"
+        x, y, width, height = inner.split()
+        return (
             f"<title>{escape(description)}</title>{''.join(self._around)}"
             f'<svg x="{x}" y="{y}" width="{width}" height="{height}" viewBox="{inner}">'
-            f"{''.join(self._inside)}</svg>{''.join(self._above)}</svg>"
+            f"{''.join(self._inside)}</svg>{''.join(self._above)}"
         )
+
+
+def _fraction(value: float, span: tuple[float, float], log: bool) -> float:
+    low, high = span
+    return math.log(value / low) / math.log(high / low) if log else (value - low) / (high - low)
+
+
+def _legend_rows(legend: Legend, left: float) -> list[tuple[int, float, str, str]]:
+    """Row, position from the left, style and text of each entry."""
+    rows, row, x = [], 0, left
+    for css, text in legend:
+        width = _SWATCH + 6 + _LETTER * len(text) + 16
+        if x > left and x + width > WIDTH:
+            row, x = row + 1, left
+        rows.append((row, x, css, text))
+        x += width
+    return rows
 
 
 def round_ticks(low: float, high: float, most: int = 6) -> list[tuple[float, str]]:
@@ -133,6 +197,19 @@ def round_ticks(low: float, high: float, most: int = 6) -> list[tuple[float, str
     digits = max(0, -math.floor(math.log10(step) + 1e-9))
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     return [(number * step, f"{number * step:,.{digits}f}") for number in range(first, last + 1)]
+
+
+def log_ticks(low: float, high: float, most: int = 7) -> list[tuple[float, str]]:
+    """Ticks at powers of ten within a range, all of them or every second, third, ..."""
+    first, last = math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9)
+    step = max(1, -(-(last - first + 1) // most))
+    return [(10.0**power, _power(power)) for power in range(first, last + 1) if power % step == 0]
+
+
+def _power(power: int) -> str:
+    if -3 <= power <= 4:
+        return f"{10.0**power:,.{max(0, -power)}f}"
+    return "10" + str(power).translate(_SUPERSCRIPT)
 
 
 def time_ticks(begin: int, end: int, step_s: int, most: int = 7) -> list[tuple[float, str]]:
