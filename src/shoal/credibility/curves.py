@@ -24,8 +24,8 @@ EMPTY = Curve(np.empty(0), np.empty(0))
 
 
 def whole_edges(most: int, per_decade: int = 6) -> Int64s:
-    """Edges 1, 2, 3, ... of bins of whole numbers up to ``most``, in the end ``per_decade`` of them."""
-    n = int(np.ceil(per_decade * np.log10(max(most, 1)))) + 2
+    """Edges 1, 2, 3, ... of bins of whole numbers up to ``most``; later ones grow, ``per_decade`` of them to ten times."""
+    n = int(np.ceil(per_decade * np.log10(most))) + per_decade
     edges = np.unique(np.round(10 ** (np.arange(n) / per_decade)).astype(np.int64))
     return edges[: np.searchsorted(edges, most, side="right") + 1]
 
@@ -53,7 +53,8 @@ def slope(curve: Curve, low: float, high: float) -> float | None:
 
 
 def survival(values: Floats) -> Curve:
-    """Share of the values that are at least x: the complementary cumulative distribution."""
+    """Share of the values that are at least x: the complementary cumulative distribution, with all of its tail."""
     ranked = np.sort(values)
-    first = np.unique(np.linspace(0, len(ranked) - 1, min(len(ranked), _DRAWN_POINTS)).astype(np.int64))
-    return Curve(ranked[first].astype(np.float64), 1 - np.searchsorted(ranked, ranked[first]) / len(ranked))
+    from_top = np.unique(np.geomspace(1, len(ranked), _DRAWN_POINTS).astype(np.int64))[::-1]
+    x = np.unique(ranked[len(ranked) - from_top])
+    return Curve(x.astype(np.float64), 1 - np.searchsorted(ranked, x) / len(ranked))

@@ -7,34 +7,29 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.credibility.traces import DAY_S, HOUR_S, Traces
-from shoal.samples import Bools, Floats, Int64s
+from shoal.samples import Floats
 
 NIGHT, DAY = range(1, 5), range(10, 20)  # hours of the clock on the wall
 
 
 class Rhythm(NamedTuple):
-    """Samples by the hour as shares of a day, on weekdays and at weekends (None where there are none)."""
+    """Shares of the samples by the hour, of all days and of weekends (None where there are none)."""
 
-    weekday: Floats | None
+    all_days: Floats
     weekend: Floats | None
     trough_hour: int
-    night_to_day: float
+    night_to_day: float | None
 
 
 def measure_rhythm(traces: Traces) -> Rhythm:
-    """Trough and night are those of all days together; night is 1:00 to 5:00, day 10:00 to 20:00."""
+    """Trough and night are those of all days; night is 1:00 to 5:00, day 10:00 to 20:00."""
     hour = traces.local % DAY_S // HOUR_S
-    weekend = (traces.local // DAY_S + 3) % 7 >= 5  # 1970-01-01 was a Thursday
-    whole = np.bincount(hour, minlength=24)
+    weekday = (traces.local // DAY_S + 3) % 7  # from Monday on; 1970-01-01 was a Thursday
+    whole, weekend = (np.bincount(hours, minlength=24) for hours in (hour, hour[weekday >= 5]))
     by_day = float(whole[DAY].mean())
     return Rhythm(
-        weekday=_profile(hour, ~weekend),
-        weekend=_profile(hour, weekend),
+        all_days=whole / whole.sum(),
+        weekend=weekend / weekend.sum() if weekend.any() else None,
         trough_hour=int(whole.argmin()),
-        night_to_day=float(whole[NIGHT].mean()) / by_day if by_day else np.inf,
+        night_to_day=float(whole[NIGHT].mean()) / by_day if by_day else None,
     )
-
-
-def _profile(hour: Int64s, rows: Bools) -> Floats | None:
-    counts = np.bincount(hour[rows], minlength=24)
-    return counts / counts.sum() if counts.any() else None

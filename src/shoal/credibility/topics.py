@@ -35,7 +35,7 @@ TOPICS = (
     Topic(
         "rhythm",
         "Circadian profile",
-        "The share of a day's samples in each hour of the clock, on weekdays and at weekends; the quietest hour, and"
+        "The share of the samples in each hour of the clock, of all days and of weekends; the quietest hour, and"
         " how quiet the night (1:00 to 5:00) is compared with the day (10:00 to 20:00).",
         "Calls are fewest between 2 and 6 in the morning everywhere, with peaks about noon and in the evening"
         " (Jo et al. 2012; Aledavood et al. 2015).",

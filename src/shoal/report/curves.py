@@ -69,11 +69,11 @@ def draw_gaps(datasets: Datasets) -> Figure:
 
 
 def draw_rhythm(datasets: Datasets, *, weekend: bool = False) -> Figure:
-    """Share of a day's samples in each hour."""
+    """Share of a day's samples in each hour, of all days or of weekends."""
     shown, curves = [], []
     for dataset in datasets:
         rhythm = dataset.measures.rhythm
-        shares = rhythm.weekend if weekend else rhythm.weekday
+        shares = rhythm.weekend if weekend else rhythm.all_days
         if shares is not None:
             shown.append(dataset)
             curves.append(Curve(np.arange(24, dtype=np.float64) + 0.5, 100 * shares))
@@ -84,9 +84,11 @@ def draw_rhythm(datasets: Datasets, *, weekend: bool = False) -> Figure:
     band = _band("trough_hour")
     panel.box((band.low, (band.high or band.low) + 1), panel.y_range, "strip")
     panel.x_axis([(float(hour), f"{hour}:00") for hour in range(0, 25, 4)], "hour of the clock")
-    panel.y_axis(round_ticks(*panel.y_range), "% of the day's samples")
+    panel.y_axis(
+        round_ticks(*panel.y_range), "% of the samples, weekends" if weekend else "% of the samples, all days"
+    )
     _lines(panel, shown, curves)
-    return Figure(panel, f"Samples by the hour of the day, {'weekends' if weekend else 'weekdays'}.")
+    return Figure(panel, f"Samples by the hour of the day, {'weekends' if weekend else 'all days'}.")
 
 
 def draw_radius(datasets: Datasets) -> Figure:
@@ -130,7 +132,7 @@ def draw_exploration(datasets: Datasets) -> Figure:
         anchor = _height_at(curves, FIT_FROM_H)
         _wedge(panel, (FIT_FROM_H, longest), anchor, (band.low, band.high or 0))
         _power_law(panel, (FIT_FROM_H, longest), (FIT_FROM_H, anchor), 0.6)
-    hours = [(1, "1 h"), (6, "6 h"), (24, "1 day"), (72, "3 days"), (168, "1 week"), (336, "2 weeks")]
+    hours = [(1, "1 h"), (5, "5 h"), (24, "1 day"), (96, "4 days"), (336, "14 days"), (1_440, "60 days")]
     panel.x_axis([tick for tick in hours if tick[0] <= longest], "time since the data begin")
     panel.y_axis(_in_between(*panel.y_range), "distinct places, mean")
     _lines(panel, datasets, curves)
