@@ -78,11 +78,11 @@ def test_beta_of_the_law() -> None:
 
 @pytest.mark.parametrize("zeta", [1.0, 1.2, 1.5])
 def test_exact_zipf(zeta: float) -> None:
-    counts = np.round(20_000 * np.arange(1, 31) ** -zeta).astype(int)
+    counts = np.round(4_000 * np.arange(1, 31) ** -zeta).astype(int)
     places = np.repeat(np.arange(30), counts)
     n = len(places)
     found = measure_visits(people([n] * 30, np.tile(np.arange(n), 30), np.tile(places, 30)))
-    assert found.exponent == pytest.approx(zeta, abs=0.005)
+    assert found.exponent == pytest.approx(zeta, abs=0.01)
     assert found.top == pytest.approx(counts[0] / n)
     assert found.top_two == pytest.approx(counts[:2].sum() / n)
 

@@ -44,7 +44,7 @@ def test_activity(found: Traces) -> None:
 def test_gaps(found: Traces) -> None:
     gaps: dict[int, list[int]] = {}
     for user, samples in by_user(found).items():
-        for (before, *_), (after, *_) in zip(samples, samples[1:], strict=False):
+        for (before, *_), (after, *_) in pairwise(samples):
             if after > before:
                 gaps.setdefault(user, []).append(after - before)
     every = [gap for own in gaps.values() for gap in own]

@@ -13,6 +13,7 @@ from shoal.credibility.gaps import FINEST_S
 from shoal.credibility.measures import Measures, Setting
 
 LEAST_USERS = 100
+SLACK_DAYS = 0.25  # a day may begin late and end early
 CITY, COUNTRY = "city", "country"
 
 
@@ -44,7 +45,7 @@ class Band:
     def lack(self, measures: Measures) -> str | None:
         """What the data would need for this band to hold; None if nothing."""
         setting = measures.setting
-        if setting.n_days < self.least_days:
+        if setting.n_days < self.least_days - SLACK_DAYS:
             return f"needs {self.least_days} days"
         if self.to_the_minute and setting.resolution_s > FINEST_S:
             return "needs times to the minute"

@@ -24,7 +24,7 @@ EMPTY = Curve(np.empty(0), np.empty(0))
 
 
 def whole_edges(most: int, per_decade: int = 6) -> Int64s:
-    """Edges 1, 2, 3, ... of bins of whole numbers up to ``most``; later ones grow, ``per_decade`` of them to ten times."""
+    """Edges 1, 2, 3, ... of bins of whole numbers up to ``most``; in the end there are ``per_decade`` to ten times."""
     n = int(np.ceil(per_decade * np.log10(most))) + per_decade
     edges = np.unique(np.round(10 ** (np.arange(n) / per_decade)).astype(np.int64))
     return edges[: np.searchsorted(edges, most, side="right") + 1]

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from shoal.credibility.bands import BANDS, LEAST_USERS, Band
+from shoal.credibility.bands import BANDS, LEAST_USERS, SLACK_DAYS, Band
 from shoal.credibility.measures import Measures, measure
 from shoal.credibility.traces import traces_of
 from shoal.errors import InputError
 from shoal.reading import Events
+from shoal.wording import counted
 
 TOO_FEW = "too few samples"
 
@@ -75,7 +76,12 @@ def assess_events(events: Events, real: Events | None = None, *, seed: int = 0) 
         raise InputError(
             f"The statistics need at least {LEAST_USERS} users, found {events.samples.n_users}: take more."
         )
-    found = measure(traces_of(events), seed)
+    traces = traces_of(events)
+    if traces.n_days < 1 - SLACK_DAYS:
+        raise InputError(
+            f"The statistics need samples of at least a day, found {counted(traces.n_hours, 'hour')}: take more."
+        )
+    found = measure(traces, seed)
     beside = None if real is None else measure(traces_of(real), seed)
     return Credibility(found, judge(found), beside, list(events.intake.warnings))
 
