@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from shoal.api import anonymize, audit
     from shoal.auditing.result import Audit
-    from shoal.cities import make_city
+    from shoal.cities import make_city, make_region
     from shoal.errors import InputError, ParameterError, ShoalError, UnfinishedError
     from shoal.release import Published
 
@@ -23,6 +23,7 @@ _HOMES = {
     "anonymize": "shoal.api",
     "audit": "shoal.api",
     "make_city": "shoal.cities",
+    "make_region": "shoal.cities",
 }
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "anonymize",
     "audit",
     "make_city",
+    "make_region",
 ]
 
 
