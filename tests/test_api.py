@@ -26,7 +26,7 @@ def published() -> shoal.Published:
 def test_surface() -> None:
     assert sorted(shoal.__all__) == [
         "Audit", "Credibility", "InputError", "ParameterError", "Published", "ShoalError", "UnfinishedError",
-        "anonymize", "assess", "audit", "make_city",
+        "anonymize", "assess", "audit", "make_city", "make_region",
     ]  # fmt: skip
     assert set(shoal.__all__) <= set(dir(shoal))
     for name in shoal.__all__:

@@ -172,7 +172,7 @@ def test_synth_city(suffix: str, tmp_path: Path) -> None:
 
 
 BAD_CITIES = {
-    "preset": (["village", "-o", "x.csv"], "must be one of city, got 'village'"),
+    "preset": (["village", "-o", "x.csv"], "must be one of city, abi, dak, shn, civ, sen, got 'village'"),
     "suffix": (["city", "-o", "x.txt"], "must end in one of"),
     "users": (["city", "-o", "x.csv", "--users", "0"], "users must be"),
     "users no number": (["city", "-o", "x.csv", "--users", "many"], "expected a whole number, got 'many'"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from shoal.api import anonymize, assess, audit
     from shoal.auditing.result import Audit
-    from shoal.cities import make_city
+    from shoal.cities import make_city, make_region
     from shoal.credibility.verdict import Credibility
     from shoal.errors import InputError, ParameterError, ShoalError, UnfinishedError
     from shoal.release import Published
@@ -26,6 +26,7 @@ _HOMES = {
     "assess": "shoal.api",
     "audit": "shoal.api",
     "make_city": "shoal.cities",
+    "make_region": "shoal.cities",
 }
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "assess",
     "audit",
     "make_city",
+    "make_region",
 ]
 
 

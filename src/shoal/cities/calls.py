@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.cities.days import DAY_S, N_STAYS, Days, People
+from shoal.cities.runs import ragged
 from shoal.cities.streams import Ints, Streams, below, chance, child, heavy, pick, uniform
 
 # Sessions that begin in a half-hour from midnight, relative: few at night, most at midday and in the evening.
@@ -16,7 +17,7 @@ _WEEKDAY = """
 _WEEKEND = """
     19 15 12  9  7  5  4  3  3  3  3  4  6  9 13 18 24 31 38 44 50 54 57 59
     61 61 59 56 53 51 51 52 54 56 59 62 65 67 68 67 64 60 54 47 40 34 28 23"""
-_SESSION_STARTS = np.cumsum(np.array([_WEEKDAY.split(), _WEEKEND.split()]).astype(np.int64), axis=1)
+SESSION_STARTS = np.cumsum(np.array([_WEEKDAY.split(), _WEEKEND.split()]).astype(np.int64), axis=1)
 _HALF_HOUR_S = 1_800
 
 # Events per session: n with weight 1 / (n + 1)^2, so most are short and a few long.
@@ -44,11 +45,11 @@ def draw_events(people: People, days: Days, stream: Streams, *, weekend: bool, a
     busy = 0.3 + 1.4 * uniform(child(stream, 20))
     sessions = _SESSIONS_PER_ACTIVITY * share * people.activity * busy + uniform(child(stream, 21))
     counts = np.maximum(sessions.astype(np.int64), at_least)
-    day, number = _ragged(counts)
+    day, number = ragged(counts)
     session = child(stream[day], 1_000 + number)
     start = _session_starts(people, days, day, session, weekend=weekend)
     lengths = 1 + pick(child(session, 5), _LENGTHS)
-    owner, position = _ragged(lengths)
+    owner, position = ragged(lengths)
     event = child(session[owner], 1_000 + position)
     gaps = (_GAP_LEAST_S + _GAP_SCALE_S * heavy(child(event, 10), _GAP_CAP)).astype(np.int64)
     gaps[position == 0] = 0
@@ -59,16 +60,10 @@ def draw_events(people: People, days: Days, stream: Streams, *, weekend: bool, a
 
 def _session_starts(people: People, days: Days, day: Ints, session: Streams, *, weekend: bool) -> Ints:
     """By the clock, shifted for those who live late; some on the way to work or back."""
-    half_hour = pick(child(session, 0), _SESSION_STARTS[[int(weekend)]])
+    half_hour = pick(child(session, 0), SESSION_STARTS[[int(weekend)]])
     by_clock = half_hour * _HALF_HOUR_S + below(child(session, 1), _HALF_HOUR_S) + people.late_s[day]
     trip = np.where(chance(child(session, 3), 50), 1, N_STAYS - 1)
     left = days.departure[day, trip - 1]
     long_s = days.arrival[day, trip] - left
     on_trip = chance(child(session, 2), _ON_TRIP_PERCENT) & (long_s > 0) & (left + long_s < DAY_S)
     return np.where(on_trip, left + below(child(session, 4), np.maximum(long_s, 1)), by_clock % DAY_S)
-
-
-def _ragged(counts: Ints) -> tuple[Ints, Ints]:
-    """Owner and position of every element of consecutive runs of the given lengths."""
-    owner = np.repeat(np.arange(len(counts), dtype=np.int64), counts)
-    return owner, np.arange(len(owner), dtype=np.int64) - np.repeat(np.cumsum(counts) - counts, counts)

@@ -12,10 +12,10 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.cities.calls import ACTIVITY_CAP, draw_events
+from shoal.cities.checks import check_count, check_seed
 from shoal.cities.days import DAY_S, antenna_at, draw_days, draw_people
 from shoal.cities.places import Places, build_places
 from shoal.cities.streams import Floats, Ints, Streams, child, root
-from shoal.errors import ParameterError
 from shoal.schema import LAT, LON, TIME, USER
 
 START_S = 1_704_067_200  # 2024-01-01T00:00Z, a Monday
@@ -27,7 +27,9 @@ def make_city(users: int = 2000, days: int = 1, seed: int = 0) -> pa.Table:
 
     Every user has at least one sample; on average there are 0.87 per user and hour on a weekday.
     """
-    _check(users, days, seed)
+    check_count("users", users)
+    check_count("days", days)
+    check_seed(seed)
     stream = root(seed)
     places = build_places(child(stream, 0))
     parts = [
@@ -51,7 +53,7 @@ def make_city(users: int = 2000, days: int = 1, seed: int = 0) -> pa.Table:
 
 def antenna_positions(seed: int = 0) -> tuple[Floats, Floats]:
     """Latitudes and longitudes of the antennas of the city with this seed."""
-    _check(1, 1, seed)
+    check_seed(seed)
     return build_places(child(root(seed), 0)).degrees()
 
 
@@ -71,15 +73,3 @@ def _samples_of(index: Ints, days: int, stream: Streams, places: Places) -> tupl
     _, kept = np.unique(user * (days + 1) * DAY_S + second, return_index=True)
     kept = kept[second[kept] < days * DAY_S]
     return user[kept], second[kept], antenna[kept]
-
-
-def _check(users: int, days: int, seed: int) -> None:
-    for name, value in (("users", users), ("days", days)):
-        if not _whole(value) or value < 1:
-            raise ParameterError(f"{name} must be a whole number of at least 1, got {value!r}.")
-    if not _whole(seed) or not 0 <= seed < 2**63:
-        raise ParameterError(f"seed must be a whole number from 0 to 2^63 - 1, got {seed!r}.")
-
-
-def _whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)

@@ -56,9 +56,7 @@ class Places(NamedTuple):
 
     def degrees(self) -> tuple[Floats, Floats]:
         """Latitude and longitude of every antenna, rounded to 1e-5 degrees."""
-        lat = CENTRE_LAT_E5 + _divide_rounding(self.y * 100_000, _METRES_PER_DEGREE_LAT)
-        lon = CENTRE_LON_E5 + _divide_rounding(self.x * 100_000, _METRES_PER_DEGREE_LON)
-        return lat / 100_000.0, lon / 100_000.0
+        return degrees_at(self.x, self.y)
 
 
 def build_places(stream: Streams) -> Places:
@@ -143,6 +141,13 @@ def _nearest_raster(x: Ints, y: Ints) -> Ints:
     squared_x = (middles[:, None] - x) ** 2
     rows = [np.argmin(squared_x + (middle - y) ** 2, axis=1) for middle in middles]
     return np.stack(rows).astype(np.int64)
+
+
+def degrees_at(x: Ints, y: Ints) -> tuple[Floats, Floats]:
+    """Latitudes and longitudes of positions in metres from the centre, rounded to 1e-5 degrees."""
+    lat = CENTRE_LAT_E5 + _divide_rounding(y * 100_000, _METRES_PER_DEGREE_LAT)
+    lon = CENTRE_LON_E5 + _divide_rounding(x * 100_000, _METRES_PER_DEGREE_LON)
+    return lat / 100_000.0, lon / 100_000.0
 
 
 def _divide_rounding(numerator: Ints, denominator: int) -> Ints:

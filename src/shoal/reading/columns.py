@@ -64,11 +64,11 @@ def find_roles(
     return _roles(used, names)
 
 
-def find_site_roles(names: Sequence[str], title: str) -> Roles:
-    """Find site and position among the columns of a table of sites."""
+def find_site_roles(names: Sequence[str], title: str, *, named: bool = True) -> Roles:
+    """Find position among the columns of a table of sites, and the name of the site unless it has none."""
     finder = _Finder(names, None, title)
     position = finder.position(has_sites=False, without_site=True)
-    return _roles({SITE: finder.need(SITE)} | {role: finder.need(role) for role in position}, names)
+    return _roles({role: finder.need(role) for role in ((SITE, *position) if named else position)}, names)
 
 
 def need_columns(names: Sequence[str], wanted: Sequence[str], title: str) -> dict[str, str]:

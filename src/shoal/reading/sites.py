@@ -18,9 +18,21 @@ from shoal.schema import LAT, LON, SITE, X, Y
 
 def read_sites(sites: object) -> BySite:
     """Read a table of sites; every site needs one position that can be used."""
+    title, geographic, names, where = _read(sites, named=True)
+    return _distinct(names, where, title, geographic=geographic)
+
+
+def read_positions(sites: object) -> tuple[Floats, Floats, bool]:
+    """The positions of sites that need no names: longitudes and latitudes, or x and y; and whether the former."""
+    _, geographic, _, where = _read(sites, named=False)
+    return where.first, where.second, geographic
+
+
+def _read(sites: object, *, named: bool) -> tuple[str, bool, list[str], Places]:
+    """What to call the table, whether it has degrees, its sites' names (if wanted) and positions."""
     source = open_source(sites, "Sites")
     title = f"The table of sites ({source.title})" if source.title != "The table" else "The table of sites"
-    roles = find_site_roles(source.names, title)
+    roles = find_site_roles(source.names, title, named=named)
     malformed: list[int] = []
     batches = list(source.batches(roles.used, malformed.append, threads=1))
     if malformed:
@@ -30,25 +42,27 @@ def read_sites(sites: object) -> BySite:
         raise InputError(f"{title} has no rows: expected a row for each site.")
     geographic = LAT in roles.used
     first, second = (LON, LAT) if geographic else (X, Y)
-    names, places, faults = [], [], []
+    names: list[str] = []
+    places, faults = [], []
     for batch in batches:
         columns = dict(zip(batch.schema.names, batch.columns, strict=True))
         with guarded(title, "sites"):
-            codes, texts = encode(columns[SITE], SITE)
             one, two = read_numbers(columns[first], first), read_numbers(columns[second], second)
-        names.append(texts.take(pa.array(codes, mask=codes < 0)))
+            fault = _unusable(one.value, two.value, geographic=geographic)
+            if named:
+                codes, texts = encode(columns[SITE], SITE)
+                names += texts.take(pa.array(codes, mask=codes < 0)).to_pylist()
+                fault |= codes < 0
         places.append(Places(one.value, two.value))
-        faults.append(_unusable(one.value, two.value, geographic=geographic) | (codes < 0))
+        faults.append(fault)
     where = Places(*(np.concatenate(values) for values in zip(*places, strict=True)))
     unusable = np.concatenate(faults)
     if unusable.any():
         raise InputError(
-            f"{title} has {int(unusable.sum()):,} of {rows:,} rows without a site or a usable position:"
-            " mend or remove them."
+            f"{title} has {int(unusable.sum()):,} of {rows:,} rows without a"
+            f" {'site or a usable' if named else 'usable'} position: mend or remove them."
         )
-    return _distinct(
-        [text for chunk in names for text in chunk.to_pylist()], where, title, geographic=geographic
-    )
+    return title, geographic, names, where
 
 
 def _unusable(first: Floats, second: Floats, *, geographic: bool) -> Bools:

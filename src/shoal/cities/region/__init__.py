@@ -1,0 +1,1 @@
+"""Made-up regions after the datasets of the paper."""

@@ -1,0 +1,39 @@
+"""The antenna that serves each event."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.cities.region.days import Days
+from shoal.cities.region.network import N_NEIGHBOURS, Network
+from shoal.cities.region.people import People
+from shoal.cities.region.phone import Events
+from shoal.cities.streams import Ints, below, child, pick
+
+# Percent of events at a place that its own antenna serves, or the person's second, third, fourth there.
+_OWN_OR_OTHER = np.cumsum([73, 15, 8, 4])[None, :]
+_SHADOW_M = 400  # on a trip the serving antenna is the nearest to a position off by at most so much each way
+
+
+def antenna_of(events: Events, people: People, days: Days, network: Network) -> Ints:
+    """On a trip the antenna nearest to a straight way; at a place mostly its own, now and then its second.
+
+    Which antenna is second depends on the person and the place: it is the same every day.
+    """
+    person, second = events.person, events.second
+    stay = (days.departure[person, :-1] <= second[:, None]).sum(axis=1)
+    here = days.place[person, stay]
+    before = np.maximum(stay - 1, 0)
+    origin = days.place[person, before]
+    left, reached = days.departure[person, before], days.arrival[person, stay]
+    moving = second < reached
+    gone, whole = np.where(moving, second - left, 0), np.where(moving, reached - left, 1)
+    x = network.x[origin] + (network.x[here] - network.x[origin]) * gone // whole
+    y = network.y[origin] + (network.y[here] - network.y[origin]) * gone // whole
+    x += below(child(events.stream, 0), 2 * _SHADOW_M) - _SHADOW_M
+    y += below(child(events.stream, 1), 2 * _SHADOW_M) - _SHADOW_M
+    which = pick(child(events.stream, 2), _OWN_OR_OTHER)
+    turn = below(child(people.stream[person], 10_000_000 + here), N_NEIGHBOURS)
+    other = network.heard[here, (which + turn) % N_NEIGHBOURS]
+    at_place = np.where(which == 0, here, other)
+    return np.where(moving, network.nearest(x, y), at_place)

@@ -1,0 +1,54 @@
+"""Antennas where a table says, instead of made-up ones."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.cities.region.antennas import Antennas
+from shoal.cities.region.parameters import LEAST_ANTENNAS, MOST_ANTENNAS
+from shoal.cities.streams import Floats, Ints
+from shoal.errors import InputError
+from shoal.reading.sites import read_positions
+from shoal.schema import LAT, LON, X, Y
+
+_METRES_PER_DEGREE = 111_195
+_MOST_KM = 2_500  # from one side of a region to the other
+_HALF_TURN = 3.141592653589793
+
+
+def antennas_at(sites: object) -> Antennas:
+    """The distinct positions of a table (columns lat and lon, or x and y), in its order."""
+    first, second, geographic = read_positions(sites)
+    _, rows = np.unique(np.stack([first, second], axis=1), axis=0, return_index=True)
+    rows.sort()
+    first, second = first[rows], second[rows]
+    if not LEAST_ANTENNAS <= len(rows) <= MOST_ANTENNAS:
+        raise InputError(
+            f"The table of sites must have {LEAST_ANTENNAS} to {MOST_ANTENNAS:,} different positions,"
+            f" found {len(rows):,}."
+        )
+    if not geographic:
+        return Antennas(_centred(first), _centred(second), {X: first, Y: second})
+    narrowing = _cosine((float(second.min()) + float(second.max())) / 2)
+    x = _centred(first * (_METRES_PER_DEGREE * narrowing))
+    return Antennas(x, _centred(second * _METRES_PER_DEGREE), {LAT: second, LON: first})
+
+
+def _centred(metres: Floats) -> Ints:
+    """Whole metres from the middle."""
+    low, high = float(metres.min()), float(metres.max())
+    if high - low > 1_000 * _MOST_KM:
+        raise InputError(
+            f"The table of sites must lie within {_MOST_KM:,} km each way, found more: take a part of it."
+        )
+    return np.floor(metres - (low + high) / 2).astype(np.int64)
+
+
+def _cosine(degrees: float) -> float:
+    """By its series, whose sums and products are the same everywhere."""
+    squared = (degrees * _HALF_TURN / 180) ** 2
+    term = total = 1.0
+    for n in range(1, 12):
+        term = -term * squared / ((2 * n - 1) * (2 * n))
+        total += term
+    return total
