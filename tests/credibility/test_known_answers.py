@@ -47,6 +47,19 @@ def test_power_law_gaps_give_their_exponent(exponent: float) -> None:
     assert found.exponent == pytest.approx(exponent, abs=0.05)
 
 
+def test_the_clock_does_not_bend_the_law() -> None:
+    """A day of busy users, once to the second and once to the minute: gaps that the minute cuts are left out."""
+    rng = np.random.default_rng(6)
+    share, power = rng.random((3_000, 20)), 1 - 0.9
+    gaps = (10.0**power + share * (20_000.0**power - 10.0**power)) ** (1 / power)
+    fine = np.cumsum(np.round(gaps).astype(np.int64), axis=1).reshape(-1)
+    places = np.zeros(len(fine), np.int64)
+    to_the_second = measure_gaps(people([20] * 3_000, fine, places)).exponent
+    to_the_minute = measure_gaps(people([20] * 3_000, fine // 60 * 60, places)).exponent
+    assert to_the_second == pytest.approx(0.9, abs=0.06)
+    assert to_the_minute == pytest.approx(to_the_second, abs=0.06)
+
+
 def test_coarse_times_have_no_exponent() -> None:
     rng = np.random.default_rng(3)
     seconds = np.concatenate([np.sort(rng.integers(0, 2_000, 100)) * 1_800 for _ in range(40)])

@@ -13,6 +13,8 @@ from shoal.samples import Floats, Int64s
 FIT_FROM, FIT_TO = 0.01, 1.0  # of the mean gap of the user; the law is cut off beyond
 FINEST_S = 60  # coarser times have no gaps that short
 LEAST_GAPS = 30  # of a user whose burstiness counts
+_LEAST_IN_BIN = 30
+_EDGES = 10.0 ** (np.arange(-30, 31) / 6)
 _LEAST_TO_SCALE = 5  # of a user whose mean gap says anything
 
 
@@ -38,7 +40,7 @@ def measure_gaps(traces: Traces) -> Gaps:
         return Gaps(EMPTY, EMPTY, None, None)
     step = traces.resolution_s
     raw = density(gap // step, whole_edges(int(gap.max()) // step), shift=0.5)
-    rescaled = _rescaled(user, gap, traces.n_users)
+    rescaled = _rescaled(user, gap, traces.n_users, step)
     fitted = slope(rescaled, FIT_FROM, FIT_TO) if step <= FINEST_S else None
     bursty = burstiness(user, gap, traces.n_users)
     return Gaps(
@@ -49,14 +51,26 @@ def measure_gaps(traces: Traces) -> Gaps:
     )
 
 
-def _rescaled(user: Int64s, gap: Int64s, n_users: int) -> Curve:
-    """Density of gaps in units of their user's mean gap: users of any activity then lie on one curve (Candia 2008)."""
-    n = np.bincount(user, minlength=n_users)
-    mean = np.bincount(user, weights=gap, minlength=n_users) / np.maximum(n, 1)
-    enough = n[user] >= _LEAST_TO_SCALE
-    if not enough.any():
-        return EMPTY
-    return density(gap[enough] / mean[user[enough]], 10.0 ** (np.arange(-30, 25) / 6))
+def _rescaled(user: Int64s, gap: Int64s, n_users: int, step: int) -> Curve:
+    """Density of gaps in units of their user's mean gap: users of any activity then lie on one curve (Candia 2008).
+
+    A bin is filled by those users only whose gaps in it are longer than two steps of the clock: shorter ones are cut.
+    So that this does not favour users who happen to have few short gaps, the mean is that of the user's other gaps:
+    of the even ones for the odd ones, and the other way round.
+    """
+    half = 2 * user + np.arange(len(user)) % 2
+    n = np.bincount(half, minlength=2 * n_users)
+    mean = np.bincount(half, weights=gap, minlength=2 * n_users) / np.maximum(n, 1)
+    other = half ^ 1
+    enough = n[other] >= _LEAST_TO_SCALE
+    gap, scale = gap[enough], mean[other[enough]]
+    begin, end = _EDGES[:-1], _EDGES[1:]
+    at = np.searchsorted(_EDGES, gap / scale, side="right") - 1
+    at[at == len(begin)] = -1
+    counts = np.bincount(at[(at >= 0) & (begin[at] * scale >= 2 * step)], minlength=len(begin))
+    resolving = len(scale) - np.searchsorted(np.sort(scale), 2 * step / begin)
+    some = counts >= _LEAST_IN_BIN
+    return Curve(np.sqrt(begin * end)[some], counts[some] / resolving[some] / (end - begin)[some])
 
 
 def burstiness(user: Int64s, gap: Int64s, n_users: int) -> Floats:

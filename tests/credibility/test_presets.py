@@ -1,0 +1,52 @@
+"""Every preset lies inside its bands; where one does not, it is known and told in docs/credibility.md."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+import shoal
+from shoal.cities.files import PRESETS
+from shoal.cities.region.presets import PRESETS as REGIONS
+from shoal.credibility.verdict import Credibility
+
+# Enough people for every statistic, and few enough for a test.
+USERS = {"city": 1_500, "abi": 1_500, "dak": 1_500, "shn": 3_000, "civ": 2_000, "sen": 2_000}
+
+# The city is frozen: it was made before these were measured.
+DEPARTURES = {"city": {"gap_exponent", "visit_exponent", "new_places"}}
+
+
+def events(preset: str, seed: int = 0) -> pa.Table:
+    if preset == "city":
+        return shoal.make_city(USERS[preset], days=14, seed=seed)
+    return shoal.make_region(preset, users=USERS[preset], seed=seed)
+
+
+@pytest.fixture(scope="module", params=PRESETS)
+def assessed(request: pytest.FixtureRequest) -> tuple[str, Credibility]:
+    return request.param, shoal.assess(events(request.param))
+
+
+def test_all_statistics_lie_inside_their_bands(assessed: tuple[str, Credibility]) -> None:
+    preset, found = assessed
+    outside = {check.band.name: check.value for check in found.checks if check.outside}
+    assert outside.keys() == DEPARTURES.get(preset, set()), outside
+
+
+def test_most_statistics_can_be_judged(assessed: tuple[str, Credibility]) -> None:
+    """A day says nothing of habits; a fortnight is long enough for everything."""
+    preset, found = assessed
+    lacks = {check.lack for check in found.checks if check.lack}
+    assert lacks == ({"needs 7 days", "needs 2 days"} if preset == "shn" else set())
+
+
+def test_rate_and_area_are_those_of_the_preset(assessed: tuple[str, Credibility]) -> None:
+    preset, found = assessed
+    setting = found.measures.setting
+    assert setting.is_country == (preset in ("civ", "sen"))
+    if preset in REGIONS:
+        wanted = REGIONS[preset]
+        assert found.measures.activity.mean == pytest.approx(wanted.samples_per_hour, rel=0.03)
+        assert setting.n_days == wanted.days
+        assert 0.9 * wanted.antennas < setting.n_places <= wanted.antennas
