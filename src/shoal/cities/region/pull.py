@@ -36,12 +36,12 @@ def build_pull(network: Network, commute_m: int, journey_m: int, stream: Streams
 
     pull = (1_000 * attraction).astype(np.int64)
 
-    def gravity(scale_m: Ints) -> Wheel:
-        return gravity_wheel(network.x, network.y, pull, scale_m)
+    def gravity(scale_m: Ints, power: int = 2) -> Wheel:
+        return gravity_wheel(network.x, network.y, pull, scale_m, power)
 
     return Pull(
         homes=flat_wheel((1_000 * people).astype(np.int64)),
-        work=gravity(commute_m + network.spacing_m),
+        work=gravity(commute_m + network.spacing_m, power=4),
         errands=gravity(_ERRAND_M + network.spacing_m),
         journeys=gravity(np.full(len(each), journey_m)),
     )

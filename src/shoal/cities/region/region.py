@@ -92,6 +92,7 @@ def _draw(region: Region, index: Ints, days: int) -> tuple[int, Seen]:
         parts.append((events.person, (events.second + number * DAY_S) // MINUTE_S, antenna))
     person, minute, antenna = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     minutes = days * DAY_S // MINUTE_S
-    _, kept = np.unique(person * 2 * minutes + minute, return_index=True)
-    kept = kept[minute[kept] < minutes]
+    in_time = np.flatnonzero(minute < minutes)
+    _, first = np.unique(person[in_time] * minutes + minute[in_time], return_index=True)
+    kept = in_time[first]
     return len(person), Seen(index[person[kept]], minute[kept], antenna[kept])

@@ -38,15 +38,18 @@ def flat_wheel(weights: Ints) -> Wheel:
     return Wheel(np.cumsum(_scaled(weights)).astype(np.int32)[None, :])
 
 
-def gravity_wheel(x: Ints, y: Ints, pull: Ints, scale_m: Ints) -> Wheel:
-    """Pull / (1 + (distance / scale)^2), where scale is that of the origin; never the origin itself."""
+def gravity_wheel(x: Ints, y: Ints, pull: Ints, scale_m: Ints, power: int = 2) -> Wheel:
+    """Pull / (1 + (distance / scale)^2)^(power / 2) from each origin, with its own scale; never the origin itself."""
     scaled = _scaled(pull)
     running = np.empty((len(x), len(x)), dtype=np.int32)
     for first in range(0, len(x), _ROWS_AT_ONCE):
         rows = np.arange(first, min(first + _ROWS_AT_ONCE, len(x)))
         apart = (x[rows, None] - x) ** 2 + (y[rows, None] - y) ** 2
         tenths = 10 * apart // scale_m[rows, None] ** 2
-        weights = np.maximum(10 * scaled // (10 + tenths), 1)
+        weights = scaled
+        for _ in range(power // 2):
+            weights = 10 * weights // (10 + tenths)
+        weights = np.maximum(weights, 1)
         weights[rows - first, rows] = 0
         running[rows] = np.cumsum(weights, axis=1)
     return Wheel(running)
