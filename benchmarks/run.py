@@ -33,7 +33,11 @@ DATA = Path(os.environ.get("SHOAL_DATA", REPOSITORY.parent / "shared" / "data"))
 def yjmob_events(path: Path, days: int = 3) -> pa.Table:
     """The first days of the YJMob extract, in metres."""
     table = pyarrow.parquet.read_table(path)
-    table = table.filter(pc.less(table["t"], days * 86_400))
+    return in_metres(table.filter(pc.less(table["t"], days * 86_400)))
+
+
+def in_metres(table: pa.Table) -> pa.Table:
+    """YJMob's cells of 500 m as metres."""
     for axis in ("x", "y"):
         place = table.schema.get_field_index(axis)
         table = table.set_column(place, axis, pc.multiply(pc.cast(table[axis], pa.float64()), 500.0))
