@@ -69,7 +69,9 @@ def test_a_wheel_picks_what_a_search_finds(rows: list[list[int]]) -> None:
     drawn = streams(500)
     origin = below(child(drawn, 9), len(rows))
     tickets = below(drawn, running[origin, -1])
-    expected = [int(np.searchsorted(running[o], t, side="right")) for o, t in zip(origin, tickets, strict=True)]
+    expected = [
+        int(np.searchsorted(running[o], t, side="right")) for o, t in zip(origin, tickets, strict=True)
+    ]
     assert wheel.pick(drawn, origin).tolist() == expected
 
 
@@ -103,7 +105,9 @@ def test_antennas_cover_the_surface_and_keep_apart(name: str, seed: int) -> None
     antennas = lay_out(preset.layout, preset.antennas, preset.surface_km2, root(seed))
     assert len(antennas.x) == preset.antennas
     box = np.ptp(antennas.x) * np.ptp(antennas.y) / 1e6
-    assert box == pytest.approx(preset.surface_km2, rel=0.001)  # with an antenna in each corner, so is the hull
+    assert box == pytest.approx(
+        preset.surface_km2, rel=0.001
+    )  # with an antenna in each corner, so is the hull
     apart = np.hypot(antennas.x[:, None] - antennas.x, antennas.y[:, None] - antennas.y)
     np.fill_diagonal(apart, np.inf)
     assert apart.min() > 142  # the diagonal of a cell

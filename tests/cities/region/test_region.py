@@ -172,7 +172,9 @@ def test_trips_pass_other_antennas() -> None:
     whole = np.hypot(x[2:] - x[:-2], y[2:] - y[:-2])
     legs = np.hypot(x[1:-1] - x[:-2], y[1:-1] - y[:-2]) + np.hypot(x[2:] - x[1:-1], y[2:] - y[1:-1])
     between = quick & (whole > 30_000) & (legs < 1.1 * whole) & (legs > 0)
-    on_the_way = between & (seen.antenna[1:-1] != seen.antenna[:-2]) & (seen.antenna[1:-1] != seen.antenna[2:])
+    on_the_way = (
+        between & (seen.antenna[1:-1] != seen.antenna[:-2]) & (seen.antenna[1:-1] != seen.antenna[2:])
+    )
     assert on_the_way.sum() > 20
 
 
