@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench attacks credibility wheelhouse clean
+.PHONY: help demo test check bench attacks presets credibility wheelhouse clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,6 +30,9 @@ bench: $(READY) ## measure speed
 
 attacks: $(READY) ## attack raw data, pseudonyms, a static grid and shoal's output: docs/attacks.md
 	$(BIN)/python benchmarks/attacks_table.py
+
+presets: $(READY) ## make every synthetic preset in full and hold it to the paper's table
+	$(BIN)/python benchmarks/presets.py
 
 credibility: $(READY) ## hold the made-up subscribers to real people's statistics: docs/credibility.md
 	$(BIN)/python benchmarks/credibility_page.py

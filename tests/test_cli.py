@@ -171,6 +171,26 @@ def test_synth_city(suffix: str, tmp_path: Path) -> None:
     assert anonymize(events, tmp_path / "out.csv").code == 0
 
 
+def test_synth_region(tmp_path: Path) -> None:
+    sites = write(
+        pa.table({"lat": [1 + 0.01 * n for n in range(40)], "lon": [0.01 * (n * n % 17) for n in range(40)]}),
+        tmp_path / "sites.csv",
+    )
+    events, other = tmp_path / "events.parquet", tmp_path / "other.csv"
+    made = run("synth", "abi", "-o", events, "--users", 30, "--days", 2, "--seed", 4)
+    table = pa.parquet.read_table(events)
+    assert made.out == f"{table.num_rows:,} events of 30 users in {events}\n"
+    assert table["user"].to_pylist() == shoal.make_region("abi", users=30, days=2, seed=4)["user"].to_pylist()
+    small = ("--surface", 90, "--antennas", 30, "--samples-per-hour", 2.5)
+    assert run("synth", "sen", "-o", other, "--users", 40, "--days", 1, *small).code == 0
+    made_small = read_table(other)
+    assert len(set(zip(made_small["lat"].to_pylist(), made_small["lon"].to_pylist(), strict=True))) <= 30
+    assert made_small.num_rows > 40 * 24
+    assert run("synth", "shn", "-o", other, "--users", 40, "--sites", sites, "--force").code == 0
+    assert set(read_table(other)["lat"].to_pylist()) <= set(read_table(sites)["lat"].to_pylist())
+    assert anonymize(events, tmp_path / "out.csv").code == 0
+
+
 BAD_CITIES = {
     "preset": (["village", "-o", "x.csv"], "must be one of city, abi, dak, shn, civ, sen, got 'village'"),
     "suffix": (["city", "-o", "x.txt"], "must end in one of"),
@@ -180,6 +200,11 @@ BAD_CITIES = {
     "seed": (["city", "-o", "x.csv", "--seed", "x"], "expected a whole number"),
     "folder": (["city", "-o", "no/x.csv"], "does not exist"),
     "output": (["city"], "--output"),
+    "city is fixed": (["city", "-o", "x.csv", "--antennas", "50"], "The preset city is always the same city"),
+    "antennas": (["abi", "-o", "x.csv", "--antennas", "2"], "antennas must be a whole number of at least 10"),
+    "surface": (["abi", "-o", "x.csv", "--surface", "big"], "expected a whole number, got 'big'"),
+    "rate": (["abi", "-o", "x.csv", "--samples-per-hour", "-1"], "samples per hour must be a number above 0"),
+    "sites": (["abi", "-o", "x.csv", "--sites", "none.csv"], "none.csv"),
 }
 
 
