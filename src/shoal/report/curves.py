@@ -47,8 +47,8 @@ def draw_activity(datasets: Datasets) -> Figure:
     curves = [dataset.measures.activity.at_least for dataset in datasets]
     panel = _panel(datasets, curves, [("strip", "band of the mean")])
     _upright(panel, _band("samples_per_user_hour"))
-    panel.x_axis(log_ticks(*panel.x_range), "samples per hour")
-    panel.y_axis(log_ticks(*panel.y_range), "share of users with at least so many")
+    panel.x_axis(_ticks(*panel.x_range), "samples per hour")
+    panel.y_axis(_ticks(*panel.y_range), "share of users with at least so many")
     _lines(panel, datasets, curves)
     return Figure(panel, "Share of users with at least so many samples per hour, on logarithmic axes.")
 
@@ -62,8 +62,8 @@ def draw_gaps(datasets: Datasets) -> Figure:
     anchor = _height_at(curves, FIT_TO)
     _wedge(panel, (FIT_TO, FIT_FROM), anchor, (-band.low, -(band.high or 0)))
     _power_law(panel, (FIT_FROM, FIT_TO), (FIT_TO, anchor), -0.9)
-    panel.x_axis(log_ticks(*panel.x_range), "time to the next sample, by the user's mean")
-    panel.y_axis(log_ticks(*panel.y_range), "probability density")
+    panel.x_axis(_ticks(*panel.x_range), "time to the next sample, by the user's mean")
+    panel.y_axis(_ticks(*panel.y_range), "probability density")
     _lines(panel, datasets, curves)
     return Figure(panel, "Density of the times between samples by the user's mean, on logarithmic axes.")
 
@@ -99,8 +99,8 @@ def draw_radius(datasets: Datasets) -> Figure:
     law = (r + OFFSET_KM) ** -1.65 * np.exp(-r / CUTOFF_KM)
     per_log = np.gradient(np.log(r)) * r
     panel.line(r.tolist(), (law / (law * per_log).sum()).tolist(), "law")
-    panel.x_axis(log_ticks(*panel.x_range), "radius of gyration, km")
-    panel.y_axis(log_ticks(*panel.y_range), "share of users per km")
+    panel.x_axis(_ticks(*panel.x_range), "radius of gyration, km")
+    panel.y_axis(_ticks(*panel.y_range), "share of users per km")
     _lines(panel, datasets, curves)
     return Figure(panel, "Density of the users' radii of gyration, on logarithmic axes.")
 
@@ -117,7 +117,7 @@ def draw_visits(datasets: Datasets) -> Figure:
     _wedge(panel, (1.0, float(RANKS)), anchor, (-band.low, -(band.high or 0)))
     _power_law(panel, (1.0, float(RANKS)), (1.0, anchor), -1.2)
     panel.x_axis(_in_between(*panel.x_range), "rank of the place")
-    panel.y_axis(log_ticks(*panel.y_range), "share of the user's samples")
+    panel.y_axis(_ticks(*panel.y_range), "share of the user's samples")
     _lines(panel, datasets, curves)
     return Figure(panel, "Share of a user's samples at the places of each rank, on logarithmic axes.")
 
@@ -234,6 +234,12 @@ def _wedge(panel: Panel, span: tuple[float, float], height: float, slopes: tuple
 
 def _upright(panel: Panel, band: Band) -> None:
     panel.box((band.low, band.high or panel.x_range[1]), panel.y_range, "strip")
+
+
+def _ticks(low: float, high: float) -> list[tuple[float, str]]:
+    """Powers of ten, and more where there are too few of them."""
+    powers = log_ticks(low, high)
+    return powers if len(powers) > 1 else _in_between(low, high)
 
 
 def _in_between(low: float, high: float) -> list[tuple[float, str]]:
