@@ -70,7 +70,8 @@ DEPARTURES = """## Where the model departs from reality
 - **Radius.** In the countries too few people have a radius between some 8 and 40 km, two to three times fewer than by
   the law, and more beyond: people stay about their town or are on a journey, with little in between. So the exponent
   lies at the upper end of its band. In the smallest city, `dak`, radii differ less
-  between people than in YJMob: most are the commute. [Other seeds](#other-seeds) show how near the edge both are.
+  between people than in YJMob: most are the commute. [With other seeds](#other-seeds)
+  `dak` and `sen` mostly leave these bands, by a little.
 - **New places.** Moves to new places are at the lower end of the band. A phone at rest changes its antenna, here more
   often than YJMob's positions change cells, and each such move leads to a known place.
 - **Distinct places.** Their number grows a little faster than Song's t^0.6, as in YJMob: over a fortnight people still
@@ -91,7 +92,8 @@ traffic in a tenth of the cells, from a report of a press conference), Jo et al.
 calls are bursty beyond their daily rhythm, and what B is for; abstracts, no figure). Recalled, not looked up again: the
 exponents and errors of González et al. 2008, Candia et al. 2008, Song et al. 2010 and Karsai et al. 2012; 50 to 60 %
 in Paul et al. 2011; the hour at which calls are fewest (Aledavood et al. 2015 and others); how far B reaches. From the
-paper that shoal follows: 0.45 to 1.00 samples per user and hour. Measured here: everything of YJMob.
+paper that shoal follows (Gramaglia et al. 2017): 0.45 to 1.00 samples per user and hour. Measured here:
+everything of YJMob.
 
 - T. Aledavood et al. *Daily rhythms in mobile telephone communication.* PLOS ONE 10, 2015.
 - J. Candia et al. *Uncovering individual and collective human dynamics from mobile phone records.* J. Phys. A 41, 2008.
@@ -99,6 +101,7 @@ paper that shoal follows: 0.45 to 1.00 samples per user and hour. Measured here:
   location datasets.* Patterns 2, 2021.
 - K.-I. Goh, A.-L. Barabási. *Burstiness and memory in complex systems.* EPL 81, 2008.
 - M. C. González, C. A. Hidalgo, A.-L. Barabási. *Understanding individual human mobility patterns.* Nature 453, 2008.
+- M. Gramaglia et al. *k^{τ,ε}-anonymity.* INFOCOM 2017; in full in the [README](../README.md#more).
 - H.-H. Jo et al. *Circadian pattern and burstiness in mobile phone communication.* New J. Phys. 14, 2012.
 - M. Karsai et al. *Universal features of correlated bursty behaviour.* Scientific Reports 2, 2012.
 - Y.-A. de Montjoye et al. *Unique in the Crowd: the privacy bounds of human mobility.* Scientific Reports 3, 2013.

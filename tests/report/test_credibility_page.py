@@ -71,7 +71,10 @@ def test_figures_are_drawn_inside_their_frame(topic: str, kind: str, request: py
     assert figure.description in [title.text for title in root.iter(f"{SVG}title")]
     for line in root.iter(f"{SVG}polyline"):
         for x in re.findall(r"([-\d.]+),", line.get("points", "")):
-            assert -1e-6 <= float(x) - figure.panel.left <= figure.panel.inner_width + 0.1 or line.get("class") == "law"
+            assert (
+                -1e-6 <= float(x) - figure.panel.left <= figure.panel.inner_width + 0.1
+                or line.get("class") == "law"
+            )
     for words in root.iter(f"{SVG}text"):
         if words.get("x"):
             assert 0 <= float(words.get("x", "")) <= WIDTH
@@ -95,7 +98,15 @@ def test_points_that_a_logarithm_does_not_have_are_left_out() -> None:
 def test_ticks_at_powers_of_ten() -> None:
     assert log_ticks(0.05, 200) == [(0.1, "0.1"), (1.0, "1"), (10.0, "10"), (100.0, "100")]
     assert [label for _, label in log_ticks(1e-6, 1)] == ["10⁻⁶", "10⁻⁵", "10⁻⁴", "0.001", "0.01", "0.1", "1"]
-    assert [label for _, label in log_ticks(1e-9, 1e9)] == ["10⁻⁹", "10⁻⁶", "0.001", "1", "1,000", "10⁶", "10⁹"]
+    assert [label for _, label in log_ticks(1e-9, 1e9)] == [
+        "10⁻⁹",
+        "10⁻⁶",
+        "0.001",
+        "1",
+        "1,000",
+        "10⁶",
+        "10⁹",
+    ]
     assert log_ticks(2, 5) == []
 
 

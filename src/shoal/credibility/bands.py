@@ -56,7 +56,7 @@ class Band:
 
 BANDS = (
     Band(
-        "activity", "samples_per_user_hour", "samples per user and hour", 0.3, 1.5, "the paper's data",
+        "activity", "samples_per_user_hour", "samples per user and hour", 0.3, 1.5, "Gramaglia 2017",
         "five real datasets of call records have 0.45 to 1.00, YJMob 0.56; half as much again either way",
         lambda found: found.activity.mean,
     ),

@@ -46,10 +46,11 @@ def headline(found: Credibility) -> str:
 def counts_in_words(setting: Setting) -> str:
     """What kind of data it is."""
     kind = "a country" if setting.is_country else "a city"
+    days = "1 day" if setting.n_days == 1 else f"{setting.n_days:.3g} days"
     return (
         f"{counted(setting.n_users, 'user')}, {counted(setting.n_samples, 'sample')} at"
-        f" {counted(setting.n_places, 'place')} over {setting.n_days:.3g} days; {setting.width_km:,.0f} km across"
-        f" ({kind}), times to {duration(setting.resolution_s)}."
+        f" {counted(setting.n_places, 'place')} over {days}; {setting.width_km:,.0f} km across ({kind}), times to"
+        f" {duration(setting.resolution_s)}."
     )
 
 

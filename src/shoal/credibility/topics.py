@@ -21,7 +21,7 @@ TOPICS = (
         "How many samples a user has per hour of the data, nights included, and how much users differ: the most"
         " active tenth begins at so many times the median.",
         "No law, but no even spread either: calls and messages per user are broadly distributed in every set of"
-        " call records. The five real datasets of the paper have 0.45 to 1.00 samples per user and hour.",
+        " call records. The five real datasets of Gramaglia et al. 2017 have 0.45 to 1.00 samples per user and hour.",
     ),
     Topic(
         "gaps",
