@@ -278,3 +278,10 @@ def test_odd_times_of_foursquare(put: Callable[..., Path]) -> None:
     events = read_events(put(rows, "a.txt"), grid=GRID)
     assert times(events) == [1_333_476_009 - 7200, 1_333_476_009]
     assert events.intake.dropped == {"missing time": 1, "unparsable time": 1}
+
+
+def test_batches_of_yjmob_are_large(put: Callable[..., Path]) -> None:
+    """A million rows fit into one batch, and of that much NumPy text Arrow makes several pieces, which do not."""
+    days = "".join(f"1,{day},3,5,6\n" for day in range(75))
+    events = read_events(put("uid,d,t,x,y\n" + days * 14_000, "cells.csv"), grid=GRID)
+    assert (events.intake.rows_read, len(events.samples)) == (75 * 14_000, 75)
