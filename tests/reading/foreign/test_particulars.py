@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Callable
 from pathlib import Path
 
@@ -119,6 +120,13 @@ def test_sets_of_different_detail_do_not_mix(put: Callable[..., Path], tmp_path:
     assert "sets of different detail" in refused(tmp_path / "d4d")
 
 
+def test_users_of_files_of_one_name_would_be_mixed_up(put: Callable[..., Path], tmp_path: Path) -> None:
+    put("1\t-4.1\t5.3\n", "d4d/ANT_POS.TSV")
+    put("1\t2011-12-05 00:00:00\t1\n", "d4d/a/POS_SAMPLE_0.TSV")
+    put("1\t2011-12-19 00:00:00\t1\n", "d4d/b/POS_SAMPLE_0.TSV")
+    assert "several files of one name" in refused(tmp_path / "d4d")
+
+
 def test_files_of_damaged_rows_only(put: Callable[..., Path], tmp_path: Path) -> None:
     for taxi in (1, 2):
         put(f"{taxi},canary\n{taxi}\n", f"taxis/{taxi}.txt")
@@ -137,6 +145,16 @@ def test_folders_are_people_where_there_are_any(put: Callable[..., Path], tmp_pa
         put(f"<gpx><trk><trkseg>{POINT.format(second)}</trkseg></trk></gpx>", f"tracks/{name}")
     events = read_events(tmp_path / "tracks", grid=GRID)
     assert list(events.samples.users) == ["anna", "ben", "cleo"]
+
+
+def test_names_with_dots_are_of_different_people(put: Callable[..., Path], tmp_path: Path) -> None:
+    for name in ("anna.smith.gpx", "anna.jones.gpx", "2021.03.20.GPX.gz"):
+        text = f"<gpx><trk><trkseg>{POINT.format(1)}</trkseg></trk></gpx>"
+        path = put(text, f"tracks/{name}")
+        if name.endswith("gz"):
+            path.write_bytes(gzip.compress(text.encode()))
+    events = read_events(tmp_path / "tracks", grid=GRID)
+    assert list(events.samples.users) == ["2021.03.20", "anna.jones", "anna.smith"]
 
 
 def test_entities_are_never_resolved(put: Callable[..., Path], tmp_path: Path) -> None:

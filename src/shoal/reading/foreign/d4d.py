@@ -41,6 +41,11 @@ def _reader(kind: str, separator: str, coarse: str) -> Callable[[Files], Source]
                 f"{files.title} holds sets of different detail ({n_coarse} of {len(files.paths)} files are coarse):"
                 " give the folder of one set."
             )
+        if not n_coarse and len(set(map(stem, files.paths))) < len(files.paths):
+            raise InputError(
+                f"{files.title} holds several files of one name, whose users could not be told apart: give the folder"
+                " of one copy."
+            )
         tell = tell_apart if len(files.paths) > 1 and not n_coarse else None
         return RowFiles(
             files, Layout(kind, (USER, TIME, SITE), separator=separator, roles=(USER, TIME, SITE), tell=tell)

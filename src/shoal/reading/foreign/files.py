@@ -77,5 +77,6 @@ def head_lines(path: Path) -> list[str]:
 
 
 def stem(path: Path) -> str:
-    """A file's name without its suffixes."""
-    return path.name.split(".")[0]
+    """A file's name without its suffix, and without .gz: ``anna.smith.gpx`` is of anna.smith, not of anna."""
+    name = path.name
+    return Path(name[: -len(".gz")] if name.lower().endswith(".gz") else name).stem
