@@ -145,7 +145,8 @@ def test_one_format_only_is_recognised(name: str, tmp_path: Path) -> None:
 def test_sites_beside_the_data_or_given(name: str, tmp_path: Path) -> None:
     written = write(name, tmp_path / "data")
     assert written.sites is not None
-    elsewhere = written.sites.rename(tmp_path / written.sites.name)
+    (tmp_path / "elsewhere").mkdir()
+    elsewhere = written.sites.rename(tmp_path / "elsewhere" / written.sites.name)
     assert "--sites" in refusal(lambda: read_events(written.path, grid=GRID), ())
     given = read_events(written.path, grid=GRID, sites=elsewhere)
     assert given.intake.dropped == counted(written)
