@@ -112,6 +112,20 @@ def test_empty_files_and_others_in_a_folder(put: Callable[..., Path], tmp_path: 
     assert times(events) == [1_201_910_400]  # midnight UTC
 
 
+def test_rows_below_many_blank_lines_are_not_lost(put: Callable[..., Path], tmp_path: Path) -> None:
+    for taxi in (1, 2):
+        put("\n" * 70_000 * (taxi - 1) + f"{taxi},2008-02-02 08:00:00,116.5,39.92\n", f"taxis/{taxi}.txt")
+    put("\n" * 70_000, "taxis/3.txt")
+    events = read_events(tmp_path / "taxis", grid=GRID)
+    assert (events.samples.users.tolist(), events.intake.rows_read) == (["1", "2"], 2)
+
+
+def test_what_is_no_text_is_said_to_be_none(put: Callable[..., Path]) -> None:
+    path = put("canary\0\1\2\n", "1.txt")
+    for format in ("cabspotting", "foursquare", "geolife", "mpat", "snap", "t-drive"):
+        assert "'1.txt' is not a text file" in refused(path, format=format)
+
+
 def test_sets_of_different_detail_do_not_mix(put: Callable[..., Path], tmp_path: Path) -> None:
     for name in ("POS_SAMPLE_0.TSV", "SUBPREF_POS_SAMPLE_A.TSV"):
         put("1\t2011-12-05 00:00:00\t1\n", f"d4d/{name}")
@@ -288,6 +302,21 @@ def test_odd_cells_of_yjmob(put: Callable[..., Path]) -> None:
         "missing position": 1,
         "position out of range": 2,
     }
+
+
+def test_characters_that_break_lines_in_python_only(put: Callable[..., Path]) -> None:
+    row = "7\tv\tc\tBar\x85\t40.7\t-74.0\t-240\tTue Apr 03 18:00:09 +0000 2012\n"
+    path = put("", "a.txt")
+    path.write_bytes(row.encode("latin-1") * 2)
+    assert read_events(path, grid=GRID).intake.format == "foursquare"
+
+
+def test_labels_of_mpat_below_blank_lines(put: Callable[..., Path]) -> None:
+    row = "0055556100,2013-10-22 08:27:50,114.121305,22.57902\r\n"
+    path = put(f"\ufeff\r\n\r\nSIM Card ID, Time, Latitude, Longitude\r\n{row}", "cdr.csv")
+    for format in (None, "mpat"):
+        intake = read_events(path, grid=GRID, format=format).intake
+        assert (intake.format, intake.rows_read, intake.dropped) == ("mpat", 1, {})
 
 
 def test_odd_times_of_foursquare(put: Callable[..., Path]) -> None:

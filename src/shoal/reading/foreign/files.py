@@ -72,8 +72,13 @@ def head_lines(path: Path) -> list[str]:
         return []
     if b"\0" in head:
         return []
-    lines: list[str] = head.decode("utf-8", "replace").removeprefix("\ufeff").splitlines()
+    lines = text_lines(head)
     return lines[:-1] if len(head) == _HEAD_BYTES and len(lines) > 1 else lines
+
+
+def text_lines(raw: bytes) -> list[str]:
+    """Lines as the reader of rows sees them: Latin-1 has characters that Python breaks lines at, too."""
+    return re.split("\r\n|\n|\r", raw.decode("utf-8", "replace").removeprefix("\ufeff"))
 
 
 def stem(path: Path) -> str:
