@@ -130,7 +130,8 @@ class Folder:
 
     def _open(self, number: int) -> Source:
         path, kind = self._files[number]
-        return open_file(path, kind, f"File {number + 1} of {len(self._files)} in {self.title.lower()}")
+        title = f"{self.title[0].lower()}{self.title[1:]}"
+        return open_file(path, kind, f"File {number + 1} of {len(self._files)} in {title}")
 
     def batches(self, columns: Mapping[str, str], reject: Reject, *, threads: int) -> Iterator[Any]:
         """Batches of all files, one file after the other."""

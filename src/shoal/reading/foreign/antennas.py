@@ -14,8 +14,9 @@ import pyarrow.csv
 
 from shoal.errors import InputError
 from shoal.reading.columns import plain
-from shoal.reading.foreign.files import Files, files_in, head_lines, matching
+from shoal.reading.foreign.files import Files, files_in, matching
 from shoal.reading.foreign.format import mostly
+from shoal.reading.foreign.heads import head_lines
 from shoal.reading.numbers import read_numbers
 from shoal.reading.sources import guarded, open_source
 from shoal.reading.texts import as_text

@@ -6,11 +6,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from shoal.errors import InputError, ShoalError
-from shoal.reading.csv_files import text_stream
-from shoal.reading.sources import guarded, kind_of
-
-_HEAD_BYTES = 1 << 16
+from shoal.errors import InputError
 
 
 class Files(NamedTuple):
@@ -59,21 +55,6 @@ def files_in(folder: Path) -> list[Path]:
         for path in sorted(folder.rglob("*"))
         if path.is_file() and not any(part.startswith((".", "_")) for part in path.relative_to(folder).parts)
     ]
-
-
-def head_lines(path: Path) -> list[str]:
-    """The first lines of a text file; none of a file that is empty, not text or not readable."""
-    if kind_of(path) == "parquet":
-        return []
-    try:
-        with guarded("", ""), text_stream(path) as stream:
-            head = stream.read(_HEAD_BYTES)
-    except ShoalError:
-        return []
-    if b"\0" in head:
-        return []
-    lines = text_lines(head)
-    return lines[:-1] if len(head) == _HEAD_BYTES and len(lines) > 1 else lines
 
 
 def text_lines(raw: bytes) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from shoal.schema import LAT, LON, TIME, USER
 
 _PIECE_BYTES = 1 << 18
 _ROLES = (TIME, LAT, LON)
+_ROOT = re.compile(r"<([\w.-]+:)?gpx\b")
 
 
 class GpxFiles:
@@ -131,7 +133,7 @@ def _person(path: Path, root: Path) -> str:
 def _recognises(path: Path, lines: list[str]) -> bool:  # noqa: ARG001
     """XML that says so near its start; a table may quote anything, but does not begin with a bracket."""
     first = next((line.lstrip() for line in lines if line.strip()), "")
-    return first.startswith("<") and any("<gpx" in line for line in lines[:50])
+    return first.startswith("<") and any(map(_ROOT.search, lines[:50]))
 
 
 GPX = Format(

@@ -65,13 +65,13 @@ def _degrees(positions: Any) -> Columns:
 
 
 def _recognises(path: Path, lines: list[str]) -> bool:  # noqa: ARG001
-    return tuple(header_names(lines)) == _HEADER
+    return set(_WANTED) <= set(header_names(lines)) <= set(_HEADER)
 
 
 PORTO = Format(
     name="porto",
     what="Porto taxis",
-    files=r"(train|test).*\.csv(\.gz)?",
+    files=r"(train|test).*\.(csv(\.gz)?|parquet|pq)",
     example="train.csv",
     recognises=_recognises,
     open=lambda files: Retold(open_tables(files), _WANTED, (USER, TIME, LAT, LON), _tell),

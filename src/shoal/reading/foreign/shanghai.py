@@ -16,8 +16,9 @@ import pyarrow.compute as pc
 
 from shoal.errors import InputError
 from shoal.reading.columns import plain
-from shoal.reading.foreign.files import Files, head_lines
+from shoal.reading.foreign.files import Files
 from shoal.reading.foreign.format import Format, mostly
+from shoal.reading.foreign.heads import head_lines
 from shoal.reading.foreign.rows import Columns, Layout, RowFiles
 from shoal.reading.foreign.sessions import Sessions
 from shoal.reading.foreign.tabular import header_names, open_tables

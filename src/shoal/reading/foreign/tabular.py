@@ -20,7 +20,9 @@ def open_tables(files: Files) -> Source:
     """The tables of some files, which all have the same columns; text unless the suffix says otherwise."""
     kinds = [(path, kind_of(path) or "csv") for path in files.paths]
     if files.in_folder:
-        return Folder(files.title, kinds, files.others)
+        folder = Folder(files.title, kinds, others=0)
+        folder.warnings += files.warnings
+        return folder
     return open_file(*kinds[0], files.title)
 
 

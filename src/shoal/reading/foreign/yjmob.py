@@ -9,14 +9,18 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from shoal.errors import InputError
+from shoal.reading.foreign.files import Files
 from shoal.reading.foreign.format import Format, mostly
 from shoal.reading.foreign.rows import Columns
 from shoal.reading.foreign.tabular import Retold, header_names, open_tables
 from shoal.reading.numbers import Numbers, read_numbers
+from shoal.reading.sources import Source
 from shoal.schema import TIME, USER, X, Y
 
 _HEADER = ("uid", "d", "t", "x", "y")
-_ROW = r"\d+,[0-7]?\d,[0-4]?\d,(1?\d{1,2}|200|999),(1?\d{1,2}|200|999)"
+_PLACE = r"(1?\d{1,2}|200|999)(\.0)?"
+_ROW = rf"\d+,[0-7]?\d,[0-4]?\d,{_PLACE},{_PLACE}"
 _HALF_HOUR_S = 1800
 _HALF_HOURS = 48
 _CELL_M = 500.0
@@ -63,13 +67,25 @@ def _recognises(path: Path, lines: list[str]) -> bool:  # noqa: ARG001
     return tuple(header_names(lines)) == _HEADER and mostly(_ROW, lines[1:])
 
 
+def _open(files: Files) -> Source:
+    if len(files.paths) > 1:
+        raise InputError(
+            f"{files.title} holds {len(files.paths)} files, and each numbers its users anew: give one of them."
+        )
+    return _told(open_tables(files))
+
+
+def _told(table: Source) -> Source:
+    return Retold(table, _HEADER, (USER, TIME, X, Y), _tell)
+
+
 YJMOB = Format(
     name="yjmob",
     what="YJMob100K and the HuMob challenges",
-    files=r"(?!cell_POIcat).*\.csv(\.gz)?",
+    files=r"(?!.*POI).*\.(csv(\.gz)?|parquet|pq)",
     example="yjmob100k-dataset1.csv.gz",
     recognises=_recognises,
-    open=lambda files: Retold(open_tables(files), _HEADER, (USER, TIME, X, Y), _tell),
-    beside=r"cell_POIcat.*",
-    wraps=lambda table: Retold(table, _HEADER, (USER, TIME, X, Y), _tell),
+    open=_open,
+    beside=r".*POI.*\.csv(\.gz)?",
+    wraps=_told,
 )
