@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from shoal.errors import InputError
 
 MALFORMED = "malformed row"
+ENDS_BEFORE_START = "session that ends before it starts"
 MISSING_USER = "missing user"
 MISSING_TIME = "missing time"
 UNPARSABLE_TIME = "unparsable time"
@@ -30,6 +31,7 @@ CHOSEN = frozenset({OUTSIDE_PERIOD, EXCLUDED, OUTSIDE_BOX, SELDOM_SEEN, RESAMPLE
 # A row with several faults counts under the first of these.
 REASONS = (
     MALFORMED,
+    ENDS_BEFORE_START,
     MISSING_USER,
     MISSING_TIME,
     UNPARSABLE_TIME,
@@ -45,6 +47,22 @@ REASONS = (
     SELDOM_SEEN,
     RESAMPLED,
 )
+
+
+class Rejected:
+    """Counts, by reason, rows that a source cannot hand over."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+
+    def __call__(self, rows: int, reason: str = MALFORMED) -> None:
+        """Count rows."""
+        self.counts[reason] += rows
+
+    @property
+    def rows(self) -> int:
+        """How many there are."""
+        return self.counts.total()
 
 
 @dataclass(frozen=True)

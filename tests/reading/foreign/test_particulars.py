@@ -161,6 +161,13 @@ def test_folders_are_people_where_there_are_any(put: Callable[..., Path], tmp_pa
     assert list(events.samples.users) == ["anna", "ben", "cleo"]
 
 
+def test_files_without_content_are_of_nobody(put: Callable[..., Path], tmp_path: Path) -> None:
+    put("", "tracks/anna.gpx")
+    put("\n", "tracks/ben.gpx")
+    put(f"<gpx><trk><trkseg>{POINT.format(1)}</trkseg></trk></gpx>", "tracks/cleo.gpx")
+    assert read_events(tmp_path / "tracks", grid=GRID).samples.users.tolist() == ["cleo"]
+
+
 def test_names_with_dots_are_of_different_people(put: Callable[..., Path], tmp_path: Path) -> None:
     for name in ("anna.smith.gpx", "anna.jones.gpx", "2021.03.20.GPX.gz"):
         text = f"<gpx><trk><trkseg>{POINT.format(1)}</trkseg></trk></gpx>"
@@ -232,6 +239,35 @@ def test_the_published_table_of_shanghai(put: Callable[..., Path]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("start", "end", "kept"),
+    [
+        ("2014/6/2 8:05", "2014/06/02 08:35:30", [300, 2130]),
+        ("2014-06-02 08:05:00", "2014-06-01T23:00:00-0130", [300, 1800]),
+        ("8.05", "8.35", None),  # a clock time without its day
+        ("6/2/2014 8:05", "6/2/2014 8:35", None),  # nobody knows which of them is the month
+    ],
+)
+def test_times_of_the_published_table_of_shanghai(
+    start: str, end: str, kept: list[int] | None, put: Callable[..., Path]
+) -> None:
+    header = "month,date,start time,end time,latitude,longitude,user id"
+    path = put(f"\ufeff{header}\r\n6,2,{start},{end},31.1,121.1,ab\r\n", "data_6.1~6.15.csv")
+    if kept is None:
+        assert "unparsable time" in refused(path)
+    else:
+        assert [t - 1_401_667_200 for t in times(read_events(path, grid=GRID))] == kept
+
+
+@pytest.mark.parametrize("format", [None, "shanghai-telecom", "table"])
+def test_spreadsheets_are_to_be_saved_as_csv(
+    format: str | None, put: Callable[..., Path], tmp_path: Path
+) -> None:
+    path = put("PK\3\4\0canary", "sheets/data_6.1~6.15.xlsx")
+    for source in (path, tmp_path / "sheets"):
+        assert "save every sheet as CSV" in refused(source, format=format)
+
+
+@pytest.mark.parametrize(
     ("header", "format"),
     [
         ("user,start,end,lat,lon", "sessions"),
@@ -256,6 +292,23 @@ def test_sessions_with_faults(put: Callable[..., Path]) -> None:
     assert times(events) == [5, 7, 8]
     assert events.intake.dropped == {"malformed row": 1, "missing time": 1, "missing position": 2}
     assert "start of sessions" in refused(put("user,end,x,y\na,1,1,1\n", "b.csv"), format="sessions")
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Asia/Tokyo"])
+def test_sessions_that_end_before_they_start(zone: str, put: Callable[..., Path]) -> None:
+    rows = [
+        "a,2021-03-20 10:00,2021-03-20 09:59,1,1",
+        "b,2021-03-20 23:50,2021-03-21 00:10,1,1",  # past midnight
+        "c,2021-03-20T10:00+02:00,2021-03-20T09:00Z,1,1",  # an hour later, as it happens
+        "d,2021-03-20 10:00,2021-03-20 10:00,1,1",
+        "e,2021-03-20 10:00,never,1,1",
+    ]
+    path = put("\n".join(["user,start,end,x,y", *rows, ""]), "a.csv")
+    events = read_events(path, grid=GRID, timezone=zone)
+    assert events.samples.users.tolist() == ["b", "c", "d", "e"]
+    assert events.intake.dropped == {"session that ends before it starts": 2, "unparsable time": 1}
+    assert events.intake.rows_read == 10
+    assert "ends before it starts" in refused(path, strict=True)
 
 
 # ---- others ------------------------------------------------------------------------------------------------------
@@ -287,6 +340,8 @@ def test_trips_of_porto_in_memory() -> None:
     )
     events = read_events(trips, grid=GRID, format="porto")
     assert (times(events), events.intake.dropped) == ([1000, 1015], {"missing time": 2})
+    lost = pd.concat([trips, trips[:1].assign(POLYLINE=None)])
+    assert read_events(lost, grid=GRID, format="porto").intake.dropped["missing position"] == 1
     trips["POLYLINE"] = [[[-8.6, 39.92]]] * 2
     assert "cannot be read as events" in refused(trips, format="porto")
 

@@ -17,6 +17,7 @@ from shoal.reading.columns import plain
 from shoal.reading.foreign.files import Files, files_in, matching
 from shoal.reading.foreign.format import mostly
 from shoal.reading.foreign.heads import head_lines
+from shoal.reading.intake import Rejected
 from shoal.reading.numbers import read_numbers
 from shoal.reading.sources import guarded, open_source
 from shoal.reading.texts import as_text
@@ -74,11 +75,11 @@ def regions(table: object) -> object:
     }
     if _REGION not in named or None in places.values():
         return table
-    malformed: list[int] = []
+    rejected = Rejected()
     columns = {SITE: named[_REGION]} | {role: name for role, name in places.items() if name is not None}
-    batches = list(source.batches(columns, malformed.append, threads=1))
-    if malformed:
-        raise InputError(f"The table of sites has {sum(malformed):,} malformed rows: mend them.")
+    batches = list(source.batches(columns, rejected, threads=1))
+    if rejected.rows:
+        raise InputError(f"The table of sites has {rejected.rows:,} malformed rows: mend them.")
     with guarded("The table of sites", "sites"):
         sites = pa.concat_tables([_SITES.empty_table(), *map(_typed, batches)])
         means = sites.group_by(SITE).aggregate([(LON, "mean"), (LAT, "mean")])

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from shoal.errors import InputError
+from shoal.reading.sources import refuse_spreadsheets
 
 
 class Files(NamedTuple):
@@ -33,11 +34,13 @@ class Files(NamedTuple):
 def find_files(path: Path, pattern: str, beside: str, expected: str) -> Files:
     """A file, whatever its name, or the files of a folder whose names match."""
     if not path.is_dir():
+        refuse_spreadsheets(repr(path.name), [path])
         return Files(repr(path.name), path.parent, [path], 0, in_folder=False)
     everything = files_in(path)
     wanted = matching(everything, pattern)
     title = f"Folder {path.name!r}"
     if not wanted:
+        refuse_spreadsheets(title, everything)
         raise InputError(f"{title} holds no such files: expected {expected}; check the path and --format.")
     others = len(everything) - len(wanted) - len(matching(everything, beside))
     return Files(title, path, wanted, others, in_folder=True)

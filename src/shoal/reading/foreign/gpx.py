@@ -14,7 +14,8 @@ from shoal.errors import InputError
 from shoal.reading.foreign.files import Files, stem
 from shoal.reading.foreign.format import Format
 from shoal.reading.foreign.rows import gathered
-from shoal.reading.sources import Reject, guarded
+from shoal.reading.intake import Rejected
+from shoal.reading.sources import guarded
 from shoal.schema import LAT, LON, TIME, USER
 
 _PIECE_BYTES = 1 << 18
@@ -32,7 +33,7 @@ class GpxFiles:
         self.metadata: dict[bytes, bytes] = {}
         self._files = files
 
-    def batches(self, columns: Mapping[str, str], reject: Reject, *, threads: int) -> Iterator[Any]:  # noqa: ARG002
+    def batches(self, columns: Mapping[str, str], reject: Rejected, *, threads: int) -> Iterator[Any]:  # noqa: ARG002
         """Batches of the roles asked for."""
         yield from gathered(self._small_batches(list(columns)))
 
@@ -110,12 +111,15 @@ def _points(path: Path, track: _Track) -> Iterator[list[tuple[str | None, str | 
     compression = "gzip" if path.suffix.lower() == ".gz" else None
     try:
         with guarded(track.title, "GPX"), pa.input_stream(str(path), compression=compression) as stream:
+            blank = True
             while piece := stream.read(_PIECE_BYTES):
+                blank = blank and not piece.strip()
                 parser.feed(piece)
                 if track.points:
                     yield track.points
                     track.points = []
-            parser.close()
+            if not blank:
+                parser.close()
     except (ParseError, ValueError, LookupError):
         raise InputError(
             f"{track.title} cannot be read as GPX: it is damaged or of another kind; mend it or make it again."

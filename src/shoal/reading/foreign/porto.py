@@ -30,7 +30,7 @@ def _tell(columns: Columns) -> Iterator[Columns]:
 
     Where positions are missing nobody knows which, so no position of such a trip has a time.
     """
-    columns = {name: column.cast(pa.string()) for name, column in columns.items()}  # tables have types
+    columns = {name: pc.fill_null(column.cast(pa.string()), "") for name, column in columns.items()}
     line = pc.replace_substring_regex(columns["POLYLINE"], pattern=r"\s+", replacement="")
     inner = pc.utf8_trim(line, "[]")
     positions = pc.split_pattern(inner, "],[")

@@ -12,7 +12,8 @@ import pyarrow as pa
 from shoal.errors import InputError
 from shoal.reading.csv_files import TextLayout, text_rows, text_stream
 from shoal.reading.foreign.files import Files, text_lines
-from shoal.reading.sources import BATCH_ROWS, Reject, guarded
+from shoal.reading.intake import Rejected
+from shoal.reading.sources import BATCH_ROWS, guarded
 from shoal.schema import LAT, LON, TIME, USER
 
 Columns = Mapping[str, Any]
@@ -48,11 +49,11 @@ class RowFiles:
         self._files = files
         self._layout = layout
 
-    def batches(self, columns: Mapping[str, str], reject: Reject, *, threads: int) -> Iterator[Any]:
+    def batches(self, columns: Mapping[str, str], reject: Rejected, *, threads: int) -> Iterator[Any]:
         """Batches of the roles asked for."""
         return gathered(self._small_batches(list(columns), reject, threads))
 
-    def _small_batches(self, roles: list[str], reject: Reject, threads: int) -> Iterator[Any]:
+    def _small_batches(self, roles: list[str], reject: Rejected, threads: int) -> Iterator[Any]:
         layout = self._layout
         wanted = [name for name in layout.columns if name not in layout.unused]
         places = [f"c{layout.columns.index(name)}" for name in wanted]

@@ -11,7 +11,8 @@ import pyarrow as pa
 from shoal.reading.columns import need_columns
 from shoal.reading.foreign.files import Files
 from shoal.reading.foreign.rows import Columns
-from shoal.reading.sources import Folder, Reject, Source, guarded, kind_of, open_file
+from shoal.reading.intake import Rejected
+from shoal.reading.sources import Folder, Source, guarded, kind_of, open_file
 
 SEPARATORS = ",;\t"
 
@@ -49,7 +50,7 @@ class Retold:
         self._table = table
         self._tell = tell
 
-    def batches(self, columns: Mapping[str, str], reject: Reject, *, threads: int) -> Iterator[Any]:
+    def batches(self, columns: Mapping[str, str], reject: Rejected, *, threads: int) -> Iterator[Any]:
         """Batches of the roles asked for."""
         for batch in self._table.batches(self._wanted, reject, threads=threads):
             held = dict(zip(batch.schema.names, batch.columns, strict=True))
