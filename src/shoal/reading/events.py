@@ -94,8 +94,9 @@ def read_events(
     names, not_found = settle_users(batches, users.names, excluded)
     if filters.bbox is not None:
         keep_inside(batches, filters.bbox)
+    users_seldom_seen = 0
     if filters.min_days_active is not None:
-        keep_active(batches, len(names), filters.min_days_active, zone)
+        users_seldom_seen = keep_active(batches, len(names), filters.min_days_active, zone)
     projection = settle_cells(batches, grid.cell_m, projection, geographic=locate.geographic)
     if filters.resample_s is not None:
         keep_first(batches, filters.resample_s)
@@ -104,7 +105,7 @@ def read_events(
     if strict:
         check_strict(dropped, rows_read)
     if dropped.total() == rows_read:
-        raise nothing_left(dropped, rows_read, table.title)
+        raise nothing_left(dropped, rows_read, table.title, format)
     warnings = [*table.warnings, *stray_times(batch.when for batch in batches)]
     if filters.resample_s is None:
         warnings += dense_samples(batches, len(names))
@@ -119,6 +120,7 @@ def read_events(
         columns_dropped=roles.dropped,
         warnings=warnings,
         format=format,
+        users_seldom_seen=users_seldom_seen,
     )
     return Events(samples, grid, projection, intake, zone.name)
 

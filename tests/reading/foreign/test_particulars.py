@@ -141,6 +141,15 @@ def test_users_of_files_of_one_name_would_be_mixed_up(put: Callable[..., Path], 
     assert "several files of one name" in refused(tmp_path / "d4d")
 
 
+def test_remedies_do_not_name_columns_of_formats(put: Callable[..., Path]) -> None:
+    taxi = put("1,2008-02-02 15:36:08,116.51172,39.92123\n", "1.txt")
+    for format in ("snap", "foursquare", "cabspotting"):
+        message = refused(taxi, format=format)
+        assert f"check that the events are of format {format}" in message
+        assert "-column" not in message
+    assert "expected rows of format t-drive" in refused(put("", "2.txt"), format="t-drive")
+
+
 def test_files_of_damaged_rows_only(put: Callable[..., Path], tmp_path: Path) -> None:
     for taxi in (1, 2):
         put(f"{taxi},canary\n{taxi}\n", f"taxis/{taxi}.txt")
