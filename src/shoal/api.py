@@ -213,7 +213,7 @@ def audit(
             seed=seed,
             workers=threads,
         )
-        return run_audit(scene, found.intake.warnings, progress)
+        return run_audit(scene, [*found.intake.losses, *found.intake.warnings], progress)
 
 
 def _write(outputs: Outputs, published: Published, check: Callable[[object], None] | None) -> None:
