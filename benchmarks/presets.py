@@ -19,7 +19,9 @@ from shoal.cities.region.presets import PRESETS
 
 def main() -> None:
     """A row per preset: what the paper has, what was made, how long it took and how much memory."""
-    print("| preset | surface (km2) | antennas | users | samples per user and hour | samples | time | memory |")
+    print(
+        "| preset | surface (km2) | antennas | users | samples per user and hour | samples | time | memory |"
+    )
     print("|---|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         for name in sys.argv[1:] or PRESETS:
