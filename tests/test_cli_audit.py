@@ -499,6 +499,16 @@ def test_format_and_its_timezone(tmp_path: Path) -> None:
     assert audit(folder, output, "--key", key, "--timezone", "UTC").code == 1
 
 
+def test_rows_that_were_not_used_are_told(plain: World, tmp_path: Path) -> None:
+    table = read_table(plain.events)
+    odd = table.slice(0, 3).set_column(0, "user", pa.nulls(3, pa.string()))
+    events = write(pa.concat_tables([table, odd.cast(table.schema)]), tmp_path / "events.parquet")
+    done = audit(events, plain.output)
+    rows = f"{len(table) + 3:,}"
+    assert done.code == 0
+    assert done.err == f"Warning: 3 of {rows} rows of the events were not used (3 missing user).\n"
+
+
 def test_warnings_go_to_stderr_and_into_the_json(plain: World, tmp_path: Path) -> None:
     (tmp_path / "left_out.txt").write_text(f"{CANARY}-nobody\n")
     done = audit(

@@ -20,6 +20,7 @@ from shoal.wording import duration, short
 SUMMARY: dict[str, Any] = {
     "rows": 1_234_567_890,
     "rows_dropped": {"missing time": 1_234_567, "before --from or after --to": 7},
+    "users_seldom_seen": 1_234_567,
     "duplicates": 123_456,
     "format": "t-drive",
     "columns_dropped": [f"a_rather_long_column_name_{number}" for number in range(9)],

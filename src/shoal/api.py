@@ -214,7 +214,7 @@ def audit(
             seed=seed,
             workers=threads,
         )
-        return run_audit(scene, found.intake.warnings, progress)
+        return run_audit(scene, [*found.intake.losses, *found.intake.warnings], progress)
 
 
 def assess(

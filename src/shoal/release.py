@@ -78,6 +78,7 @@ class Published:
             "format": intake.format,
             "rows": intake.rows_read,
             "rows_dropped": intake.dropped,
+            "users_seldom_seen": intake.users_seldom_seen,
             "duplicates": intake.duplicates,
             "columns_dropped": intake.columns_dropped,
             "warnings": list(intake.warnings),

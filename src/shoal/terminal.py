@@ -140,6 +140,8 @@ def _intake(summary: dict[str, Any]) -> list[str]:
     if summary["duplicates"]:
         lines.append(f"{summary['duplicates']:,} rows repeat another within one cell and time step")
     lines += [f"{rows:,} rows not used: {reason}" for reason, rows in summary["rows_dropped"].items()]
+    if summary["users_seldom_seen"]:
+        lines.append(f"{summary['users_seldom_seen']:,} users left out by --min-days-active")
     if summary["columns_dropped"]:
         lines.append(f"columns not used: {', '.join(summary['columns_dropped'])}")
     return lines

@@ -77,6 +77,7 @@ def test_min_days_active_counts_days_of_the_zone(rows: list, days: int, zone: st
     assert oracle.rows_of(events.samples) == cells(kept)
     reason = "user active on fewer than --min-days-active days"
     assert events.intake.dropped.get(reason, 0) == len(rows) - len(kept)
+    assert events.intake.users_seldom_seen == sum(len(their) < days for their in seen.values())
 
 
 def test_days_are_counted_after_place_and_period_are_chosen() -> None:
@@ -84,6 +85,13 @@ def test_days_are_counted_after_place_and_period_are_chosen() -> None:
     events = read(rows, bbox="0,0,10,10", min_days_active=2)
     assert events.samples.users.tolist() == ["b"]
     assert list(events.intake.dropped.values()) == [1, 1]
+    assert events.intake.users_seldom_seen == 1
+
+
+def test_the_remedy_is_for_most_of_the_rows() -> None:
+    rows = [("a", 5, 5, 5), ("b", 5, 5, 5), ("", 5, 5, 5)]
+    assert "widen" in refusal(lambda: read(rows, min_days_active=2), ())
+    assert "--user-column" in refusal(lambda: read([*rows[:1], *[("", 5, 5, 5)] * 2], min_days_active=2), ())
 
 
 def test_bbox_in_metres_has_its_edges() -> None:
@@ -146,7 +154,28 @@ def test_gps_is_noticed_whatever_the_order_of_rows() -> None:
     assert read(rows, resample="5min").intake.warnings == []
 
 
-@pytest.mark.parametrize("rows", [every(60), every(5, samples=4), every(5) + every(600, users=9)[120:]])
+def calls(users: int, samples: int) -> list[tuple[str, int, float, float]]:
+    """Users of other names, a call an hour."""
+    return [(f"caller{user}", t, x, y) for user, t, x, y in every(3600, users, samples)]
+
+
+def test_half_of_the_users_are_enough_for_gps() -> None:
+    assert len(read(every(15) + calls(4, 30)).intake.warnings) == 1
+    assert read(every(15) + calls(5, 30)).intake.warnings == []
+    assert read(every(16)).intake.warnings == []
+
+
+def test_only_users_with_samples_left_are_asked() -> None:
+    """A few devices between thousands of people elsewhere."""
+    rows = [("z" + user, t, x, y) for user, t, x, y in every(5)]
+    others = [(f"{name}{number:04d}", 5, 1e6, 1e6) for number in range(2000) for name in ("a", "zz")]
+    assert len(read(rows + others, bbox="-1,-1,1000,1000").intake.warnings) == 1
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [every(60), every(5, samples=4), every(5) + every(600, users=9)[120:], every(5, users=1) + calls(99, 3)],
+)
 def test_calls_are_not_gps(rows: list) -> None:
-    """Calls, a handful of samples, and one device among many."""
+    """Calls, a handful of samples, and one device among many, even where these have a handful of samples each."""
     assert read(rows).intake.warnings == []

@@ -131,6 +131,18 @@ def test_numbers() -> None:
     assert text.numeric.tolist() == [True] * 5 + [False] * 2
 
 
+@pytest.mark.parametrize(
+    "name", ["America/St_Johns", "Europe/Paris", "Australia/Lord_Howe", "Asia/Kathmandu"]
+)
+def test_clocks_show_what_python_says(name: str) -> None:
+    """Newfoundland set its clocks back at one past midnight, to the day before, until 2010."""
+    zone = ZoneInfo(name)
+    for first in (1_289_090_000, 1_268_450_000, 1_617_454_000, 1_616_890_000):
+        seconds = np.arange(first, first + 12_000, 17)
+        shown = [datetime.fromtimestamp(second, zone).replace(tzinfo=UTC) for second in seconds.tolist()]
+        assert Zone(name).from_utc(seconds).tolist() == [int(moment.timestamp()) for moment in shown]
+
+
 def test_bounds_of_units() -> None:
     for number, expected in ((10**11 - 1, 1), (10**11, 1000), (-(10**14), 10**6), (10**17, 10**9)):
         vote = UnitVote()

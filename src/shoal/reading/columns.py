@@ -66,7 +66,7 @@ def find_roles(
 
 def find_site_roles(names: Sequence[str], title: str, *, named: bool = True) -> Roles:
     """Find position among the columns of a table of sites, and the name of the site unless it has none."""
-    finder = _Finder(names, None, title)
+    finder = _Finder(names, None, title, remedy="rename it.")
     position = finder.position(has_sites=False, without_site=True)
     return _roles({role: finder.need(role) for role in ((SITE, *position) if named else position)}, names)
 
@@ -99,7 +99,10 @@ def safe_name(name: str, place: int) -> str:
 
 
 class _Finder:
-    def __init__(self, names: Sequence[str], mapping: Mapping[str, str] | None, title: str) -> None:
+    def __init__(
+        self, names: Sequence[str], mapping: Mapping[str, str] | None, title: str, remedy: str | None = None
+    ) -> None:
+        self._remedy = remedy
         self._names = [str(name) for name in names]
         self._title = title
         self._mapping = {role: name for role, name in (mapping or {}).items() if name is not None}
@@ -167,6 +170,7 @@ class _Finder:
     def _missing(self, role: str) -> InputError:
         wanted = self._mapping.get(role, role)
         remedy = f"name it with {flag(role)}." if wanted == role else f"check {flag(role)}."
+        remedy = self._remedy or remedy
         return self._unfound(f"No column {wanted!r}", remedy)
 
     def _no_position(self, *, without_site: bool) -> InputError:

@@ -14,7 +14,8 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from shoal.errors import InputError
-from shoal.reading.sources import Reject, guarded
+from shoal.reading.intake import Rejected
+from shoal.reading.sources import guarded
 from shoal.reading.utf8 import Utf8Stream
 
 _HEAD_BYTES = 1 << 20
@@ -42,7 +43,7 @@ class CsvFile:
             self._separator = "\t" if tabs else _separator(header)
             self.names = [name.strip() for name in next(csv.reader([header], delimiter=self._separator))]
 
-    def batches(self, columns: Mapping[str, str], reject: Reject, *, threads: int) -> Iterator[Any]:
+    def batches(self, columns: Mapping[str, str], reject: Rejected, *, threads: int) -> Iterator[Any]:
         """Batches of the wanted columns as bytes."""
         places = {role: f"c{self.names.index(name)}" for role, name in columns.items()}
         wanted = sorted(set(places.values()))
@@ -72,7 +73,7 @@ def text_rows(
     kind: str,
     layout: TextLayout,
     wanted: list[str],
-    reject: Reject,
+    reject: Rejected,
     *,
     threads: int,
 ) -> Iterator[Any]:
@@ -130,7 +131,7 @@ def _separator(header: str) -> str:
     return max(_SEPARATORS, key=bare.count)
 
 
-def _without_line_breaks(batch: Any, reject: Reject) -> Any:
+def _without_line_breaks(batch: Any, reject: Rejected) -> Any:
     """Leave out rows of which a wanted value spans lines: a quotation mark was not closed."""
     breaks = np.zeros(batch.num_rows, np.int64)
     for column in batch.columns:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from shoal.reading.coordinates import check_coordinates
 from shoal.reading.density import dense_samples
 from shoal.reading.filters import NO_FILTERS, Filters, keep_active, keep_first, keep_inside
 from shoal.reading.foreign import open_events
-from shoal.reading.intake import MALFORMED, Intake, check_strict, in_order, nothing_left
+from shoal.reading.intake import Intake, Rejected, check_strict, in_order, nothing_left
 from shoal.reading.period import Period
 from shoal.reading.positions import ByDegrees, ByMetres, Locator
 from shoal.reading.projection import Plane
@@ -85,26 +85,27 @@ def read_events(
     if projection is not None:
         check_coordinates(projection.crs, geographic=locate.geographic)
     users = Users()
-    malformed: list[int] = []
+    rejected = Rejected()
     digestion = partial(digest, zone=zone, locate=locate, users=users)
-    batches = list(_digested(table, roles, digestion, malformed, max(1, threads or os.cpu_count() or 1)))
+    batches = list(_digested(table, roles, digestion, rejected, max(1, threads or os.cpu_count() or 1)))
     pa.default_memory_pool().release_unused()
 
     settle_times(batches, period)
     names, not_found = settle_users(batches, users.names, excluded)
     if filters.bbox is not None:
         keep_inside(batches, filters.bbox)
+    users_seldom_seen = 0
     if filters.min_days_active is not None:
-        keep_active(batches, len(names), filters.min_days_active, zone)
+        users_seldom_seen = keep_active(batches, len(names), filters.min_days_active, zone)
     projection = settle_cells(batches, grid.cell_m, projection, geographic=locate.geographic)
     if filters.resample_s is not None:
         keep_first(batches, filters.resample_s)
-    dropped: Counter[str] = sum((batch.dropped for batch in batches), Counter({MALFORMED: sum(malformed)}))
-    rows_read = sum(batch.rows for batch in batches) + sum(malformed)
+    dropped = sum((batch.dropped for batch in batches), rejected.counts)
+    rows_read = sum(batch.rows for batch in batches) + rejected.rows
     if strict:
         check_strict(dropped, rows_read)
     if dropped.total() == rows_read:
-        raise nothing_left(dropped, rows_read, table.title)
+        raise nothing_left(dropped, rows_read, table.title, format)
     warnings = [*table.warnings, *stray_times(batch.when for batch in batches)]
     if filters.resample_s is None:
         warnings += dense_samples(batches, len(names))
@@ -119,6 +120,7 @@ def read_events(
         columns_dropped=roles.dropped,
         warnings=warnings,
         format=format,
+        users_seldom_seen=users_seldom_seen,
     )
     return Events(samples, grid, projection, intake, zone.name)
 
@@ -148,13 +150,13 @@ def _excluded(users: str | os.PathLike[str] | Iterable[object] | None) -> set[st
 
 
 def _digested(
-    table: Source, roles: Roles, digestion: Callable[[Any], Batch], malformed: list[int], threads: int
+    table: Source, roles: Roles, digestion: Callable[[Any], Batch], rejected: Rejected, threads: int
 ) -> Iterator[Batch]:
     """Digest batches on a pool of threads, in their order, with few of them in memory at a time."""
     waiting: deque[Future[Batch]] = deque()
     with ThreadPoolExecutor(max_workers=threads) as pool:
         try:
-            for batch in table.batches(roles.used, malformed.append, threads=threads):
+            for batch in table.batches(roles.used, rejected, threads=threads):
                 waiting.append(pool.submit(digestion, batch))
                 del batch
                 if len(waiting) > threads:

@@ -100,15 +100,16 @@ def keep_inside(batches: list[Batch], box: Box) -> None:
         batch.keep(box.holds(batch.places)[batch.place], intake.OUTSIDE_BOX)
 
 
-def keep_active(batches: list[Batch], n_users: int, min_days: int, zone: Zone) -> None:
-    """Drop users with rows on fewer different days, on the clock of a zone."""
+def keep_active(batches: list[Batch], n_users: int, min_days: int, zone: Zone) -> int:
+    """Drop users with rows on fewer different days, on the clock of a zone; returns how many they are."""
     seen = np.empty(0, np.int64)  # user and day in one number
     for batch in batches:
         days = zone.from_utc(batch.when) // DAY_S
         seen = np.union1d(seen, batch.user * np.int64(_MOST_DAYS) + (days + _DAYS_BEFORE_1970))
-    active = np.bincount(seen // _MOST_DAYS, minlength=n_users) >= min_days
+    days_of = np.bincount(seen // _MOST_DAYS, minlength=n_users)
     for batch in batches:
-        batch.keep(active[batch.user], intake.SELDOM_SEEN)
+        batch.keep(days_of[batch.user] >= min_days, intake.SELDOM_SEEN)
+    return int(np.count_nonzero((days_of > 0) & (days_of < min_days)))
 
 
 def keep_first(batches: list[Batch], period_s: int) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from shoal.errors import InputError
 
 MALFORMED = "malformed row"
+ENDS_BEFORE_START = "session that ends before it starts"
 MISSING_USER = "missing user"
 MISSING_TIME = "missing time"
 UNPARSABLE_TIME = "unparsable time"
@@ -30,6 +31,7 @@ CHOSEN = frozenset({OUTSIDE_PERIOD, EXCLUDED, OUTSIDE_BOX, SELDOM_SEEN, RESAMPLE
 # A row with several faults counts under the first of these.
 REASONS = (
     MALFORMED,
+    ENDS_BEFORE_START,
     MISSING_USER,
     MISSING_TIME,
     UNPARSABLE_TIME,
@@ -47,12 +49,29 @@ REASONS = (
 )
 
 
+class Rejected:
+    """Counts, by reason, rows that a source cannot hand over."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+
+    def __call__(self, rows: int, reason: str = MALFORMED) -> None:
+        """Count rows."""
+        self.counts[reason] += rows
+
+    @property
+    def rows(self) -> int:
+        """How many there are."""
+        return self.counts.total()
+
+
 @dataclass(frozen=True)
 class Intake:
     """How many rows were read, why some were left out, and which columns were used.
 
     ``rows_read`` is the number of samples plus ``duplicates`` plus all of ``dropped``. ``format`` is the name of one
     that is not a plain table; a row of such a format may count as several: a session as two, a trip once per position.
+    ``users_seldom_seen`` are those whom --min-days-active left out.
     """
 
     rows_read: int
@@ -62,6 +81,17 @@ class Intake:
     columns_dropped: list[str]
     warnings: list[str]
     format: str | None = None
+    users_seldom_seen: int = 0
+
+    @property
+    def losses(self) -> list[str]:
+        """One line on rows that cannot be used, where no summary tells of them; those left out by choice are none."""
+        faults = _faults(self.dropped)
+        if not faults:
+            return []
+        return [
+            f"{faults.total():,} of {self.rows_read:,} rows of the events were not used ({describe(faults)})."
+        ]
 
 
 def in_order(dropped: Mapping[str, int]) -> dict[str, int]:
@@ -76,25 +106,38 @@ def describe(dropped: Mapping[str, int]) -> str:
 
 def check_strict(dropped: Mapping[str, int], rows_read: int) -> None:
     """Refuse any unusable row that was not left out by choice."""
-    faults = Counter({reason: count for reason, count in dropped.items() if reason not in CHOSEN})
-    if faults.total():
+    faults = _faults(dropped)
+    if faults:
         raise InputError(
             f"{faults.total():,} of {rows_read:,} rows cannot be used ({describe(faults)}):"
             " mend them, or leave out --strict to drop them."
         )
 
 
-def nothing_left(dropped: Mapping[str, int], rows_read: int, title: str) -> InputError:
-    """Why input of which no row is usable is refused."""
+def _faults(dropped: Mapping[str, int]) -> Counter[str]:
+    """What was left out for another reason than choice."""
+    return Counter({reason: count for reason, count in dropped.items() if count and reason not in CHOSEN})
+
+
+def nothing_left(dropped: Mapping[str, int], rows_read: int, title: str, format: str | None) -> InputError:
+    """Why input of which no row is usable is refused; the remedy is for most of the rows."""
     if rows_read == 0:
-        return InputError(f"{title} has no rows: expected at least one row below the column names.")
-    remedy = "check the columns and their formats, or name others with --user-column and the like"
-    if set(in_order(dropped)) <= CHOSEN:
-        remedy = "widen --from and --to, exclude fewer users, or widen --bbox and the like"
-    elif UNPARSABLE_TIME in dropped:
-        remedy = "times must be ISO 8601 or Unix seconds or milliseconds; see --time-column"
-    elif UNPARSABLE_POSITION in dropped:
-        remedy = "positions must be numbers, with a decimal point; see --lat-column, --x-column and the like"
-    elif UNKNOWN_SITE in dropped:
-        remedy = "the sites of the events must be listed in --sites"
-    return InputError(f"No usable row among {rows_read:,} ({describe(dropped)}): {remedy}.")
+        wanted = "at least one row below the column names" if format is None else f"rows of format {format}"
+        return InputError(f"{title} has no rows: expected {wanted}; check the path.")
+    most = max(in_order(dropped), key=lambda reason: dropped[reason])
+    return InputError(f"No usable row among {rows_read:,} ({describe(dropped)}): {_remedy(most, format)}.")
+
+
+def _remedy(reason: str, format: str | None) -> str:
+    """What to do about rows that were left out for a reason."""
+    if reason in CHOSEN:
+        return "widen --from and --to, exclude fewer users, or widen --bbox and the like"
+    if reason == UNKNOWN_SITE:
+        return "the sites of the events must be listed in --sites"
+    if format is not None:  # whose columns cannot be named
+        return f"check that the events are of format {format}, or choose another with --format"
+    if reason == UNPARSABLE_TIME:
+        return "times must be ISO 8601 or Unix seconds or milliseconds; see --time-column"
+    if reason == UNPARSABLE_POSITION:
+        return "positions must be numbers, with a decimal point; see --lat-column, --x-column and the like"
+    return "check the columns and their formats, or name others with --user-column and the like"

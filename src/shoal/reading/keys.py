@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from shoal.boxes import NONE
 from shoal.errors import InputError
 from shoal.reading.columns import need_columns
+from shoal.reading.intake import Rejected
 from shoal.reading.sources import guarded, open_source
 from shoal.reading.texts import as_text
 from shoal.samples import Int64s
@@ -27,14 +28,14 @@ def read_key(source: object, users: npt.NDArray[np.object_], names: npt.NDArray[
     table = open_source(source, "A key")
     title = "The key" if table.title == "The table" else f"The key {table.title}"
     columns = need_columns(table.names, KEY_SCHEMA.names, title)
-    malformed: list[int] = []
+    rejected = Rejected()
     with guarded(title, "a key"):
-        batches = list(table.batches(columns, malformed.append, threads=1))
+        batches = list(table.batches(columns, rejected, threads=1))
         keyed_users, keyed_records = (
             pa.chunked_array([as_text(batch.column(name), name) for batch in batches], pa.large_string())
             for name in (USER, RECORD)
         )
-    _check_lines(title, keyed_users, keyed_records, sum(malformed))
+    _check_lines(title, keyed_users, keyed_records, rejected.rows)
     user, record = _places(keyed_users, users), _places(keyed_records, names)
     _check_fit(title, user, record, len(names))
     own = np.full(len(users), NONE, np.int64)

@@ -8,7 +8,8 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from shoal.reading.sources import BATCH_ROWS, Reject, guarded
+from shoal.reading.intake import Rejected
+from shoal.reading.sources import BATCH_ROWS, guarded
 
 # The default keeps all bytes that were read in memory until the file is closed.
 _FRUGAL = {"pre_buffer": False, "buffer_size": 1 << 20, "page_checksum_verification": True}
@@ -26,7 +27,7 @@ class ParquetFile:
         self.names: list[str] = list(schema.names)
         self.metadata: dict[bytes, bytes] = schema.metadata or {}
 
-    def batches(self, columns: Mapping[str, str], reject: Reject, *, threads: int) -> Iterator[Any]:  # noqa: ARG002
+    def batches(self, columns: Mapping[str, str], reject: Rejected, *, threads: int) -> Iterator[Any]:  # noqa: ARG002
         """Batches of the wanted columns in their own types."""
         with guarded(self.title, "Parquet"), pq.ParquetFile(self._path, **_FRUGAL) as file:
             wanted = sorted(set(columns.values()))

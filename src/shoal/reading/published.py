@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections import Counter
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from shoal.promise import Grid
 from shoal.reading import edges
 from shoal.reading.columns import need_columns
 from shoal.reading.coordinates import find_coordinates
+from shoal.reading.intake import Rejected
 from shoal.reading.sources import guarded, open_source
 from shoal.reading.users import Users
 from shoal.schema import RECORD, T_END, T_START, X_MAX, X_MIN, Y_MAX, Y_MIN, published_schema
@@ -68,12 +68,13 @@ def read_published(source: object, *, grid: Grid | None = None, crs: str | None 
     columns = need_columns(table.names, published_schema(geographic=False).names, table.title)
     coordinates = find_coordinates(source, table.title, table.metadata, grid, crs)
     records, faults = Users(RECORD), Counter[str]()
-    reject = partial(_add, faults, _MALFORMED)
+    rejected = Rejected()
     boxes = concatenate(
         _boxes(batch, coordinates.grid, records, faults, table.title)
-        for batch in table.batches(columns, reject, threads=os.cpu_count() or 1)
+        for batch in table.batches(columns, rejected, threads=os.cpu_count() or 1)
     )
-    _check(faults, boxes.n_boxes + faults[_MALFORMED], table.title, coordinates.grid)
+    faults[_MALFORMED] = rejected.rows
+    _check(faults, boxes.n_boxes + rejected.rows, table.title, coordinates.grid)
     rank, names = _in_order(records.names)
     boxes = boxes._replace(owner=rank[boxes.owner]).by_owner()
     return PublishedTable(boxes, names, *coordinates)
@@ -93,10 +94,6 @@ def _boxes(batch: Any, grid: Grid, records: Users, faults: Counter[str], title: 
     faults[_EMPTY] += int(np.count_nonzero((t1 <= t0) | (x1 <= x0) | (y1 <= y0)))
     places = (cells.astype(np.int32) for cells in (x0, x1 - 1, y0, y1 - 1))
     return Boxes(owner, t0, t1 - 1, *places)
-
-
-def _add(faults: Counter[str], fault: str, count: int) -> None:
-    faults[fault] += count
 
 
 def _check(faults: Counter[str], rows: int, title: str, grid: Grid) -> None:

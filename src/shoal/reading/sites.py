@@ -33,10 +33,10 @@ def _read(sites: object, *, named: bool) -> tuple[str, bool, list[str], Places]:
     source = open_source(sites, "Sites")
     title = f"The table of sites ({source.title})" if source.title != "The table" else "The table of sites"
     roles = find_site_roles(source.names, title, named=named)
-    malformed: list[int] = []
-    batches = list(source.batches(roles.used, malformed.append, threads=1))
-    if malformed:
-        raise InputError(f"{title} has {sum(malformed):,} malformed rows: mend them.")
+    rejected = intake.Rejected()
+    batches = list(source.batches(roles.used, rejected, threads=1))
+    if rejected.rows:
+        raise InputError(f"{title} has {rejected.rows:,} malformed rows: mend them.")
     rows = sum(batch.num_rows for batch in batches)
     if rows == 0:
         raise InputError(f"{title} has no rows: expected a row for each site.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
@@ -12,15 +12,15 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from shoal.errors import InputError, ShoalError
+from shoal.reading.intake import Rejected
 
 BATCH_ROWS = 1 << 19
 SUFFIXES = {
     ".csv": "csv", ".csv.gz": "csv", ".tsv": "tsv", ".tsv.gz": "tsv", ".parquet": "parquet", ".pq": "parquet",
     ".geoparquet": "parquet",
 }  # fmt: skip
+_SPREADSHEETS = (".xlsx", ".xls", ".ods")
 EXPECTED = "expected CSV or TSV (.csv, .tsv, also .gz) or Parquet (.parquet)"
-
-Reject = Callable[[int], None]
 
 
 class Source(Protocol):
@@ -31,8 +31,8 @@ class Source(Protocol):
     warnings: list[str]
     metadata: dict[bytes, bytes]
 
-    def batches(self, columns: Mapping[str, str], reject: Reject, *, threads: int) -> Iterator[Any]:
-        """Record batches with a column for each role; ``reject`` is told of rows that are no rows."""
+    def batches(self, columns: Mapping[str, str], reject: Rejected, *, threads: int) -> Iterator[Any]:
+        """Record batches with a column for each role; ``reject`` counts rows that are none."""
         ...
 
 
@@ -61,6 +61,14 @@ def open_source(source: object, what: str = "Events") -> Source:
     )
 
 
+def refuse_spreadsheets(title: str, paths: Iterable[Path]) -> None:
+    """Say what to do with spreadsheets, which are not read."""
+    if any(path.suffix.lower() in _SPREADSHEETS for path in paths):
+        raise InputError(
+            f"{title} is a spreadsheet, or holds some: save every sheet as CSV (UTF-8), and give that."
+        )
+
+
 def open_path(path: Path) -> Source:
     """A file by its suffix, or a folder."""
     try:
@@ -72,6 +80,7 @@ def open_path(path: Path) -> Source:
         raise InputError(f"{str(path)!r} cannot be opened: check the path and its permissions.") from None
     kind = kind_of(path)
     if kind is None:
+        refuse_spreadsheets(repr(path.name), [path])
         raise InputError(
             f"{path.name!r} has an unknown suffix: {EXPECTED}; rename or convert it, or name its --format."
         )
@@ -112,7 +121,8 @@ def _open_folder(folder: Path) -> Source:
     kinds = sorted({kind for _, kind in files})
     title = f"Folder {folder.name!r}"
     if not files:
-        raise InputError(f"{title} holds no data files: {EXPECTED}.")
+        refuse_spreadsheets(title, folder.rglob("*"))
+        raise InputError(f"{title} holds no data files: {EXPECTED}; or name its --format.")
     if len(kinds) > 1:
         raise InputError(f"{title} holds files of several kinds ({', '.join(kinds)}): keep one kind.")
     return Folder(title, files, others)
@@ -130,9 +140,10 @@ class Folder:
 
     def _open(self, number: int) -> Source:
         path, kind = self._files[number]
-        return open_file(path, kind, f"File {number + 1} of {len(self._files)} in {self.title.lower()}")
+        title = f"{self.title[0].lower()}{self.title[1:]}"
+        return open_file(path, kind, f"File {number + 1} of {len(self._files)} in {title}")
 
-    def batches(self, columns: Mapping[str, str], reject: Reject, *, threads: int) -> Iterator[Any]:
+    def batches(self, columns: Mapping[str, str], reject: Rejected, *, threads: int) -> Iterator[Any]:
         """Batches of all files, one file after the other."""
         for number in range(len(self._files)):
             source = self._open(number)

@@ -8,7 +8,8 @@ from typing import Any
 import pyarrow as pa
 
 from shoal.errors import InputError, ShoalError
-from shoal.reading.sources import BATCH_ROWS, Reject
+from shoal.reading.intake import Rejected
+from shoal.reading.sources import BATCH_ROWS
 
 
 class Table:
@@ -26,7 +27,7 @@ class Table:
             schema = self._open(table).schema
             self.names, self.metadata = list(schema.names), schema.metadata or {}
 
-    def batches(self, columns: Mapping[str, str], reject: Reject, *, threads: int) -> Iterator[Any]:  # noqa: ARG002
+    def batches(self, columns: Mapping[str, str], reject: Rejected, *, threads: int) -> Iterator[Any]:  # noqa: ARG002
         """Batches of the wanted columns in their own types."""
         stream = self._stream if self._stream is not None else self._open(self._narrowed(columns))
         places = [stream.schema.get_field_index(name) for name in columns.values()]

@@ -26,12 +26,16 @@ _UNIT_BOUNDS = (10**11, 10**14, 10**17)
 
 
 class Times(NamedTuple):
-    """Unix seconds, or, where ``numeric``, whole numbers of a unit that is chosen for all batches at once."""
+    """Unix seconds, or, where ``numeric``, whole numbers of a unit that is chosen for all batches at once.
+
+    ``local`` are those that were written without a zone.
+    """
 
     value: Int64s
     missing: Bools
     valid: Bools
     numeric: Bools
+    local: Bools
 
 
 def read_times(column: Any, zone: Zone) -> Times:
@@ -44,23 +48,28 @@ def read_times(column: Any, zone: Zone) -> Times:
         return _from_text(as_bytes(column), zone)
     if pa.types.is_timestamp(kind):
         seconds = _integers(column) // PER_SECOND[kind.unit]
-        return _known(seconds if kind.tz is not None else zone.to_utc(seconds), missing)
+        local = kind.tz is None
+        return _known(zone.to_utc(seconds) if local else seconds, missing, local=local)
     if pa.types.is_date(kind):
         days = _integers(column.cast(pa.date32(), safe=False))
-        return _known(zone.to_utc(days * DAY_S), missing)
+        return _known(zone.to_utc(days * DAY_S), missing, local=True)
     if pa.types.is_integer(kind) and kind != pa.uint64():
-        return Times(_integers(column), missing, ~missing, np.ones(len(column), bool))
+        return _numeric(_integers(column), missing, ~missing)
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         return _from_floats(column.cast(pa.float64(), safe=False), missing)
     if pa.types.is_null(kind):
-        return _known(np.zeros(len(column), np.int64), missing)
+        return _known(np.zeros(len(column), np.int64), missing, local=False)
     raise InputError(
         f"The time column holds values of type {kind}: expected timestamps, ISO 8601 text or Unix seconds."
     )
 
 
-def _known(seconds: Int64s, missing: Bools) -> Times:
-    return Times(seconds, missing, ~missing, np.zeros(len(seconds), bool))
+def _known(seconds: Int64s, missing: Bools, *, local: bool) -> Times:
+    return Times(seconds, missing, ~missing, np.zeros(len(seconds), bool), np.full(len(seconds), local))
+
+
+def _numeric(numbers: Int64s, missing: Bools, valid: Bools) -> Times:
+    return Times(numbers, missing, valid, np.ones(len(numbers), bool), np.zeros(len(numbers), bool))
 
 
 def _integers(column: Any) -> Int64s:
@@ -76,7 +85,7 @@ def _from_floats(column: Any, missing: Bools) -> Times:
     with np.errstate(invalid="ignore"):
         valid = np.abs(numbers) < _TOO_LARGE
     value = np.floor(np.where(valid, numbers, 0)).astype(np.int64)
-    return Times(value, missing, valid & ~missing, np.ones(len(column), bool))
+    return _numeric(value, missing, valid & ~missing)
 
 
 def _from_text(text: Any, zone: Zone) -> Times:
@@ -92,7 +101,7 @@ def _from_text(text: Any, zone: Zone) -> Times:
     if len(others):
         number, whole = _numbers_in_text(text.take(pa.array(others)))
         value[others], numeric[others] = number, whole
-    return Times(value, missing, written.valid | numeric, numeric)
+    return Times(value, missing, written.valid | numeric, numeric, local)
 
 
 def _numbers_in_text(text: Any) -> tuple[Int64s, Bools]:

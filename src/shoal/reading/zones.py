@@ -49,11 +49,18 @@ class Zone:
         """Wall-clock times, as seconds since 1970-01-01T00:00 on that clock, of Unix seconds."""
         if self.name == "UTC" or len(seconds) == 0:
             return seconds
-        quarters, place = np.unique(
-            seconds // (DAY_S // 96), return_inverse=True
-        )  # clocks change on the quarter hour
-        offsets = [self._offset_at(quarter * (DAY_S // 96)) for quarter in quarters.tolist()]
-        return seconds + np.array(offsets, np.int64)[place.reshape(-1)]
+        minutes, place = np.unique(seconds // 60, return_inverse=True)  # clocks change on a minute
+        quarters, quarter_of = np.unique(minutes // 15, return_inverse=True)
+        first, last = (
+            np.array(
+                [self._offset_at(60 * (15 * quarter + minute)) for quarter in quarters.tolist()], np.int64
+            )
+            for minute in (0, 14)
+        )
+        offsets = first[quarter_of]
+        for moment in np.flatnonzero((first != last)[quarter_of]).tolist():
+            offsets[moment] = self._offset_at(60 * int(minutes[moment]))
+        return seconds + offsets[place.reshape(-1)]
 
     def _offset_at(self, second: int) -> int:
         """Seconds east of UTC at a Unix second."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from collections import defaultdict
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -128,6 +129,33 @@ def test_same_events_in_same_samples_out(name: str, chosen: bool, tmp_path: Path
     assert found.timezone == written.zone
 
 
+def as_other_programs_save(raw: bytes) -> bytes:
+    """With a mark of UTF-8 in front, CRLF, and no line break after the last line."""
+    return b"\xef\xbb\xbf" + raw.replace(b"\r\n", b"\n").rstrip(b"\n").replace(b"\n", b"\r\n")
+
+
+def as_hurried_people_do(raw: bytes) -> bytes:
+    """With blank lines at the end."""
+    return raw + b"\n\n\n"
+
+
+@pytest.mark.parametrize("save", [as_other_programs_save, as_hurried_people_do])
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_ends_of_lines_and_marks_do_not_matter(
+    name: str, save: Callable[[bytes], bytes], tmp_path: Path
+) -> None:
+    written = write(name, tmp_path)
+    as_is = read_events(written.path, grid=GRID)
+    for path in (path for path in tmp_path.rglob("*") if path.is_file()):
+        packed = path.suffix == ".gz"
+        raw = save(gzip.decompress(path.read_bytes()) if packed else path.read_bytes())
+        path.write_bytes(gzip.compress(raw) if packed else raw)
+    (tmp_path / ".DS_Store").write_bytes(b"\0\1")
+    saved = read_events(written.path, grid=GRID)
+    assert tracks(saved) == tracks(as_is)
+    assert saved.intake.dropped == as_is.intake.dropped
+
+
 @pytest.mark.parametrize("name", sorted(CASES))
 def test_nothing_is_lost_silently(name: str, tmp_path: Path) -> None:
     intake = (found := read_events(write(name, tmp_path).path, grid=GRID)).intake
@@ -145,7 +173,8 @@ def test_one_format_only_is_recognised(name: str, tmp_path: Path) -> None:
 def test_sites_beside_the_data_or_given(name: str, tmp_path: Path) -> None:
     written = write(name, tmp_path / "data")
     assert written.sites is not None
-    elsewhere = written.sites.rename(tmp_path / written.sites.name)
+    (tmp_path / "elsewhere").mkdir()
+    elsewhere = written.sites.rename(tmp_path / "elsewhere" / written.sites.name)
     assert "--sites" in refusal(lambda: read_events(written.path, grid=GRID), ())
     given = read_events(written.path, grid=GRID, sites=elsewhere)
     assert given.intake.dropped == counted(written)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Callable
 from pathlib import Path
 
@@ -111,12 +112,42 @@ def test_empty_files_and_others_in_a_folder(put: Callable[..., Path], tmp_path: 
     assert times(events) == [1_201_910_400]  # midnight UTC
 
 
+def test_rows_below_many_blank_lines_are_not_lost(put: Callable[..., Path], tmp_path: Path) -> None:
+    for taxi in (1, 2):
+        put("\n" * 70_000 * (taxi - 1) + f"{taxi},2008-02-02 08:00:00,116.5,39.92\n", f"taxis/{taxi}.txt")
+    put("\n" * 70_000, "taxis/3.txt")
+    events = read_events(tmp_path / "taxis", grid=GRID)
+    assert (events.samples.users.tolist(), events.intake.rows_read) == (["1", "2"], 2)
+
+
+def test_what_is_no_text_is_said_to_be_none(put: Callable[..., Path]) -> None:
+    path = put("canary\0\1\2\n", "1.txt")
+    for format in ("cabspotting", "foursquare", "geolife", "mpat", "snap", "t-drive"):
+        assert "'1.txt' is not a text file" in refused(path, format=format)
+
+
 def test_sets_of_different_detail_do_not_mix(put: Callable[..., Path], tmp_path: Path) -> None:
     for name in ("POS_SAMPLE_0.TSV", "SUBPREF_POS_SAMPLE_A.TSV"):
         put("1\t2011-12-05 00:00:00\t1\n", f"d4d/{name}")
     put("1\t-4.1\t5.3\n", "d4d/ANT_POS.TSV")
     put("1\t-4.1\t5.3\n", "d4d/SUBPREF_POS_LONLAT.TSV")
     assert "sets of different detail" in refused(tmp_path / "d4d")
+
+
+def test_users_of_files_of_one_name_would_be_mixed_up(put: Callable[..., Path], tmp_path: Path) -> None:
+    put("1\t-4.1\t5.3\n", "d4d/ANT_POS.TSV")
+    put("1\t2011-12-05 00:00:00\t1\n", "d4d/a/POS_SAMPLE_0.TSV")
+    put("1\t2011-12-19 00:00:00\t1\n", "d4d/b/POS_SAMPLE_0.TSV")
+    assert "several files of one name" in refused(tmp_path / "d4d")
+
+
+def test_remedies_do_not_name_columns_of_formats(put: Callable[..., Path]) -> None:
+    taxi = put("1,2008-02-02 15:36:08,116.51172,39.92123\n", "1.txt")
+    for format in ("snap", "foursquare", "cabspotting"):
+        message = refused(taxi, format=format)
+        assert f"check that the events are of format {format}" in message
+        assert "-column" not in message
+    assert "expected rows of format t-drive" in refused(put("", "2.txt"), format="t-drive")
 
 
 def test_files_of_damaged_rows_only(put: Callable[..., Path], tmp_path: Path) -> None:
@@ -137,6 +168,23 @@ def test_folders_are_people_where_there_are_any(put: Callable[..., Path], tmp_pa
         put(f"<gpx><trk><trkseg>{POINT.format(second)}</trkseg></trk></gpx>", f"tracks/{name}")
     events = read_events(tmp_path / "tracks", grid=GRID)
     assert list(events.samples.users) == ["anna", "ben", "cleo"]
+
+
+def test_files_without_content_are_of_nobody(put: Callable[..., Path], tmp_path: Path) -> None:
+    put("", "tracks/anna.gpx")
+    put("\n", "tracks/ben.gpx")
+    put(f"<gpx><trk><trkseg>{POINT.format(1)}</trkseg></trk></gpx>", "tracks/cleo.gpx")
+    assert read_events(tmp_path / "tracks", grid=GRID).samples.users.tolist() == ["cleo"]
+
+
+def test_names_with_dots_are_of_different_people(put: Callable[..., Path], tmp_path: Path) -> None:
+    for name in ("anna.smith.gpx", "anna.jones.gpx", "2021.03.20.GPX.gz"):
+        text = f"<gpx><trk><trkseg>{POINT.format(1)}</trkseg></trk></gpx>"
+        path = put(text, f"tracks/{name}")
+        if name.endswith("gz"):
+            path.write_bytes(gzip.compress(text.encode()))
+    events = read_events(tmp_path / "tracks", grid=GRID)
+    assert list(events.samples.users) == ["2021.03.20", "anna.jones", "anna.smith"]
 
 
 def test_entities_are_never_resolved(put: Callable[..., Path], tmp_path: Path) -> None:
@@ -200,6 +248,35 @@ def test_the_published_table_of_shanghai(put: Callable[..., Path]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("start", "end", "kept"),
+    [
+        ("2014/6/2 8:05", "2014/06/02 08:35:30", [300, 2130]),
+        ("2014-06-02 08:05:00", "2014-06-01T23:00:00-0130", [300, 1800]),
+        ("8.05", "8.35", None),  # a clock time without its day
+        ("6/2/2014 8:05", "6/2/2014 8:35", None),  # nobody knows which of them is the month
+    ],
+)
+def test_times_of_the_published_table_of_shanghai(
+    start: str, end: str, kept: list[int] | None, put: Callable[..., Path]
+) -> None:
+    header = "month,date,start time,end time,latitude,longitude,user id"
+    path = put(f"\ufeff{header}\r\n6,2,{start},{end},31.1,121.1,ab\r\n", "data_6.1~6.15.csv")
+    if kept is None:
+        assert "unparsable time" in refused(path)
+    else:
+        assert [t - 1_401_667_200 for t in times(read_events(path, grid=GRID))] == kept
+
+
+@pytest.mark.parametrize("format", [None, "shanghai-telecom", "table"])
+def test_spreadsheets_are_to_be_saved_as_csv(
+    format: str | None, put: Callable[..., Path], tmp_path: Path
+) -> None:
+    path = put("PK\3\4\0canary", "sheets/data_6.1~6.15.xlsx")
+    for source in (path, tmp_path / "sheets"):
+        assert "save every sheet as CSV" in refused(source, format=format)
+
+
+@pytest.mark.parametrize(
     ("header", "format"),
     [
         ("user,start,end,lat,lon", "sessions"),
@@ -224,6 +301,23 @@ def test_sessions_with_faults(put: Callable[..., Path]) -> None:
     assert times(events) == [5, 7, 8]
     assert events.intake.dropped == {"malformed row": 1, "missing time": 1, "missing position": 2}
     assert "start of sessions" in refused(put("user,end,x,y\na,1,1,1\n", "b.csv"), format="sessions")
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Asia/Tokyo"])
+def test_sessions_that_end_before_they_start(zone: str, put: Callable[..., Path]) -> None:
+    rows = [
+        "a,2021-03-20 10:00,2021-03-20 09:59,1,1",
+        "b,2021-03-20 23:50,2021-03-21 00:10,1,1",  # past midnight
+        "c,2021-03-20T10:00+02:00,2021-03-20T09:00Z,1,1",  # an hour later, as it happens
+        "d,2021-03-20 10:00,2021-03-20 10:00,1,1",
+        "e,2021-03-20 10:00,never,1,1",
+    ]
+    path = put("\n".join(["user,start,end,x,y", *rows, ""]), "a.csv")
+    events = read_events(path, grid=GRID, timezone=zone)
+    assert events.samples.users.tolist() == ["b", "c", "d", "e"]
+    assert events.intake.dropped == {"session that ends before it starts": 2, "unparsable time": 1}
+    assert events.intake.rows_read == 10
+    assert "ends before it starts" in refused(path, strict=True)
 
 
 # ---- others ------------------------------------------------------------------------------------------------------
@@ -255,6 +349,8 @@ def test_trips_of_porto_in_memory() -> None:
     )
     events = read_events(trips, grid=GRID, format="porto")
     assert (times(events), events.intake.dropped) == ([1000, 1015], {"missing time": 2})
+    lost = pd.concat([trips, trips[:1].assign(POLYLINE=None)])
+    assert read_events(lost, grid=GRID, format="porto").intake.dropped["missing position"] == 1
     trips["POLYLINE"] = [[[-8.6, 39.92]]] * 2
     assert "cannot be read as events" in refused(trips, format="porto")
 
@@ -272,9 +368,31 @@ def test_odd_cells_of_yjmob(put: Callable[..., Path]) -> None:
     }
 
 
+def test_characters_that_break_lines_in_python_only(put: Callable[..., Path]) -> None:
+    row = "7\tv\tc\tBar\x85\t40.7\t-74.0\t-240\tTue Apr 03 18:00:09 +0000 2012\n"
+    path = put("", "a.txt")
+    path.write_bytes(row.encode("latin-1") * 2)
+    assert read_events(path, grid=GRID).intake.format == "foursquare"
+
+
+def test_labels_of_mpat_below_blank_lines(put: Callable[..., Path]) -> None:
+    row = "0055556100,2013-10-22 08:27:50,114.121305,22.57902\r\n"
+    path = put(f"\ufeff\r\n\r\nSIM Card ID, Time, Latitude, Longitude\r\n{row}", "cdr.csv")
+    for format in (None, "mpat"):
+        intake = read_events(path, grid=GRID, format=format).intake
+        assert (intake.format, intake.rows_read, intake.dropped) == ("mpat", 1, {})
+
+
 def test_odd_times_of_foursquare(put: Callable[..., Path]) -> None:
     written = ["Tue Apr 03 18:00:09 +0000 2012", "Tue Apr 03 18:00:09 +0200 2012", "Die Apr 03 2012", ""]
     rows = "".join(f'7\tv\tc\tJoe"s\t40.7\t-74.0\t-240\t{time}\n' for time in written)
     events = read_events(put(rows, "a.txt"), grid=GRID)
     assert times(events) == [1_333_476_009 - 7200, 1_333_476_009]
     assert events.intake.dropped == {"missing time": 1, "unparsable time": 1}
+
+
+def test_batches_of_yjmob_are_large(put: Callable[..., Path]) -> None:
+    """A million rows fit into one batch, and of that much NumPy text Arrow makes several pieces, which do not."""
+    days = "".join(f"1,{day},3,5,6\n" for day in range(75))
+    events = read_events(put("uid,d,t,x,y\n" + days * 14_000, "cells.csv"), grid=GRID)
+    assert (events.intake.rows_read, len(events.samples)) == (75 * 14_000, 75)

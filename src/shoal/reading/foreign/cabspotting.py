@@ -10,7 +10,7 @@ from shoal.reading.foreign.format import Format, mostly
 from shoal.reading.foreign.rows import Columns, Layout, RowFiles, same
 from shoal.schema import LAT, LON, TIME, USER
 
-_ROW = r"-?\d{1,2}\.\d+ -?\d{1,3}\.\d+ [01] \d{9,10}"
+_ROW = r"-?\d{1,2}(\.\d+)? -?\d{1,3}(\.\d+)? [01] \d{9,10}"
 
 
 def _tell(columns: Columns, path: Path) -> Iterator[Columns]:

@@ -6,24 +6,21 @@ in two files is not the same person.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv
 
 from shoal.errors import InputError
-from shoal.reading.foreign.files import Files, head_lines, matching, stem
+from shoal.reading.foreign.antennas import antennas, regions
+from shoal.reading.foreign.files import Files, matching, stem
 from shoal.reading.foreign.format import Format, mostly
 from shoal.reading.foreign.rows import Columns, Layout, RowFiles
-from shoal.reading.sources import Source, guarded
-from shoal.schema import LAT, LON, SITE, TIME, USER
+from shoal.reading.sources import Source
+from shoal.schema import SITE, TIME, USER
 
 _STAMP = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"
-_CONTEXT = "ContextData"  # of D4D Senegal
-_ANTENNA = r"-?\d+\t-?\d+(\.\d+)?\t-?\d+(\.\d+)?"  # number, longitude, latitude
 
 
 def _reader(kind: str, separator: str, coarse: str) -> Callable[[Files], Source]:
@@ -41,6 +38,11 @@ def _reader(kind: str, separator: str, coarse: str) -> Callable[[Files], Source]
                 f"{files.title} holds sets of different detail ({n_coarse} of {len(files.paths)} files are coarse):"
                 " give the folder of one set."
             )
+        if not n_coarse and len(set(map(stem, files.paths))) < len(files.paths):
+            raise InputError(
+                f"{files.title} holds several files of one name, whose users could not be told apart: give the folder"
+                " of one copy."
+            )
         tell = tell_apart if len(files.paths) > 1 and not n_coarse else None
         return RowFiles(
             files, Layout(kind, (USER, TIME, SITE), separator=separator, roles=(USER, TIME, SITE), tell=tell)
@@ -49,46 +51,14 @@ def _reader(kind: str, separator: str, coarse: str) -> Callable[[Files], Source]
     return open_files
 
 
-def _sites(files: Files, given: object, wanted: str) -> object:
-    """The table of antennas: given, or found under its name near the data."""
-    if given is None:
-        given = _near(files, wanted)
-        if given is None:
-            name = wanted.replace("\\", "")
-            raise InputError(
-                f"{files.title} gives positions by number, and there is no {name} beside it:"
-                " name the table (columns site and lat, lon) with --sites."
-            )
-    if isinstance(given, str | os.PathLike) and mostly(_ANTENNA, head_lines(Path(given))):
-        with guarded("The table of sites", "a table of antennas"):
-            return pa.csv.read_csv(
-                given,
-                pa.csv.ReadOptions(column_names=[SITE, LON, LAT]),
-                pa.csv.ParseOptions(delimiter="\t"),
-                pa.csv.ConvertOptions(column_types={SITE: pa.string(), LON: pa.float64(), LAT: pa.float64()}),
-            )
-    return given
-
-
-def _near(files: Files, name: str) -> Path | None:
-    """A file by its name, upper or lower case, in the folder of the data, the one above, or its context data."""
-    start = files.paths[0].absolute().parent
-    for folder in (start, start.parent):
-        near = [*folder.glob("*"), *folder.glob(f"{_CONTEXT}/*")]
-        found = matching([path for path in near if path.is_file()], name)
-        if found:
-            return sorted(found)[0]
-    return None
-
-
 _IVORY_FILES = r"(SUBPREF_)?POS_SAMPLE_\w+\.TSV(\.gz)?"
 _IVORY_COARSE = r"SUBPREF_.*"
-_ANTENNAS, _SUBPREFECTURES = r"ANT_POS\.TSV", r"SUBPREF_POS_LONLAT\.TSV"
+_ANTENNAS, _SUBPREFECTURES = "ANT_POS.TSV", "SUBPREF_POS_LONLAT.TSV"
 
 
 def _ivory_coast_sites(files: Files, given: object) -> object:
     coarse = matching(files.paths, _IVORY_COARSE)
-    return _sites(files, given, _SUBPREFECTURES if coarse else _ANTENNAS)
+    return antennas(files, given, _SUBPREFECTURES if coarse else _ANTENNAS)
 
 
 def _recognises_ivory_coast(path: Path, lines: list[str]) -> bool:
@@ -102,26 +72,19 @@ IVORY_COAST = Format(
     example="POS_SAMPLE_0.TSV to POS_SAMPLE_9.TSV",
     recognises=_recognises_ivory_coast,
     open=_reader("D4D Ivory Coast", "\t", _IVORY_COARSE),
-    beside=f"{_ANTENNAS}|{_SUBPREFECTURES}",
+    beside=r"(ANT_POS|SUBPREF_POS_LONLAT)\.TSV(\.gz)?",
     sites=_ivory_coast_sites,
 )
 
 _SENEGAL_FILES = r"SET[23]_[PM]\d+\.CSV(\.gz)?"
 _SENEGAL_COARSE = r"SET3_.*"
-_SITES = r"SITE_ARR_LONLAT\.CSV"
+_SITES = "SITE_ARR_LONLAT.CSV"
 
 
 def _senegal_sites(files: Files, given: object) -> object:
     """Sites; for the coarse set arrondissements, each at the mean of its sites."""
-    found = _sites(files, given, _SITES)
-    if not (isinstance(found, str | os.PathLike) and matching(files.paths, _SENEGAL_COARSE)):
-        return found
-    with guarded("The table of sites", "CSV"):
-        table = pa.csv.read_csv(found)
-        if not {"arr_id", LON, LAT} <= set(table.column_names):
-            return found
-        means = table.group_by("arr_id").aggregate([(LON, "mean"), (LAT, "mean")])
-        return means.select(["arr_id", "lon_mean", "lat_mean"]).rename_columns([SITE, LON, LAT])
+    table = antennas(files, given, _SITES)
+    return regions(table) if matching(files.paths, _SENEGAL_COARSE) else table
 
 
 def _recognises_senegal(path: Path, lines: list[str]) -> bool:
@@ -135,6 +98,6 @@ SENEGAL = Format(
     example="SET2_P01.CSV to SET2_P25.CSV",
     recognises=_recognises_senegal,
     open=_reader("D4D Senegal", ",", _SENEGAL_COARSE),
-    beside=_SITES,
+    beside=r"SITE_ARR_LONLAT\.CSV(\.gz)?",
     sites=_senegal_sites,
 )

@@ -6,11 +6,8 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from shoal.errors import InputError, ShoalError
-from shoal.reading.csv_files import text_stream
-from shoal.reading.sources import guarded, kind_of
-
-_HEAD_BYTES = 1 << 16
+from shoal.errors import InputError
+from shoal.reading.sources import refuse_spreadsheets
 
 
 class Files(NamedTuple):
@@ -37,11 +34,13 @@ class Files(NamedTuple):
 def find_files(path: Path, pattern: str, beside: str, expected: str) -> Files:
     """A file, whatever its name, or the files of a folder whose names match."""
     if not path.is_dir():
+        refuse_spreadsheets(repr(path.name), [path])
         return Files(repr(path.name), path.parent, [path], 0, in_folder=False)
     everything = files_in(path)
     wanted = matching(everything, pattern)
     title = f"Folder {path.name!r}"
     if not wanted:
+        refuse_spreadsheets(title, everything)
         raise InputError(f"{title} holds no such files: expected {expected}; check the path and --format.")
     others = len(everything) - len(wanted) - len(matching(everything, beside))
     return Files(title, path, wanted, others, in_folder=True)
@@ -61,21 +60,12 @@ def files_in(folder: Path) -> list[Path]:
     ]
 
 
-def head_lines(path: Path) -> list[str]:
-    """The first lines of a text file; none of a file that is empty, not text or not readable."""
-    if kind_of(path) == "parquet":
-        return []
-    try:
-        with guarded("", ""), text_stream(path) as stream:
-            head = stream.read(_HEAD_BYTES)
-    except ShoalError:
-        return []
-    if b"\0" in head:
-        return []
-    lines: list[str] = head.decode("utf-8", "replace").removeprefix("\ufeff").splitlines()
-    return lines[:-1] if len(head) == _HEAD_BYTES and len(lines) > 1 else lines
+def text_lines(raw: bytes) -> list[str]:
+    """Lines as the reader of rows sees them: Latin-1 has characters that Python breaks lines at, too."""
+    return re.split("\r\n|\n|\r", raw.decode("utf-8", "replace").removeprefix("\ufeff"))
 
 
 def stem(path: Path) -> str:
-    """A file's name without its suffixes."""
-    return path.name.split(".")[0]
+    """A file's name without its suffix, and without .gz: ``anna.smith.gpx`` is of anna.smith, not of anna."""
+    name = path.name
+    return Path(name[: -len(".gz")] if name.lower().endswith(".gz") else name).stem

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,13 @@ from shoal.errors import InputError
 from shoal.reading.foreign.files import Files, stem
 from shoal.reading.foreign.format import Format
 from shoal.reading.foreign.rows import gathered
-from shoal.reading.sources import Reject, guarded
+from shoal.reading.intake import Rejected
+from shoal.reading.sources import guarded
 from shoal.schema import LAT, LON, TIME, USER
 
 _PIECE_BYTES = 1 << 18
 _ROLES = (TIME, LAT, LON)
+_ROOT = re.compile(r"<([\w.-]+:)?gpx\b")
 
 
 class GpxFiles:
@@ -30,7 +33,7 @@ class GpxFiles:
         self.metadata: dict[bytes, bytes] = {}
         self._files = files
 
-    def batches(self, columns: Mapping[str, str], reject: Reject, *, threads: int) -> Iterator[Any]:  # noqa: ARG002
+    def batches(self, columns: Mapping[str, str], reject: Rejected, *, threads: int) -> Iterator[Any]:  # noqa: ARG002
         """Batches of the roles asked for."""
         yield from gathered(self._small_batches(list(columns)))
 
@@ -108,12 +111,15 @@ def _points(path: Path, track: _Track) -> Iterator[list[tuple[str | None, str | 
     compression = "gzip" if path.suffix.lower() == ".gz" else None
     try:
         with guarded(track.title, "GPX"), pa.input_stream(str(path), compression=compression) as stream:
+            blank = True
             while piece := stream.read(_PIECE_BYTES):
+                blank = blank and not piece.strip()
                 parser.feed(piece)
                 if track.points:
                     yield track.points
                     track.points = []
-            parser.close()
+            if not blank:
+                parser.close()
     except (ParseError, ValueError, LookupError):
         raise InputError(
             f"{track.title} cannot be read as GPX: it is damaged or of another kind; mend it or make it again."
@@ -131,7 +137,7 @@ def _person(path: Path, root: Path) -> str:
 def _recognises(path: Path, lines: list[str]) -> bool:  # noqa: ARG001
     """XML that says so near its start; a table may quote anything, but does not begin with a bracket."""
     first = next((line.lstrip() for line in lines if line.strip()), "")
-    return first.startswith("<") and any("<gpx" in line for line in lines[:50])
+    return first.startswith("<") and any(map(_ROOT.search, lines[:50]))
 
 
 GPX = Format(

@@ -16,6 +16,7 @@ _LABELS = r"[^,]*,[^,]*time[^,]*,\s*latitude\s*,\s*longitude\s*"
 
 def _recognises(path: Path, lines: list[str]) -> bool:  # noqa: ARG001
     """Rows, also below the labels of the page: no latitude is beyond 90, so labels that say so are wrong."""
+    lines = [line for line in lines if line.strip()]
     if lines and re.fullmatch(_LABELS, lines[0], re.IGNORECASE):
         lines = lines[1:]
     return mostly(_ROW, lines)

@@ -10,11 +10,12 @@ from typing import NamedTuple
 from shoal.errors import InputError
 from shoal.reading.foreign.cabspotting import CABSPOTTING
 from shoal.reading.foreign.d4d import IVORY_COAST, SENEGAL
-from shoal.reading.foreign.files import files_in, find_files, head_lines, matching
+from shoal.reading.foreign.files import files_in, find_files, matching
 from shoal.reading.foreign.format import Format
 from shoal.reading.foreign.foursquare import FOURSQUARE
 from shoal.reading.foreign.geolife import GEOLIFE
 from shoal.reading.foreign.gpx import GPX
+from shoal.reading.foreign.heads import head_lines, table_lines
 from shoal.reading.foreign.mpat import MPAT
 from shoal.reading.foreign.porto import PORTO
 from shoal.reading.foreign.sessions import SESSIONS
@@ -31,7 +32,7 @@ FORMATS = (
 )  # fmt: skip
 TABLE = "table"  # a plain table with a header, whatever it looks like
 FORMAT_NAMES = (*(known.name for known in FORMATS), TABLE)
-_MOST_HEADS = 20  # the first files of a folder may be empty
+_MOST_HEADS = 20
 
 
 class Opened(NamedTuple):
@@ -51,8 +52,10 @@ def open_events(
     Whoever names columns says that the events are a plain table.
     """
     chosen = _named(name)
-    if name is None and not columns and isinstance(source, str | os.PathLike):
-        chosen = recognise(Path(source))
+    if name is None and not columns:
+        chosen = (
+            recognise(Path(source)) if isinstance(source, str | os.PathLike) else _recognise_table(source)
+        )
     if chosen is None:
         return Opened(open_source(source), sites, "UTC", None)
     if columns and (chosen is not SESSIONS or TIME in columns):
@@ -81,9 +84,20 @@ def recognise(path: Path) -> Format | None:
         found = [known for known in FORMATS if _fits(known, paths, heads, in_folder=path.is_dir())]
     except OSError:  # whoever opens it will say what is wrong
         return None
+    return _only(found, repr(path.name))
+
+
+def _recognise_table(table: object) -> Format | None:
+    """The format that a table in memory is sure to have."""
+    lines = table_lines(table)
+    found = [known for known in FORMATS if known.wraps is not None and known.recognises(Path(), lines)]
+    return _only(found, "The table")
+
+
+def _only(found: list[Format], title: str) -> Format | None:
     if len(found) > 1:
         raise InputError(
-            f"{path.name!r} could be {' or '.join(known.name for known in found)}: choose one with --format."
+            f"{title} could be {' or '.join(known.name for known in found)}: choose one with --format."
         )
     return found[0] if found else None
 
@@ -97,11 +111,12 @@ class _Heads(dict[Path, list[str]]):
 
 
 def _fits(known: Format, paths: list[Path], heads: _Heads, *, in_folder: bool) -> bool:
-    """Whether the first file of some that is not empty is of a format."""
+    """Whether at least half of the first files are of a format: some are empty, and some tell of the others."""
     if in_folder:
         paths = matching(paths, known.files)[:_MOST_HEADS]
-    first = next((path for path in paths if any(map(str.strip, heads[path]))), None)
-    return first is not None and known.recognises(first, heads[first])
+    written = [path for path in paths if any(map(str.strip, heads[path]))]
+    fitting = sum(known.recognises(path, heads[path]) for path in written)
+    return fitting > 0 and 2 * fitting >= len(written)
 
 
 def _named(name: str | None) -> Format | None:

@@ -30,7 +30,7 @@ def _tell(columns: Columns) -> Iterator[Columns]:
 
     Where positions are missing nobody knows which, so no position of such a trip has a time.
     """
-    columns = {name: column.cast(pa.string()) for name, column in columns.items()}  # tables have types
+    columns = {name: pc.fill_null(column.cast(pa.string()), "") for name, column in columns.items()}
     line = pc.replace_substring_regex(columns["POLYLINE"], pattern=r"\s+", replacement="")
     inner = pc.utf8_trim(line, "[]")
     positions = pc.split_pattern(inner, "],[")
@@ -65,13 +65,13 @@ def _degrees(positions: Any) -> Columns:
 
 
 def _recognises(path: Path, lines: list[str]) -> bool:  # noqa: ARG001
-    return tuple(header_names(lines)) == _HEADER
+    return set(_WANTED) <= set(header_names(lines)) <= set(_HEADER)
 
 
 PORTO = Format(
     name="porto",
     what="Porto taxis",
-    files=r"(train|test).*\.csv(\.gz)?",
+    files=r"(train|test).*\.(csv(\.gz)?|parquet|pq)",
     example="train.csv",
     recognises=_recognises,
     open=lambda files: Retold(open_tables(files), _WANTED, (USER, TIME, LAT, LON), _tell),

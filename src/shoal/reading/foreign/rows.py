@@ -9,13 +9,15 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from shoal.errors import InputError
 from shoal.reading.csv_files import TextLayout, text_rows, text_stream
-from shoal.reading.foreign.files import Files
-from shoal.reading.sources import BATCH_ROWS, Reject, guarded
+from shoal.reading.foreign.files import Files, text_lines
+from shoal.reading.intake import Rejected
+from shoal.reading.sources import BATCH_ROWS, guarded
 from shoal.schema import LAT, LON, TIME, USER
 
 Columns = Mapping[str, Any]
-_MOST_HEADER_BYTES = 1 << 16
+_HEAD_BYTES = 1 << 16  # more than any header
 
 
 class Layout(NamedTuple):
@@ -47,11 +49,11 @@ class RowFiles:
         self._files = files
         self._layout = layout
 
-    def batches(self, columns: Mapping[str, str], reject: Reject, *, threads: int) -> Iterator[Any]:
+    def batches(self, columns: Mapping[str, str], reject: Rejected, *, threads: int) -> Iterator[Any]:
         """Batches of the roles asked for."""
         return gathered(self._small_batches(list(columns), reject, threads))
 
-    def _small_batches(self, roles: list[str], reject: Reject, threads: int) -> Iterator[Any]:
+    def _small_batches(self, roles: list[str], reject: Rejected, threads: int) -> Iterator[Any]:
         layout = self._layout
         wanted = [name for name in layout.columns if name not in layout.unused]
         places = [f"c{layout.columns.index(name)}" for name in wanted]
@@ -70,11 +72,22 @@ class RowFiles:
 def _lines_above(path: Path, title: str, layout: Layout) -> int | None:
     """How many lines stand above the rows; None where nothing stands below, which Arrow takes for a fault."""
     with guarded(title, layout.kind), text_stream(path) as stream:
-        lines = stream.read(_MOST_HEADER_BYTES).decode("utf-8", "replace").splitlines()
-    skipped = layout.lines_skipped
-    if layout.header is not None and lines and re.fullmatch(layout.header, lines[0], re.IGNORECASE):
-        skipped += 1
-    return skipped if any(line.strip() for line in lines[skipped:]) else None
+        head = stream.read(_HEAD_BYTES)
+        if b"\0" in head:
+            raise InputError(
+                f"{title} is not a text file: expected {layout.kind}; check the path and --format."
+            )
+        lines = text_lines(head)
+        above = layout.lines_skipped
+        first = next((number for number, line in enumerate(lines) if line.strip()), len(lines))
+        if layout.header is not None and re.fullmatch(
+            layout.header, "".join(lines[first:][:1]), re.IGNORECASE
+        ):
+            above = first + 1
+        below = any(line.strip() for line in lines[above:])
+        while not below and (more := stream.read(_HEAD_BYTES)):
+            below = bool(more.strip())
+    return above if below else None
 
 
 def gathered(batches: Iterable[Any]) -> Iterator[Any]:

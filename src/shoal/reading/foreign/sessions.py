@@ -1,42 +1,71 @@
 """Sessions: a table of who was where from when to when.
 
 A session says that somebody was at one place at its start and at its end, and these two samples are taken. What was
-in between (another antenna, no connection) it does not say, so nothing is put there.
+in between (another antenna, no connection) it does not say, so nothing is put there. A session that ends before it
+starts says nothing at all: either of its times may be wrong.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+import pyarrow as pa
 
 from shoal.errors import InputError
 from shoal.reading.columns import plain
 from shoal.reading.foreign.format import Format
 from shoal.reading.foreign.tabular import header_names, open_tables
-from shoal.reading.sources import Reject, Source
+from shoal.reading.intake import ENDS_BEFORE_START, Rejected
+from shoal.reading.sources import Source, guarded
+from shoal.reading.times import read_times
+from shoal.reading.zones import Zone
+from shoal.samples import Bools
 from shoal.schema import ALIASES, LAT, SITE, TIME, USER, X
 
+_ANY_CLOCK = Zone("UTC")
 STARTS = ("start", "start_time", "begin", "begin_time", "started_at", "session_start")
 ENDS = ("end", "end_time", "finish", "finish_time", "ended_at", "finished_at", "session_end")
 
 
 class Sessions:
-    """A table of sessions, read as samples: a batch of starts, then one of ends."""
+    """A table of sessions, read as samples: a batch of starts, then one of ends.
 
-    def __init__(self, table: Source) -> None:
+    ``respell`` brings times that are written in the table's own way to a common one.
+    """
+
+    def __init__(self, table: Source, respell: Callable[[Any], Any] = lambda times: times) -> None:
+        self._respell = respell
         self.title, self.warnings, self.metadata = table.title, table.warnings, table.metadata
         self._start, self._end = (_one(table, names) for names in (STARTS, ENDS))
         self.names = [TIME, *(name for name in table.names if name not in (self._start, self._end, TIME))]
         self._table = table
 
-    def batches(self, columns: Mapping[str, str], reject: Reject, *, threads: int) -> Iterator[Any]:
+    def batches(self, columns: Mapping[str, str], reject: Rejected, *, threads: int) -> Iterator[Any]:
         """Batches of the wanted columns, each session twice."""
         others = {role: name for role, name in columns.items() if role != TIME}
         wanted = {**others, "start": self._start, "end": self._end}
         for batch in self._table.batches(wanted, reject, threads=threads):
-            for edge in ("start", "end"):
-                yield batch.select([*others, edge]).rename_columns([*others, TIME])
+            edges = [self._respell(batch.column(edge)) for edge in ("start", "end")]
+            forward = _forward(*edges)
+            if not forward.all():
+                reject(2 * int(np.count_nonzero(~forward)), ENDS_BEFORE_START)
+            for times in edges:
+                told = pa.RecordBatch.from_arrays(
+                    [*(batch.column(role) for role in others), times], [*others, TIME]
+                )
+                yield told if forward.all() else told.filter(pa.array(forward))
+
+
+def _forward(start: Any, end: Any) -> Bools:
+    """Which sessions do not end before they start; where only one time has a zone, or is any, nobody can tell."""
+    with guarded("The input", "events"):
+        first, last = read_times(start, _ANY_CLOCK), read_times(end, _ANY_CLOCK)
+    comparable = first.valid & last.valid & (first.numeric == last.numeric) & (first.local == last.local)
+    forward: Bools = ~comparable | (first.value <= last.value)
+    return forward
 
 
 def _one(table: Source, names: tuple[str, ...]) -> str:

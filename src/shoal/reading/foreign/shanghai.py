@@ -7,60 +7,83 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import date, timedelta
+from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.errors import InputError
 from shoal.reading.columns import plain
-from shoal.reading.foreign.files import Files, head_lines
+from shoal.reading.foreign.files import Files
 from shoal.reading.foreign.format import Format, mostly
+from shoal.reading.foreign.heads import head_lines
 from shoal.reading.foreign.rows import Columns, Layout, RowFiles
 from shoal.reading.foreign.sessions import Sessions
 from shoal.reading.foreign.tabular import header_names, open_tables
 from shoal.reading.sources import Source
+from shoal.reading.texts import is_text
+from shoal.samples import Int64s
 from shoal.schema import LAT, LON, TIME, USER
 
 _CLOCK = r"\d{1,2}(\.\d{0,2})?"
 _ROW = rf"{_CLOCK}\t{_CLOCK}\t-?\d+(\.\d+)?\t-?\d+(\.\d+)?\t[0-9a-fA-F]{{32}}"
 _TABLE = {"month", "date", "start_time", "end_time", "latitude", "longitude", "user_id"}
+_PARTS = re.compile(r"(\d{1,2})(?:\.(\d{0,2}))?", re.ASCII)
+_DAY_MINUTES = 24 * 60
+_NO_CLOCK = 2 * _DAY_MINUTES + 1  # behind all minutes of a day and the next
+_MISSING = _NO_CLOCK + 1
+_SLASHES = r"^(\d{4})/(\d{1,2})/(\d{1,2}) (\d{1,2}):(\d\d(:\d\d)?)$"
 _DATE = re.compile(r"(?<!\d)(20\d\d)[-_.]?([01]\d)[-_.]?([0-3]\d)(?!\d)")
 
 
 def _tell(columns: Columns, path: Path) -> Iterator[Columns]:
     """A sample at the start and one at the end; an end before its start is on the next day."""
-    day = _day(path) or date.min  # files without a date are refused before
-    start, end = columns["start"], columns["end"]
-    overnight = pc.less(_minutes(end), _minutes(start))
-    yield {**columns, TIME: _times(start, day)}
-    yield {
-        **columns,
-        TIME: pc.if_else(pc.fill_null(overnight, False), _times(end, day + timedelta(1)), _times(end, day)),
-    }
+    start, end = _minutes(columns["start"]), _minutes(columns["end"])
+    overnight = (end < start) & (start <= _DAY_MINUTES)
+    words = _words(_day(path) or date.min)  # files without a date are refused before
+    for minute in (start, end + _DAY_MINUTES * overnight):
+        yield {**columns, TIME: words.take(pa.array(minute))}
 
 
-def _minutes(clock: Any) -> Any:
-    """Minutes since midnight of clock times; null where there is none: ``3.3`` has lost a zero, not gained minutes."""
-    parts = pc.extract_regex(pc.utf8_trim_whitespace(clock), r"^(?P<h>\d{1,2})(?:\.(?P<m>\d{0,2}))?$")
-    hours = pc.struct_field(parts, "h").cast(pa.int64())
-    minutes = pc.utf8_rpad(pc.struct_field(parts, "m"), 2, "0").cast(pa.int64())
-    total = pc.add(pc.multiply(hours, 60), minutes)
-    valid = pc.and_(pc.less(minutes, 60), pc.less_equal(total, 24 * 60))
-    return pc.if_else(valid, total, pa.scalar(None, pa.int64()))
+def _words(day: date) -> Any:
+    """Local times of a day and the next by their minute; behind them what stands for no time of day, and for none."""
+    midnight = datetime.combine(day, time())
+    minutes = (midnight + timedelta(minutes=minute) for minute in range(_NO_CLOCK))
+    return pa.array([*(f"{moment:%Y-%m-%dT%H:%M}" for moment in minutes), "no time of day", ""], pa.string())
 
 
-def _times(clock: Any, day: date) -> Any:
-    """Local times of a day as ISO 8601; what is no clock time, as text that is no time."""
-    minutes = _minutes(clock)
-    midnight = pa.scalar(day, pa.date32()).cast(pa.timestamp("s"))
-    moments = pc.add(midnight, pc.multiply(minutes, 60).cast(pa.duration("s")))
-    written = pc.strftime(moments, format="%Y-%m-%dT%H:%M:%S")
-    blank = pc.equal(pc.utf8_trim_whitespace(clock), "")
-    other = pc.if_else(blank, pa.scalar("", pa.string()), pa.scalar("no time of day", pa.string()))
-    return pc.coalesce(written, other)
+def _minutes(clock: Any) -> Int64s:
+    """Minutes since midnight, or ``_NO_CLOCK``, or ``_MISSING``; each clock time that occurs is read once."""
+    known = clock.dictionary_encode()
+    minutes = np.array([_minute(text) for text in known.dictionary.to_pylist()], np.int64)
+    read: Int64s = minutes[known.indices.to_numpy()]
+    return read
+
+
+def _minute(clock: str) -> int:
+    """Minutes of a clock time: ``3.3`` has lost a zero, not gained minutes."""
+    if not clock.strip():
+        return _MISSING
+    found = _PARTS.fullmatch(clock.strip())
+    if found is None:
+        return _NO_CLOCK
+    minutes = int((found[2] or "").ljust(2, "0"))
+    total = 60 * int(found[1]) + minutes
+    return total if minutes < 60 and total <= _DAY_MINUTES else _NO_CLOCK
+
+
+def _respelled(times: Any) -> Any:
+    """Times of the published table as ISO 8601: spreadsheets write ``2014/6/1 8:05``, and a bare number has no date."""
+    if not is_text(times.type):
+        return times
+    text = pc.utf8_trim_whitespace(times)
+    padded = pc.replace_substring_regex(text, pattern=_SLASHES, replacement=r"\1-0\2-0\3T0\4:\5")
+    respelled = pc.replace_substring_regex(padded, pattern=r"([-T])0(\d\d)", replacement=r"\1\2")
+    text = pc.if_else(pc.match_substring_regex(text, _SLASHES), respelled, text)
+    return pc.if_else(pc.match_substring_regex(text, r"^[\d.]+$"), pa.scalar("no date", pa.string()), text)
 
 
 def _day(path: Path) -> date | None:
@@ -81,11 +104,12 @@ def _is_table(lines: list[str]) -> bool:
 
 def _open(files: Files) -> Source:
     if _is_table(head_lines(files.paths[0])):
-        return Sessions(open_tables(files))
+        return Sessions(open_tables(files), _respelled)
     for number, path in enumerate(files.paths):
         if _day(path) is None:
             raise InputError(
-                f"{files.title_of(number)} has no date in its name: expected one such as 2014-06-01.txt; rename it."
+                f"{files.title_of(number)} has no date in its name: expected one such as 2014-06-01.txt; rename it,"
+                " or move it elsewhere."
             )
     return RowFiles(files, _LAYOUT)
 

@@ -11,7 +11,8 @@ import pyarrow as pa
 from shoal.reading.columns import need_columns
 from shoal.reading.foreign.files import Files
 from shoal.reading.foreign.rows import Columns
-from shoal.reading.sources import Folder, Reject, Source, guarded, kind_of, open_file
+from shoal.reading.intake import Rejected
+from shoal.reading.sources import Folder, Source, guarded, kind_of, open_file
 
 SEPARATORS = ",;\t"
 
@@ -20,7 +21,9 @@ def open_tables(files: Files) -> Source:
     """The tables of some files, which all have the same columns; text unless the suffix says otherwise."""
     kinds = [(path, kind_of(path) or "csv") for path in files.paths]
     if files.in_folder:
-        return Folder(files.title, kinds, files.others)
+        folder = Folder(files.title, kinds, others=0)
+        folder.warnings += files.warnings
+        return folder
     return open_file(*kinds[0], files.title)
 
 
@@ -47,7 +50,7 @@ class Retold:
         self._table = table
         self._tell = tell
 
-    def batches(self, columns: Mapping[str, str], reject: Reject, *, threads: int) -> Iterator[Any]:
+    def batches(self, columns: Mapping[str, str], reject: Rejected, *, threads: int) -> Iterator[Any]:
         """Batches of the roles asked for."""
         for batch in self._table.batches(self._wanted, reject, threads=threads):
             held = dict(zip(batch.schema.names, batch.columns, strict=True))

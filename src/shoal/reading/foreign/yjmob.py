@@ -9,44 +9,49 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from shoal.errors import InputError
+from shoal.reading.foreign.files import Files
 from shoal.reading.foreign.format import Format, mostly
 from shoal.reading.foreign.rows import Columns
 from shoal.reading.foreign.tabular import Retold, header_names, open_tables
-from shoal.reading.numbers import Floats, read_numbers
-from shoal.reading.zones import DAY_S
+from shoal.reading.numbers import Numbers, read_numbers
+from shoal.reading.sources import Source
 from shoal.schema import TIME, USER, X, Y
 
 _HEADER = ("uid", "d", "t", "x", "y")
-_ROW = r"\d+,[0-7]?\d,[0-4]?\d,(1?\d{1,2}|200|999),(1?\d{1,2}|200|999)"
+_PLACE = r"(1?\d{1,2}|200|999)(\.0)?"
+_ROW = rf"\d+,[0-7]?\d,[0-4]?\d,{_PLACE},{_PLACE}"
 _HALF_HOUR_S = 1800
 _HALF_HOURS = 48
 _CELL_M = 500.0
 _CELLS = 200
 _MASKED = 999
+_MOST_DAYS = 100_000
+_NO_HALF_HOUR, _MISSING = -1, -2
 
 
 def _tell(columns: Columns) -> Iterator[Columns]:
     """Day 0 is 1970-01-01, since nobody knows which day it was; cell 3 begins at 1,500 m."""
-    d, t = read_numbers(columns["d"], "d"), read_numbers(columns["t"], "t")
-    with np.errstate(invalid="ignore"):
-        whole = (np.floor(d.value) == d.value) & (np.floor(t.value) == t.value)
-        known = whole & (d.value >= 0) & (t.value >= 0) & (t.value < _HALF_HOURS)
-    seconds = np.where(known, d.value * DAY_S + t.value * _HALF_HOUR_S, np.nan)
-    missing = d.missing | t.missing
     yield {
         USER: columns["uid"],
-        TIME: _time(seconds, missing),
+        TIME: _times(read_numbers(columns["d"], "d"), read_numbers(columns["t"], "t")),
         X: _metres(columns["x"], X),
         Y: _metres(columns["y"], Y),
     }
 
 
-def _time(seconds: Floats, missing: Any) -> Any:
-    """Local times; text that is no time where there is a number but no half hour of it."""
-    known = np.isfinite(seconds)
-    text = np.datetime_as_string(np.where(known, seconds, 0).astype("int64").astype("datetime64[s]"))
-    text = np.where(known, text, np.where(missing, "", "no half hour of a day"))
-    return pa.array(text, pa.string())
+def _times(d: Numbers, t: Numbers) -> Any:
+    """Local times as text, spelled once for each half hour that occurs; where there is none, text that is no time."""
+    with np.errstate(invalid="ignore"):
+        whole = (np.floor(d.value) == d.value) & (np.floor(t.value) == t.value)
+        known = whole & (d.value >= 0) & (d.value < _MOST_DAYS) & (t.value >= 0) & (t.value < _HALF_HOURS)
+        half_hour = np.where(known, d.value * _HALF_HOURS + t.value, _NO_HALF_HOUR).astype(np.int64)
+    half_hour[d.missing | t.missing] = _MISSING
+    occurring, place = np.unique(half_hour, return_inverse=True)
+    moments = np.datetime_as_string((occurring * _HALF_HOUR_S).astype("datetime64[s]")).tolist()
+    other = {_NO_HALF_HOUR: "no half hour of a day", _MISSING: ""}
+    words = [other.get(number, moment) for number, moment in zip(occurring.tolist(), moments, strict=True)]
+    return pa.array(words, pa.string()).take(pa.array(place))
 
 
 def _metres(column: Any, role: str) -> Any:
@@ -62,13 +67,25 @@ def _recognises(path: Path, lines: list[str]) -> bool:  # noqa: ARG001
     return tuple(header_names(lines)) == _HEADER and mostly(_ROW, lines[1:])
 
 
+def _open(files: Files) -> Source:
+    if len(files.paths) > 1:
+        raise InputError(
+            f"{files.title} holds {len(files.paths)} files, and each numbers its users anew: give one of them."
+        )
+    return _told(open_tables(files))
+
+
+def _told(table: Source) -> Source:
+    return Retold(table, _HEADER, (USER, TIME, X, Y), _tell)
+
+
 YJMOB = Format(
     name="yjmob",
     what="YJMob100K and the HuMob challenges",
-    files=r"(?!cell_POIcat).*\.csv(\.gz)?",
+    files=r"(?!.*POI).*\.(csv(\.gz)?|parquet|pq)",
     example="yjmob100k-dataset1.csv.gz",
     recognises=_recognises,
-    open=lambda files: Retold(open_tables(files), _HEADER, (USER, TIME, X, Y), _tell),
-    beside=r"cell_POIcat.*",
-    wraps=lambda table: Retold(table, _HEADER, (USER, TIME, X, Y), _tell),
+    open=_open,
+    beside=r".*POI.*\.csv(\.gz)?",
+    wraps=_told,
 )
