@@ -231,6 +231,16 @@ def test_force(events: Path, folder: Path, tmp_path: Path) -> None:
     assert page.read_text().startswith("<!doctype html>")
 
 
+def test_rows_that_could_not_be_used_are_told(table: pa.Table, plain: dict[str, Any], tmp_path: Path) -> None:
+    times = table["time"].cast(pa.string()).to_pylist()
+    spoilt = table.set_column(1, "time", pa.array(["never", *times[1:]]))
+    events, good = write(spoilt, tmp_path / "spoilt.csv"), write(table, tmp_path / "good.csv")
+    done = run("credibility", events, "--json", "-")
+    assert done.err.startswith("Warning: 1 of ")
+    assert json.loads(done.out)["setting"]["n_samples"] == plain["setting"]["n_samples"] - 1
+    assert run("credibility", good, "--real", events).err.startswith("Warning: Real events: 1 of ")
+
+
 # ---- refusals ------------------------------------------------------------------------------------------------------
 
 
