@@ -132,7 +132,7 @@ BANDS = (
     ),
     Band(
         "exploration", "new_places", "moves to a new place", 0.15, 0.45, "Song 2010, YJMob",
-        "about a third in Song et al., 0.31 in YJMob; half of that, since a phone at rest changes antennas, too",
+        "about a third in Song et al., 0.31 in a week of YJMob; by half, since it falls as people get to know places",
         lambda found: found.exploration.new_share,
         least_days=7,
     ),
