@@ -21,6 +21,7 @@ from shoal.reading.coordinates import check_coordinates
 from shoal.reading.density import dense_samples
 from shoal.reading.filters import NO_FILTERS, Filters, keep_active, keep_first, keep_inside
 from shoal.reading.foreign import open_events
+from shoal.reading.geo import implied_columns, names_position, with_points
 from shoal.reading.intake import MALFORMED, Intake, check_strict, in_order, nothing_left
 from shoal.reading.period import Period
 from shoal.reading.positions import ByDegrees, ByMetres, Locator
@@ -78,7 +79,11 @@ def read_events(
     table, sites, zone_of_format, format = open_events(source, name=format, sites=sites, columns=columns)
     zone = Zone(timezone or zone_of_format)
     period = Period.parse(start, end, zone)
-    roles = find_roles(table.names, columns, table.title, has_sites=sites is not None)
+    has_sites = sites is not None
+    if not names_position(columns, has_sites=has_sites):
+        table = with_points(table)
+    implied = implied_columns(table.names, columns, has_sites=has_sites)
+    roles = find_roles(table.names, implied, table.title, has_sites=has_sites)
     locate = _locator(roles, sites)
     if filters.bbox is not None:
         filters.bbox.check(geographic=locate.geographic)

@@ -94,7 +94,7 @@ def nothing_left(dropped: Mapping[str, int], rows_read: int, title: str) -> Inpu
     elif UNPARSABLE_TIME in dropped:
         remedy = "times must be ISO 8601 or Unix seconds or milliseconds; see --time-column"
     elif UNPARSABLE_POSITION in dropped:
-        remedy = "positions must be numbers, with a decimal point; see --lat-column, --x-column and the like"
+        remedy = "positions must be numbers with a decimal point, or POINT (lon lat); see --lat-column and the like"
     elif UNKNOWN_SITE in dropped:
         remedy = "the sites of the events must be listed in --sites"
     return InputError(f"No usable row among {rows_read:,} ({describe(dropped)}): {remedy}.")

@@ -12,7 +12,7 @@ import pyarrow as pa
 from shoal.errors import InputError
 from shoal.reading.foreign.files import Files, stem
 from shoal.reading.foreign.format import Format
-from shoal.reading.foreign.rows import gathered
+from shoal.reading.gathering import gathered
 from shoal.reading.sources import Reject, guarded
 from shoal.schema import LAT, LON, TIME, USER
 

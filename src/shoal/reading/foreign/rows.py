@@ -11,7 +11,8 @@ import pyarrow as pa
 
 from shoal.reading.csv_files import TextLayout, text_rows, text_stream
 from shoal.reading.foreign.files import Files
-from shoal.reading.sources import BATCH_ROWS, Reject, guarded
+from shoal.reading.gathering import gathered
+from shoal.reading.sources import Reject, guarded
 from shoal.schema import LAT, LON, TIME, USER
 
 Columns = Mapping[str, Any]
@@ -75,28 +76,6 @@ def _lines_above(path: Path, title: str, layout: Layout) -> int | None:
     if layout.header is not None and lines and re.fullmatch(layout.header, lines[0], re.IGNORECASE):
         skipped += 1
     return skipped if any(line.strip() for line in lines[skipped:]) else None
-
-
-def gathered(batches: Iterable[Any]) -> Iterator[Any]:
-    """The same rows in fewer batches: thousands of files may hold a few rows each."""
-    waiting: list[Any] = []
-    rows = 0
-    for batch in batches:
-        if batch.num_rows == 0:
-            continue
-        waiting.append(batch)
-        rows += batch.num_rows
-        if rows >= BATCH_ROWS:
-            yield _joined(waiting)
-            waiting, rows = [], 0
-    if waiting:
-        yield _joined(waiting)
-
-
-def _joined(batches: list[Any]) -> Any:
-    if len(batches) == 1:
-        return batches[0]
-    return pa.Table.from_batches(batches).combine_chunks().to_batches()[0]
 
 
 def same(value: str, columns: Columns) -> Any:

@@ -15,7 +15,7 @@ from shoal.reading.columns import plain
 from shoal.reading.foreign.format import Format
 from shoal.reading.foreign.tabular import header_names, open_tables
 from shoal.reading.sources import Reject, Source
-from shoal.schema import ALIASES, LAT, SITE, TIME, USER, X
+from shoal.schema import ALIASES, LAT, POINTS, SITE, TIME, USER, X
 
 STARTS = ("start", "start_time", "begin", "begin_time", "started_at", "session_start")
 ENDS = ("end", "end_time", "finish", "finish_time", "ended_at", "finished_at", "session_end")
@@ -55,7 +55,8 @@ def looks_like_sessions(names: list[str]) -> bool:
     edges = [sum(name in these for name in plainly) for these in (STARTS, ENDS)]
     times = [name for name in plainly if name in ALIASES[TIME] and name not in STARTS]
     known = any(name in ALIASES[USER] for name in plainly)
-    placed = any(name in ALIASES[role] for role in (LAT, X, SITE) for name in plainly)
+    places = {*POINTS, *(name for role in (LAT, X, SITE) for name in ALIASES[role])}
+    placed = any(name in places for name in plainly)
     return edges == [1, 1] and not times and known and placed
 
 
