@@ -62,6 +62,7 @@ def read_events(
     exclude_users: str | os.PathLike[str] | Iterable[object] | None = None,
     filters: Filters = NO_FILTERS,
     strict: bool = False,
+    for_map: bool = False,
     projection: Plane | None = None,
     threads: int | None = None,
 ) -> Events:
@@ -70,8 +71,9 @@ def read_events(
     ``columns`` maps roles (user, time, lat, lon, x, y, site) to names of columns; others are found by their
     usual names. ``format`` names one of other people's; without it they are recognised where there is no doubt.
     Times without a zone are in ``timezone``, else in that of the format, else UTC. ``start`` and ``end`` are ISO 8601,
-    half open. Degrees are brought to the plane of ``projection`` if one is given (an audit takes that of the release),
-    else to one centred on them. The result depends on neither the order of the rows nor the number of threads.
+    half open. Positions ``for_map`` must be degrees. Degrees are brought to the plane of ``projection`` if one is given
+    (an audit takes that of the release), else to one centred on them. The result depends on neither the order of the
+    rows nor the number of threads.
     """
     excluded = _excluded(exclude_users)
     if timezone is not None:
@@ -85,6 +87,8 @@ def read_events(
     implied = implied_columns(table.names, columns, has_sites=has_sites)
     roles = find_roles(table.names, implied, table.title, has_sites=has_sites)
     locate = _locator(roles, sites)
+    if for_map and not locate.geographic:
+        raise _not_on_a_map(table.title)
     if filters.bbox is not None:
         filters.bbox.check(geographic=locate.geographic)
     if projection is not None:
@@ -136,6 +140,13 @@ def _locator(roles: Roles, sites: object) -> Locator:
             "--sites gives positions by site, but lat, lon or x, y were named as well: leave out one."
         )
     return ByDegrees() if LAT in roles.used else ByMetres()
+
+
+def _not_on_a_map(title: str) -> InputError:
+    return InputError(
+        f"{title} gives positions in metres without a coordinate system, which GeoJSON cannot place on the map:"
+        " give lat and lon, or publish as .parquet, .geoparquet or .csv."
+    )
 
 
 def _excluded(users: str | os.PathLike[str] | Iterable[object] | None) -> set[str]:
