@@ -11,7 +11,7 @@ from shoal.reading.geo.kinds import check_points
 
 def is_geoframe(table: Any) -> bool:
     """Whether a table behaves like a GeoDataFrame that knows which of its columns is the geometry."""
-    methods = (getattr(table, name, None) for name in ("set_geometry", "to_crs"))
+    methods = (getattr(table, name, None) for name in ("set_geometry", "to_crs", "__arrow_c_stream__"))
     return all(map(callable, methods)) and hasattr(getattr(table, "geometry", None), "geom_type")
 
 
