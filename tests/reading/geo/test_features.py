@@ -120,6 +120,17 @@ def test_a_release_of_a_file(tmp_path: Path) -> None:
     assert shoal.audit(path, tmp_path / "out.geojson", attacks=20, key=published.key()).kept
 
 
+@pytest.mark.parametrize(
+    "crs", [{"type": "name", "properties": {"name": "urn:ogc:def:crs:EPSG::32633"}}, {}, "canary"]
+)
+def test_points_of_another_coordinate_system(crs: Any, tmp_path: Path) -> None:
+    """Older files may name one, above or below their features."""
+    for content in (sightings(crs=crs), sightings() | {"crs": crs}):
+        path = write(content, tmp_path / "events.geojson")
+        message = refusal(lambda path=path: read(path), CANARIES)
+        assert "names a coordinate system of its own: expected longitude and latitude (WGS84)" in message
+
+
 def test_what_geopandas_writes(tmp_path: Path) -> None:
     frame = real(events()[["user", "time"]], points(events()))
     frame.to_file(tmp_path / "events.geojson", driver="GeoJSON")

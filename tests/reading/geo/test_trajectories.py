@@ -208,6 +208,14 @@ def test_ids_of_any_kind(geoframe: Make) -> None:
     assert_same(read(collection(frame)).samples, expected(frame))
 
 
+def test_trajectories_of_different_types(geoframe: Make) -> None:
+    frame = frame_of(geoframe)
+    trips = collection(frame)
+    for unit, trajectory in zip(["s", "ms", "us", "ns"] * 10, trips.trajectories, strict=False):
+        trajectory.df.index = trajectory.df.index.as_unit(unit)
+    assert_same(read(trips).samples, expected(frame))
+
+
 def test_events_are_compared_with_themselves() -> None:
     """The tests above would hold for empty tables, too."""
     assert len(read(EVENTS).samples) > 100

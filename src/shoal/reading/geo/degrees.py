@@ -30,12 +30,11 @@ def as_degrees(x: npt.ArrayLike, y: npt.ArrayLike, crs: Any, title: str) -> tupl
         if known.equals(pyproj.CRS(_LON_LAT), ignore_axis_order=True):
             return x, y
         road = pyproj.Transformer.from_crs(known, _LON_LAT, always_xy=True)
-        lon, lat = road.transform(x, y)
+        lon, lat = road.transform(x, y)  # NaN stays NaN
     except (CRSError, ProjError):
         raise InputError(
             f"The coordinate system (CRS) of {title[0].lower() + title[1:]} leads to no place on Earth:"
             " expected one with longitude and latitude, or a projection of them; correct it, or name columns of x"
             " and y in metres."
         ) from None
-    missing = ~(np.isfinite(x) & np.isfinite(y))
-    return np.where(missing, np.nan, lon), np.where(missing, np.nan, lat)
+    return np.asarray(lon, float), np.asarray(lat, float)
