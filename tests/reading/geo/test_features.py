@@ -219,6 +219,7 @@ def test_boxes_that_are_refused(case: str, name: str, tmp_path: Path) -> None:
             lambda row: row["geometry"].update(type="LineString"),
             "The geometry of 'events.geojson' holds LineString",
         ),
+        (lambda row: row["geometry"].update(type="canary"), "holds something else: expected points"),
         (lambda row: row["geometry"].update(coordinates=["canary", "canary"]), DAMAGED),
         (lambda row: row.pop("properties"), "missing user"),
     ],

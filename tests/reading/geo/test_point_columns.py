@@ -88,7 +88,7 @@ def test_positions_in_columns_count_before_wkt(tmp_path: Path) -> None:
 def test_text_that_is_no_points(wkt: str, tmp_path: Path) -> None:
     frame = events()[["user", "time"]].assign(geometry=wkt)
     path = csv(frame, tmp_path / "events.csv")
-    kind = wkt.split()[0].upper()
+    kind = {"l": "LineString", "p": "Polygon"}[wkt[0].lower()]
     message = refusal(lambda: read(path), CANARIES)
     assert message.startswith(f"The geometry of 'events.csv' holds {kind}: expected points")
 

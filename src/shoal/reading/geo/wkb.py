@@ -9,23 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.errors import InputError
-from shoal.reading.geo.kinds import check_points
+from shoal.reading.geo.kinds import KINDS, check_points
 from shoal.reading.projection import Floats
 
-_KINDS = dict(
-    enumerate(
-        (
-            "Point",
-            "LineString",
-            "Polygon",
-            "MultiPoint",
-            "MultiLineString",
-            "MultiPolygon",
-            "GeometryCollection",
-        ),
-        1,
-    )
-)
 _DIMENSIONS = 4000  # thousands say whether there is a Z, an M, or both
 _BIG, _LITTLE = (
     np.dtype([("order", "u1"), ("kind", f"{end}u4"), ("x", f"{end}f8"), ("y", f"{end}f8")]) for end in "><"
@@ -45,9 +31,9 @@ def points_in_binary(column: Any, title: str) -> tuple[Floats, Floats]:
         points = raw.view(form)
         rows = points["order"] == mark
         kinds = np.unique(points["kind"][rows])
-        if not all(kind < _DIMENSIONS and kind % 1000 in _KINDS for kind in kinds.tolist()):
+        if not all(kind < _DIMENSIONS and 1 <= kind % 1000 <= len(KINDS) for kind in kinds.tolist()):
             raise _damaged(title)
-        check_points((_KINDS[kind % 1000] for kind in kinds.tolist()), title)
+        check_points((KINDS[kind % 1000 - 1] for kind in kinds.tolist()), title)
         x[there[rows]], y[there[rows]] = points["x"][rows], points["y"][rows]
     if not np.isin(raw[:: _LITTLE.itemsize], (0, 1)).all():
         raise _damaged(title)

@@ -22,7 +22,7 @@ def points_in_text(column: Any, title: str) -> tuple[Any, Any]:
     text = as_bytes(pc.fill_null(column, pa.scalar("", column.type)))
     other = pc.extract_regex(text, _OTHER)
     if other.null_count < len(other):
-        kinds = pc.utf8_upper(pc.struct_field(other, "kind").drop_null().cast(pa.large_string()))
+        kinds = pc.struct_field(other, "kind").drop_null().cast(pa.large_string())
         check_points(kinds.unique().to_pylist(), title)
     point = pc.extract_regex(text, _POINT)
     nothing = pc.or_(pc.equal(pc.binary_length(text), 0), pc.match_substring_regex(text, _EMPTY))
