@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import io
+import json
 import os
 import subprocess
 import sys
 from collections import Counter
+from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
@@ -107,10 +110,26 @@ def read_table(path: Path) -> pa.Table:
     """A published file, whatever its format."""
     if path.name.endswith("parquet"):
         return pa.parquet.read_table(path)
+    if ".geojson" in path.name:
+        return read_features(path)
     convert = pa.csv.ConvertOptions(
         column_types={"record": pa.string()} | dict.fromkeys(METRIC[:2], pa.timestamp("s", "UTC"))
     )
     return pa.csv.read_csv(path, convert_options=convert)
+
+
+def read_features(path: Path) -> pa.Table:
+    """A published GeoJSON file as a table; the hulls in degrees are those of its polygons."""
+    opened = gzip.open if path.suffix == ".gz" else open
+    with opened(path) as file:
+        features = json.load(file)["features"]
+    rows = []
+    for feature in features:
+        lon, lat = zip(*feature["geometry"]["coordinates"][0], strict=True)
+        hull = {"lon_min": min(lon), "lon_max": max(lon), "lat_min": min(lat), "lat_max": max(lat)}
+        times = {name: datetime.fromisoformat(feature["properties"][name]) for name in METRIC[:2]}
+        rows.append(feature["properties"] | times | hull)
+    return pa.Table.from_pylist(rows)
 
 
 def city(users: int = 60, days: int = 1) -> pa.Table:

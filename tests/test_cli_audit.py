@@ -425,7 +425,7 @@ def test_seed_attacks_and_workers(world: World) -> None:
     assert figures(*command, attacks=7)["attacks"]["linkage"]["success"]["published"]["n"] == 7
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".geoparquet"])
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".geoparquet", ".geojson", ".geojson.gz"])
 def test_format_of_the_published_file(
     suffix: str, world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

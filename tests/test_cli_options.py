@@ -88,7 +88,7 @@ def test_row_order_and_format_of_events(events: Path, plain: Records, tmp_path: 
         assert published(write(shuffled, tmp_path / name), tmp_path / "out.parquet") == plain
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".geoparquet"])
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".geoparquet", ".geojson", ".geojson.gz"])
 def test_format_of_the_output(suffix: str, events: Path, plain: Records, tmp_path: Path) -> None:
     assert published(events, tmp_path / f"out{suffix}") == plain
 

@@ -10,6 +10,7 @@ from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 import shoal
@@ -18,7 +19,7 @@ from shoal.anonymizing import anonymize_samples
 from shoal.boxes import Boxes
 from shoal.errors import UnfinishedError
 from shoal.naming import NamedBoxes
-from shoal.writing import write_published
+from shoal.writing import SUFFIXES, write_published
 
 HALF_HOURS: dict[str, Any] = {"k": 2, "tau": "30min", "epsilon": "30min"}
 DAY = 1440  # slots
@@ -29,6 +30,12 @@ def table() -> pa.Table:
     """Twelve who spread over a few kilometres; their names hold the canary."""
     events = in_metres()
     return events.set_column(0, "user", pa.array([f"{CANARY}-{user}" for user in events["user"].to_pylist()]))
+
+
+def in_degrees(events: pa.Table) -> pa.Table:
+    """Metres as parts of a degree, somewhere: GeoJSON takes nothing else."""
+    lon, lat = (pc.divide(events[name], 1e5) for name in ("x", "y"))
+    return pa.table({"user": events["user"], "time": events["time"], "lon": lon, "lat": pc.add(lat, 45.0)})
 
 
 def crowd() -> pa.Table:
@@ -146,13 +153,13 @@ def test_nothing_is_published(case: str, tmp_path: Path, monkeypatch: pytest.Mon
         shoal.anonymize(events(), **HALF_HOURS)
 
 
-@pytest.mark.parametrize("suffix", [".parquet", ".csv", ".csv.gz", ".geoparquet"])
+@pytest.mark.parametrize("suffix", SUFFIXES)
 def test_what_is_checked_is_what_was_written(
     suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Files of an earlier release stay as they were, and a run that writes properly goes on from the checkpoint."""
     events, output, key = (
-        write(table(), tmp_path / "events.csv"), tmp_path / f"out{suffix}", tmp_path / "key.csv",
+        write(in_degrees(table()), tmp_path / "events.csv"), tmp_path / f"out{suffix}", tmp_path / "key.csv",
     )  # fmt: skip
     options = ("--key-out", key, "--force")
     assert anonymize(events, output, *options).code == 0

@@ -6,21 +6,24 @@ import gzip
 import json
 import re
 import struct
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from command import anonymize, city, in_metres, read_table, seconds, write
+from command import HALF_HOURS, anonymize, city, in_metres, read_table, refused, seconds, write
 from shoal.errors import InputError
 from shoal.reading.projection import Projection
-from shoal.writing import suffix_of
+from shoal.writing import is_map, suffix_of
 
 METRIC = ["record", "t_start", "t_end", "x_min", "x_max", "y_min", "y_max"]
 DEGREES = ["lon_min", "lon_max", "lat_min", "lat_max"]
-FORMATS = [".parquet", ".geoparquet", ".csv", ".csv.gz"]
+MAPS = [".geojson", ".geojson.gz"]
+FORMATS = [".parquet", ".geoparquet", ".csv", ".csv.gz", *MAPS]
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +32,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("formats")
     for name, table in (("out", city()), ("plane", in_metres())):
         events = write(table, folder / f"{name}-events.parquet")
-        for suffix in FORMATS:
+        for suffix in FORMATS if name == "out" else set(FORMATS) - set(MAPS):
             assert anonymize(events, folder / f"{name}{suffix}").code == 0
     return folder
 
@@ -62,8 +65,15 @@ def test_csv_holds_the_same_columns_as_text(name: str, folder: Path) -> None:
     assert len(packed.splitlines()) == len(text.splitlines())
 
 
-@pytest.mark.parametrize("suffix", FORMATS)
-@pytest.mark.parametrize("name", ["out", "plane"])
+@pytest.mark.parametrize(
+    ("name", "suffix"),
+    [
+        (name, suffix)
+        for name in ("out", "plane")
+        for suffix in FORMATS
+        if name == "out" or suffix not in MAPS
+    ],
+)
 def test_records_stand_in_random_order_with_boxes_by_time(name: str, suffix: str, folder: Path) -> None:
     table = read_table(folder / f"{name}{suffix}")
     records, starts, ends = table["record"].to_pylist(), seconds(table["t_start"]), seconds(table["t_end"])
@@ -151,6 +161,88 @@ def test_geometry_is_the_hull(name: str, folder: Path) -> None:
         assert ring == [w, s, e, s, e, n, w, n, w, s]
 
 
+# ---- GeoJSON -----------------------------------------------------------------------------------------------------
+
+
+def feature_collection(path: Path) -> dict[str, Any]:
+    """Strict JSON, whole."""
+
+    def refuse(constant: str) -> None:
+        raise AssertionError(constant)
+
+    raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    return json.loads(raw.decode("ascii"), parse_constant=refuse)
+
+
+@pytest.mark.parametrize("suffix", MAPS)
+def test_geojson_follows_the_specification(suffix: str, folder: Path) -> None:
+    """RFC 7946: members, positions as longitude and latitude, rings closed and counter-clockwise, no crs."""
+    collection = feature_collection(folder / f"out{suffix}")
+    assert list(collection) == ["type", "features"]
+    assert collection["type"] == "FeatureCollection"
+    for feature in collection["features"]:
+        assert sorted(feature) == ["geometry", "properties", "type"]
+        assert feature["type"] == "Feature"
+        assert feature["geometry"]["type"] == "Polygon"
+        (ring,) = feature["geometry"]["coordinates"]
+        assert len(ring) == 5
+        assert ring[0] == ring[-1]
+        assert all(-180 <= lon <= 180 and -90 <= lat <= 90 for lon, lat in ring)
+        assert sum(x0 * y1 - x1 * y0 for (x0, y0), (x1, y1) in pairwise(ring)) > 0
+
+
+@pytest.mark.parametrize("suffix", MAPS)
+def test_geojson_holds_what_parquet_holds(
+    suffix: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where it is written in several pieces."""
+    monkeypatch.setattr("shoal.naming._fresh_names", lambda n: np.array([f"r{row:03d}" for row in range(n)]))
+    monkeypatch.setattr("shoal.features._ROWS_AT_A_TIME", 7)
+    monkeypatch.setattr("shoal.writing._ROWS_AT_A_TIME", 100)
+    files = [tmp_path / f"out{ending}" for ending in (suffix, ".parquet")]
+    for path in files:
+        assert anonymize(folder / "out-events.parquet", path).code == 0
+    one, other = (read_table(path) for path in files)
+    assert one.column_names == other.column_names == METRIC + DEGREES
+    for name in ("t_start", "t_end"):
+        assert seconds(one[name]) == seconds(other[name])
+    for name in ["record", *METRIC[3:], *DEGREES]:
+        assert one[name].to_pylist() == other[name].to_pylist(), name
+
+
+def test_geojson_properties_are_what_maps_can_play(folder: Path) -> None:
+    """kepler.gl and GDAL (hence QGIS) take ISO 8601 for times, and numbers for numbers."""
+    for feature in feature_collection(folder / "out.geojson")["features"]:
+        properties = feature["properties"]
+        assert list(properties) == METRIC
+        for name in ("t_start", "t_end"):
+            assert re.fullmatch(r"20\d\d-\d\d-\d\dT\d\d:\d\d:00Z", properties[name])
+        assert all(isinstance(properties[name], int | float) for name in METRIC[3:])
+
+
+def test_geojson_around_the_whole_earth(tmp_path: Path) -> None:
+    """Boxes across the date line and around a pole are written as the hulls they are."""
+    table = in_metres()
+    lon = [(-1) ** row * 179.9 for row in range(len(table))]
+    lat = [89.0 + row % 10 / 10 for row in range(len(table))]
+    events = table.select(["user", "time"]).append_column("lon", [lon]).append_column("lat", [lat])
+    assert anonymize(write(events, tmp_path / "events.parquet"), tmp_path / "out.geojson").code == 0
+    found = read_table(tmp_path / "out.geojson")
+    assert -180 in found["lon_min"].to_pylist()
+    assert max(found["lat_max"].to_pylist()) <= 90
+
+
+def test_metres_cannot_be_placed_on_a_map(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Found out before anything is read or made; other formats take metres."""
+    monkeypatch.setattr("shoal.reading.events._digested", None)
+    words = "in metres without a coordinate system, which GeoJSON cannot place on the map: give lat and lon, or publish"
+    for suffix in MAPS:
+        arguments = ("-o", tmp_path / f"out{suffix}", "--k", 2, *HALF_HOURS)
+        refused(tmp_path, "anonymize", folder / "plane-events.parquet", *arguments, words=words)
+
+
 def test_nothing_of_the_users_is_in_the_files(folder: Path) -> None:
     for path in folder.glob("out*"):
         if "events" in path.name:
@@ -162,5 +254,7 @@ def test_nothing_of_the_users_is_in_the_files(folder: Path) -> None:
 def test_suffixes() -> None:
     assert suffix_of(Path("A.CSV.GZ")) == ".csv.gz"
     assert suffix_of(Path("a.geoparquet")) == ".geoparquet"
+    assert suffix_of(Path("a.GeoJSON.gz")) == ".geojson.gz"
+    assert [is_map(Path(f"a{suffix}")) for suffix in FORMATS] == [False] * 4 + [True] * 2
     with pytest.raises(InputError, match="found none"):
         suffix_of(Path("parquet"))

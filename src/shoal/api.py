@@ -45,6 +45,7 @@ from shoal.reading import (
 from shoal.reading.zones import Zone
 from shoal.release import Published
 from shoal.verifying import verify_release
+from shoal.writing import is_map
 
 _MOST_ATTACKS = 1_000_000
 
@@ -84,8 +85,9 @@ def anonymize(
 ) -> Published:
     """Publish events under k^{tau,epsilon}-anonymity.
 
-    ``events`` is a path or a pandas, polars or pyarrow table; ``format`` names one of other people's (docs/formats.md),
-    which is recognised where there is no doubt. ``bbox`` (W,S,E,N), ``min_days_active`` and ``resample`` leave out what
+    ``events`` is a path or a pandas, polars or pyarrow table, or what geopandas, trackintel, MovingPandas or
+    scikit-mobility make of one (docs/ecosystem.md); ``format`` names one of other people's (docs/formats.md), which is
+    recognised where there is no doubt. ``bbox`` (W,S,E,N), ``min_days_active`` and ``resample`` leave out what
     lies elsewhere, users seldom seen, and all but the first sample of each user in each period.
 
     With ``output`` the release is also written to files, ``key_out`` and ``summary_out`` among them if given, and a
@@ -114,6 +116,7 @@ def anonymize(
         exclude_users=exclude_users,
         filters=filters,
         strict=strict,
+        for_map=outputs is not None and is_map(outputs.published),
         threads=n_workers,
     )
     check_population(found.samples.n_users, k)

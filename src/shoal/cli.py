@@ -44,7 +44,12 @@ def _welcome(
 def anonymize(
     events: options.Events,
     output: Annotated[
-        Path, typer.Option("-o", "--output", help="Published file: .parquet, .csv, .csv.gz, .geoparquet.")
+        Path,
+        typer.Option(
+            "-o",
+            "--output",
+            help="Published file: .parquet, .csv, .csv.gz, .geoparquet, .geojson, .geojson.gz.",
+        ),
     ],
     k: Annotated[
         int,
@@ -157,7 +162,10 @@ def anonymize(
 @app.command()
 def audit(
     events: options.Events,
-    published: Annotated[Path, typer.Argument(help="Published file: .parquet, .geoparquet, .csv, .csv.gz.")],
+    published: Annotated[
+        Path,
+        typer.Argument(help="Published file: .parquet, .geoparquet, .csv, .csv.gz, .geojson, .geojson.gz."),
+    ],
     k: Annotated[
         int | None,
         typer.Option(

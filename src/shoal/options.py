@@ -31,7 +31,7 @@ def number(text: str) -> float:
 
 
 Events = Annotated[
-    Path, typer.Argument(help="CSV, TSV (also .gz), Parquet or a known format; a file or a folder.")
+    Path, typer.Argument(help="CSV, TSV, GeoJSON (also .gz), Parquet or a known format; a file or a folder.")
 ]
 Tau = Annotated[str | None, typer.Option(help="How long an attacker may have followed somebody, e.g. 30min.")]
 Epsilon = Annotated[str | None, typer.Option(help="How much more they may learn, e.g. 30min.")]

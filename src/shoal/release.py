@@ -9,11 +9,13 @@ from typing import Any
 import pyarrow as pa
 
 from shoal.anonymizing import Outcome
+from shoal.errors import InputError
 from shoal.fold import Settings
 from shoal.manifest import describe_granularity, make_manifest
 from shoal.naming import NamedBoxes
 from shoal.promise import Promise
 from shoal.reading import Events
+from shoal.schema import GEOMETRY
 from shoal.utility import granularity
 from shoal.writing import key_table, published_batches
 
@@ -49,6 +51,25 @@ class Published:
         import polars
 
         return polars.from_arrow(self.to_arrow())
+
+    def to_geopandas(self) -> Any:
+        """The published table as a geopandas frame of polygons: in longitude and latitude, or in metres without a CRS.
+
+        A polygon is the area in which its record was for a stretch of time; nothing says where in it.
+        """
+        try:
+            import geopandas
+        except ModuleNotFoundError:
+            raise InputError(
+                "to_geopandas() needs geopandas, which is not installed: pip install geopandas, or take to_pandas()."
+            ) from None
+        projection = self.events.projection
+        batches = published_batches(self.named, self.events.grid, projection, geometry=True)
+        table = pa.Table.from_batches(batches)
+        polygons = geopandas.GeoSeries.from_wkb(
+            table[GEOMETRY].to_pylist(), crs=None if projection is None else "EPSG:4326"
+        )
+        return geopandas.GeoDataFrame(table.drop_columns(GEOMETRY).to_pandas(), geometry=polygons)
 
     def key(self) -> pa.Table:
         """Which record is whose: secret."""

@@ -18,6 +18,9 @@ ALIASES: dict[str, tuple[str, ...]] = {
     SITE: ("site", "site_id", "antenna", "antenna_id", "cell_id", "tower", "tower_id", "bs", "bs_id"),
 }  # fmt: skip
 
+# Names under which columns of points are commonly found (compared in lower case).
+POINTS = ("geometry", "geom", "the_geom", "wkt")
+
 RECORD = "record"
 T_START, T_END = "t_start", "t_end"
 X_MIN, X_MAX, Y_MIN, Y_MAX = "x_min", "x_max", "y_min", "y_max"

@@ -1,4 +1,4 @@
-"""Boxes -> tables and files: Parquet, CSV, GeoParquet."""
+"""Boxes -> tables and files: Parquet, CSV, GeoParquet, GeoJSON."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import pyarrow.parquet
 
 from shoal.boxes import Boxes
 from shoal.errors import InputError
+from shoal.features import feature_collection
 from shoal.hulls import Hulls, as_polygons, in_degrees
 from shoal.naming import NamedBoxes
 from shoal.promise import Grid
@@ -37,7 +38,7 @@ from shoal.schema import (
     published_schema,
 )
 
-SUFFIXES = (".parquet", ".geoparquet", ".csv", ".csv.gz")
+SUFFIXES = (".parquet", ".geoparquet", ".csv", ".csv.gz", ".geojson", ".geojson.gz")
 _ROWS_AT_A_TIME = 1_000_000
 
 
@@ -48,6 +49,11 @@ def suffix_of(path: Path) -> str:
             return suffix
     found = f"'{path.suffix}'" if path.suffix else "none"
     raise InputError(f"The output must end in one of {', '.join(SUFFIXES)}, found {found}: rename it.")
+
+
+def is_map(path: Path) -> bool:
+    """Whether a published file of that name holds longitudes and latitudes and nothing else will do."""
+    return suffix_of(path).startswith(".geojson")
 
 
 def published_batches(
@@ -103,10 +109,15 @@ def write_published(
     geometry = suffix == ".geoparquet"
     batches = published_batches(named, grid, projection, geometry=geometry)
     schema = full_schema(projection, geometry=geometry)
-    if suffix.startswith(".csv"):
+    if suffix.startswith((".csv", ".geojson")):
         sink = pa.CompressedOutputStream(file, "gzip") if suffix.endswith(".gz") else pa.PythonFile(file)
+        told = map(_with_times_as_text, batches)
         with sink:
-            _write_csv(sink, batches)
+            if suffix.startswith(".csv"):
+                _write_csv(sink, told)
+            else:
+                for piece in feature_collection(told):
+                    sink.write(piece)
         return
     metadata = {NOTES: json.dumps(notes)}
     if geometry:
@@ -120,16 +131,19 @@ def write_published(
 def _write_csv(sink: Any, batches: Iterator[pa.RecordBatch]) -> None:
     writer = None
     for batch in batches:
-        texts = {name: _as_text(batch.column(name)) for name in (T_START, T_END)}
-        columns = [texts.get(name, batch.column(name)) for name in batch.schema.names]
-        piece = pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
         if writer is None:
             writer = pa.csv.CSVWriter(
-                sink, piece.schema, write_options=pa.csv.WriteOptions(quoting_style="none")
+                sink, batch.schema, write_options=pa.csv.WriteOptions(quoting_style="none")
             )
-        writer.write_batch(piece)
+        writer.write_batch(batch)
     if writer is not None:
         writer.close()
+
+
+def _with_times_as_text(batch: pa.RecordBatch) -> pa.RecordBatch:
+    texts = {name: _as_text(batch.column(name)) for name in (T_START, T_END)}
+    columns = [texts.get(name, batch.column(name)) for name in batch.schema.names]
+    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
 
 
 def _as_text(times: pa.Array) -> pa.Array:

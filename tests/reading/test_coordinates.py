@@ -25,7 +25,7 @@ from shoal.samples import Samples
 
 CANARIES = ("canary",)
 LAEA = "+proj=laea +lat_0=-33 +lon_0=151 +datum=WGS84 +units=m +no_defs"
-SUFFIXES = (".parquet", ".geoparquet", ".csv", ".csv.gz")
+SUFFIXES = (".parquet", ".geoparquet", ".csv", ".csv.gz", ".geojson", ".geojson.gz")
 
 
 def release(events: Any, folder: Path, suffix: str, **options: Any) -> tuple[Published, Path]:

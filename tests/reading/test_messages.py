@@ -119,7 +119,7 @@ GOOD = parquet_bytes(
         ("a.parquet", HEADER + ROW, "cannot be read as Parquet"),
         ("a.parquet", GOOD[:-9], "cannot be read as Parquet"),
         ("a.parquet", GOOD[:100] + b"canary" * 30 + GOOD[280:], "cannot be read as Parquet"),
-        ("a.txt", HEADER + ROW, "unknown suffix.*expected CSV or TSV"),
+        ("a.txt", HEADER + ROW, "unknown suffix.*expected CSV, TSV or GeoJSON"),
         ("a.parquet", parquet_bytes(user=["canary"], time=[True], lat=[48.123456], lon=[1.0]), "type bool"),
         ("a.parquet", parquet_bytes(user=[["canary"]], time=[1], lat=[1.0], lon=[1.0]), "type list"),
         (

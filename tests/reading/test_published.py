@@ -23,8 +23,8 @@ from shoal.boxes import Boxes
 from shoal.errors import InputError
 from shoal.naming import NamedBoxes
 from shoal.promise import Grid
-from shoal.reading import PublishedTable, read_published
-from shoal.writing import SUFFIXES, published_batches, write_published
+from shoal.reading import Projection, PublishedTable, read_published
+from shoal.writing import SUFFIXES, is_map, published_batches, write_published
 
 CANARIES = ("canary", "12345", "67890", "2024", "05-17")
 GRIDS = [Grid(cell_m, step_s) for cell_m in (0.1, 1.1, 333.3, 100.0) for step_s in (1, 60, 3600)]
@@ -49,8 +49,9 @@ def notes(grid: Grid, crs: str | None = None) -> dict[str, Any]:
 def write(path: Path, named: NamedBoxes, grid: Grid, *, manifest: bool = True) -> Path:
     """A published file with its manifest."""
     suffix = next(suffix for suffix in SUFFIXES if path.name.lower().endswith(suffix))
+    plane = Projection(lon_0=10, lat_0=50) if is_map(path) else None
     with path.open("wb") as file:
-        write_published(file, suffix, named, grid, None, notes(grid))
+        write_published(file, suffix, named, grid, plane, notes(grid))
     if manifest:
         path.with_name(path.name + ".manifest.json").write_text(json.dumps(notes(grid)))
     return path
@@ -76,7 +77,7 @@ def assert_equal(table: PublishedTable, named: NamedBoxes, grid: Grid) -> None:
 
 
 @pytest.mark.parametrize("grid", GRIDS, ids=lambda grid: f"{grid.cell_m}m-{grid.step_s}s")
-@pytest.mark.parametrize("suffix", [*SUFFIXES, ".CSV.GZ", ".GeoParquet"])
+@pytest.mark.parametrize("suffix", [*SUFFIXES, ".CSV.GZ", ".GeoParquet", ".GeoJSON.gz"])
 def test_files_come_back(tmp_path: Path, suffix: str, grid: Grid) -> None:
     named = NamedBoxes(some_boxes(np.random.default_rng(len(suffix)), 300))
     path = write(tmp_path / f"out{suffix}", named, grid)

@@ -21,6 +21,7 @@ from shoal.reading.coordinates import check_coordinates
 from shoal.reading.density import dense_samples
 from shoal.reading.filters import NO_FILTERS, Filters, keep_active, keep_first, keep_inside
 from shoal.reading.foreign import open_events
+from shoal.reading.geo import implied_columns, names_position, with_points
 from shoal.reading.intake import Intake, Rejected, check_strict, in_order, nothing_left
 from shoal.reading.period import Period
 from shoal.reading.positions import ByDegrees, ByMetres, Locator
@@ -61,6 +62,7 @@ def read_events(
     exclude_users: str | os.PathLike[str] | Iterable[object] | None = None,
     filters: Filters = NO_FILTERS,
     strict: bool = False,
+    for_map: bool = False,
     projection: Plane | None = None,
     threads: int | None = None,
 ) -> Events:
@@ -69,8 +71,9 @@ def read_events(
     ``columns`` maps roles (user, time, lat, lon, x, y, site) to names of columns; others are found by their
     usual names. ``format`` names one of other people's; without it they are recognised where there is no doubt.
     Times without a zone are in ``timezone``, else in that of the format, else UTC. ``start`` and ``end`` are ISO 8601,
-    half open. Degrees are brought to the plane of ``projection`` if one is given (an audit takes that of the release),
-    else to one centred on them. The result depends on neither the order of the rows nor the number of threads.
+    half open. Positions ``for_map`` must be degrees. Degrees are brought to the plane of ``projection`` if one is given
+    (an audit takes that of the release), else to one centred on them. The result depends on neither the order of the
+    rows nor the number of threads.
     """
     excluded = _excluded(exclude_users)
     if timezone is not None:
@@ -78,8 +81,14 @@ def read_events(
     table, sites, zone_of_format, format = open_events(source, name=format, sites=sites, columns=columns)
     zone = Zone(timezone or zone_of_format)
     period = Period.parse(start, end, zone)
-    roles = find_roles(table.names, columns, table.title, has_sites=sites is not None)
+    has_sites = sites is not None
+    if not names_position(columns, has_sites=has_sites):
+        table = with_points(table)
+    implied = implied_columns(table.names, columns, has_sites=has_sites)
+    roles = find_roles(table.names, implied, table.title, has_sites=has_sites)
     locate = _locator(roles, sites)
+    if for_map and not locate.geographic:
+        raise _not_on_a_map(table.title)
     if filters.bbox is not None:
         filters.bbox.check(geographic=locate.geographic)
     if projection is not None:
@@ -133,6 +142,13 @@ def _locator(roles: Roles, sites: object) -> Locator:
             "--sites gives positions by site, but lat, lon or x, y were named as well: leave out one."
         )
     return ByDegrees() if LAT in roles.used else ByMetres()
+
+
+def _not_on_a_map(title: str) -> InputError:
+    return InputError(
+        f"{title} gives positions in metres without a coordinate system, which GeoJSON cannot place on the map:"
+        " give lat and lon, or publish as .parquet, .geoparquet or .csv."
+    )
 
 
 def _excluded(users: str | os.PathLike[str] | Iterable[object] | None) -> set[str]:

@@ -139,5 +139,8 @@ def _remedy(reason: str, format: str | None) -> str:
     if reason == UNPARSABLE_TIME:
         return "times must be ISO 8601 or Unix seconds or milliseconds; see --time-column"
     if reason == UNPARSABLE_POSITION:
-        return "positions must be numbers, with a decimal point; see --lat-column, --x-column and the like"
+        return (
+            "positions must be numbers with a decimal point, or POINT (lon lat);"
+            " see --lat-column, --x-column and the like"
+        )
     return "check the columns and their formats, or name others with --user-column and the like"

@@ -17,10 +17,10 @@ from shoal.reading.intake import Rejected
 BATCH_ROWS = 1 << 19
 SUFFIXES = {
     ".csv": "csv", ".csv.gz": "csv", ".tsv": "tsv", ".tsv.gz": "tsv", ".parquet": "parquet", ".pq": "parquet",
-    ".geoparquet": "parquet",
+    ".geoparquet": "parquet", ".geojson": "geojson", ".geojson.gz": "geojson",
 }  # fmt: skip
 _SPREADSHEETS = (".xlsx", ".xls", ".ods")
-EXPECTED = "expected CSV or TSV (.csv, .tsv, also .gz) or Parquet (.parquet)"
+EXPECTED = "expected CSV, TSV or GeoJSON (.csv, .tsv, .geojson, also .gz) or Parquet (.parquet)"
 
 
 class Source(Protocol):
@@ -88,14 +88,15 @@ def open_path(path: Path) -> Source:
 
 
 def kind_of(path: Path) -> str | None:
-    """csv, tsv or parquet by the suffix, whatever its case."""
+    """csv, tsv, parquet or geojson by the suffix, whatever its case."""
     name = path.name.lower()
     return next((kind for suffix, kind in SUFFIXES.items() if name.endswith(suffix)), None)
 
 
 def open_file(path: Path, kind: str, title: str) -> Source:
-    """A file of a kind: csv, tsv or parquet."""
+    """A file of a kind: csv, tsv, parquet or geojson."""
     from shoal.reading.csv_files import CsvFile
+    from shoal.reading.geo.features import FeatureFile
     from shoal.reading.parquet_files import ParquetFile
 
     try:
@@ -105,6 +106,8 @@ def open_file(path: Path, kind: str, title: str) -> Source:
         raise InputError(f"{title} cannot be opened: check its permissions.") from None
     if size == 0:
         raise InputError(f"{title} is empty: {EXPECTED} with column names and rows.")
+    if kind == "geojson":
+        return FeatureFile(path, title)
     return ParquetFile(path, title) if kind == "parquet" else CsvFile(path, title, tabs=kind == "tsv")
 
 

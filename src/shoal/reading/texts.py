@@ -60,11 +60,12 @@ def as_text(values: Any, role: str) -> Any:
 
 def texts_of(values: Iterable[object]) -> set[str]:
     """Identifiers given one by one, in the same form as those of a column."""
-    texts = pa.array([_one_as_text(value) for value in values], pa.large_string())
+    texts = pa.array([one_as_text(value) for value in values], pa.large_string())
     return {text for text in _tidy(texts).to_pylist() if text}
 
 
-def _one_as_text(value: object) -> str | None:
+def one_as_text(value: object) -> str | None:
+    """One identifier as text: whole numbers as plain digits."""
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, float | np.floating) and float(value).is_integer():

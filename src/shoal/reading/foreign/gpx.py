@@ -13,7 +13,7 @@ import pyarrow as pa
 from shoal.errors import InputError
 from shoal.reading.foreign.files import Files, stem
 from shoal.reading.foreign.format import Format
-from shoal.reading.foreign.rows import gathered
+from shoal.reading.gathering import gathered
 from shoal.reading.intake import Rejected
 from shoal.reading.sources import guarded
 from shoal.schema import LAT, LON, TIME, USER

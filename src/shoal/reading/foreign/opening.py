@@ -23,6 +23,7 @@ from shoal.reading.foreign.shanghai import SHANGHAI
 from shoal.reading.foreign.snap import SNAP
 from shoal.reading.foreign.t_drive import T_DRIVE
 from shoal.reading.foreign.yjmob import YJMOB
+from shoal.reading.geo import names_position, open_frame
 from shoal.reading.sources import Source, open_source
 from shoal.schema import TIME
 
@@ -57,7 +58,7 @@ def open_events(
             recognise(Path(source)) if isinstance(source, str | os.PathLike) else _recognise_table(source)
         )
     if chosen is None:
-        return Opened(open_source(source), sites, "UTC", None)
+        return Opened(_open_table(source, sites, columns), sites, "UTC", None)
     if columns and (chosen is not SESSIONS or TIME in columns):
         raise InputError(
             f"The columns of format {chosen.name} are known: leave out --user-column and the like, or --format."
@@ -67,13 +68,20 @@ def open_events(
     if not isinstance(source, str | os.PathLike):
         if chosen.wraps is None:
             raise InputError(f"Format {chosen.name} is one of files: expected a path, got a table.")
-        return Opened(chosen.wraps(open_source(source)), sites, chosen.timezone, chosen.name)
+        table = _open_table(source, sites, columns)
+        return Opened(chosen.wraps(table), sites, chosen.timezone, chosen.name)
     path = Path(source)
     if not path.exists():
         raise InputError(f"No file or folder {str(path)!r}: expected {chosen.example}; check the path.")
     files = find_files(path, chosen.files, chosen.beside, chosen.example)
     found = sites if chosen.sites is None else chosen.sites(files, sites)
     return Opened(chosen.open(files), found, chosen.timezone, chosen.name)
+
+
+def _open_table(source: object, sites: object, columns: Mapping[str, str] | None) -> Source:
+    """A plain table, or what another library made of one."""
+    placed = not names_position(columns, has_sites=sites is not None)
+    return open_frame(source, placed=placed) or open_source(source)
 
 
 def recognise(path: Path) -> Format | None:

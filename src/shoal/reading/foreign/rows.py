@@ -12,8 +12,9 @@ import pyarrow as pa
 from shoal.errors import InputError
 from shoal.reading.csv_files import TextLayout, text_rows, text_stream
 from shoal.reading.foreign.files import Files, text_lines
+from shoal.reading.gathering import gathered
 from shoal.reading.intake import Rejected
-from shoal.reading.sources import BATCH_ROWS, guarded
+from shoal.reading.sources import guarded
 from shoal.schema import LAT, LON, TIME, USER
 
 Columns = Mapping[str, Any]
@@ -88,28 +89,6 @@ def _lines_above(path: Path, title: str, layout: Layout) -> int | None:
         while not below and (more := stream.read(_HEAD_BYTES)):
             below = bool(more.strip())
     return above if below else None
-
-
-def gathered(batches: Iterable[Any]) -> Iterator[Any]:
-    """The same rows in fewer batches: thousands of files may hold a few rows each."""
-    waiting: list[Any] = []
-    rows = 0
-    for batch in batches:
-        if batch.num_rows == 0:
-            continue
-        waiting.append(batch)
-        rows += batch.num_rows
-        if rows >= BATCH_ROWS:
-            yield _joined(waiting)
-            waiting, rows = [], 0
-    if waiting:
-        yield _joined(waiting)
-
-
-def _joined(batches: list[Any]) -> Any:
-    if len(batches) == 1:
-        return batches[0]
-    return pa.Table.from_batches(batches).combine_chunks().to_batches()[0]
 
 
 def same(value: str, columns: Columns) -> Any:

@@ -23,7 +23,7 @@ from shoal.reading.sources import Source, guarded
 from shoal.reading.times import read_times
 from shoal.reading.zones import Zone
 from shoal.samples import Bools
-from shoal.schema import ALIASES, LAT, SITE, TIME, USER, X
+from shoal.schema import ALIASES, LAT, POINTS, SITE, TIME, USER, X
 
 _ANY_CLOCK = Zone("UTC")
 STARTS = ("start", "start_time", "begin", "begin_time", "started_at", "session_start")
@@ -84,7 +84,8 @@ def looks_like_sessions(names: list[str]) -> bool:
     edges = [sum(name in these for name in plainly) for these in (STARTS, ENDS)]
     times = [name for name in plainly if name in ALIASES[TIME] and name not in STARTS]
     known = any(name in ALIASES[USER] for name in plainly)
-    placed = any(name in ALIASES[role] for role in (LAT, X, SITE) for name in plainly)
+    places = {*POINTS, *(name for role in (LAT, X, SITE) for name in ALIASES[role])}
+    placed = any(name in places for name in plainly)
     return edges == [1, 1] and not times and known and placed
 
 
