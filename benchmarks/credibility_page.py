@@ -61,24 +61,23 @@ DEPARTURES = """## Where the model departs from reality
 
 What is said here was measured unless it is called a guess.
 
-- **`city` is not credible in three respects**, and frozen: published figures refer to it. Its gaps have a hump at two
-  to three minutes, where people have no such scale (gap exponent too high); from the second place to the third the
-  visits fall to a quarter (visit exponent too high); and few moves lead to new places. The five regions were made to
-  mend this. For anything that depends on habits, use them.
+- **`city` is not credible in three respects**, and frozen: published figures refer to it. Its gaps within a session
+  have a scale, a median of 150 s by construction, where people have none (gap exponent too high); from the second place
+  to the third the visits fall to little more than a quarter (visit exponent too high); and few moves lead to new
+  places. The five regions were made to mend this. For anything that depends on habits, use them.
 - **Radius in the countries.** Of the users with a radius of 1 km or more, 9 % (`civ`) and 11 % (`sen`) have one of 8 to
   20 km, where the law has 24 %; 33 and 28 % have 1 to 3 km instead of 18 %. Beyond 40 km there are about as many as
   there should be. So the exponent lies at the upper end of its band, and [with other seeds](#other-seeds) beyond it.
   Our guess: trips between neighbouring towns are missing.
 - **Radius in `dak`.** It differs less between people than in YJMob, and with other seeds too little for the band.
 - **Silence.** Nobody is silent for three days on end; 1 % of YJMob's users are within a week. The regions hold people
-  who have a sample nearly every day because the paper's datasets were filtered so. The gaps therefore end sooner than
-  the law, whose cutoff is at weeks.
+  who have a sample nearly every day because the paper's datasets were filtered so.
 - **New places.** 0.16 to 0.23 of the moves in the second week lead to one, at the lower end of the band. Half of the
   difference to YJMob's 0.31 and more is the time: over seven days, as long as YJMob, the regions have 0.23 to 0.31.
 - **Distinct places.** Their number grows a little faster than Song's t^0.6, and slower than YJMob's. After seven days
   people have been seen at 17 to 25 antennas, in YJMob at 19 cells of 2 km.
-- **Mornings.** Activity grows until noon and peaks in the evening; YJMob has as many samples at 9 as at 17 o'clock. Its
-  app reports positions, not calls, so we do not know which is right for calls.
+- **Mornings.** Activity grows until noon and peaks in the evening; YJMob has nearly as many samples at 9 as at 17
+  o'clock. Its app reports positions, not calls, so we do not know which is right for calls.
 - **Load.** More even than what is published, which is bytes of whole countries' networks, and not calls.
 - **Not modelled at all:** holidays, weather and events, crowds, people who change home or work, tourists, machines with
   a SIM card, calls between people who know each other (so no social network), and antennas that fail. People move
@@ -93,7 +92,7 @@ since. Three things a reader should know:
 - *How the gap exponent is measured was changed* after a region (`shn`) had come out at 0.39: its times are whole
   minutes, and the bins below a few minutes were empty. Now a bin counts only users who can have gaps in it. Gaps drawn
   from a known law give its exponent again, to the second and to the minute (a test); the other regions moved by 0.14
-  at most, `city` not at all.
+  at most, `city` by 0.005.
 - *The cell of 2 km for YJMob was chosen* among several, as near to the distance between antennas here (1.1 to 2.6 km).
   It matters: what depends on places changes with the cell, and with cells of 500 m YJMob itself lies outside three
   bands. A band from YJMob is as sure as that choice.
