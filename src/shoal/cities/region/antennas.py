@@ -47,8 +47,8 @@ def lay_out(layout: Layout, antennas: int, surface_km2: int, stream: Streams) ->
 def _centres(layout: Layout, antennas: int, half_m: int, stream: Streams) -> tuple[Ints, Ints, Ints]:
     """For every antenna, the middle of its town and how far it spreads; -1 for those that stand anywhere."""
     main_x, main_y = half_m * layout.main_x // 100, half_m * layout.main_y // 100
-    core, suburbs, in_towns = (
-        antennas * percent // 100 for percent in (layout.core, layout.suburbs, layout.towns)
+    core, suburbs, in_towns, villages = (
+        antennas * percent // 100 for percent in (layout.core, layout.suburbs, layout.towns, layout.villages)
     )
     rank = np.arange(layout.n_towns, dtype=np.int64)
     each = child(stream, rank)
@@ -60,20 +60,20 @@ def _centres(layout: Layout, antennas: int, half_m: int, stream: Streams) -> tup
     )
     size = np.bincount(town, minlength=layout.n_towns)
     town_m = 250 + 300 * np.sqrt(size.astype(np.float64)).astype(np.int64)
-    country = antennas - core - suburbs - in_towns
-    main = core + suburbs
-    return (
-        np.concatenate([np.full(main, main_x), town_x[town], np.zeros(country, dtype=np.int64)]),
-        np.concatenate([np.full(main, main_y), town_y[town], np.zeros(country, dtype=np.int64)]),
-        np.concatenate(
-            [
-                np.full(core, layout.core_m),
-                np.full(suburbs, layout.suburbs_m),
-                town_m[town],
-                np.full(country, -1),
-            ]
+    near = np.arange(villages) % layout.n_towns
+    main, country = core + suburbs, antennas - core - suburbs - in_towns - villages
+    parts = (
+        (
+            np.full(main, main_x),
+            np.full(main, main_y),
+            np.repeat([layout.core_m, layout.suburbs_m], [core, suburbs]),
         ),
+        (town_x[town], town_y[town], town_m[town]),
+        (town_x[near], town_y[near], np.full(villages, layout.villages_m)),
+        (np.zeros(country, dtype=np.int64), np.zeros(country, dtype=np.int64), np.full(country, -1)),
     )
+    x, y, spread_m = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    return x, y, spread_m
 
 
 def _spaced(x: Ints, y: Ints, half_m: int) -> Ints:

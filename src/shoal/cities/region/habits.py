@@ -12,10 +12,11 @@ import numpy.typing as npt
 from shoal.cities.region.people import People
 from shoal.cities.region.pull import Pull
 from shoal.cities.region.tables import ONE, falling_chances
-from shoal.cities.streams import Ints, Streams, below, child
+from shoal.cities.streams import Ints, Streams, below, chance, child
 
-_RHO, _GAMMA = "1.0", "0.21"
+_RHO, _GAMMA = "0.6", "0.21"
 _MOST_PLACES = 1_024
+_FAR_PERCENT = 10  # of explorations lead as far as journeys do, for people of wanderlust 1
 _EXPLORES = falling_chances(_RHO, _GAMMA, _MOST_PLACES)
 
 # What people know before anybody watches: places near home, near work and elsewhere, and how often they were there.
@@ -28,6 +29,7 @@ class Habits:
 
     def __init__(self, people: People, pull: Pull, most_visits: int) -> None:
         self._pull = pull
+        self._far_percent = (_FAR_PERCENT * people.wanderlust * people.wanderlust).astype(np.int64)
         known = [
             pull.errands.pick(child(people.stream, 100 + number), people.work if near_work else people.home)
             for number, near_work in enumerate(_NEAR_WORK)
@@ -43,7 +45,12 @@ class Habits:
     ) -> tuple[Ints, npt.NDArray[np.bool_]]:
         """Where everybody would go now, and whether it is new to them; those in strange parts explore."""
         explores = strange | (below(child(stream, 0), ONE) < _EXPLORES[self._places])
-        new = self._pull.errands.pick(child(stream, 1), origin)
+        far = chance(child(stream, 3), self._far_percent)
+        new = np.where(
+            far,
+            self._pull.journeys.pick(child(stream, 4), origin),
+            self._pull.errands.pick(child(stream, 1), origin),
+        )
         rows = np.arange(len(origin))
         known = self._visits[rows, below(child(stream, 2), self._length)]
         return np.where(explores, new, known), explores

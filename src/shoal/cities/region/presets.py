@@ -7,14 +7,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Layout:
-    """How antennas are spread: percent of them in the main city's middle, its suburbs, in towns; the rest anywhere."""
+    """How antennas are spread: percent of them in each kind of place, the rest anywhere; and how far places reach."""
 
-    core: int
-    suburbs: int
+    core: int  # the middle of the main city
+    core_m: int
+    suburbs: int  # of the main city
+    suburbs_m: int
     towns: int
     n_towns: int
-    core_m: int  # how far the middle reaches, and the suburbs
-    suburbs_m: int
+    villages: int = 0  # around towns
+    villages_m: int = 0
     main_x: int = 0  # where the main city is: percent of the way from the middle of the region to its edge
     main_y: int = 0
 
@@ -36,15 +38,77 @@ class Preset:
 
 
 _NATION = Layout(
-    core=10, suburbs=20, towns=50, n_towns=60, core_m=2_400, suburbs_m=6_500, main_x=40, main_y=-60
+    core=10,
+    core_m=2_400,
+    suburbs=20,
+    suburbs_m=10_000,
+    towns=38,
+    n_towns=60,
+    villages=20,
+    villages_m=15_000,
+    main_x=40,
+    main_y=-60,
 )
 
 PRESETS = {
-    "abi": Preset(2_731, 400, 29_191, 0.90, 14, True, Layout(30, 35, 20, 8, 2_600, 6_500), 7_000, 5, 15_000),
-    "dak": Preset(1_024, 457, 71_146, 0.74, 14, False, Layout(32, 38, 18, 6, 2_000, 4_500), 7_000, 5, 10_000),
-    "shn": Preset(
-        3_329, 2_961, 50_000, 1.00, 1, True, Layout(16, 34, 36, 14, 3_600, 9_000), 7_000, 5, 15_000
+    "abi": Preset(
+        surface_km2=2_731,
+        antennas=400,
+        users=29_191,
+        samples_per_hour=0.90,
+        days=14,
+        every_day=True,
+        layout=Layout(core=30, core_m=2_600, suburbs=35, suburbs_m=6_500, towns=20, n_towns=8),
+        commute_m=6_500,
+        journeys=8,
+        journey_m=15_000,
     ),
-    "civ": Preset(322_463, 1_238, 82_728, 0.75, 14, True, _NATION, 18_000, 30, 30_000),
-    "sen": Preset(196_712, 1_666, 286_926, 0.45, 14, False, _NATION, 18_000, 30, 30_000),
+    "dak": Preset(
+        surface_km2=1_024,
+        antennas=457,
+        users=71_146,
+        samples_per_hour=0.74,
+        days=14,
+        every_day=False,
+        layout=Layout(core=32, core_m=2_000, suburbs=38, suburbs_m=4_500, towns=18, n_towns=6),
+        commute_m=3_500,
+        journeys=8,
+        journey_m=10_000,
+    ),
+    "shn": Preset(
+        surface_km2=3_329,
+        antennas=2_961,
+        users=50_000,
+        samples_per_hour=1.00,
+        days=1,
+        every_day=True,
+        layout=Layout(core=16, core_m=3_600, suburbs=34, suburbs_m=9_000, towns=36, n_towns=14),
+        commute_m=14_000,
+        journeys=8,
+        journey_m=15_000,
+    ),
+    "civ": Preset(
+        surface_km2=322_463,
+        antennas=1_238,
+        users=82_728,
+        samples_per_hour=0.75,
+        days=14,
+        every_day=True,
+        layout=_NATION,
+        commute_m=22_000,
+        journeys=30,
+        journey_m=50_000,
+    ),
+    "sen": Preset(
+        surface_km2=196_712,
+        antennas=1_666,
+        users=286_926,
+        samples_per_hour=0.45,
+        days=14,
+        every_day=False,
+        layout=_NATION,
+        commute_m=22_000,
+        journeys=30,
+        journey_m=50_000,
+    ),
 }

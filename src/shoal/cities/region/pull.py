@@ -41,7 +41,7 @@ def build_pull(network: Network, commute_m: int, journey_m: int, stream: Streams
 
     return Pull(
         homes=flat_wheel((1_000 * people).astype(np.int64)),
-        work=gravity(commute_m + network.spacing_m, power=4),
-        errands=gravity(_ERRAND_M + network.spacing_m),
+        work=gravity(commute_m + network.spacing_m, power=6),
+        errands=gravity(_ERRAND_M + network.spacing_m, power=4),
         journeys=gravity(np.full(len(each), journey_m)),
     )

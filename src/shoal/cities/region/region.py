@@ -88,7 +88,7 @@ def _draw(region: Region, index: Ints, days: int) -> tuple[int, Seen]:
             weekend=number % 7 >= 5,
             silent=may_be_silent(people, number, every_day=region.preset.every_day),
         )
-        antenna = antenna_of(events, people, itinerary, region.network)
+        antenna = antenna_of(events, people, itinerary, stream, region.network)
         parts.append((events.person, (events.second + number * DAY_S) // MINUTE_S, antenna))
     person, minute, antenna = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     minutes = days * DAY_S // MINUTE_S
