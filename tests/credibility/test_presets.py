@@ -24,9 +24,6 @@ SEEDS = (0, 1)
 DEPARTURES = {
     ("city", 0): {"gap_exponent", "visit_exponent", "new_places"},
     ("city", 1): {"gap_exponent", "visit_exponent", "new_places"},
-    ("dak", 1): {"radius_spread"},
-    ("civ", 1): {"radius_beta"},
-    ("sen", 1): {"radius_beta"},
 }
 
 
