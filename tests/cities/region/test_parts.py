@@ -117,7 +117,7 @@ def test_antennas_crowd_in_towns() -> None:
     preset = PRESETS["civ"]
     antennas = lay_out(preset.layout, preset.antennas, preset.surface_km2, root(0))
     around = build_network(antennas.x, antennas.y).around
-    assert np.median(around) >= 5
+    assert np.mean(around >= 5) > 0.4
     assert np.mean(around == 1) > 0.1  # and some stand alone in the country
 
 
