@@ -65,13 +65,13 @@ What is said here was measured unless it is called a guess.
   have a scale, a median of 150 s by construction, where people have none (gap exponent too high); from the second place
   to the third the visits fall to little more than a quarter (visit exponent too high); and few moves lead to new
   places. The five regions were made to mend this. For anything that depends on habits, use them.
-- **Radius in the countries.** Of the users with a radius of 1 km or more, 16 % (`civ`) and 17 % (`sen`) have one of 8 to
-  20 km, where the law has 24 %, and 27 and 25 % have 1 to 3 km instead of 18 %: towns are compact here, and the country
-  between them is thin. The law is of half a year, these are two weeks.
+- **Radius in the countries.** Of the users with a radius of 1 km or more, 16 % (`civ`) and 17 % (`sen`) have one of 8
+  to 20 km, where the law has 24 %, and 27 and 25 % have 1 to 3 km instead of 18 %: towns are compact here, and the
+  country between them is thin. The law is of half a year, these are two weeks.
 - **Radius in the cities.** It differs less between people than in YJMob, least in `dak`, the smallest.
-- **Silence.** Nobody is silent for three days on end, and at most 2 % (`sen`) for two; 1 % of YJMob's users are for three
-  within a week. The regions hold people
-  who have a sample nearly every day because the paper's datasets were filtered so.
+- **Silence.** Nobody is silent for three days on end, and at most 2 % (`sen`) for two; 1 % of YJMob's users are for
+  three within a week. The regions hold people who have a sample nearly every day because the paper's datasets were
+  filtered so.
 - **New places.** 0.19 to 0.29 of the moves in the second week lead to one, fewer than in YJMob. That is the time: over
   seven days, as long as YJMob, the regions have 0.30 to 0.39.
 - **Distinct places.** Their number grows a little faster than Song's t^0.6, and slower than YJMob's. After seven days
