@@ -29,7 +29,7 @@ DAY_MIN = 1_440
 
 # Published figures refer to these regions. If one of them changes, the preset needs another name.
 FROZEN = {
-("abi", 0): "c7f50e38f0d022be999364665c612ea257cc6ba1eb8505a11566d4c0bb783f1f",
+    ("abi", 0): "c7f50e38f0d022be999364665c612ea257cc6ba1eb8505a11566d4c0bb783f1f",
     ("abi", 1): "379c4a9133c4adba2bc1982276cde0aa6a0d78cf79c42a1f33e701160e986279",
     ("dak", 0): "c06b33c7b746f090f61d127d6c6a404a5ed7711763bad4dcfd70084b930163e0",
     ("dak", 1): "e229346ed659ca8f7fb5e5afcec1067b92b471a16955fa3d348ae57597041c6f",
