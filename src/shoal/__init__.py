@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from shoal.cities import make_city, make_region
     from shoal.credibility.verdict import Credibility
     from shoal.errors import InputError, ParameterError, ShoalError, UnfinishedError
+    from shoal.evaluate.sweep import Sweep, sweep
     from shoal.release import Published
 
 # Where each name lives; loaded when first used, so that ``shoal --help`` need not load the compiler.
@@ -21,12 +22,14 @@ _HOMES = {
     "ParameterError": "shoal.errors",
     "Published": "shoal.release",
     "ShoalError": "shoal.errors",
+    "Sweep": "shoal.evaluate.sweep",
     "UnfinishedError": "shoal.errors",
     "anonymize": "shoal.api",
     "assess": "shoal.api",
     "audit": "shoal.api",
     "make_city": "shoal.cities",
     "make_region": "shoal.cities",
+    "sweep": "shoal.evaluate.sweep",
 }
 
 __all__ = [
@@ -36,12 +39,14 @@ __all__ = [
     "ParameterError",
     "Published",
     "ShoalError",
+    "Sweep",
     "UnfinishedError",
     "anonymize",
     "assess",
     "audit",
     "make_city",
     "make_region",
+    "sweep",
 ]
 
 

@@ -62,18 +62,9 @@ def anonymize(
     whole: options.Whole = False,
     cell: Annotated[str, typer.Option(help="Finest resolution in space.")] = "100m",
     step: Annotated[str, typer.Option(help="Finest resolution in time.")] = "1min",
-    space_weight: Annotated[
-        float,
-        typer.Option(
-            parser=options.number,
-            metavar="NUMBER",
-            help="1: space and time count alike; 2 buys precision in space with precision in time.",
-        ),
-    ] = 1.0,
+    space_weight: options.SpaceWeight = 1.0,
     selector: Annotated[str, typer.Option(help="How hiding sets are chosen: matching.")] = "matching",
-    reuse: Annotated[
-        str, typer.Option(help="How often two users may hide each other: once, pair or spaced.")
-    ] = "once",
+    reuse: options.Reuse = "once",
     sites: options.Sites = None,
     format: options.Format = None,
     timezone: options.Timezone = None,
@@ -86,14 +77,9 @@ def anonymize(
     key_out: Annotated[
         Path | None, typer.Option(help="Also write which record is whose (secret): .csv or .parquet.")
     ] = None,
-    seed: Annotated[
-        int,
-        typer.Option(
-            parser=options.whole_number, metavar="N", help="Breaks ties; the same seed gives the same boxes."
-        ),
-    ] = 0,
+    seed: options.Seed = 0,
     workers: options.Workers = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on where an unfinished run ended.")] = False,
+    resume: options.Resume = False,
     strict: Annotated[
         bool, typer.Option("--strict", help="Refuse events with rows that cannot be used.")
     ] = False,
@@ -366,6 +352,106 @@ def credibility(
         show("\n".join(credibility_lines(found)))
     if not found.credible:
         raise typer.Exit(1)
+
+
+@app.command()
+def sweep(
+    events: options.Events,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="Folder for the numbers (Parquet, CSV) and figures (SVG).")
+    ],
+    over: Annotated[
+        str, typer.Option(metavar="NAMES", help="What varies: tau, k, epsilon; hours: a week, hour by hour.")
+    ] = "tau,k,epsilon,hours",
+    k: Annotated[
+        int, typer.Option(parser=options.whole_number, metavar="N", help="k where it does not vary.")
+    ] = 2,
+    tau: Annotated[
+        str, typer.Option(help="tau where it does not vary; epsilon is the same unless it varies.")
+    ] = "30min",
+    ks: Annotated[str, typer.Option(metavar="LIST", help="Values of k.")] = "2,3,5,8",
+    taus: Annotated[
+        str, typer.Option(metavar="LIST", help="Values of tau, each with epsilon = tau.")
+    ] = "10min,20min,30min,1h,2h,4h",
+    epsilons: Annotated[
+        str, typer.Option(metavar="LIST", help="Values of epsilon.")
+    ] = "10min,15min,30min,1h,2h",
+    selectors: Annotated[
+        str, typer.Option(metavar="LIST", help="How hiding sets are chosen, side by side: matching.")
+    ] = "matching",
+    cell: Annotated[str, typer.Option(help="Finest resolution in space.")] = "100m",
+    step: Annotated[str, typer.Option(help="Finest resolution in time.")] = "1min",
+    space_weight: options.SpaceWeight = 1.0,
+    reuse: options.Reuse = "once",
+    sites: options.Sites = None,
+    format: options.Format = None,
+    timezone: options.Timezone = None,
+    start: options.From = None,
+    end: options.To = None,
+    exclude_users: options.ExcludeUsers = None,
+    bbox: options.BBox = None,
+    min_days_active: options.MinDaysActive = None,
+    resample: options.Resample = None,
+    seed: options.Seed = 0,
+    workers: options.Workers = None,
+    resume: options.Resume = False,
+    force: options.Force = False,
+    user_column: options.ColumnName = None,
+    time_column: options.ColumnName = None,
+    lat_column: options.ColumnName = None,
+    lon_column: options.ColumnName = None,
+    x_column: options.ColumnName = None,
+    y_column: options.ColumnName = None,
+    site_column: options.ColumnName = None,
+) -> None:
+    """Measure precision and suppression under many promises: versus tau, k and epsilon, and over a week."""
+    from shoal.evaluate.store import checkpoint_of, remove
+    from shoal.evaluate.sweep import sweep as run
+    from shoal.evaluate.telling import sweep_lines
+    from shoal.outputs import check_folder
+    from shoal.report.sweeps import write_sweep
+
+    given = [path for path in (events, sites, exclude_users) if path is not None]
+    check_folder(output, given, force=force)
+    checkpoint = checkpoint_of(output)
+    with TerminalProgress() as progress:
+        found = run(
+            events,
+            over=options.listed(over),
+            k=k,
+            tau=tau,
+            ks=[options.whole_number(value) for value in options.listed(ks)],
+            taus=options.listed(taus),
+            epsilons=options.listed(epsilons),
+            selectors=options.listed(selectors),
+            cell=cell,
+            step=step,
+            space_weight=space_weight,
+            reuse=reuse,
+            columns=options.columns(
+                user_column, time_column, lat_column, lon_column, x_column, y_column, site_column
+            ),
+            sites=sites,
+            format=format,
+            timezone=timezone,
+            start=start,
+            end=end,
+            exclude_users=exclude_users,
+            bbox=bbox,
+            min_days_active=min_days_active,
+            resample=resample,
+            seed=seed,
+            workers=workers,
+            checkpoint=checkpoint,
+            resume=resume,
+            progress=progress,
+        )
+    for warning in found.warnings:
+        say(f"Warning: {warning}")
+    files = write_sweep(found, output)
+    remove(checkpoint)
+    show("\n".join(sweep_lines(found)))
+    show(f"\n{len(files)} files in {output}")
 
 
 @app.command()

@@ -70,11 +70,30 @@ Resample = Annotated[
     str | None,
     typer.Option(metavar="PERIOD", help="Keep the first sample of each user in each period, e.g. 5min."),
 ]
+SpaceWeight = Annotated[
+    float,
+    typer.Option(
+        parser=number,
+        metavar="NUMBER",
+        help="1: space and time count alike; 2 buys precision in space with precision in time.",
+    ),
+]
+Reuse = Annotated[str, typer.Option(help="How often two users may hide each other: once, pair or spaced.")]
+Seed = Annotated[
+    int,
+    typer.Option(parser=whole_number, metavar="N", help="Breaks ties; the same seed gives the same boxes."),
+]
+Resume = Annotated[bool, typer.Option("--resume", help="Go on where an unfinished run ended.")]
 Workers = Annotated[
     int | None, typer.Option(parser=whole_number, metavar="N", help="Threads; all cores unless given.")
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace existing output.")]
 ColumnName = Annotated[str | None, typer.Option(rich_help_panel=COLUMNS)]
+
+
+def listed(text: str) -> list[str]:
+    """The parts of a list with commas."""
+    return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def columns(*names: str | None) -> dict[str, str]:

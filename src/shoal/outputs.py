@@ -84,6 +84,17 @@ def check_page(path: Path) -> None:
         raise InputError(f"The page must end in .html, found {path.suffix or 'none'!r}: rename it.")
 
 
+def check_folder(path: Path, inputs: Iterable[Path], *, force: bool) -> None:
+    """Refuse a folder that holds something (unless forced), that cannot be made, or that belongs to the input."""
+    if path.exists() and not path.is_dir():
+        raise InputError(f"The output {path.name} must be a folder but is a file: choose another name.")
+    if path.is_dir() and any(path.iterdir()) and not force:
+        raise InputError(
+            f"The folder {path.name} is not empty: add --force to write into it, or choose another."
+        )
+    check_target(path / "trial" if path.is_dir() else path, inputs, force=True)
+
+
 def check_target(path: Path, inputs: Iterable[Path], *, force: bool) -> None:
     """Refuse a file that cannot be made, that is there already (unless forced), or that belongs to the input."""
     try:

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from shoal.boxes import Boxes
 from shoal.promise import Grid, Promise
-from shoal.report.story import choose_story, fitting_records, published_mask
+from shoal.report.story import choose_story, fitting_records
 from shoal.samples import Samples, samples_from_columns
+from shoal.utility import published_mask
 
 Point = tuple[int, int, int]
 Span = tuple[int, int, int, int, int, int]

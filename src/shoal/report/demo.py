@@ -13,8 +13,9 @@ from shoal.boxes import Boxes
 from shoal.promise import Grid, Promise
 from shoal.report import figures
 from shoal.report.pages import page_environment
-from shoal.report.story import Story, choose_story, published_mask
+from shoal.report.story import Story, choose_story
 from shoal.samples import Samples
+from shoal.utility import published_mask
 
 
 def write_demo_page(

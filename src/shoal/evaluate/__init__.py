@@ -1,0 +1,1 @@
+"""The paper's evaluation, on anybody's data."""

@@ -1,0 +1,106 @@
+"""What one release cost: precision, suppression and time, over all and by the hour of the week."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from shoal.anonymizing import Outcome
+from shoal.evaluate.points import Point
+from shoal.promise import Grid
+from shoal.reading.zones import Zone
+from shoal.samples import Floats, Int64s, Samples
+from shoal.utility import granularity, published_mask
+
+WEEK_H = 168
+_HOUR_S = 3_600
+_MONDAY_H = 72  # 1970-01-01 was a Thursday: so many hours after a Monday's midnight
+
+
+class Measured(NamedTuple):
+    """A row of the sweep."""
+
+    selector: str
+    k: int
+    tau_min: float
+    epsilon_min: float
+    n_boxes: int
+    suppressed_share: float
+    space_km_mean: float
+    space_km_q25: float
+    space_km_median: float
+    space_km_q75: float
+    time_min_mean: float
+    time_min_q25: float
+    time_min_median: float
+    time_min_q75: float
+    cost_per_box: float
+    reused_share: float
+    seconds: float
+
+
+class Hour(NamedTuple):
+    """An hour of the week from Monday's midnight on: mean precision of its boxes, and suppression of its samples."""
+
+    selector: str
+    hour_of_week: int
+    n_samples: int
+    n_boxes: int
+    suppressed_share: float
+    space_km_mean: float
+    time_min_mean: float
+
+
+def measure(outcome: Outcome, point: Point, grid: Grid) -> Measured:
+    """The figures of one release."""
+    found = granularity(outcome.boxes, grid)
+    minutes = grid.step_s / 60
+    return Measured(
+        point.selector,
+        point.k,
+        point.tau * minutes,
+        point.epsilon * minutes,
+        outcome.boxes.n_boxes,
+        outcome.n_suppressed / outcome.n_samples,
+        *found.space_km,
+        *found.time_minutes,
+        found.cost_per_box,
+        outcome.relaxations / outcome.picks if outcome.picks else 0.0,
+        outcome.seconds,
+    )
+
+
+def measure_hours(samples: Samples, outcome: Outcome, selector: str, grid: Grid, zone: Zone) -> list[Hour]:
+    """The hours of the week that have samples; a box counts where it begins."""
+    boxes = outcome.boxes
+    of_sample = _hour_of_week(samples.t, grid, zone)
+    of_box = _hour_of_week(boxes.t0, grid, zone)
+    n_samples = np.bincount(of_sample, minlength=WEEK_H)
+    n_kept = np.bincount(of_sample[published_mask(samples, boxes)], minlength=WEEK_H)
+    n_boxes = np.bincount(of_box, minlength=WEEK_H)
+    space = _means(of_box, boxes.cells() * np.float64(grid.cell_m / 1000), n_boxes)
+    time = _means(of_box, (boxes.t1 - boxes.t0 + 1) * np.float64(grid.step_s / 60), n_boxes)
+    return [
+        Hour(
+            selector,
+            hour,
+            int(n_samples[hour]),
+            int(n_boxes[hour]),
+            float(1 - n_kept[hour] / n_samples[hour]),
+            float(space[hour]),
+            float(time[hour]),
+        )
+        for hour in np.flatnonzero(n_samples).tolist()
+    ]
+
+
+def _hour_of_week(t: Int64s, grid: Grid, zone: Zone) -> Int64s:
+    return (zone.from_utc(t * grid.step_s) // _HOUR_S + _MONDAY_H) % WEEK_H
+
+
+def _means(part: Int64s, values: Floats, counts: Int64s) -> Floats:
+    """NaN where there is nothing."""
+    means = np.full(WEEK_H, np.nan)
+    np.divide(np.bincount(part, weights=values, minlength=WEEK_H), counts, out=means, where=counts > 0)
+    return means

@@ -1,0 +1,153 @@
+"""``shoal.sweep``: releases of the same events under many promises, each measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from shoal.anonymizing import anonymize_samples, check_population, prepare
+from shoal.blocks import Workers
+from shoal.evaluate.measuring import Hour, Measured, measure, measure_hours
+from shoal.evaluate.points import AXES, HOURS, Plan, Point, plan_sweep
+from shoal.evaluate.store import FolderStore, MemoryStore, Store
+from shoal.fold import Settings
+from shoal.parameters import check_settings, check_workers
+from shoal.progress import Progress, Silent
+from shoal.promise import Grid
+from shoal.reading import Events, read_events
+from shoal.reading.filters import Filters
+from shoal.reading.zones import Zone
+from shoal.wording import duration
+
+KS = (2, 3, 5, 8)
+TAUS = ("10min", "20min", "30min", "1h", "2h", "4h")
+EPSILONS = ("10min", "15min", "30min", "1h", "2h")
+SELECTORS = ("matching",)
+
+
+class Sweep(NamedTuple):
+    """Every point measured, and the hours of the week of those in the middle."""
+
+    plan: Plan
+    measured: dict[Point, Measured]
+    hours: list[Hour]
+    warnings: list[str]
+
+    def to_arrow(self) -> pa.Table:
+        """A row per point."""
+        return pa.Table.from_pylist([row._asdict() for row in self.measured.values()])
+
+    def hours_to_arrow(self) -> pa.Table:
+        """A row per selector and hour of the week; no rows unless asked for."""
+        return pa.Table.from_pylist([row._asdict() for row in self.hours])
+
+
+def sweep(
+    events: Any,
+    *,
+    over: Iterable[str] = AXES,
+    k: int = 2,
+    tau: str = "30min",
+    ks: Sequence[int] = KS,
+    taus: Sequence[str] = TAUS,
+    epsilons: Sequence[str] = EPSILONS,
+    selectors: Sequence[str] = SELECTORS,
+    cell: str = "100m",
+    step: str = "1min",
+    space_weight: float = 1.0,
+    reuse: str = "once",
+    columns: Mapping[str, str] | None = None,
+    sites: Any = None,
+    format: str | None = None,
+    timezone: str | None = None,
+    start: str | None = None,
+    end: str | None = None,
+    exclude_users: str | Path | Iterable[str] | None = None,
+    bbox: str | Sequence[float] | None = None,
+    min_days_active: int | None = None,
+    resample: str | None = None,
+    seed: int = 0,
+    workers: int | None = None,
+    checkpoint: str | Path | None = None,
+    resume: bool = False,
+    progress: Progress | None = None,
+) -> Sweep:
+    """Measure precision and suppression as one thing varies: tau (with epsilon = tau), k, epsilon at a fixed ``tau``.
+
+    ``over`` names what varies; ``hours`` is the week of the release with ``k`` and ``tau`` alone, hour by hour. A
+    release is measured, not published: nothing of it is kept or checked. With ``checkpoint``, a folder, an interrupted
+    sweep goes on with ``resume``.
+    """
+    progress = progress or Silent()
+    grid = Grid.parse(cell, step)
+    plan = plan_sweep(over, selectors=selectors, k=k, tau=tau, ks=ks, taus=taus, epsilons=epsilons, grid=grid)
+    settings = {name: check_settings(space_weight, name, reuse, seed) for name in selectors}
+    n_workers = check_workers(workers)
+    filters = Filters.parse(bbox, min_days_active, resample)
+    progress.stage("reading")
+    found = read_events(
+        events,
+        grid=grid,
+        columns=columns,
+        sites=sites,
+        format=format,
+        timezone=timezone,
+        start=start,
+        end=end,
+        exclude_users=exclude_users,
+        filters=filters,
+        threads=n_workers,
+    )
+    check_population(found.samples.n_users, max(point.k for point in plan.points))
+    identity = {
+        "events": found.samples.fingerprint(),
+        "grid": [grid.cell_m, grid.step_s],
+        "zone": found.timezone,
+        "settings": {name: list(each) for name, each in settings.items()},
+        "version": version("shoal"),
+    }
+    store = MemoryStore() if checkpoint is None else FolderStore(Path(checkpoint), identity, resume=resume)
+    progress.stage("loading the engine (compiles it once)")
+    for each in settings.values():
+        prepare(each)
+    with Workers(n_workers) as threads:
+        return run_sweep(found, plan, settings, threads, store, progress)
+
+
+def run_sweep(
+    events: Events,
+    plan: Plan,
+    settings: Mapping[str, Settings],
+    workers: Workers,
+    store: Store,
+    progress: Progress,
+) -> Sweep:
+    """Measure what the store does not hold yet."""
+    measured: dict[Point, Measured] = {}
+    hours: list[Hour] = []
+    points = plan.points
+    for number, point in enumerate(points, 1):
+        by_hour = HOURS in plan.by_axis and point in plan.middle
+        kept, kept_hours = store.get(f"{point.name}.json"), store.get(f"{point.name}-hours.json")
+        if kept is None or (by_hour and kept_hours is None):
+            progress.stage(f"release {number} of {len(points)} ({_in_words(point, events.grid.step_s)})")
+            outcome = anonymize_samples(events.samples, point.promise, settings[point.selector], workers)
+            if by_hour:
+                zone = Zone(events.timezone)
+                kept_hours = measure_hours(events.samples, outcome, point.selector, events.grid, zone)
+                store.put(f"{point.name}-hours.json", kept_hours)
+            kept = measure(outcome, point, events.grid)
+            store.put(f"{point.name}.json", kept)
+        measured[point] = Measured(*kept)
+        if by_hour:
+            hours += [Hour(*row) for row in kept_hours]
+    return Sweep(plan, measured, hours, [*events.intake.losses, *events.intake.warnings])
+
+
+def _in_words(point: Point, step_s: int) -> str:
+    tau, epsilon = (duration(slots * step_s) for slots in (point.tau, point.epsilon))
+    return f"{point.selector}, k {point.k}, tau {tau}, epsilon {epsilon}"

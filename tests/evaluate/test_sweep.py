@@ -1,0 +1,183 @@
+"""Sweeps: every point is the release it says, hours are those of the week, and an interrupted one goes on."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import pytest
+
+import shoal
+from shoal.errors import InputError, ParameterError
+from shoal.evaluate.measuring import measure_hours
+from shoal.evaluate.points import AXES, Point, plan_sweep
+from shoal.evaluate.sweep import sweep
+from shoal.progress import Silent
+from shoal.promise import Grid
+from shoal.reading.zones import Zone
+from shoal.utility import granularity
+
+SMALL = {"taus": ("30min", "1h"), "ks": (2, 3), "epsilons": ("15min", "30min")}
+MINUTE = Grid()
+
+
+@pytest.fixture(scope="module")
+def city():
+    return shoal.make_city(120, days=2, seed=1)
+
+
+@pytest.fixture(scope="module")
+def swept(city):
+    return sweep(city, **SMALL)
+
+
+# ---- the plan ----------------------------------------------------------------------------------------------------
+
+
+def test_one_thing_varies_at_a_time() -> None:
+    plan = plan_sweep(
+        AXES, selectors=["matching"], k=2, tau="30min", ks=[5, 2], taus=["1h", "10min"],
+        epsilons=["15min", "2h"], grid=MINUTE,
+    )  # fmt: skip
+    assert plan.by_axis == {
+        "tau": [Point("matching", 2, 10, 10), Point("matching", 2, 60, 60)],
+        "k": [Point("matching", 2, 30, 30), Point("matching", 5, 30, 30)],
+        "epsilon": [Point("matching", 2, 30, 15), Point("matching", 2, 30, 120)],
+        "hours": [Point("matching", 2, 30, 30)],
+    }
+    assert len(plan.points) == 6
+    assert plan.middle == [Point("matching", 2, 30, 30)]
+
+
+@pytest.mark.parametrize(
+    ("wishes", "words"),
+    [
+        ({"over": ["speed"]}, "over must name some of tau, k, epsilon, hours, got 'speed'"),
+        ({"over": []}, "got nothing"),
+        ({"ks": [1]}, "k must be a whole number of at least 2, got 1"),
+        ({"taus": ["10"]}, "tau must be a duration such as 30min"),
+        ({"epsilons": ["90s"]}, "epsilon must be a whole number of steps of 60 s"),
+        ({"selectors": ["magic"]}, "selector must be"),
+        ({"ks": [500]}, "k = 500 needs at least 500 users"),
+    ],
+)
+def test_bad_wishes(wishes: dict[str, object], words: str, city) -> None:
+    with pytest.raises((ParameterError, InputError)) as caught:
+        sweep(city, **(SMALL | wishes))
+    assert words in str(caught.value)
+
+
+# ---- what is measured ---------------------------------------------------------------------------------------------
+
+
+def test_every_point_is_the_release_it_says(city, swept) -> None:
+    for point, row in swept.measured.items():
+        release = shoal.anonymize(
+            city, k=point.k, tau=f"{point.tau}min", epsilon=f"{point.epsilon}min", verify=False
+        )
+        precision = granularity(release.outcome.boxes, MINUTE)
+        assert (row.selector, row.k, row.tau_min, row.epsilon_min) == tuple(point)
+        assert row.n_boxes == release.outcome.boxes.n_boxes
+        assert row.suppressed_share == release.outcome.n_suppressed / release.outcome.n_samples
+        assert row.space_km_median == precision.space_km.median
+        assert row.time_min_q75 == precision.time_minutes.q75
+        assert row.cost_per_box == precision.cost_per_box
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Asia/Kathmandu"])
+def test_hours_of_the_week(zone: str, city) -> None:
+    """Counted one by one, with the clock of the standard library."""
+    release = shoal.anonymize(city, k=3, tau="30min", epsilon="30min", verify=False)
+    samples, boxes = release.events.samples, release.outcome.boxes
+
+    def hour(slot: int) -> int:
+        local = datetime.fromtimestamp(60 * slot, UTC).astimezone(ZoneInfo(zone))
+        return local.weekday() * 24 + local.hour
+
+    kept: dict[int, list[bool]] = {}
+    for user, t in zip(samples.user.tolist(), samples.t.tolist(), strict=True):
+        own = boxes.owner == user
+        held = bool(((boxes.t0[own] <= t) & (boxes.t1[own] >= t)).any())
+        kept.setdefault(hour(t), []).append(held)
+    spans: dict[int, list[int]] = {}
+    for t0, cells in zip(boxes.t0.tolist(), boxes.cells().tolist(), strict=True):
+        spans.setdefault(hour(t0), []).append(cells)
+    rows = measure_hours(samples, release.outcome, "matching", MINUTE, Zone(zone))
+    assert [row.hour_of_week for row in rows] == sorted(kept)
+    for row in rows:
+        held = kept[row.hour_of_week]
+        assert row.n_samples == len(held)
+        assert row.suppressed_share == pytest.approx(1 - sum(held) / len(held))
+        mine = spans.get(row.hour_of_week, [])
+        assert row.n_boxes == len(mine)
+        if mine:
+            assert row.space_km_mean == pytest.approx(np.mean(mine) / 10)
+        else:
+            assert math.isnan(row.space_km_mean)
+
+
+def test_tables(swept) -> None:
+    assert swept.to_arrow().num_rows == len(swept.plan.points) == 4
+    assert swept.hours_to_arrow()["selector"].unique().to_pylist() == ["matching"]
+    assert not sweep(shoal.make_city(40), over=["k"], ks=[2]).hours
+
+
+# ---- interrupted sweeps -------------------------------------------------------------------------------------------
+
+
+class Interrupting(Silent):
+    """Stops the work at the second release."""
+
+    def stage(self, name: str, steps: int | None = None) -> None:  # noqa: ARG002
+        if name.startswith("release 2"):
+            raise KeyboardInterrupt
+
+
+class Counting(Silent):
+    def __init__(self) -> None:
+        self.releases: list[str] = []
+
+    def stage(self, name: str, steps: int | None = None) -> None:  # noqa: ARG002
+        if name.startswith("release"):
+            self.releases.append(name)
+
+
+def figures(found) -> list[tuple[object, ...]]:
+    return [row[:-1] for row in found.measured.values()]  # all but the seconds
+
+
+def test_goes_on_where_it_was_interrupted(city, swept, tmp_path: Path) -> None:
+    checkpoint = tmp_path / "out.checkpoint"
+    with pytest.raises(KeyboardInterrupt):
+        sweep(city, **SMALL, checkpoint=checkpoint, progress=Interrupting())
+    assert checkpoint.stat().st_mode & 0o777 == 0o700
+    with pytest.raises(InputError, match="add --resume to go on"):
+        sweep(city, **SMALL, checkpoint=checkpoint)
+    counting = Counting()
+    resumed = sweep(city, **SMALL, checkpoint=checkpoint, resume=True, progress=counting)
+    assert len(counting.releases) == len(swept.plan.points) - 1
+    assert figures(resumed) == figures(swept)
+    assert repr(resumed.hours) == repr(swept.hours)
+
+
+def test_does_not_go_on_with_other_events(city, tmp_path: Path) -> None:
+    checkpoint = tmp_path / "out.checkpoint"
+    with pytest.raises(KeyboardInterrupt):
+        sweep(city, **SMALL, checkpoint=checkpoint, progress=Interrupting())
+    for other in (shoal.make_city(119, days=2, seed=1), city):
+        with pytest.raises(InputError, match="other events or settings"):
+            sweep(other, **SMALL, checkpoint=checkpoint, resume=True, seed=0 if other is not city else 5)
+
+
+def test_a_torn_point_is_measured_again(city, swept, tmp_path: Path) -> None:
+    checkpoint = tmp_path / "out.checkpoint"
+    sweep(city, **SMALL, checkpoint=checkpoint)
+    point = next(iter(swept.plan.points))
+    (checkpoint / f"{point.name}.json").write_text('["match')
+    counting = Counting()
+    again = sweep(city, **SMALL, checkpoint=checkpoint, resume=True, progress=counting)
+    assert len(counting.releases) == 1
+    assert figures(again) == figures(swept)
