@@ -186,8 +186,8 @@ def test_reshaping_equals_the_oracle_that_takes_two_boxes_at_a_time() -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_whole_runs_equal_the_oracle(seed: int) -> None:
     rng = random.Random(seed)
-    for _ in range(300):
-        trajectories = tiny_trajectories(rng)
+    for _ in range(2_000):
+        trajectories = tiny_trajectories(rng, most_users=rng.choice([4, 6, 11]))
         k = rng.randint(2, len(trajectories))
         limits = rng.choice([None, (4, 6), (10, 20)])
         method = Glove(

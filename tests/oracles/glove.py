@@ -5,6 +5,7 @@ users inside.
 """
 
 from fractions import Fraction
+from functools import cache
 from itertools import combinations
 
 from oracles.merge import Box
@@ -19,6 +20,7 @@ def stretch(a: Box, b: Box, axes) -> int:
     return total
 
 
+@cache
 def sample_effort(a: Box, n_a: int, b: Box, n_b: int, full_space, full_time) -> Fraction:
     def part(axes, full):
         phi = Fraction(n_a * stretch(a, b, axes) + n_b * stretch(b, a, axes), n_a + n_b)
