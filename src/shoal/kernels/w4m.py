@@ -73,23 +73,8 @@ def align(tracks: Tracks, pivot: int, other: int, unit: float, match: Int64s) ->
 
 
 @kernel
-def align_all(
-    tracks: Tracks, pivot: int, others: Int64s, unit: float, distance: Floats, farthest: Floats
-) -> None:
-    """distance[i], farthest[i] = what ``align`` gives for the pivot and others[i]."""
+def align_all(tracks: Tracks, pivot: int, unit: float, distance: Floats, farthest: Floats) -> None:
+    """distance[i], farthest[i] = what ``align`` gives for the pivot and trajectory i."""
     match = np.empty(tracks.ptr[pivot + 1] - tracks.ptr[pivot], np.int64)
-    for i in range(len(others)):
-        distance[i], farthest[i] = align(tracks, pivot, others[i], unit, match)
-
-
-@kernel
-def align_pivots(
-    tracks: Tracks, pivots: Int64s, other: int, unit: float, distance: Floats, farthest: Floats
-) -> None:
-    """distance[i], farthest[i] = what ``align`` gives for pivots[i] and the other."""
-    longest = 0
-    for pivot in pivots:
-        longest = max(longest, tracks.ptr[pivot + 1] - tracks.ptr[pivot])
-    match = np.empty(longest, np.int64)
-    for i in range(len(pivots)):
-        distance[i], farthest[i] = align(tracks, pivots[i], other, unit, match)
+    for other in range(len(tracks.ptr) - 1):
+        distance[other], farthest[other] = align(tracks, pivot, other, unit, match)
