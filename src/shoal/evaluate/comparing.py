@@ -1,0 +1,184 @@
+"""``shoal.compare``: the paper's comparison of merges on random k-tuples, and whole datasets beside it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.anonymizing import anonymize_samples, check_population, prepare
+from shoal.baselines import PAPER_GRIDS, W4M, Glove, KMerge, Method, Static, draw_tuples, on_tuples
+from shoal.baselines.tuples import only
+from shoal.blocks import Workers
+from shoal.errors import ParameterError
+from shoal.fold import Settings
+from shoal.parameters import check_count, check_workers
+from shoal.progress import Progress, Silent
+from shoal.promise import Grid, Promise
+from shoal.reading import read_events
+from shoal.reading.filters import Filters
+from shoal.samples import Samples
+from shoal.utility import granularity
+
+KS = (2, 5, 8)
+TUPLES, WHOLE = "tuples", "whole"
+OURS = "shoal"
+MOST_WHOLE = 1_000  # users: GLOVE and W4M compare all pairs of whole trajectories
+
+
+class Compared(NamedTuple):
+    """A method at one k: on random tuples (means over them), or on a whole dataset. Shares are of the samples."""
+
+    on: str
+    method: str
+    k: int
+    success: float
+    time_min: float
+    space_km: float
+    suppressed: float
+    trashed: float
+    created: float
+    deleted: float
+    seconds: float
+
+
+class Comparison(NamedTuple):
+    """All rows, and how many tuples and users they are of."""
+
+    rows: list[Compared]
+    n_tuples: int
+    n_users: int
+    n_whole_users: int
+    warnings: list[str]
+
+    def to_arrow(self) -> pa.Table:
+        """A row per method, k and kind."""
+        return pa.Table.from_pylist([row._asdict() for row in self.rows])
+
+
+def methods(grid: Grid, seed: int) -> dict[str, Method]:
+    """The methods of the paper's table, by the names of its columns."""
+    statics = {f"static {time} {space}": Static.parse(time, space, grid) for time, space in PAPER_GRIDS}
+    return {"k-merge": KMerge(grid)} | statics | {"w4m": W4M(grid, seed=seed), "glove": Glove(grid)}
+
+
+def compare(
+    events: Any,
+    *,
+    ks: Sequence[int] = KS,
+    tuples: int = 100,
+    whole_users: int = 200,
+    cell: str = "100m",
+    step: str = "1min",
+    columns: Mapping[str, str] | None = None,
+    sites: Any = None,
+    format: str | None = None,
+    timezone: str | None = None,
+    start: str | None = None,
+    end: str | None = None,
+    exclude_users: str | Path | Iterable[str] | None = None,
+    bbox: str | Sequence[float] | None = None,
+    min_days_active: int | None = None,
+    resample: str | None = None,
+    seed: int = 0,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Every method of the paper's table on the same random k-tuples, and on ``whole_users`` users drawn at random.
+
+    ``whole_users`` 0 leaves the latter out. k-merge chooses no groups, so there shoal itself stands in its place, with
+    whole trajectories promised.
+    """
+    progress = progress or Silent()
+    grid = Grid.parse(cell, step)
+    if not ks:
+        raise ParameterError("ks must name at least one k, got none.")
+    ks = sorted({Promise(k, None, None).k for k in ks})
+    n_tuples = check_count(tuples, "tuples", least=1)
+    n_whole = check_count(whole_users, "whole users", least=0, most=MOST_WHOLE)
+    seed = check_count(seed, "seed", least=0)
+    n_workers = check_workers(workers)
+    filters = Filters.parse(bbox, min_days_active, resample)
+    compared = methods(grid, seed)
+    progress.stage("reading")
+    found = read_events(
+        events,
+        grid=grid,
+        columns=columns,
+        sites=sites,
+        format=format,
+        timezone=timezone,
+        start=start,
+        end=end,
+        exclude_users=exclude_users,
+        filters=filters,
+        threads=n_workers,
+    )
+    samples = found.samples
+    check_population(samples.n_users, ks[-1])
+    rows = []
+    for k in ks:
+        drawn = draw_tuples(samples, k, n_tuples, seed)
+        for name, method in compared.items():
+            progress.stage(f"{name}, {n_tuples} tuples of {k}")
+            rows.append(_on_tuples(name, method, drawn, k))
+    part = _some_users(samples, min(n_whole, samples.n_users), seed)
+    if part is not None and part.n_users >= ks[-1]:
+        with Workers(n_workers) as threads:
+            for k in ks:
+                progress.stage(f"{OURS}, {part.n_users} users, k {k}")
+                rows.append(_ours(part, k, grid, seed, threads))
+                for name, method in compared.items():
+                    if not isinstance(method, KMerge):
+                        rows.append(_on_whole(name, method, part, k, progress))
+    warnings = [*found.intake.losses, *found.intake.warnings]
+    return Comparison(rows, n_tuples, samples.n_users, 0 if part is None else part.n_users, warnings)
+
+
+def _some_users(samples: Samples, count: int, seed: int) -> Samples | None:
+    if count == 0:
+        return None
+    return only(samples, np.random.default_rng(seed).choice(samples.n_users, count, replace=False))
+
+
+def _on_tuples(name: str, method: Method, drawn: Sequence[Samples], k: int) -> Compared:
+    began = time.perf_counter()
+    found = on_tuples(method, drawn, k)
+    return Compared(TUPLES, name, k, *found, time.perf_counter() - began)
+
+
+def _on_whole(name: str, method: Method, samples: Samples, k: int, progress: Progress) -> Compared:
+    began = time.perf_counter()
+    result = method(samples, k, progress)
+    counts = result.counts
+    shares = (
+        number / counts.samples
+        for number in (counts.suppressed, counts.trashed, counts.created, counts.deleted)
+    )
+    return Compared(
+        WHOLE, name, k, float(result.hidden.mean()), *result.precision, *shares, time.perf_counter() - began
+    )
+
+
+def _ours(samples: Samples, k: int, grid: Grid, seed: int, workers: Workers) -> Compared:
+    settings = Settings(seed=seed)
+    prepare(settings)
+    outcome = anonymize_samples(samples, Promise(k, None, None), settings, workers)
+    spread = granularity(outcome.boxes, grid)
+    return Compared(
+        WHOLE,
+        OURS,
+        k,
+        outcome.n_records / outcome.n_users,
+        spread.time_minutes.mean,
+        spread.space_km.mean,
+        outcome.n_suppressed / outcome.n_samples,
+        trashed=0.0,
+        created=0.0,
+        deleted=0.0,
+        seconds=outcome.seconds,
+    )
