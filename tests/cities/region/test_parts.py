@@ -82,9 +82,10 @@ def test_a_flat_wheel_picks_by_weight() -> None:
 
 
 @pytest.mark.parametrize("power", [2, 4])
-def test_gravity_falls_with_distance(power: int) -> None:
+@pytest.mark.parametrize("most", [1_000, 50_000_000])  # the latter: many antennas close together
+def test_gravity_falls_with_distance(power: int, most: int) -> None:
     x, y = positions(300, 60_000, 3)
-    pull = 1 + below(streams(300, 4), 1_000)
+    pull = 1 + below(streams(300, 4), most)
     scale = np.full(300, 4_000)
     origin = np.zeros(200_000, dtype=np.int64)
     picked = gravity_wheel(x, y, pull, scale, power).pick(streams(200_000), origin)
