@@ -11,7 +11,7 @@ from shoal.errors import ParameterError
 LEAST_ANTENNAS, MOST_ANTENNAS = 10, 10_000
 _MOST_PER_KM2 = 15  # made-up antennas keep some distance
 _MOST_KM2 = 4_000_000
-_MOST_SAMPLES = 60
+_MOST_SAMPLES = 20  # people have one a minute at most, and few at night
 
 
 def adapted(
