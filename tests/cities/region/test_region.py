@@ -274,7 +274,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "vast": ({"surface_km2": 10**8}, "surface must be at most"),
     "antennas": ({"antennas": 3}, "antennas must be a whole number of at least 10, got 3"),
     "many": ({"antennas": 20_000, "surface_km2": 10**6}, "antennas must be at most 10,000, got 20,000"),
-    "crowded": ({"antennas": 400, "surface_km2": 20}, "at most 15 to a square kilometre, got 400 on 20"),
+    "crowded": ({"antennas": 400, "surface_km2": 20}, "at most 5 to a square kilometre, got 400 on 20"),
     "rate": ({"samples_per_hour": 0}, "samples per hour must be a number above 0 and at most 20, got 0"),
     "rare": ({"samples_per_hour": 0.01}, "samples per hour must be at least 0.1, got 0.01"),
     "both": ({"antennas": 50, "sites": grid_of_sites()}, "leave out surface and antennas"),
