@@ -2,10 +2,53 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import ClassVar
+
 import numpy as np
 
+from shoal.baselines.method import Anonymized, check_k, generalized
 from shoal.boxes import Boxes
-from shoal.samples import Samples
+from shoal.errors import ParameterError
+from shoal.progress import Progress
+from shoal.promise import Grid, parse_length
+from shoal.samples import Int32s, Samples
+
+PAPER_GRIDS = (("2h", "4km"), ("4h", "10km"), ("8h", "20km"))  # the three columns of its comparison
+
+
+@dataclass(frozen=True)
+class Static:
+    """Nothing is adapted: who is alone in a part of the coarse grid stays alone there."""
+
+    name: ClassVar[str] = "static"
+    cells: int
+    slots: int
+    grid: Grid = field(default_factory=Grid)
+
+    def __post_init__(self) -> None:
+        if min(self.cells, self.slots) < 1:
+            raise ParameterError(
+                f"a static grid needs at least 1 cell and 1 slot, got {self.cells} and {self.slots}."
+            )
+
+    @classmethod
+    def parse(cls, time: str, space: str, grid: Grid | None = None) -> Static:
+        """From texts such as ``2h`` and ``4km``."""
+        grid = grid or Grid()
+        cells = parse_length(space, "space") / Fraction(grid.cell_m)
+        if cells.denominator != 1:
+            raise ParameterError(
+                f"space must be a whole number of cells of {grid.cell_m:g} m, got {space!r}: change it or --cell."
+            )
+        return cls(int(cells), grid.slots(time, "time"), grid)
+
+    def __call__(self, samples: Samples, k: int, progress: Progress | None = None) -> Anonymized:  # noqa: ARG002
+        """Snap everything; users are hidden where k of them have become identical."""
+        check_k(samples, k)
+        boxes = publish_on_grid(samples, self.cells, self.slots)
+        return generalized(samples, k, boxes, alike(boxes, samples.n_users), self.grid)
 
 
 def publish_on_grid(samples: Samples, cells: int = 1, slots: int = 1) -> Boxes:
@@ -26,3 +69,15 @@ def publish_on_grid(samples: Samples, cells: int = 1, slots: int = 1) -> Boxes:
         y0=y0,
         y1=y0 + np.int32(cells - 1),
     )
+
+
+def alike(boxes: Boxes, n_users: int) -> Int32s:
+    """A number for every user, the same for those with the same boxes; boxes come owner by owner in one order."""
+    rows = np.stack(boxes[1:], axis=1, dtype=np.int64)
+    ends = np.searchsorted(boxes.owner, np.arange(n_users + 1))
+    numbers: dict[bytes, int] = {}
+    group = np.empty(n_users, np.int32)
+    for user in range(n_users):
+        record = rows[ends[user] : ends[user + 1]].tobytes()
+        group[user] = numbers.setdefault(record, len(numbers))
+    return group

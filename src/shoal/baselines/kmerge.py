@@ -1,0 +1,62 @@
+"""k-merge of whole trajectories, to stand beside the methods it is compared with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from shoal.baselines.method import Anonymized, check_k, generalized, records_of_groups
+from shoal.blocks import Workers, with_members
+from shoal.boxes import Boxes
+from shoal.epochs import EpochSlice
+from shoal.hiding.window import LiveEpoch
+from shoal.kernels.pools import Pools, collapsed
+from shoal.progress import Progress
+from shoal.promise import Grid
+from shoal.publishing import publish
+from shoal.samples import Samples
+
+_SPACE_WEIGHT = 1.0  # the paper's cost
+
+
+@dataclass(frozen=True)
+class KMerge:
+    """The cheapest merge of everybody given into one record (design 3.1, p = 1): made for k-tuples.
+
+    It chooses no groups. Whole datasets are what ``shoal anonymize --whole`` is for.
+    """
+
+    name: ClassVar[str] = "k-merge"
+    grid: Grid = field(default_factory=Grid)
+
+    def __call__(self, samples: Samples, k: int, progress: Progress | None = None) -> Anonymized:
+        """Merge everybody."""
+        check_k(samples, k)
+        if progress is not None:
+            progress.stage("merging", samples.n_users - 1)
+        record = merge_everybody(samples, progress)
+        everybody = np.arange(samples.n_users, dtype=np.int32)
+        boxes, group = records_of_groups([everybody], [record], samples.n_users)
+        return generalized(samples, k, boxes, group, self.grid)
+
+
+def merge_everybody(samples: Samples, progress: Progress | None = None) -> Boxes:
+    """The one record in which all users of these samples are merged, optimally."""
+    origin = int(samples.t.min())
+    users, counts, raw = collapsed(samples.user, samples.t, samples.x, samples.y, origin)
+    with Workers(1) as alone:
+        pool = _first_row(raw)
+        for member in range(1, len(users)):
+            pool = with_members(pool, raw, np.array([member]), alone)
+            if progress is not None:
+                progress.advance()
+        epoch = EpochSlice(0, origin, users[:1], counts[:1], raw)
+        return publish(LiveEpoch(epoch, pool), _SPACE_WEIGHT, alone)
+
+
+def _first_row(pools: Pools) -> Pools:
+    end = pools.ptr[1]
+    columns = (getattr(pools, name)[:end] for name in Pools._fields[1:-1])
+    return Pools._make([pools.ptr[:2], *columns, pools.touch[:1]])

@@ -1,0 +1,148 @@
+"""What every method to compare with takes and gives: samples and k in, records that should look alike out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple, Protocol
+
+import numpy as np
+
+from shoal.anonymizing import check_population
+from shoal.auditing.records import make_records, make_shelves, make_trails
+from shoal.boxes import NONE, Boxes
+from shoal.kernels.truth import find_held
+from shoal.progress import Progress
+from shoal.promise import Grid, Promise
+from shoal.samples import Bools, Floats, Int32s, Int64s, Samples
+from shoal.utility import granularity
+
+NO_GROUP = -1
+
+
+class Counts(NamedTuple):
+    """What became of the samples: samples + created = published + suppressed + trashed + deleted.
+
+    published: samples that lie in a box of their user's record, or points of W4M. suppressed: samples in no box;
+    trashed: those of users left out; created and deleted: points by which a record is longer or shorter than its
+    user's trajectory.
+    """
+
+    samples: int
+    published: int
+    suppressed: int = 0
+    trashed: int = 0
+    created: int = 0
+    deleted: int = 0
+
+
+class Precision(NamedTuple):
+    """What the columns "time [min]" and "space [km]" of the paper's comparison hold, as means; NaN without records.
+
+    Of methods that generalize: over boxes, the span in time and in space (x span + y span), ends included. Of W4M: see
+    there; points have no span.
+    """
+
+    time_minutes: float
+    space_km: float
+
+
+class Points(NamedTuple):
+    """Published points: slots, and positions in cells that need not be whole; ``owner`` as for boxes."""
+
+    owner: Int32s
+    t: Int64s
+    x: Floats
+    y: Floats
+
+    def as_boxes(self) -> Boxes:
+        """A box of one slot and the nearest cell for every point, for an audit to attack."""
+        x, y = np.rint(self.x).astype(np.int32), np.rint(self.y).astype(np.int32)
+        return Boxes(self.owner, self.t, self.t, x, x, y, y)
+
+
+@dataclass(frozen=True)
+class Anonymized:
+    """What a method made of a dataset, or of a single k-tuple of users.
+
+    boxes: each owner's together and by time; owners are users. points: what W4M really published. group: of every user,
+    numbers of those whose records look alike, or NO_GROUP without a record.
+    """
+
+    k: int
+    boxes: Boxes
+    group: Int32s
+    counts: Counts
+    precision: Precision
+    points: Points | None = None
+
+    @property
+    def hidden(self) -> Bools:
+        """Which users have a record that looks like those of at least k - 1 others."""
+        sizes = np.bincount(self.group[self.group >= 0], minlength=1)
+        return (self.group >= 0) & (sizes[self.group] >= self.k)
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether everybody is hidden: for a k-tuple, whether its members have become identical."""
+        return bool(self.hidden.all())
+
+
+class Method(Protocol):
+    """A way to hide whole trajectories among k, with its settings; ``name`` is what users call it."""
+
+    name: ClassVar[str]
+
+    def __call__(self, samples: Samples, k: int, progress: Progress | None = None) -> Anonymized:
+        """Publish the samples so that every user looks like k - 1 others, as far as the method can."""
+
+
+def check_k(samples: Samples, k: int) -> None:
+    """Refuse a k that promises nothing, or one larger than the population."""
+    check_population(samples.n_users, Promise(k, None, None).k)
+
+
+def generalized(samples: Samples, k: int, boxes: Boxes, group: Int32s, grid: Grid) -> Anonymized:
+    """The result of a method that publishes boxes: what lies in none of its user's is suppressed."""
+    published = int(held(samples, boxes).sum())
+    counts = Counts(len(samples), published, suppressed=len(samples) - published)
+    return Anonymized(k, boxes, group, counts, _spans(boxes, grid))
+
+
+def held(samples: Samples, boxes: Boxes) -> Bools:
+    """Which samples lie in a box of their own user's record."""
+    published = np.zeros(len(samples), np.bool_)
+    if not boxes.n_boxes:
+        return published
+    own = np.full(samples.n_users, NONE, np.int64)
+    owners = np.unique(boxes.owner)
+    own[owners] = np.arange(len(owners))
+    filled = np.zeros(boxes.n_boxes, np.bool_)
+    shelves = make_shelves(make_records(boxes))
+    find_held(make_trails(samples), shelves, own, 0, samples.n_users, published, filled)
+    return published
+
+
+def records_of_groups(members: list[Int32s], record: list[Boxes], n_users: int) -> tuple[Boxes, Int32s]:
+    """Everybody in a group gets the group's record: all boxes, owner by owner, and the group of every user.
+
+    The owner of the boxes in ``record`` means nothing. A group whose record is empty is none.
+    """
+    group = np.full(n_users, NO_GROUP, np.int32)
+    for number, users in enumerate(members):
+        if record[number].n_boxes:
+            group[users] = number
+    owners = np.flatnonzero(group >= 0).astype(np.int32)
+    sizes = np.array([boxes.n_boxes for boxes in record], np.int64)
+    first = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+    size = sizes[group[owners]]
+    within = np.arange(int(size.sum())) - np.repeat(np.cumsum(size) - size, size)
+    rows = np.repeat(first[group[owners]], size) + within
+    columns = (np.concatenate([getattr(boxes, name) for boxes in record])[rows] for name in Boxes._fields[1:])
+    return Boxes(np.repeat(owners, size), *columns), group
+
+
+def _spans(boxes: Boxes, grid: Grid) -> Precision:
+    if not boxes.n_boxes:
+        return Precision(float("nan"), float("nan"))
+    spread = granularity(boxes, grid)
+    return Precision(spread.time_minutes.mean, spread.space_km.mean)
