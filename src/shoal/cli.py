@@ -14,6 +14,7 @@ import typer
 from shoal import options
 from shoal.errors import InputError, ShoalError, UnfinishedError
 from shoal.terminal import TerminalProgress, say, show, show_summary
+from shoal.wording import counted
 
 app = typer.Typer(
     name="shoal",
@@ -512,7 +513,7 @@ def synth(
             force=force,
             progress=progress,
         )
-    show(f"{made.events:,} events of {made.users:,} users in {output}")
+    show(f"{counted(made.events, 'event')} of {counted(made.users, 'user')} in {output}")
 
 
 @app.command()

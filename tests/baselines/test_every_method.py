@@ -5,15 +5,21 @@ from __future__ import annotations
 import random
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from baseline_worlds import records_of, samples_of, trajectories_of
 
+import shoal
 from engine import as_samples
 from oracles.casual_worlds import random_world
 from oracles.merge import inside
 from shoal.baselines import W4M, Anonymized, Glove, KMerge, Limits, Method, Static
 from shoal.errors import InputError, ParameterError
+from shoal.naming import NamedBoxes
+from shoal.promise import Grid
+from shoal.reading import read_events
 from shoal.samples import Samples
+from shoal.writing import key_table, published_batches
 
 METHODS = {
     "static": Static(cells=40, slots=120),
@@ -162,6 +168,28 @@ def test_progress_never_exceeds_what_was_announced(method: Method) -> None:
         assert same(method(samples, k, listener), method(samples, k))
         for steps, done in zip(listener.steps, listener.done, strict=True):
             assert steps is None or done <= steps
+
+
+@pytest.mark.parametrize(
+    ("method", "kept"),
+    [
+        (Glove(limits=None, reshape=False), True),
+        (KMerge(), True),
+        (W4M(), False),
+        (Static(cells=40, slots=120), False),
+    ],
+    ids=lambda value: getattr(value, "name", ""),
+)
+def test_an_audit_agrees_on_who_is_hidden(method: Method, kept: bool) -> None:
+    """Held to k among whole trajectories: merges keep it; W4M moves samples away, a grid leaves people alone."""
+    city = shoal.make_city(60)
+    events = read_events(city, grid=Grid())
+    named = NamedBoxes(method(events.samples, 3).boxes)
+    audit = shoal.audit(
+        city, pa.Table.from_batches(published_batches(named, events.grid, events.projection)), k=3, whole=True,
+        cell="100m", step="1min", crs=events.projection.crs, key=key_table(named, events.samples.users), attacks=20,
+    )  # fmt: skip
+    assert audit.coverage.kept == kept
 
 
 def test_names_are_what_users_say() -> None:

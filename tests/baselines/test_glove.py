@@ -103,6 +103,18 @@ def test_reshaping_a_box_inside_another_by_hand() -> None:
     assert reshape(boxes).tolist() == [[0, 2, 0, 0, 0, 0], [3, 5, 0, 2, 0, 1], [6, 9, 0, 0, 0, 0]]
 
 
+def test_a_reshaped_head_need_not_hold_everybody_by_hand() -> None:
+    """Slots 0 and 10 in cell 0 are one box, slots 9 and 20 in cell 100 another: they overlap in slots 9 and 10.
+
+    (To stay in place costs at most 11/960, to cross 100/400.) The head, slots 0 to 8, holds only the first person's
+    sample, the tail only the second's: nothing suppressed, but the record of each has a box without a sample of theirs.
+    """
+    result = Glove()(samples_of([[(0, 0, 0), (9, 100, 0)], [(10, 0, 0), (20, 100, 0)]]), 2)
+    record = [(0, 8, 0, 0, 0, 0), (9, 10, 0, 100, 0, 0), (11, 20, 100, 100, 0, 0)]
+    assert records_of(result) == {0: record, 1: record}
+    assert result.counts.suppressed == 0
+
+
 def test_suppression_by_hand() -> None:
     """15 km are 150 cells of 100 m, 6 h are 360 slots of a minute: one more in any direction is too much."""
     kept = (0, 359, 0, 149, 0, 149)

@@ -9,7 +9,9 @@ import pyarrow as pa
 import pytest
 
 from shoal.cities import make_city
-from shoal.cities.city import START_S, antenna_positions
+from shoal.cities.city import START_S
+from shoal.cities.places import build_places
+from shoal.cities.streams import child, root
 from shoal.errors import ParameterError
 
 # Published figures refer to these cities. If one of them changes, the preset needs another name.
@@ -82,7 +84,7 @@ def test_smaller_cities_are_parts_of_larger_ones() -> None:
 
 
 def test_every_position_is_an_antenna() -> None:
-    lat, lon = antenna_positions(4)
+    lat, lon = build_places(child(root(4), 0)).degrees()
     antennas = set(zip(lat.tolist(), lon.tolist(), strict=True))
     assert len(antennas) == 400
     city = City(1000, 1, seed=4)

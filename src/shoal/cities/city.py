@@ -15,7 +15,7 @@ from shoal.cities.calls import ACTIVITY_CAP, draw_events
 from shoal.cities.checks import check_count, check_seed
 from shoal.cities.days import DAY_S, antenna_at, draw_days, draw_people
 from shoal.cities.places import Places, build_places
-from shoal.cities.streams import Floats, Ints, Streams, child, root
+from shoal.cities.streams import Ints, Streams, child, root
 from shoal.schema import LAT, LON, TIME, USER
 
 START_S = 1_704_067_200  # 2024-01-01T00:00Z, a Monday
@@ -49,12 +49,6 @@ def make_city(users: int = 2000, days: int = 1, seed: int = 0) -> pa.Table:
             LON: lon[antenna],
         }
     )
-
-
-def antenna_positions(seed: int = 0) -> tuple[Floats, Floats]:
-    """Latitudes and longitudes of the antennas of the city with this seed."""
-    check_seed(seed)
-    return build_places(child(root(seed), 0)).degrees()
 
 
 def _samples_of(index: Ints, days: int, stream: Streams, places: Places) -> tuple[Ints, Ints, Ints]:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shoal.cities.scatter import bell, even
 from shoal.cities.streams import Floats, Ints, Streams, below, child, heavy
 
 # Open ocean, so that nobody takes the city for a real one. A degree there is this many metres.
@@ -100,8 +101,8 @@ def _antennas(stream: Streams) -> tuple[Ints, Ints]:
     candidates = child(candidates, np.arange(_ATTEMPTS))
     spread = np.array(_SPREAD_M)[district][:, None]
     flat = (district == _COUNTRY)[:, None]
-    x = np.where(flat, _even(candidates, 0, spread), _bell(candidates, 0, spread)) + middle_x[:, None]
-    y = np.where(flat, _even(candidates, 8, spread), _bell(candidates, 8, spread)) + middle_y[:, None]
+    x = np.where(flat, even(candidates, 0, spread), bell(candidates, 0, spread)) + middle_x[:, None]
+    y = np.where(flat, even(candidates, 8, spread), bell(candidates, 8, spread)) + middle_y[:, None]
     return _spaced(x, y)
 
 
@@ -123,17 +124,7 @@ def _towns(stream: Streams) -> tuple[Ints, Ints]:
     sector_y = np.array([0, 9, 9, 0, -9, -9])
     each = child(stream, np.arange(N_TOWNS))
     reach_m = 1_050 + below(child(each, 0), 850)
-    return sector_x * reach_m + _even(each, 1, 2_500), sector_y * reach_m + _even(each, 2, 2_500)
-
-
-def _even(stream: Streams, draw: int, spread_m: int | Ints) -> Ints:
-    return below(child(stream, draw), 2 * np.asarray(spread_m)) - spread_m
-
-
-def _bell(stream: Streams, draw: int, spread_m: int | Ints) -> Ints:
-    """The sum of four even draws: nearly normal, standard deviation 1.15 spreads."""
-    first, second = _even(stream, draw, spread_m), _even(stream, draw + 1, spread_m)
-    return first + second + _even(stream, draw + 2, spread_m) + _even(stream, draw + 3, spread_m)
+    return sector_x * reach_m + even(each, 1, 2_500), sector_y * reach_m + even(each, 2, 2_500)
 
 
 def _nearest_raster(x: Ints, y: Ints) -> Ints:

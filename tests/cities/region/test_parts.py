@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.cities.region.antennas import lay_out
+from shoal.cities.region.antennas import Antennas, lay_out
 from shoal.cities.region.days import travel_s
 from shoal.cities.region.network import N_NEIGHBOURS, build_network
+from shoal.cities.region.parameters import MOST_PER_KM2
 from shoal.cities.region.people import HOUSEHOLD, draw_people
 from shoal.cities.region.presets import PRESETS
 from shoal.cities.region.pull import build_pull
@@ -20,6 +21,7 @@ from shoal.cities.streams import Ints, Streams, below, child, root
 from shoal.errors import ParameterError
 
 STREAM = root(5)
+CELL_DIAGONAL_M = 142
 
 
 def streams(n: int, number: int = 0) -> Streams:
@@ -82,9 +84,10 @@ def test_a_flat_wheel_picks_by_weight() -> None:
 
 
 @pytest.mark.parametrize("power", [2, 4])
-def test_gravity_falls_with_distance(power: int) -> None:
+@pytest.mark.parametrize("most", [1_000, 50_000_000])  # the latter: many antennas close together
+def test_gravity_falls_with_distance(power: int, most: int) -> None:
     x, y = positions(300, 60_000, 3)
-    pull = 1 + below(streams(300, 4), 1_000)
+    pull = 1 + below(streams(300, 4), most)
     scale = np.full(300, 4_000)
     origin = np.zeros(200_000, dtype=np.int64)
     picked = gravity_wheel(x, y, pull, scale, power).pick(streams(200_000), origin)
@@ -98,6 +101,12 @@ def test_gravity_falls_with_distance(power: int) -> None:
 # ---- antennas ----------------------------------------------------------------------------------------------------
 
 
+def least_apart_m(antennas: Antennas) -> float:
+    apart = np.hypot(antennas.x[:, None] - antennas.x, antennas.y[:, None] - antennas.y)
+    np.fill_diagonal(apart, np.inf)
+    return float(apart.min())
+
+
 @pytest.mark.parametrize("name", PRESETS)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_antennas_cover_the_surface_and_keep_apart(name: str, seed: int) -> None:
@@ -108,9 +117,7 @@ def test_antennas_cover_the_surface_and_keep_apart(name: str, seed: int) -> None
     assert box == pytest.approx(
         preset.surface_km2, rel=0.001
     )  # with an antenna in each corner, so is the hull
-    apart = np.hypot(antennas.x[:, None] - antennas.x, antennas.y[:, None] - antennas.y)
-    np.fill_diagonal(apart, np.inf)
-    assert apart.min() > 142  # the diagonal of a cell
+    assert least_apart_m(antennas) > CELL_DIAGONAL_M
 
 
 def test_antennas_crowd_in_towns() -> None:
@@ -121,9 +128,12 @@ def test_antennas_crowd_in_towns() -> None:
     assert np.mean(around == 1) > 0.1  # and some stand alone in the country
 
 
-def test_a_small_region_is_filled_all_the_same() -> None:
-    antennas = lay_out(PRESETS["civ"].layout, 60, 5, root(3))
-    assert len(set(zip(antennas.x.tolist(), antennas.y.tolist(), strict=True))) == 60
+@pytest.mark.parametrize("surface_km2", [3, 10, 100])
+@pytest.mark.parametrize("name", PRESETS)
+def test_antennas_keep_apart_when_there_are_as_many_as_may_be(name: str, surface_km2: int) -> None:
+    for seed in range(2):
+        antennas = lay_out(PRESETS[name].layout, MOST_PER_KM2 * surface_km2, surface_km2, root(seed))
+        assert least_apart_m(antennas) > CELL_DIAGONAL_M
 
 
 # ---- the network -------------------------------------------------------------------------------------------------

@@ -9,7 +9,8 @@ import numpy as np
 
 from shoal.cities.places import degrees_at
 from shoal.cities.region.presets import Layout
-from shoal.cities.streams import Floats, Ints, Streams, below, child
+from shoal.cities.scatter import bell, even
+from shoal.cities.streams import Floats, Ints, Streams, child
 from shoal.schema import LAT, LON
 
 _APART_M = 150  # more than the diagonal of a cell of 100 m, so that every antenna has a cell of its own
@@ -32,9 +33,9 @@ def lay_out(layout: Layout, antennas: int, surface_km2: int, stream: Streams) ->
     candidates = child(child(stream, 1), np.arange(antennas - _CORNERS))[:, None]
     candidates = child(candidates, np.arange(_ATTEMPTS))
     everywhere = (spread_m < 0)[:, None]
-    anywhere_x, anywhere_y = _even(candidates, 8, half_m), _even(candidates, 9, half_m)
-    near_x = centre_x[:, None] + _bell(candidates, 0, np.abs(spread_m)[:, None])
-    near_y = centre_y[:, None] + _bell(candidates, 4, np.abs(spread_m)[:, None])
+    anywhere_x, anywhere_y = even(candidates, 8, half_m), even(candidates, 9, half_m)
+    near_x = centre_x[:, None] + bell(candidates, 0, np.abs(spread_m)[:, None])
+    near_y = centre_y[:, None] + bell(candidates, 4, np.abs(spread_m)[:, None])
     # The last attempts leave the town: there is room somewhere.
     leaves = everywhere | (np.arange(_ATTEMPTS) >= _ATTEMPTS * 3 // 4)
     x, y = np.where(leaves, anywhere_x, near_x), np.where(leaves, anywhere_y, near_y)
@@ -52,7 +53,7 @@ def _centres(layout: Layout, antennas: int, half_m: int, stream: Streams) -> tup
     )
     rank = np.arange(layout.n_towns, dtype=np.int64)
     each = child(stream, rank)
-    town_x, town_y = _even(each, 0, half_m * 9 // 10), _even(each, 1, half_m * 9 // 10)
+    town_x, town_y = even(each, 0, half_m * 9 // 10), even(each, 1, half_m * 9 // 10)
     # Zipf's law: the second town has half as many as the first, the third a third ...
     running = np.cumsum(1_000_000 // (rank + 2))
     town = np.searchsorted(
@@ -96,12 +97,3 @@ def _spaced(x: Ints, y: Ints, half_m: int) -> Ints:
 def _crowded(place: tuple[int, int], taken: set[tuple[int, int]]) -> bool:
     column, row = place[0] // _APART_M, place[1] // _APART_M
     return any((column + i, row + j) in taken for i in (-1, 0, 1) for j in (-1, 0, 1))
-
-
-def _even(stream: Streams, draw: int, spread_m: int | Ints) -> Ints:
-    return below(child(stream, draw), 2 * np.asarray(spread_m)) - spread_m
-
-
-def _bell(stream: Streams, draw: int, spread_m: Ints) -> Ints:
-    """The sum of four even draws: nearly normal, standard deviation 1.15 spreads."""
-    return sum((_even(stream, draw + more, spread_m) for more in range(1, 4)), _even(stream, draw, spread_m))

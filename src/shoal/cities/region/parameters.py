@@ -9,9 +9,9 @@ from shoal.cities.region.presets import PRESETS, Preset
 from shoal.errors import ParameterError
 
 LEAST_ANTENNAS, MOST_ANTENNAS = 10, 10_000
-_MOST_PER_KM2 = 15  # made-up antennas keep some distance
+MOST_PER_KM2 = 5  # with more there is no room to keep made-up antennas apart
 _MOST_KM2 = 4_000_000
-_MOST_SAMPLES = 60
+_MOST_SAMPLES = 20  # people have one a minute at most, and few at night
 
 
 def adapted(
@@ -52,8 +52,8 @@ def _check_room(preset: Preset) -> None:
         raise ParameterError(
             f"surface must be at most {_MOST_KM2:,} square kilometres, got {preset.surface_km2:,}."
         )
-    if preset.antennas > _MOST_PER_KM2 * preset.surface_km2:
+    if preset.antennas > MOST_PER_KM2 * preset.surface_km2:
         raise ParameterError(
-            f"antennas must be at most {_MOST_PER_KM2} to a square kilometre, got {preset.antennas:,} on"
+            f"antennas must be at most {MOST_PER_KM2} to a square kilometre, got {preset.antennas:,} on"
             f" {preset.surface_km2:,}: take fewer, or a larger surface."
         )

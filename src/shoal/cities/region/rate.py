@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import ceil
+
 import numpy as np
 
 from shoal.cities.region.people import relative_activity
@@ -20,9 +22,12 @@ def bursts_for(samples_per_hour: float, kept: float, *, days: int, every_day: bo
     """
     relative = _relative_rates()
     wanted = int(_UNIT * 24 * samples_per_hour / (kept * events_per_burst()))
-    if _bursts_a_day(0, relative, days, every_day=every_day) > wanted:
+    fewest = _bursts_a_day(0, relative, days, every_day=every_day)
+    if fewest > wanted:
+        least = ceil(100 * kept * events_per_burst() * fewest / _UNIT / 24) / 100
         raise ParameterError(
-            f"samples per hour must be more, got {samples_per_hour:g}: everybody has some events on most days."
+            f"samples per hour must be at least {least:g}, got {samples_per_hour:g}:"
+            " everybody has some events on most days."
         )
     low, high = 0, _MOST_BURSTS * _UNIT
     while high - low > 1:

@@ -27,6 +27,7 @@ from shoal.cities.streams import Ints, Streams, child
 MINUTE_S = 60
 _PILOTS = 256 * HOUSEHOLD
 _PILOT_DAYS = 7
+_CLOSE_ENOUGH = 0.99
 
 
 class Region(NamedTuple):
@@ -49,7 +50,11 @@ class Seen(NamedTuple):
 
 
 def build_region(preset: Preset, antennas: Antennas, stream: Streams) -> Region:
-    """A region whose people have as many samples as the preset says."""
+    """A region whose people have as many samples as the preset says.
+
+    The more events there are, the more of them fall into one minute: pilots show how many become samples, and then
+    whether that was still so with as many more as it takes.
+    """
     network = build_network(antennas.x, antennas.y)
     pull = build_pull(network, preset.commute_m, preset.journey_m, child(stream, 0))
     people = child(stream, 1)
@@ -58,9 +63,14 @@ def build_region(preset: Preset, antennas: Antennas, stream: Streams) -> Region:
         bursts = bursts_for(preset.samples_per_hour, kept, days=preset.days, every_day=preset.every_day)
         return Region(antennas, network, pull, preset, bursts, people)
 
-    pilot = with_kept(1.0)
-    drawn, seen = _draw(pilot, np.arange(_PILOTS, dtype=np.int64), min(preset.days, _PILOT_DAYS))
-    return with_kept(len(seen.user) / drawn)
+    def share_kept(region: Region) -> float:
+        drawn, seen = _draw(region, np.arange(_PILOTS, dtype=np.int64), min(preset.days, _PILOT_DAYS))
+        return len(seen.user) / drawn
+
+    kept = share_kept(with_kept(1.0))
+    while (found := share_kept(with_kept(kept))) < _CLOSE_ENOUGH * kept:
+        kept = found
+    return with_kept(kept)
 
 
 def samples_of(region: Region, first: int, end: int, days: int) -> Seen:

@@ -13,7 +13,7 @@ from shoal.schema import LAT, LON, X, Y
 
 _METRES_PER_DEGREE = 111_195
 _MOST_KM = 2_500  # from one side of a region to the other
-_HALF_TURN = 3.141592653589793
+_HALF_TURN, _HALF_TURN_DEGREES = 3.141592653589793, 180
 
 
 def antennas_at(sites: object) -> Antennas:
@@ -30,8 +30,14 @@ def antennas_at(sites: object) -> Antennas:
     if not geographic:
         return Antennas(_centred(first), _centred(second), {X: first, Y: second})
     narrowing = _cosine((float(second.min()) + float(second.max())) / 2)
-    x = _centred(first * (_METRES_PER_DEGREE * narrowing))
+    x = _centred(_unbroken(first) * (_METRES_PER_DEGREE * narrowing))
     return Antennas(x, _centred(second * _METRES_PER_DEGREE), {LAT: second, LON: first})
+
+
+def _unbroken(longitudes: Floats) -> Floats:
+    """Longitudes that go on beyond 180 degrees where the region does."""
+    across = longitudes.max() - longitudes.min() > _HALF_TURN_DEGREES
+    return np.where(longitudes < 0, longitudes + 2 * _HALF_TURN_DEGREES, longitudes) if across else longitudes
 
 
 def _centred(metres: Floats) -> Ints:
@@ -46,7 +52,7 @@ def _centred(metres: Floats) -> Ints:
 
 def _cosine(degrees: float) -> float:
     """By its series, whose sums and products are the same everywhere."""
-    squared = (degrees * _HALF_TURN / 180) ** 2
+    squared = (degrees * _HALF_TURN / _HALF_TURN_DEGREES) ** 2
     term = total = 1.0
     for n in range(1, 12):
         term = -term * squared / ((2 * n - 1) * (2 * n))

@@ -56,5 +56,8 @@ def gravity_wheel(x: Ints, y: Ints, pull: Ints, scale_m: Ints, power: int = 2) -
 
 
 def _scaled(weights: Ints) -> Ints:
-    """Weights whose total is just below the most that a running total may be."""
-    return np.maximum(weights * (_TOTAL // int(weights.sum())), 1)
+    """Weights whose total is about the most that a running total may be."""
+    total = int(weights.sum())
+    if total > _TOTAL:
+        return np.maximum(weights // -(-total // _TOTAL), 1)
+    return np.maximum(weights * (_TOTAL // total), 1)
