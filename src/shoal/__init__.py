@@ -11,12 +11,14 @@ if TYPE_CHECKING:
     from shoal.cities import make_city, make_region
     from shoal.credibility.verdict import Credibility
     from shoal.errors import InputError, ParameterError, ShoalError, UnfinishedError
+    from shoal.evaluate.comparing import Comparison, compare
     from shoal.evaluate.sweep import Sweep, sweep
     from shoal.release import Published
 
 # Where each name lives; loaded when first used, so that ``shoal --help`` need not load the compiler.
 _HOMES = {
     "Audit": "shoal.auditing.result",
+    "Comparison": "shoal.evaluate.comparing",
     "Credibility": "shoal.credibility.verdict",
     "InputError": "shoal.errors",
     "ParameterError": "shoal.errors",
@@ -27,6 +29,7 @@ _HOMES = {
     "anonymize": "shoal.api",
     "assess": "shoal.api",
     "audit": "shoal.api",
+    "compare": "shoal.evaluate.comparing",
     "make_city": "shoal.cities",
     "make_region": "shoal.cities",
     "sweep": "shoal.evaluate.sweep",
@@ -34,6 +37,7 @@ _HOMES = {
 
 __all__ = [
     "Audit",
+    "Comparison",
     "Credibility",
     "InputError",
     "ParameterError",
@@ -44,6 +48,7 @@ __all__ = [
     "anonymize",
     "assess",
     "audit",
+    "compare",
     "make_city",
     "make_region",
     "sweep",

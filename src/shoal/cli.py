@@ -356,6 +356,89 @@ def credibility(
 
 
 @app.command()
+def compare(
+    events: options.Events,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Also write the numbers: .csv or .parquet.")
+    ] = None,
+    ks: Annotated[str, typer.Option(metavar="LIST", help="Values of k.")] = "2,5,8",
+    tuples: Annotated[
+        int, typer.Option(parser=options.whole_number, metavar="N", help="How many random k-tuples.")
+    ] = 100,
+    whole_users: Annotated[
+        int,
+        typer.Option(
+            parser=options.whole_number,
+            metavar="N",
+            help="Also hide the whole trajectories of so many users, at most 1,000; 0: do not.",
+        ),
+    ] = 200,
+    cell: Annotated[str, typer.Option(help="Finest resolution in space.")] = "100m",
+    step: Annotated[str, typer.Option(help="Finest resolution in time.")] = "1min",
+    sites: options.Sites = None,
+    format: options.Format = None,
+    timezone: options.Timezone = None,
+    start: options.From = None,
+    end: options.To = None,
+    exclude_users: options.ExcludeUsers = None,
+    bbox: options.BBox = None,
+    min_days_active: options.MinDaysActive = None,
+    resample: options.Resample = None,
+    seed: Annotated[
+        int, typer.Option(parser=options.whole_number, metavar="N", help="Other tuples for another seed.")
+    ] = 0,
+    workers: options.Workers = None,
+    force: options.Force = False,
+    user_column: options.ColumnName = None,
+    time_column: options.ColumnName = None,
+    lat_column: options.ColumnName = None,
+    lon_column: options.ColumnName = None,
+    x_column: options.ColumnName = None,
+    y_column: options.ColumnName = None,
+    site_column: options.ColumnName = None,
+) -> None:
+    """Compare with static grids, W4M-L and GLOVE, as the paper does: random k-tuples, and whole trajectories."""
+    from shoal.evaluate.comparing import compare as run
+    from shoal.evaluate.telling import comparison_lines
+    from shoal.outputs import check_table, check_target, write_table
+
+    if output is not None:
+        check_table(output)
+        check_target(
+            output, [path for path in (events, sites, exclude_users) if path is not None], force=force
+        )
+    with TerminalProgress() as progress:
+        found = run(
+            events,
+            ks=[options.whole_number(value) for value in options.listed(ks)],
+            tuples=tuples,
+            whole_users=whole_users,
+            cell=cell,
+            step=step,
+            columns=options.columns(
+                user_column, time_column, lat_column, lon_column, x_column, y_column, site_column
+            ),
+            sites=sites,
+            format=format,
+            timezone=timezone,
+            start=start,
+            end=end,
+            exclude_users=exclude_users,
+            bbox=bbox,
+            min_days_active=min_days_active,
+            resample=resample,
+            seed=seed,
+            workers=workers,
+            progress=progress,
+        )
+    for warning in found.warnings:
+        say(f"Warning: {warning}")
+    if output is not None:
+        write_table(output, found.to_arrow())
+    show("\n".join(comparison_lines(found)))
+
+
+@app.command()
 def sweep(
     events: options.Events,
     output: Annotated[

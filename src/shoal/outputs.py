@@ -6,9 +6,10 @@ import json
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
@@ -21,7 +22,7 @@ from shoal.reading.projection import Plane
 from shoal.schema import MANIFEST_SUFFIX
 from shoal.writing import key_table, suffix_of, write_published
 
-KEY_SUFFIXES = (".csv", ".parquet")
+TABLE_SUFFIXES = (".csv", ".parquet")  # of the key, and of other small tables
 
 
 class Outputs(NamedTuple):
@@ -51,11 +52,8 @@ class Outputs(NamedTuple):
 def check_outputs(outputs: Outputs, inputs: Iterable[Path], *, force: bool, resume: bool) -> None:
     """Refuse outputs that could not be written in the end, or that would destroy something."""
     suffix_of(outputs.published)
-    if outputs.key is not None and outputs.key.suffix.lower() not in KEY_SUFFIXES:
-        raise InputError(
-            f"The key must end in one of {', '.join(KEY_SUFFIXES)}, found {outputs.key.suffix or 'none'!r}:"
-            " rename it."
-        )
+    if outputs.key is not None:
+        check_table(outputs.key, "The key")
     # A run that was killed while its files appeared may find some of them, and has every right to replace them.
     force = force or (resume and was_writing(outputs.checkpoint))
     sources = list(inputs)
@@ -76,6 +74,27 @@ def check_outputs(outputs: Outputs, inputs: Iterable[Path], *, force: bool, resu
             f"Found {outputs.checkpoint.name}, the checkpoint of an unfinished run:"
             " add --resume to go on with it, or remove it."
         )
+
+
+def check_table(path: Path, title: str = "The table") -> None:
+    """Refuse a small table of a kind that is not written."""
+    if path.suffix.lower() not in TABLE_SUFFIXES:
+        raise InputError(
+            f"{title} must end in one of {', '.join(TABLE_SUFFIXES)}, found {path.suffix or 'none'!r}: rename it."
+        )
+
+
+def write_table(path: Path, table: pa.Table) -> None:
+    """Write a small table that appears whole or not at all."""
+    with AtomicFiles() as files, files.open(path) as file:
+        _write_rows(table, path, file)
+
+
+def _write_rows(table: pa.Table, path: Path, file: IO[bytes]) -> None:
+    if path.suffix.lower() == ".csv":
+        pyarrow.csv.write_csv(table, file)
+    else:
+        pyarrow.parquet.write_table(table, file)
 
 
 def check_page(path: Path) -> None:
@@ -149,11 +168,7 @@ def write_outputs(
     with AtomicFiles(then="go on with --resume") as files:
         if outputs.key is not None:
             with files.open(outputs.key, mode=0o600) as file:
-                key = key_table(named, users)
-                if outputs.key.suffix.lower() == ".csv":
-                    pyarrow.csv.write_csv(key, file)
-                else:
-                    pyarrow.parquet.write_table(key, file)
+                _write_rows(key_table(named, users), outputs.key, file)
         if outputs.summary is not None:
             with files.open(outputs.summary) as file:
                 file.write(as_json(summary))

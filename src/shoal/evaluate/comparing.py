@@ -60,10 +60,21 @@ class Comparison(NamedTuple):
         return pa.Table.from_pylist([row._asdict() for row in self.rows])
 
 
-def methods(grid: Grid, seed: int) -> dict[str, Method]:
-    """The methods of the paper's table, by the names of its columns."""
-    statics = {f"static {time} {space}": Static.parse(time, space, grid) for time, space in PAPER_GRIDS}
-    return {"k-merge": KMerge(grid)} | statics | {"w4m": W4M(grid, seed=seed), "glove": Glove(grid)}
+def methods_on_tuples(grid: Grid, seed: int) -> dict[str, Method]:
+    """The columns of the paper's table. It says that GLOVE merges every tuple, so its suppression is off."""
+    return {KMerge.name: KMerge(grid), **_others(grid, seed), Glove.name: Glove(grid, limits=None)}
+
+
+def methods_on_datasets(grid: Grid, seed: int) -> dict[str, Method]:
+    """The same as their authors run them; k-merge chooses no groups."""
+    return {**_others(grid, seed), Glove.name: Glove(grid)}
+
+
+def _others(grid: Grid, seed: int) -> dict[str, Method]:
+    statics = {
+        f"{Static.name} {time} {space}": Static.parse(time, space, grid) for time, space in PAPER_GRIDS
+    }
+    return {**statics, W4M.name: W4M(grid, seed=seed)}
 
 
 def compare(
@@ -103,7 +114,6 @@ def compare(
     seed = check_count(seed, "seed", least=0)
     n_workers = check_workers(workers)
     filters = Filters.parse(bbox, min_days_active, resample)
-    compared = methods(grid, seed)
     progress.stage("reading")
     found = read_events(
         events,
@@ -123,26 +133,30 @@ def compare(
     rows = []
     for k in ks:
         drawn = draw_tuples(samples, k, n_tuples, seed)
-        for name, method in compared.items():
+        for name, method in methods_on_tuples(grid, seed).items():
             progress.stage(f"{name}, {n_tuples} tuples of {k}")
             rows.append(_on_tuples(name, method, drawn, k))
-    part = _some_users(samples, min(n_whole, samples.n_users), seed)
-    if part is not None and part.n_users >= ks[-1]:
+    n_whole = min(n_whole, samples.n_users)
+    if n_whole:
+        check_population(n_whole, ks[-1])
+        drawn_users = np.random.default_rng(seed).choice(samples.n_users, n_whole, replace=False)
         with Workers(n_workers) as threads:
-            for k in ks:
-                progress.stage(f"{OURS}, {part.n_users} users, k {k}")
-                rows.append(_ours(part, k, grid, seed, threads))
-                for name, method in compared.items():
-                    if not isinstance(method, KMerge):
-                        rows.append(_on_whole(name, method, part, k, progress))
+            rows += _whole(only(samples, drawn_users), ks, grid, seed, threads, progress)
     warnings = [*found.intake.losses, *found.intake.warnings]
-    return Comparison(rows, n_tuples, samples.n_users, 0 if part is None else part.n_users, warnings)
+    return Comparison(rows, n_tuples, samples.n_users, n_whole, warnings)
 
 
-def _some_users(samples: Samples, count: int, seed: int) -> Samples | None:
-    if count == 0:
-        return None
-    return only(samples, np.random.default_rng(seed).choice(samples.n_users, count, replace=False))
+def _whole(
+    samples: Samples, ks: Sequence[int], grid: Grid, seed: int, workers: Workers, progress: Progress
+) -> list[Compared]:
+    rows = []
+    for k in ks:
+        progress.stage(f"{OURS}, {samples.n_users} users, k {k}")
+        rows.append(_ours(samples, k, grid, seed, workers))
+        for name, method in methods_on_datasets(grid, seed).items():
+            progress.stage(f"{name}, {samples.n_users} users, k {k}")
+            rows.append(_on_dataset(name, method, samples, k, progress))
+    return rows
 
 
 def _on_tuples(name: str, method: Method, drawn: Sequence[Samples], k: int) -> Compared:
@@ -151,16 +165,22 @@ def _on_tuples(name: str, method: Method, drawn: Sequence[Samples], k: int) -> C
     return Compared(TUPLES, name, k, *found, time.perf_counter() - began)
 
 
-def _on_whole(name: str, method: Method, samples: Samples, k: int, progress: Progress) -> Compared:
+def _on_dataset(name: str, method: Method, samples: Samples, k: int, progress: Progress) -> Compared:
     began = time.perf_counter()
     result = method(samples, k, progress)
-    counts = result.counts
-    shares = (
-        number / counts.samples
-        for number in (counts.suppressed, counts.trashed, counts.created, counts.deleted)
-    )
+    seconds, n = time.perf_counter() - began, len(samples)
     return Compared(
-        WHOLE, name, k, float(result.hidden.mean()), *result.precision, *shares, time.perf_counter() - began
+        WHOLE,
+        name,
+        k,
+        float(result.hidden.mean()),
+        result.precision.time_minutes,
+        result.precision.space_km,
+        suppressed=result.counts.suppressed / n,
+        trashed=result.counts.trashed / n,
+        created=result.counts.created / n,
+        deleted=result.counts.deleted / n,
+        seconds=seconds,
     )
 
 
