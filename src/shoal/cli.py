@@ -70,10 +70,18 @@ def anonymize(
             help="1: space and time count alike; 2 buys precision in space with precision in time.",
         ),
     ] = 1.0,
-    selector: Annotated[str, typer.Option(help="How hiding sets are chosen: matching.")] = "matching",
+    selector: Annotated[
+        str, typer.Option(help="How hiding sets are chosen: matching, or spectral as in the paper.")
+    ] = "matching",
     reuse: Annotated[
         str, typer.Option(help="How often two users may hide each other: once, pair or spaced.")
     ] = "once",
+    repair: Annotated[
+        bool,
+        typer.Option(
+            "--repair", help="With spectral: suppress more, until everybody is hidden among k records."
+        ),
+    ] = False,
     sites: options.Sites = None,
     format: options.Format = None,
     timezone: options.Timezone = None,
@@ -130,6 +138,7 @@ def anonymize(
             space_weight=space_weight,
             selector=selector,
             reuse=reuse,
+            repair=repair,
             columns=columns,
             sites=sites,
             format=format,

@@ -133,7 +133,10 @@ def write_outputs(
     summary: dict[str, Any],
     check: Callable[[object], None] | None = None,
 ) -> None:
-    """Put all files of a release in place, or none; the published one last, after ``check`` was shown it."""
+    """Put all files of a release in place, or none; the published one last, after ``check`` was shown it.
+
+    What the check finds may still enter the manifest and the summary.
+    """
     notes = {name: manifest[name] for name in ("format", "promise", "grid")}
     with AtomicFiles(then="go on with --resume") as files:
         if outputs.key is not None:
@@ -143,15 +146,15 @@ def write_outputs(
                     pyarrow.csv.write_csv(key, file)
                 else:
                     pyarrow.parquet.write_table(key, file)
-        if outputs.summary is not None:
-            with files.open(outputs.summary) as file:
-                file.write(as_json(summary))
-        with files.open(outputs.manifest) as file:
-            file.write(as_json(manifest))
         with files.open(outputs.published) as file:
             write_published(file, suffix_of(outputs.published), named, grid, projection, notes)
         if check is not None:
             check(files.waiting(outputs.published))
+        if outputs.summary is not None:
+            with files.open(outputs.summary, before=outputs.published) as file:
+                file.write(as_json(summary))
+        with files.open(outputs.manifest, before=outputs.published) as file:
+            file.write(as_json(manifest))
 
 
 def as_json(content: dict[str, Any]) -> bytes:
