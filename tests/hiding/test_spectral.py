@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -111,7 +112,7 @@ def test_absence_is_a_cluster_of_its_own() -> None:
     told = {int(user): line for user, line in zip(arrays.user, history.tolist(), strict=True)}
     assert told == {0: [0, 0], 1: [0, 0], 2: [0, ABSENT], 3: [0, ABSENT], 4: [ABSENT, 0]}
     grouped, bounds = by_lineage(arrays, history)
-    groups = [sorted(grouped.user[a:b].tolist()) for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+    groups = [sorted(grouped.user[a:b].tolist()) for a, b in pairwise(bounds)]
     assert sorted(groups) == [[0, 1], [2, 3], [4]]
     assert all(grouped.place[user] == place for place, user in enumerate(grouped.user))
     clusters = {0: dict.fromkeys(range(4), 0), 1: dict.fromkeys([0, 1, 4], 0)}
@@ -129,7 +130,7 @@ def test_cycles_equal_the_literal_search(seed: int) -> None:
     wanted = greedy_cycles(range(n), lambda i, j: cost[i, j], lambda j, i: bool(allowed[j, i]), n_cycles)
     assert found == (wanted is not None)
     if wanted is not None:
-        assert {user: line for user, line in enumerate(parent.tolist())} == wanted
+        assert dict(enumerate(parent.tolist())) == wanted
 
 
 @pytest.mark.parametrize("n_cycles", [1, 2, 4])

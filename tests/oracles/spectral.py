@@ -94,5 +94,7 @@ def kte_hide(clusters, cost, k, reach, rank=None):
                 for user in group:
                     if clusters.get(epoch, {}).pop(user, None) is not None:
                         suppressed.add((user, epoch))
-        served |= {(owner, member) for owner, members in hiding_sets[window[0]].items() for member in members}
+        served.update(
+            (owner, member) for owner, members in hiding_sets[window[0]].items() for member in members
+        )
     return hiding_sets, suppressed
