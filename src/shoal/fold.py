@@ -27,9 +27,7 @@ class Selector(StrEnum):
     """How hiding sets are chosen."""
 
     MATCHING = "matching"  # the cheapest permutations of users who come and go alike
-    SPECTRAL = (
-        "spectral"  # the paper's way: greedy cycles inside clusters; guarantee 1 is given only once repaired
-    )
+    SPECTRAL = "spectral"  # the paper's way: greedy cycles inside clusters; guarantee 1 only once repaired
 
 
 class Settings(NamedTuple):

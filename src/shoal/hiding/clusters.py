@@ -11,6 +11,7 @@ from shoal.kernels.search import WindowArrays
 from shoal.samples import Floats, Int32s
 
 _FEWEST = 4  # users; fewer are one cluster
+_ROUNDS = 10  # of k-means: representatives need not be settled to the last
 
 
 class Scale(NamedTuple):
@@ -75,9 +76,10 @@ def _landmarks(n: int, wanted: int) -> Int32s:
 
 def _representatives(coordinates: Floats, seed: int, scale: Scale) -> Int32s:
     """For every user the user nearest to the mean of those it goes with."""
-    from sklearn.cluster import MiniBatchKMeans
+    from sklearn.cluster import KMeans
 
-    groups = MiniBatchKMeans(scale.representatives, random_state=seed, n_init=1).fit(coordinates)
+    wanted = min(scale.representatives, len(np.unique(coordinates, axis=0)))
+    groups = KMeans(wanted, n_init=1, max_iter=_ROUNDS, random_state=seed).fit(coordinates)
     distance = ((coordinates - groups.cluster_centers_[groups.labels_]) ** 2).sum(axis=1)
     order = np.lexsort((distance, groups.labels_))
     occurring, first = np.unique(groups.labels_[order], return_index=True)
