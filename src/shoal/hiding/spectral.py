@@ -124,59 +124,81 @@ def hide(
 ) -> Hidden:
     """Hiding sets for every window, and who is published: what the paper's algorithm leaves, repaired if asked for."""
     population = Population(timeline, n_users, clusters)
-    picks, _ = _run(timeline, n_users, rules, population, workers, tick, absent_too=False)
+
+    def run(*, absent_too: bool) -> Run:
+        return Run(timeline, n_users, rules, population, workers, absent_too=absent_too).over(timeline, tick)
+
+    last = run(absent_too=False)
     settled, absent_too = not rules.repair, False
     while not settled:
-        picks, suppressed = _run(timeline, n_users, rules, population, workers, tick, absent_too=absent_too)
-        settled, absent_too = absent_too and not suppressed, not suppressed
-    return Hidden(population.presence(), picks)
+        last = run(absent_too=absent_too)
+        settled, absent_too = absent_too and not last.suppressed_anybody, not last.suppressed_anybody
+    return Hidden(population.presence(), last.picks)
 
 
-def _run(
-    timeline: Timeline,
-    n_users: int,
-    rules: Rules,
-    population: Population,
-    workers: Workers,
-    tick: Callable[[], object],
-    *,
-    absent_too: bool,
-) -> tuple[dict[int, Picks], bool]:
+class Run:
     """One run over all windows: the hiding sets, and whether anybody was suppressed for them.
 
-    ``absent_too``: also suppress so many that those absent throughout a window are none or at least k.
+    absent_too: also suppress so many that those absent throughout a window are none or at least k.
     """
-    rank = np.random.default_rng(rules.seed).permutation(n_users).astype(np.int32)
-    history = History(n_users, rules.reuse, timeline.reach)
-    n_records = population.n_records() if absent_too else 0
-    picks: dict[int, Picks] = {}
-    anybody = False
-    live: list[EpochSlice] = []
-    for epoch, ends_stretch in timeline.turns():
-        live.append(population.slice(epoch))
-        tick()
-        if not ends_stretch and len(live) <= timeline.reach:
-            continue
-        if any(len(part.users) for part in live):
-            epochs = [LiveEpoch(part, part.raw) for part in live]
-            arrays = arrange(epochs, n_users, rank, rules.space_weight, workers)
-            labels = [(part.users, population.clusters(part.epoch)) for part in live]
-            arrays, bounds = by_lineage(arrays, cluster_histories(arrays, labels))
-            window = live[0].epoch - int(timeline.epochs[0])
-            member, hidden = lay_cycles(window, arrays, bounds, rules.k, history, workers)
-            if absent_too:
-                hidden &= ~_joining_the_absent(bounds, n_records - len(arrays.user), rules.k)
-            stays = np.repeat(hidden, np.diff(bounds))
-            owners = arrays.user[stays]
-            picks[live[0].epoch] = Picks(owners, arrays.user[member[stays]], np.zeros(len(owners), np.int32))
-            history.append(window, owners, picks[live[0].epoch].members)
-            if not stays.all():
-                anybody = True
-                for part in live:
-                    population.suppress(part.epoch, arrays.user[~stays])
-                live = [population.slice(part.epoch) for part in live]
-        live = [] if ends_stretch else live[1:]
-    return picks, anybody
+
+    def __init__(
+        self,
+        timeline: Timeline,
+        n_users: int,
+        rules: Rules,
+        population: Population,
+        workers: Workers,
+        *,
+        absent_too: bool,
+    ) -> None:
+        self.picks: dict[int, Picks] = {}
+        self.suppressed_anybody = False
+        self._n_users = n_users
+        self._first_epoch = int(timeline.epochs[0])
+        self._rules = rules
+        self._population = population
+        self._workers = workers
+        self._n_records = population.n_records() if absent_too else None
+        self._history = History(n_users, rules.reuse, timeline.reach)
+        self._rank = np.random.default_rng(rules.seed).permutation(n_users).astype(np.int32)
+
+    def over(self, timeline: Timeline, tick: Callable[[], object]) -> Run:
+        """Go through all windows; the run that was made."""
+        live: list[int] = []
+        for epoch, ends_stretch in timeline.turns():
+            live.append(epoch)
+            if ends_stretch or len(live) == timeline.reach + 1:
+                self._hide_window(live)
+                live = [] if ends_stretch else live[1:]
+            tick()
+        return self
+
+    def _hide_window(self, epochs: list[int]) -> None:
+        """Lay cycles through the lineages of a window; suppress those without."""
+        live = [self._population.slice(epoch) for epoch in epochs]
+        if not any(len(part.users) for part in live):
+            return
+        arrays, bounds = self._lineages(live)
+        window = epochs[0] - self._first_epoch
+        member, hidden = lay_cycles(window, arrays, bounds, self._rules.k, self._history, self._workers)
+        if self._n_records is not None:
+            hidden &= ~_joining_the_absent(bounds, self._n_records - len(arrays.user), self._rules.k)
+        stays = np.repeat(hidden, np.diff(bounds))
+        owners, members = arrays.user[stays], arrays.user[member[stays]]
+        self.picks[epochs[0]] = Picks(owners, members, np.zeros(len(owners), np.int32))
+        self._history.append(window, owners, members)
+        if not stays.all():
+            self.suppressed_anybody = True
+            for epoch in epochs:
+                self._population.suppress(epoch, arrays.user[~stays])
+
+    def _lineages(self, live: list[EpochSlice]) -> tuple[WindowArrays, Int64s]:
+        """The users of a window by lineage, and where each begins."""
+        weight, epochs = self._rules.space_weight, [LiveEpoch(part, part.raw) for part in live]
+        arrays = arrange(epochs, self._n_users, self._rank, weight, self._workers)
+        clusters = [(part.users, self._population.clusters(part.epoch)) for part in live]
+        return by_lineage(arrays, cluster_histories(arrays, clusters))
 
 
 def lay_cycles(
