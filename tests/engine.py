@@ -8,7 +8,7 @@ import numpy as np
 
 from shoal.anonymizing import Outcome, anonymize_samples
 from shoal.blocks import Workers
-from shoal.fold import Settings
+from shoal.fold import Selector, Settings
 from shoal.hiding.reuse import Reuse
 from shoal.journal import MemoryJournal
 from shoal.promise import Promise
@@ -46,6 +46,8 @@ def release(
     seed: int = 0,
     workers: int = 1,
     leak_price: float = Settings().leak_price,
+    selector: str = "matching",
+    repair: bool = False,
 ) -> Release:
     """Anonymize a world and take the result apart."""
     users = sorted(world)
@@ -55,7 +57,7 @@ def release(
         outcome = anonymize_samples(
             as_samples(world),
             promise,
-            Settings(weight, Reuse(reuse), seed, leak_price),
+            Settings(weight, Reuse(reuse), seed, leak_price, Selector(selector), repair),
             threads,
             journal=journal,
         )

@@ -44,9 +44,10 @@ def test_surface() -> None:
 def test_arguments_of_anonymize() -> None:
     arguments = list(inspect.signature(shoal.anonymize).parameters)
     assert arguments == [
-        "events", "k", "tau", "epsilon", "whole", "cell", "step", "space_weight", "selector", "reuse", "columns",
-        "sites", "format", "timezone", "start", "end", "exclude_users", "bbox", "min_days_active", "resample", "strict",
-        "seed", "workers", "output", "key_out", "summary_out", "force", "resume", "verify", "progress",
+        "events", "k", "tau", "epsilon", "whole", "cell", "step", "space_weight", "selector", "reuse", "repair",
+        "columns", "sites", "format", "timezone", "start", "end", "exclude_users", "bbox", "min_days_active",
+        "resample", "strict", "seed", "workers", "output", "key_out", "summary_out", "force", "resume",
+        "verify", "progress",
     ]  # fmt: skip
 
 
@@ -136,6 +137,7 @@ BAD = {
     "space_weight of a kind": {"space_weight": "1"},
     "selector": {"selector": "psychic"},
     "reuse": {"reuse": "always"},
+    "repair": {"repair": True},
     "seed": {"seed": -1},
     "seed of a kind": {"seed": 1.5},
     "workers": {"workers": 0},

@@ -192,6 +192,17 @@ def test_reuse(tmp_path: Path) -> None:
     assert not guarantees["once"]["one_window"].startswith("not given")
 
 
+def test_selector_and_repair(tmp_path: Path) -> None:
+    events = write(city(150), tmp_path / "events.parquet")
+    releases, manifests = [], []
+    for options in ((), ("--selector", "spectral"), ("--selector", "spectral", "--repair")):
+        releases.append(published(events, tmp_path / "out.parquet", *options))
+        manifests.append(json.loads((tmp_path / "out.parquet.manifest.json").read_text()))
+    assert n_boxes(releases[0]) > n_boxes(releases[1]) > n_boxes(releases[2])
+    assert [manifest["verified"] for manifest in manifests] == [True, False, True]
+    assert [manifest["parameters"]["repair"] for manifest in manifests] == [False, False, True]
+
+
 # ---- what is read ------------------------------------------------------------------------------------------------
 
 
@@ -418,7 +429,7 @@ def test_force_replaces_all_files(events: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("command", "tests", "n_options"),
-    [("anonymize", "test_cli_options.py", 29), ("audit", "test_cli_audit.py", 26)],
+    [("anonymize", "test_cli_options.py", 30), ("audit", "test_cli_audit.py", 26)],
 )
 def test_every_option_is_tested(command: str, tests: str, n_options: int) -> None:
     """Whoever adds an option adds a test."""

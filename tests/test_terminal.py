@@ -39,6 +39,9 @@ SUMMARY: dict[str, Any] = {
     "reuse": "once",
     "hiding_members": 1_234_567_890,
     "verified": True,
+    "coverage_given": True,
+    "unprotected": None,
+    "selector": "matching",
     "seconds": 123_456.7,
 }
 LABELS = ["Promise", "In", "Published", "Suppressed", "Precision", "Relaxed", "Verified", "Time"]

@@ -11,8 +11,10 @@ from shoal.blocks import Workers
 from shoal.boxes import Boxes, concatenate
 from shoal.epochs import EpochSlice, Timeline
 from shoal.errors import InputError
-from shoal.fold import Fold, Settings
+from shoal.fold import Fold, Selector, Settings
+from shoal.hiding.matching import Picks
 from shoal.hiding.neighbours import nearest_costs
+from shoal.hiding.spectral import Rules, cluster_epochs, hide
 from shoal.hiding.suppression import Presence, decide_presence
 from shoal.hiding.window import LiveEpoch, arrange
 from shoal.journal import Journal, MemoryJournal
@@ -66,20 +68,13 @@ def anonymize_samples(
     _check_span(samples, promise)
     timeline = Timeline(samples, promise)
     turns = list(timeline.turns())
-    progress.stage("finding who can hide whom", len(turns))
-    presence = decide_presence(
-        timeline,
-        samples.n_users,
-        promise,
-        lambda newest, members: _hiding_cost(newest, members, promise.k, samples.n_users, settings, workers),
-        progress.advance,
-    )
+    presence, planned = _plan(timeline, samples.n_users, promise, settings, workers, progress)
     if not presence.published:
         raise InputError(
             f"Everything would be suppressed, as no {promise.k} users come and go alike:"
             " choose a smaller k, a longer epsilon, or add users."
         )
-    fold = Fold(samples.n_users, timeline, promise, settings, workers)
+    fold = Fold(samples.n_users, timeline, promise, settings, workers, planned)
     progress.stage("hiding", len(turns))
     done = iter(journal)
     resumed = len(journal)
@@ -91,6 +86,33 @@ def anonymize_samples(
             journal.append(fold.advance(newest, ends_stretch=ends_stretch))
         progress.advance()
     return _outcome(samples, presence, journal, time.perf_counter() - began)
+
+
+def _plan(
+    timeline: Timeline,
+    n_users: int,
+    promise: Promise,
+    settings: Settings,
+    workers: Workers,
+    progress: Progress,
+) -> tuple[Presence, dict[int, Picks] | None]:
+    """Who is published when; with the paper's selector that depends on who hides whom, so that is settled as well."""
+    n_turns = sum(1 for _ in timeline.turns())
+    if settings.selector is Selector.MATCHING:
+        progress.stage("finding who can hide whom", n_turns)
+        presence = decide_presence(
+            timeline,
+            n_users,
+            promise,
+            lambda newest, members: _hiding_cost(newest, members, promise.k, n_users, settings, workers),
+            progress.advance,
+        )
+        return presence, None
+    rules = Rules(promise.k, settings.space_weight, settings.reuse, settings.seed, settings.repair)
+    progress.stage("clustering", len(timeline.epochs))
+    clusters = cluster_epochs(timeline, n_users, rules, workers, progress.advance)
+    progress.stage("laying cycles", n_turns)
+    return hide(timeline, n_users, rules, clusters, workers, progress.advance)
 
 
 def prepare(settings: Settings) -> None:

@@ -62,6 +62,7 @@ def anonymize(
     space_weight: float = 1.0,
     selector: str = "matching",
     reuse: str = "once",
+    repair: bool = False,
     columns: Mapping[str, str] | None = None,
     sites: Any = None,
     format: str | None = None,
@@ -93,11 +94,14 @@ def anonymize(
     With ``output`` the release is also written to files, ``key_out`` and ``summary_out`` among them if given, and a
     killed run goes on with ``resume``. What is published is first read back and checked, every user and every interval,
     unless ``verify`` is False.
+
+    ``selector="spectral"`` is the paper's own, which does not give guarantee 1: the check then measures what is missing
+    instead of refusing it, unless ``repair`` suppresses more until it is given.
     """
     progress = progress or Silent()
     grid = Grid.parse(cell, step)
     promise = Promise.parse(k, tau, epsilon, grid=grid, whole=whole)
-    settings = check_settings(space_weight, selector, reuse, seed)
+    settings = check_settings(space_weight, selector, reuse, seed, repair)
     n_workers = check_workers(workers)
     filters = Filters.parse(bbox, min_days_active, resample)
     outputs = _outputs(output, key_out, summary_out)
@@ -311,6 +315,8 @@ def _identity(events: Events, promise: Promise, settings: Settings) -> dict[str,
         "cell": events.grid.cell_m,
         "step": events.grid.step_s,
         "space weight": settings.space_weight,
+        "selector": str(settings.selector),
+        "repair": settings.repair,
         "reuse": str(settings.reuse),
         "seed": settings.seed,
         "version of shoal": version("shoal"),

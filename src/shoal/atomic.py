@@ -40,12 +40,13 @@ class AtomicFiles:
         return self
 
     @contextlib.contextmanager
-    def open(self, target: Path, *, mode: int = 0o666) -> Iterator[IO[bytes]]:
-        """A file to write in place of ``target``."""
+    def open(self, target: Path, *, mode: int = 0o666, before: Path | None = None) -> Iterator[IO[bytes]]:
+        """A file to write in place of ``target``; it appears after those opened earlier, or just ``before`` one."""
         remove_leftovers(target)
         unfinished = unfinished_path(target)
         descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-        self._waiting.append((unfinished, target))
+        place = [wanted for _, wanted in self._waiting].index(before) if before else len(self._waiting)
+        self._waiting.insert(place, (unfinished, target))
         with os.fdopen(descriptor, "wb") as file:
             yield file
             if not file.closed:

@@ -47,6 +47,17 @@ class Workers:
         for future in [self._threads.submit(call, begin, min(begin + size, stop)) for begin in starts]:
             future.result()
 
+    def each(self, n: int, call: Callable[[int], object], tick: Callable[[], object]) -> None:
+        """Call ``call(i)`` for every i below n, and ``tick`` after each; calls may not share out work themselves."""
+        if self._threads is None:
+            for number in range(n):
+                call(number)
+                tick()
+            return
+        for future in [self._threads.submit(call, number) for number in range(n)]:
+            future.result()
+            tick()
+
 
 def with_members(pools: Pools, raw: Pools, rows: Int64s, workers: Workers) -> Pools:
     """Each row of ``pools`` with one more user: row rows[i] of ``raw``, or nobody where that is -1."""

@@ -64,8 +64,16 @@ def anonymize(
     cell: Annotated[str, typer.Option(help="Finest resolution in space.")] = "100m",
     step: Annotated[str, typer.Option(help="Finest resolution in time.")] = "1min",
     space_weight: options.SpaceWeight = 1.0,
-    selector: Annotated[str, typer.Option(help="How hiding sets are chosen: matching.")] = "matching",
+    selector: Annotated[
+        str, typer.Option(help="How hiding sets are chosen: matching, or spectral as in the paper.")
+    ] = "matching",
     reuse: options.Reuse = "once",
+    repair: Annotated[
+        bool,
+        typer.Option(
+            "--repair", help="With spectral: suppress more, until everybody is hidden among k records."
+        ),
+    ] = False,
     sites: options.Sites = None,
     format: options.Format = None,
     timezone: options.Timezone = None,
@@ -117,6 +125,7 @@ def anonymize(
             space_weight=space_weight,
             selector=selector,
             reuse=reuse,
+            repair=repair,
             columns=columns,
             sites=sites,
             format=format,
@@ -461,7 +470,8 @@ def sweep(
         str, typer.Option(metavar="LIST", help="Values of epsilon.")
     ] = "10min,15min,30min,1h,2h",
     selectors: Annotated[
-        str, typer.Option(metavar="LIST", help="How hiding sets are chosen, side by side: matching.")
+        str,
+        typer.Option(metavar="LIST", help="How hiding sets are chosen, side by side: matching, spectral."),
     ] = "matching",
     cell: Annotated[str, typer.Option(help="Finest resolution in space.")] = "100m",
     step: Annotated[str, typer.Option(help="Finest resolution in time.")] = "1min",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
@@ -9,6 +11,7 @@ import numpy as np
 from shoal.blocks import Workers, with_members
 from shoal.boxes import Boxes, concatenate
 from shoal.epochs import EpochSlice, Timeline
+from shoal.errors import UnfinishedError
 from shoal.hiding.company import Company
 from shoal.hiding.matching import Picks, choose, no_picks
 from shoal.hiding.reuse import History, Reuse
@@ -20,17 +23,32 @@ from shoal.samples import Int32s
 _LEAKING_K = 2  # with more records left, they hardly ever all agree by accident
 
 
+class Selector(StrEnum):
+    """How hiding sets are chosen."""
+
+    MATCHING = "matching"  # the cheapest permutations of users who come and go alike
+    SPECTRAL = "spectral"  # the paper's way: greedy cycles inside clusters; guarantee 1 only once repaired
+
+
 class Settings(NamedTuple):
-    """How to keep the promise: what it costs, not whether it holds.
+    """How to keep the promise: what it costs, and with the paper's selector also whether it holds.
 
     leak_price: what to pay for an epoch less that leaks by accident, in cheapest edges; 0 for nothing
-    (docs/decisions/0006-leakage.md).
+    (docs/decisions/0006-leakage.md). repair: suppress until nobody counts on what was suppressed; only for the paper's
+    selector (docs/decisions/0009-spectral.md).
     """
 
     space_weight: float = 1.0
     reuse: Reuse = Reuse.ONCE
     seed: int = 0
     leak_price: float = 1.0
+    selector: Selector = Selector.MATCHING
+    repair: bool = False
+
+    @property
+    def gives_coverage(self) -> bool:
+        """Whether guarantee 1 holds by construction."""
+        return self.selector is Selector.MATCHING or self.repair
 
 
 class Step(NamedTuple):
@@ -45,11 +63,21 @@ class Step(NamedTuple):
 
 
 class Fold:
-    """State of the engine between two epochs: the live epochs, who has hidden whom before, and what is out."""
+    """State of the engine between two epochs: the live epochs, who has hidden whom before, and what is out.
+
+    planned: the hiding sets of every window, by its first epoch, where they are decided already.
+    """
 
     def __init__(
-        self, n_users: int, timeline: Timeline, promise: Promise, settings: Settings, workers: Workers
+        self,
+        n_users: int,
+        timeline: Timeline,
+        promise: Promise,
+        settings: Settings,
+        workers: Workers,
+        planned: Mapping[int, Picks] | None = None,
     ) -> None:
+        self._planned = planned
         self._n_users = n_users
         self._first_epoch = int(timeline.epochs[0])
         self._reach = timeline.reach
@@ -60,7 +88,7 @@ class Fold:
         self._history = History(n_users, settings.reuse, timeline.reach)
         self._company = (
             Company(n_users, self._first_epoch, timeline.reach, promise, settings.leak_price)
-            if settings.leak_price and promise.k == _LEAKING_K
+            if settings.leak_price and promise.k == _LEAKING_K and planned is None
             else None
         )
         self._rank = np.random.default_rng(settings.seed).permutation(n_users).astype(np.int32)
@@ -80,6 +108,7 @@ class Fold:
         """Take in an epoch whose window was decided, and whose boxes were published, in an earlier run."""
         self._live.append(LiveEpoch(newest, newest.raw))
         if done.picks is not None:
+            self._check_planned(done)
             settled = self._apply(done.picks, ends_stretch)
             self._remember(settled, done.boxes)
 
@@ -95,6 +124,8 @@ class Fold:
     def _decide(self) -> Picks:
         if not any(len(live.slice.users) for live in self._live):
             return no_picks(self._k)
+        if self._planned is not None:
+            return self._planned[self._live[0].slice.epoch]
         arrays = arrange(self._live, self._n_users, self._rank, self._weight, self._workers)
         return choose(self._window, arrays, self._k, self._history, self._workers, self._company)
 
@@ -108,6 +139,17 @@ class Fold:
         settled, self._live = self._live[:n_settled], self._live[n_settled:]
         return settled
 
+    def _check_planned(self, done: Step) -> None:
+        """Refuse to go on with hiding sets that are not those planned: clusters can differ between machines."""
+        if self._planned is None or done.picks is None or not len(done.picks.owners):
+            return
+        planned = self._planned.get(done.window)
+        if planned is None or not np.array_equal(planned.members, done.picks.members):
+            raise UnfinishedError(
+                "The checkpoint was made on a machine that clusters users otherwise: nothing was published;"
+                " remove the checkpoint and begin again."
+            )
+
     def _remember(self, settled: list[LiveEpoch], boxes: Boxes) -> None:
         if self._company is not None:
             self._company.note([live.slice for live in settled], boxes)
@@ -116,6 +158,5 @@ class Fold:
         """An epoch after every record took in the samples of its new members."""
         pools = live.pools
         for column in range(members.shape[1]):
-            rows = np.searchsorted(live.slice.users, members[:, column])
-            pools = with_members(pools, live.slice.raw, rows, self._workers)
+            pools = with_members(pools, live.slice.raw, live.rows(members[:, column]), self._workers)
         return live._replace(pools=pools)

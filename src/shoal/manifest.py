@@ -8,12 +8,13 @@ from importlib.metadata import version
 from typing import Any
 
 from shoal.anonymizing import Outcome
-from shoal.fold import Settings
+from shoal.fold import Selector, Settings
 from shoal.hiding.reuse import Reuse
 from shoal.promise import Grid, Promise
 from shoal.reading import Intake
 from shoal.utility import Granularity
 
+_NOT_GIVEN = "not given: samples were suppressed on which others rely (selector spectral without repair)"
 _FEW = 10  # counts below this are not told apart, for k = 2 would otherwise make "fewer than k" say "one"
 
 
@@ -42,6 +43,14 @@ def public_share(part: int, whole: int, k: int) -> float | str:
         return 0.0
     if part < few:
         return f"fewer than {few} samples"
+    return math.ceil(1000 * part / whole) / 1000
+
+
+def unprotected_share(part: int, whole: int, n_users: int, k: int) -> float | str:
+    """In which share of the intervals checked too few records fit, rounded up, unless that concerns a few users."""
+    few = max(k, _FEW)
+    if 0 < n_users < few:
+        return f"some, of fewer than {few} users"
     return math.ceil(1000 * part / whole) / 1000
 
 
@@ -87,7 +96,8 @@ def make_manifest(
         "promise": describe_promise(promise, grid),
         "grid": describe_grid(grid, crs),
         "parameters": {
-            "selector": "matching",
+            "selector": str(settings.selector),
+            "repair": settings.repair,
             "reuse": str(settings.reuse),
             "space_weight": settings.space_weight,
         },
@@ -104,18 +114,24 @@ def make_manifest(
         },
         "granularity": describe_granularity(precision),
         "guarantees": {
-            "coverage": "given",
+            "coverage": "given" if settings.gives_coverage else _NOT_GIVEN,
             "one_window": _one_window(outcome, settings, k),
-            "matching": "given",
+            "matching": "given" if settings.gives_coverage else _NOT_GIVEN,
         },
         "relaxations": public_count(outcome.relaxations, k),
         "verified": verified,
         "versions": {
             "shoal": version("shoal"),
             "python": platform.python_version(),
-            **{name: version(name) for name in ("numba", "numpy", "ortools", "pyproj")},
+            **{name: version(name) for name in _libraries(settings)},
         },
     }
+
+
+def _libraries(settings: Settings) -> tuple[str, ...]:
+    """Those on which the boxes may depend."""
+    needed = ("numba", "numpy", "ortools", "pyproj")
+    return needed if settings.selector is Selector.MATCHING else (*needed, "scikit-learn", "scipy")
 
 
 def _one_window(outcome: Outcome, settings: Settings, k: int) -> str:

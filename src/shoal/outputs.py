@@ -163,21 +163,24 @@ def write_outputs(
     summary: dict[str, Any],
     check: Callable[[object], None] | None = None,
 ) -> None:
-    """Put all files of a release in place, or none; the published one last, after ``check`` was shown it."""
+    """Put all files of a release in place, or none; the published one last, after ``check`` was shown it.
+
+    What the check finds may still enter the manifest and the summary.
+    """
     notes = {name: manifest[name] for name in ("format", "promise", "grid")}
     with AtomicFiles(then="go on with --resume") as files:
         if outputs.key is not None:
             with files.open(outputs.key, mode=0o600) as file:
                 _write_rows(key_table(named, users), outputs.key, file)
-        if outputs.summary is not None:
-            with files.open(outputs.summary) as file:
-                file.write(as_json(summary))
-        with files.open(outputs.manifest) as file:
-            file.write(as_json(manifest))
         with files.open(outputs.published) as file:
             write_published(file, suffix_of(outputs.published), named, grid, projection, notes)
         if check is not None:
             check(files.waiting(outputs.published))
+        if outputs.summary is not None:
+            with files.open(outputs.summary, before=outputs.published) as file:
+                file.write(as_json(summary))
+        with files.open(outputs.manifest, before=outputs.published) as file:
+            file.write(as_json(manifest))
 
 
 def as_json(content: dict[str, Any]) -> bytes:

@@ -3,24 +3,41 @@
 from __future__ import annotations
 
 import os
+from importlib.util import find_spec
 from numbers import Integral, Real
 
 from shoal.errors import InputError, ParameterError
-from shoal.fold import Settings
+from shoal.fold import Selector, Settings
 from shoal.hiding.reuse import Reuse
 from shoal.promise import Grid, Promise
 from shoal.reading import PublishedTable
 
 
-def check_settings(space_weight: float, selector: str, reuse: str, seed: int) -> Settings:
+def check_settings(
+    space_weight: float, selector: str, reuse: str, seed: int, repair: bool = False
+) -> Settings:
     """How to hide."""
-    if selector != "matching":
-        raise ParameterError(f"selector must be matching, got {selector!r}.")
+    if selector not in set(Selector):
+        raise ParameterError(f"selector must be one of {', '.join(Selector)}, got {selector!r}.")
+    if selector == Selector.SPECTRAL and find_spec("sklearn") is None:
+        raise ParameterError(
+            "selector spectral needs scikit-learn, which is not installed: pip install 'shoal[spectral]'."
+        )
+    if repair and selector != Selector.SPECTRAL:
+        raise ParameterError(
+            f"repair goes with selector spectral, got selector {selector}, which needs none: leave it out."
+        )
     if reuse not in set(Reuse):
         raise ParameterError(f"reuse must be one of {', '.join(Reuse)}, got {reuse!r}.")
     if not isinstance(space_weight, Real) or not 0 <= space_weight <= 4:
         raise ParameterError(f"space weight must be a number from 0 to 4, got {space_weight!r}.")
-    return Settings(float(space_weight), Reuse(reuse), check_count(seed, "seed", least=0))
+    return Settings(
+        float(space_weight),
+        Reuse(reuse),
+        check_count(seed, "seed", least=0),
+        selector=Selector(selector),
+        repair=bool(repair),
+    )
 
 
 def check_count(number: int, name: str, *, least: int, most: int | None = None) -> int:

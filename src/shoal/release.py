@@ -87,7 +87,7 @@ class Published:
             crs=None if projection is None else projection.crs,
             settings=self.settings,
             intake=self.events.intake,
-            verified=self.verified,
+            verified=self.verified and self.settings.gives_coverage,
         )
 
     @cached_property
@@ -116,8 +116,12 @@ class Published:
             "cost_per_box": precision["cost_per_box"],
             "hiding_members": outcome.picks,
             "relaxations": outcome.relaxations,
-            "verified": self.verified,
+            "verified": self.verified and self.settings.gives_coverage,
+            "coverage_given": self.settings.gives_coverage,
+            "unprotected": None,
             "seconds": round(outcome.seconds, 3),
+            "selector": str(self.settings.selector),
+            "repair": self.settings.repair,
             "reuse": str(self.settings.reuse),
             "seed": self.settings.seed,
         }

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.errors import UnfinishedError
 from shoal.telling import labelled
-from shoal.wording import duration, short
+from shoal.wording import duration, percent, short
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
@@ -121,7 +121,7 @@ def show_summary(summary: dict[str, Any], promise: Promise, grid: Grid, output: 
 def summary_lines(summary: dict[str, Any], promise: Promise, grid: Grid, output: Path) -> list[str]:
     """The summary line by line: labels on the left, parts without content left out."""
     parts = {
-        "Promise": [promise_in_words(promise, grid, once=summary["reuse"] != "spaced")],
+        "Promise": _promise(summary, promise, grid),
         "In": _intake(summary),
         "Published": [f"{summary['records']:,} records with {summary['boxes']:,} boxes", f"in {output.name}"],
         "Suppressed": _suppression(summary),
@@ -131,6 +131,16 @@ def summary_lines(summary: dict[str, Any], promise: Promise, grid: Grid, output:
         "Time": [f"{summary['seconds']:.1f} s"],
     }
     return labelled(parts)
+
+
+def _promise(summary: dict[str, Any], promise: Promise, grid: Grid) -> list[str]:
+    words = promise_in_words(promise, grid, once=summary["reuse"] != "spaced")
+    if summary["coverage_given"]:
+        return [words]
+    return [
+        f"guarantee 1 not given (selector {summary['selector']}): not everybody is hidden",
+        f"meant: {words}",
+    ]
 
 
 def _intake(summary: dict[str, Any]) -> list[str]:
@@ -176,9 +186,10 @@ def _suppression(summary: dict[str, Any]) -> list[str]:
         return ["nothing"]
     lines = [f"{n:,} samples ({short(100 * summary['suppressed_share'])} %)"]
     if summary["suppressed_rare_presence"]:
-        lines.append(
-            f"{summary['suppressed_rare_presence']:,} of users who came and went unlike anybody else"
-        )
+        who = "who came and went unlike anybody else"
+        if summary["selector"] == "spectral":
+            who = "for a while, in groups too small or with too few new partners"
+        lines.append(f"{summary['suppressed_rare_presence']:,} of users {who}")
     if summary["suppressed_users"]:
         lines.append(f"all samples of {summary['suppressed_users']:,} users: they have no record")
     return lines
@@ -195,6 +206,16 @@ def _relaxations(summary: dict[str, Any]) -> list[str]:
 
 
 def _verification(summary: dict[str, Any], promise: Promise) -> str:
+    missing = summary["unprotected"]
+    if missing is not None:
+        strict, tolerant = (
+            percent(missing[attacker] / missing["intervals"]) for attacker in ("strict", "gap_tolerant")
+        )
+        return (
+            f"no: guarantee 1 not given. Read back and measured: fewer than {promise.k} records fit in {strict} of"
+            f" all intervals (strict attacker), in {tolerant} (gap-tolerant); users concerned:"
+            f" {missing['users']:,}. --repair suppresses more, until nobody is"
+        )
     if not summary["verified"]:
         return "no, as asked (--no-verify)"
     return f"yes: read back, every user and every interval checked; at least {promise.k} records fit"

@@ -21,6 +21,12 @@ class LiveEpoch(NamedTuple):
     slice: EpochSlice
     pools: Pools
 
+    def rows(self, users: Int32s) -> Int64s:
+        """Where the samples of some users are; -1 for users suppressed here."""
+        row = np.searchsorted(self.slice.users, users)
+        there = self.slice.users[np.minimum(row, len(self.slice.users) - 1)] == users
+        return np.where(there, row, -1)
+
 
 def arrange(
     epochs: list[LiveEpoch], n_users: int, rank: Int32s, weight: float, workers: Workers
