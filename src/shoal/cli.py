@@ -42,6 +42,7 @@ def _welcome(
 
 
 @app.command()
+@options.reads_events
 def anonymize(
     events: options.Events,
     output: Annotated[
@@ -74,15 +75,6 @@ def anonymize(
             "--repair", help="With spectral: suppress more, until everybody is hidden among k records."
         ),
     ] = False,
-    sites: options.Sites = None,
-    format: options.Format = None,
-    timezone: options.Timezone = None,
-    start: options.From = None,
-    end: options.To = None,
-    exclude_users: options.ExcludeUsers = None,
-    bbox: options.BBox = None,
-    min_days_active: options.MinDaysActive = None,
-    resample: options.Resample = None,
     key_out: Annotated[
         Path | None, typer.Option(help="Also write which record is whose (secret): .csv or .parquet.")
     ] = None,
@@ -99,20 +91,12 @@ def anonymize(
     json_out: Annotated[
         str | None, typer.Option("--json", help="Write the summary as JSON to a file, or - for stdout.")
     ] = None,
-    user_column: options.ColumnName = None,
-    time_column: options.ColumnName = None,
-    lat_column: options.ColumnName = None,
-    lon_column: options.ColumnName = None,
-    x_column: options.ColumnName = None,
-    y_column: options.ColumnName = None,
-    site_column: options.ColumnName = None,
+    *,
+    reading: dict[str, Any],
 ) -> None:
     """Publish EVENTS so that everybody is hidden among at least k records."""
     from shoal.api import anonymize as run
 
-    columns = options.columns(
-        user_column, time_column, lat_column, lon_column, x_column, y_column, site_column
-    )
     with TerminalProgress() as progress:
         published = run(
             events,
@@ -126,16 +110,7 @@ def anonymize(
             selector=selector,
             reuse=reuse,
             repair=repair,
-            columns=columns,
-            sites=sites,
-            format=format,
-            timezone=timezone,
-            start=start,
-            end=end,
-            exclude_users=exclude_users,
-            bbox=bbox,
-            min_days_active=min_days_active,
-            resample=resample,
+            **reading,
             strict=strict,
             seed=seed,
             workers=workers,
@@ -156,6 +131,7 @@ def anonymize(
 
 
 @app.command()
+@options.reads_events
 def audit(
     events: options.Events,
     published: Annotated[
@@ -182,21 +158,6 @@ def audit(
     crs: Annotated[
         str | None, typer.Option(help="Coordinate system of a file that does not tell it, e.g. EPSG:3035.")
     ] = None,
-    sites: options.Sites = None,
-    format: options.Format = None,
-    timezone: Annotated[
-        str | None,
-        typer.Option(
-            help="Zone of times that come without one, and of the hours at home and at work; that of the format,"
-            " or UTC, unless given."
-        ),
-    ] = None,
-    start: options.From = None,
-    end: options.To = None,
-    exclude_users: options.ExcludeUsers = None,
-    bbox: options.BBox = None,
-    min_days_active: options.MinDaysActive = None,
-    resample: options.Resample = None,
     attacks: Annotated[
         int,
         typer.Option(parser=options.whole_number, metavar="N", help="How many attacks to draw of each kind."),
@@ -212,13 +173,8 @@ def audit(
     json_out: Annotated[
         str | None, typer.Option("--json", help="Write everything as JSON to a file, or - for stdout.")
     ] = None,
-    user_column: options.ColumnName = None,
-    time_column: options.ColumnName = None,
-    lat_column: options.ColumnName = None,
-    lon_column: options.ColumnName = None,
-    x_column: options.ColumnName = None,
-    y_column: options.ColumnName = None,
-    site_column: options.ColumnName = None,
+    *,
+    reading: dict[str, Any],
 ) -> None:
     """Attack PUBLISHED, knowing EVENTS, and say what is and is not protected. Exit code 1: the promise is broken."""
     from shoal.api import audit as run
@@ -227,7 +183,7 @@ def audit(
 
     report = None if json_out in (None, "-") else Path(json_out or "")
     if report is not None:
-        given = [events, published, Outputs(published).manifest, key, sites, exclude_users]
+        given = [*options.inputs(events, reading), published, Outputs(published).manifest, key]
         check_target(report, [path for path in given if path is not None], force=force)
     with TerminalProgress() as progress:
         found = run(
@@ -241,18 +197,7 @@ def audit(
             cell=cell,
             step=step,
             crs=crs,
-            columns=options.columns(
-                user_column, time_column, lat_column, lon_column, x_column, y_column, site_column
-            ),
-            sites=sites,
-            format=format,
-            timezone=timezone,
-            start=start,
-            end=end,
-            exclude_users=exclude_users,
-            bbox=bbox,
-            min_days_active=min_days_active,
-            resample=resample,
+            **reading,
             attacks=attacks,
             seed=seed,
             workers=workers,
@@ -272,6 +217,7 @@ def audit(
 
 
 @app.command()
+@options.reads_events
 def credibility(
     events: options.Events,
     output: Annotated[
@@ -283,21 +229,6 @@ def credibility(
     cell: Annotated[
         str, typer.Option(help="What counts as one place; finer than antennas are apart.")
     ] = "100m",
-    sites: options.Sites = None,
-    format: options.Format = None,
-    timezone: Annotated[
-        str | None,
-        typer.Option(
-            help="Zone of times that come without one, and of the hours of the day; that of the format, or UTC,"
-            " unless given."
-        ),
-    ] = None,
-    start: options.From = None,
-    end: options.To = None,
-    exclude_users: options.ExcludeUsers = None,
-    bbox: options.BBox = None,
-    min_days_active: options.MinDaysActive = None,
-    resample: options.Resample = None,
     seed: Annotated[
         int,
         typer.Option(parser=options.whole_number, metavar="N", help="Other points for another seed."),
@@ -307,13 +238,8 @@ def credibility(
     json_out: Annotated[
         str | None, typer.Option("--json", help="Write all figures as JSON to a file, or - for stdout.")
     ] = None,
-    user_column: options.ColumnName = None,
-    time_column: options.ColumnName = None,
-    lat_column: options.ColumnName = None,
-    lon_column: options.ColumnName = None,
-    x_column: options.ColumnName = None,
-    y_column: options.ColumnName = None,
-    site_column: options.ColumnName = None,
+    *,
+    reading: dict[str, Any],
 ) -> None:
     """Say whether EVENTS look like people with phones. Exit code 1: a statistic lies outside its band."""
     from shoal.api import assess
@@ -321,7 +247,7 @@ def credibility(
     from shoal.outputs import as_json, check_page, check_target, write_whole
 
     report = None if json_out in (None, "-") else Path(json_out or "")
-    given = [path for path in (events, real, sites, exclude_users) if path is not None]
+    given = [*options.inputs(events, reading), *([] if real is None else [real])]
     if output is not None:
         check_page(output)
         check_target(output, given, force=force)
@@ -332,18 +258,7 @@ def credibility(
             events,
             real=real,
             cell=cell,
-            columns=options.columns(
-                user_column, time_column, lat_column, lon_column, x_column, y_column, site_column
-            ),
-            sites=sites,
-            format=format,
-            timezone=timezone,
-            start=start,
-            end=end,
-            exclude_users=exclude_users,
-            bbox=bbox,
-            min_days_active=min_days_active,
-            resample=resample,
+            **reading,
             seed=seed,
             workers=workers,
             progress=progress,
@@ -365,6 +280,7 @@ def credibility(
 
 
 @app.command()
+@options.reads_events
 def compare(
     events: options.Events,
     output: Annotated[
@@ -384,27 +300,13 @@ def compare(
     ] = 200,
     cell: Annotated[str, typer.Option(help="Finest resolution in space.")] = "100m",
     step: Annotated[str, typer.Option(help="Finest resolution in time.")] = "1min",
-    sites: options.Sites = None,
-    format: options.Format = None,
-    timezone: options.Timezone = None,
-    start: options.From = None,
-    end: options.To = None,
-    exclude_users: options.ExcludeUsers = None,
-    bbox: options.BBox = None,
-    min_days_active: options.MinDaysActive = None,
-    resample: options.Resample = None,
     seed: Annotated[
         int, typer.Option(parser=options.whole_number, metavar="N", help="Other tuples for another seed.")
     ] = 0,
     workers: options.Workers = None,
     force: options.Force = False,
-    user_column: options.ColumnName = None,
-    time_column: options.ColumnName = None,
-    lat_column: options.ColumnName = None,
-    lon_column: options.ColumnName = None,
-    x_column: options.ColumnName = None,
-    y_column: options.ColumnName = None,
-    site_column: options.ColumnName = None,
+    *,
+    reading: dict[str, Any],
 ) -> None:
     """Compare with static grids, W4M-L and GLOVE, as the paper does: random k-tuples, and whole trajectories."""
     from shoal.evaluate.comparing import compare as run
@@ -413,9 +315,7 @@ def compare(
 
     if output is not None:
         check_table(output)
-        check_target(
-            output, [path for path in (events, sites, exclude_users) if path is not None], force=force
-        )
+        check_target(output, options.inputs(events, reading), force=force)
     with TerminalProgress() as progress:
         found = run(
             events,
@@ -424,18 +324,7 @@ def compare(
             whole_users=whole_users,
             cell=cell,
             step=step,
-            columns=options.columns(
-                user_column, time_column, lat_column, lon_column, x_column, y_column, site_column
-            ),
-            sites=sites,
-            format=format,
-            timezone=timezone,
-            start=start,
-            end=end,
-            exclude_users=exclude_users,
-            bbox=bbox,
-            min_days_active=min_days_active,
-            resample=resample,
+            **reading,
             seed=seed,
             workers=workers,
             progress=progress,
@@ -448,6 +337,7 @@ def compare(
 
 
 @app.command()
+@options.reads_events
 def sweep(
     events: options.Events,
     output: Annotated[
@@ -477,26 +367,12 @@ def sweep(
     step: Annotated[str, typer.Option(help="Finest resolution in time.")] = "1min",
     space_weight: options.SpaceWeight = 1.0,
     reuse: options.Reuse = "once",
-    sites: options.Sites = None,
-    format: options.Format = None,
-    timezone: options.Timezone = None,
-    start: options.From = None,
-    end: options.To = None,
-    exclude_users: options.ExcludeUsers = None,
-    bbox: options.BBox = None,
-    min_days_active: options.MinDaysActive = None,
-    resample: options.Resample = None,
     seed: options.Seed = 0,
     workers: options.Workers = None,
     resume: options.Resume = False,
     force: options.Force = False,
-    user_column: options.ColumnName = None,
-    time_column: options.ColumnName = None,
-    lat_column: options.ColumnName = None,
-    lon_column: options.ColumnName = None,
-    x_column: options.ColumnName = None,
-    y_column: options.ColumnName = None,
-    site_column: options.ColumnName = None,
+    *,
+    reading: dict[str, Any],
 ) -> None:
     """Measure precision and suppression under many promises: versus tau, k and epsilon, and over a week."""
     from shoal.evaluate.store import checkpoint_of, remove
@@ -505,8 +381,7 @@ def sweep(
     from shoal.outputs import check_folder
     from shoal.report.sweeps import write_sweep
 
-    given = [path for path in (events, sites, exclude_users) if path is not None]
-    check_folder(output, given, force=force)
+    check_folder(output, options.inputs(events, reading), force=force)
     checkpoint = checkpoint_of(output)
     with TerminalProgress() as progress:
         found = run(
@@ -522,18 +397,7 @@ def sweep(
             step=step,
             space_weight=space_weight,
             reuse=reuse,
-            columns=options.columns(
-                user_column, time_column, lat_column, lon_column, x_column, y_column, site_column
-            ),
-            sites=sites,
-            format=format,
-            timezone=timezone,
-            start=start,
-            end=end,
-            exclude_users=exclude_users,
-            bbox=bbox,
-            min_days_active=min_days_active,
-            resample=resample,
+            **reading,
             seed=seed,
             workers=workers,
             checkpoint=checkpoint,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -49,7 +51,9 @@ Format = Annotated[
 ]
 Timezone = Annotated[
     str | None,
-    typer.Option(help="Zone of times that come without one; that of the format, or UTC, unless given."),
+    typer.Option(
+        help="Zone of times that come without one, and of hours of the day; that of the format, or UTC, unless given."
+    ),
 ]
 From = Annotated[str | None, typer.Option("--from", help="Leave out events before this time.")]
 To = Annotated[str | None, typer.Option("--to", help="Leave out events from this time on.")]
@@ -96,7 +100,45 @@ def listed(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
-def columns(*names: str | None) -> dict[str, str]:
-    """Roles of columns, in the order user, time, lat, lon, x, y, site, with the names given for them."""
-    roles = ("user", "time", "lat", "lon", "x", "y", "site")
-    return {role: name for role, name in zip(roles, names, strict=True) if name is not None}
+_ROLES = ("user", "time", "lat", "lon", "x", "y", "site")
+_READING: dict[str, Any] = {
+    "sites": Sites,
+    "format": Format,
+    "timezone": Timezone,
+    "start": From,
+    "end": To,
+    "exclude_users": ExcludeUsers,
+    "bbox": BBox,
+    "min_days_active": MinDaysActive,
+    "resample": Resample,
+}
+
+
+def reads_events(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command all options of how events are read; it gets them as ``reading``, ready for the library."""
+    own = inspect.signature(command, eval_str=True).parameters
+    columns = {f"{role}_column": role for role in _ROLES}
+    shared = {**_READING, **dict.fromkeys(columns, ColumnName)}
+    added = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=option)
+        for name, option in shared.items()
+    ]
+    parameters = [*(parameter for name, parameter in own.items() if name != "reading"), *added]
+
+    def called(**given: Any) -> None:
+        named = {role: given.pop(column) for column, role in columns.items()}
+        reading = {name: given.pop(name) for name in _READING}
+        reading["columns"] = {role: name for role, name in named.items() if name is not None}
+        command(**given, reading=reading)
+
+    called.__name__, called.__doc__ = command.__name__, command.__doc__
+    called.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    vars(called)["__signature__"] = inspect.Signature(
+        [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in parameters]
+    )
+    return called
+
+
+def inputs(events: Path, reading: Mapping[str, Any]) -> list[Path]:
+    """The files that a command reads."""
+    return [path for path in (events, reading["sites"], reading["exclude_users"]) if path is not None]

@@ -8,11 +8,11 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shoal.auditing.truthfulness import held_samples
 from shoal.boxes import Boxes
 from shoal.promise import Grid, Promise
 from shoal.report.story import choose_story, fitting_records
 from shoal.samples import Samples, samples_from_columns
-from shoal.utility import published_mask
 
 Point = tuple[int, int, int]
 Span = tuple[int, int, int, int, int, int]
@@ -73,7 +73,7 @@ def test_fitting_records_and_published_samples(
         any(inside((int(t), int(x), int(y)), span) for span in records[user])
         for user, t, x, y in zip(samples.user, samples.t, samples.x, samples.y, strict=True)
     ]
-    assert published_mask(samples, boxes).tolist() == published
+    assert held_samples(samples, boxes).tolist() == published
 
 
 def test_only_boxes_wholly_inside_the_interval_can_contradict() -> None:

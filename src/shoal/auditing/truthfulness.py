@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.auditing.records import Target, make_trails
+from shoal.auditing.records import Target, make_records, make_shelves, make_trails
 from shoal.blocks import Workers
+from shoal.boxes import NONE, Boxes
 from shoal.kernels.truth import find_held
 from shoal.promise import Grid
 from shoal.reading.zones import Zone
@@ -76,6 +77,20 @@ def check_truthfulness(
         by_activity=_parts(quarter[samples.user], published, _QUARTERS),
         by_hour=_parts(hour, published, _HOURS),
     )
+
+
+def held_samples(samples: Samples, boxes: Boxes) -> Bools:
+    """Which samples lie in a box of their own user's record."""
+    published = np.zeros(len(samples), np.bool_)
+    if not boxes.n_boxes:
+        return published
+    own = np.full(samples.n_users, NONE, np.int64)
+    owners = np.unique(boxes.owner)
+    own[owners] = np.arange(len(owners))
+    filled = np.zeros(boxes.n_boxes, np.bool_)
+    shelves = make_shelves(make_records(boxes))
+    find_held(make_trails(samples), shelves, own, 0, samples.n_users, published, filled)
+    return published
 
 
 def _parts(part: np.typing.NDArray[np.int64], published: Bools, n: int) -> list[Part]:

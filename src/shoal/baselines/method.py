@@ -8,9 +8,8 @@ from typing import ClassVar, NamedTuple, Protocol
 import numpy as np
 
 from shoal.anonymizing import check_population
-from shoal.auditing.records import make_records, make_shelves, make_trails
-from shoal.boxes import NONE, Boxes
-from shoal.kernels.truth import find_held
+from shoal.auditing.truthfulness import held_samples
+from shoal.boxes import Boxes
 from shoal.progress import Progress
 from shoal.promise import Grid, Promise
 from shoal.samples import Bools, Floats, Int32s, Int64s, Samples
@@ -103,23 +102,9 @@ def check_k(samples: Samples, k: int) -> None:
 
 def generalized(samples: Samples, k: int, boxes: Boxes, group: Int32s, grid: Grid) -> Anonymized:
     """The result of a method that publishes boxes: what lies in none of its user's is suppressed."""
-    published = int(held(samples, boxes).sum())
+    published = int(held_samples(samples, boxes).sum())
     counts = Counts(len(samples), published, suppressed=len(samples) - published)
     return Anonymized(k, boxes, group, counts, _spans(boxes, grid))
-
-
-def held(samples: Samples, boxes: Boxes) -> Bools:
-    """Which samples lie in a box of their own user's record."""
-    published = np.zeros(len(samples), np.bool_)
-    if not boxes.n_boxes:
-        return published
-    own = np.full(samples.n_users, NONE, np.int64)
-    owners = np.unique(boxes.owner)
-    own[owners] = np.arange(len(owners))
-    filled = np.zeros(boxes.n_boxes, np.bool_)
-    shelves = make_shelves(make_records(boxes))
-    find_held(make_trails(samples), shelves, own, 0, samples.n_users, published, filled)
-    return published
 
 
 def records_of_groups(members: list[Int32s], record: list[Boxes], n_users: int) -> tuple[Boxes, Int32s]:

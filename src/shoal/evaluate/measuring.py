@@ -7,11 +7,12 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.anonymizing import Outcome
+from shoal.auditing.truthfulness import held_samples
 from shoal.evaluate.points import Point
 from shoal.promise import Grid
 from shoal.reading.zones import Zone
 from shoal.samples import Floats, Int64s, Samples
-from shoal.utility import granularity, published_mask
+from shoal.utility import granularity
 
 WEEK_H = 168
 _HOUR_S = 3_600
@@ -77,7 +78,7 @@ def measure_hours(samples: Samples, outcome: Outcome, selector: str, grid: Grid,
     of_sample = _hour_of_week(samples.t, grid, zone)
     of_box = _hour_of_week(boxes.t0, grid, zone)
     n_samples = np.bincount(of_sample, minlength=WEEK_H)
-    n_kept = np.bincount(of_sample[published_mask(samples, boxes)], minlength=WEEK_H)
+    n_kept = np.bincount(of_sample[held_samples(samples, boxes)], minlength=WEEK_H)
     n_boxes = np.bincount(of_box, minlength=WEEK_H)
     space = _means(of_box, boxes.cells() * np.float64(grid.cell_m / 1000), n_boxes)
     time = _means(of_box, (boxes.t1 - boxes.t0 + 1) * np.float64(grid.step_s / 60), n_boxes)

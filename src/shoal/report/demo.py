@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
+from shoal.auditing.truthfulness import held_samples
 from shoal.boxes import Boxes
 from shoal.promise import Grid, Promise
 from shoal.report import figures
 from shoal.report.pages import page_environment
 from shoal.report.story import Story, choose_story
 from shoal.samples import Samples
-from shoal.utility import published_mask
 
 
 def write_demo_page(
@@ -132,7 +132,7 @@ def _precision(boxes: Boxes, grid: Grid, summary: dict[str, Any]) -> dict[str, M
 
 
 def _hours(samples: Samples, boxes: Boxes, grid: Grid) -> dict[str, Any]:
-    published = published_mask(samples, boxes)
+    published = held_samples(samples, boxes)
     hour = (samples.t * grid.step_s // 3_600) % 24
     any_lost = not bool(published.all())
     return {
