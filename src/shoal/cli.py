@@ -288,8 +288,15 @@ def compare(
     ] = None,
     ks: Annotated[str, typer.Option(metavar="LIST", help="Values of k.")] = "2,5,8",
     tuples: Annotated[
-        int, typer.Option(parser=options.whole_number, metavar="N", help="How many random k-tuples.")
+        int, typer.Option(parser=options.whole_number, metavar="N", help="How many k-tuples.")
     ] = 100,
+    drawn: Annotated[
+        str,
+        typer.Option(
+            metavar="random|near",
+            help="Tuples of random users; near: of one with those cheapest to hide among.",
+        ),
+    ] = "random",
     whole_users: Annotated[
         int,
         typer.Option(
@@ -321,6 +328,7 @@ def compare(
             events,
             ks=[options.whole_number(value) for value in options.listed(ks)],
             tuples=tuples,
+            drawn=drawn,
             whole_users=whole_users,
             cell=cell,
             step=step,

@@ -10,8 +10,10 @@ import pytest
 import shoal
 from shoal.baselines import Glove, KMerge, draw_tuples, on_tuples
 from shoal.baselines.tuples import only
+from shoal.blocks import Workers
 from shoal.errors import InputError, ParameterError
 from shoal.evaluate.comparing import compare
+from shoal.evaluate.drawing import Draw, draw
 from shoal.promise import Grid
 from shoal.reading import read_events
 
@@ -84,3 +86,36 @@ def test_bad_wishes(wishes: dict[str, object], words: str, city) -> None:
     with pytest.raises((ParameterError, InputError)) as caught:
         compare(city, **({"tuples": 2} | wishes))
     assert words in str(caught.value)
+
+
+def cost_of_merging(samples, *users: int) -> int:
+    return int(KMerge()(only(samples, np.array(users)), len(users)).boxes.cost().sum())
+
+
+def test_near_tuples_are_a_user_with_those_cheapest_to_merge_with(city) -> None:
+    samples = read_events(city, grid=Grid()).samples
+    with Workers(1) as workers:
+        drawn = draw(Draw.NEAR, samples, (2, 4), 5, 3, workers)
+    first = np.random.default_rng(3).permutation(samples.n_users)[:5]
+    for user, pair, four in zip(first.tolist(), drawn[2], drawn[4], strict=True):
+        others = [other for other in range(samples.n_users) if other != user]
+        costs = sorted((cost_of_merging(samples, user, other), other) for other in others)
+        nearest = [samples.users[other] for _, other in costs[:3]]
+        assert set(pair.users) == {samples.users[user], nearest[0]}
+        assert set(four.users) == {samples.users[user], *nearest}
+
+
+def test_more_near_tuples_than_users() -> None:
+    with Workers(1) as workers:
+        samples = read_events(shoal.make_city(5), grid=Grid()).samples
+        drawn = draw(Draw.NEAR, samples, (2,), 12, 0, workers)[2]
+    assert len(drawn) == 12
+    assert all(members.n_users == 2 for members in drawn)
+
+
+def test_near_tuples_lose_less(city) -> None:
+    near = compare(city, ks=(2,), tuples=6, drawn="near", whole_users=0, seed=4)
+    random = compare(city, ks=(2,), tuples=6, whole_users=0, seed=4)
+    assert near.rows[0].space_km < random.rows[0].space_km
+    with pytest.raises(ParameterError, match="drawn must be one of random, near, got 'far'"):
+        compare(city, drawn="far")

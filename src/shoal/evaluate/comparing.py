@@ -11,10 +11,11 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.anonymizing import anonymize_samples, check_population, prepare
-from shoal.baselines import PAPER_GRIDS, W4M, Glove, KMerge, Method, Static, draw_tuples, on_tuples
+from shoal.baselines import PAPER_GRIDS, W4M, Glove, KMerge, Method, Static, on_tuples
 from shoal.baselines.tuples import only
 from shoal.blocks import Workers
 from shoal.errors import ParameterError
+from shoal.evaluate.drawing import Draw, draw
 from shoal.fold import Settings
 from shoal.parameters import check_count, check_workers
 from shoal.progress import Progress, Silent
@@ -50,6 +51,7 @@ class Comparison(NamedTuple):
     """All rows, and how many tuples and users they are of."""
 
     rows: list[Compared]
+    drawn: Draw
     n_tuples: int
     n_users: int
     n_whole_users: int
@@ -82,6 +84,7 @@ def compare(
     *,
     ks: Sequence[int] = KS,
     tuples: int = 100,
+    drawn: str = Draw.RANDOM,
     whole_users: int = 200,
     cell: str = "100m",
     step: str = "1min",
@@ -99,8 +102,9 @@ def compare(
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
-    """Every method of the paper's table on the same random k-tuples, and on ``whole_users`` users drawn at random.
+    """Every method of the paper's table on the same k-tuples, and on ``whole_users`` users drawn at random.
 
+    ``drawn``: tuples of ``random`` users, or ``near``, a random user with those cheapest to hide among.
     ``whole_users`` 0 leaves the latter out. k-merge chooses no groups, so there shoal itself stands in its place, with
     whole trajectories promised.
     """
@@ -109,6 +113,8 @@ def compare(
     if not ks:
         raise ParameterError("ks must name at least one k, got none.")
     ks = sorted({Promise(k, None, None).k for k in ks})
+    if drawn not in set(Draw):
+        raise ParameterError(f"drawn must be one of {', '.join(Draw)}, got {drawn!r}.")
     n_tuples = check_count(tuples, "tuples", least=1)
     n_whole = check_count(whole_users, "whole users", least=0, most=MOST_WHOLE)
     seed = check_count(seed, "seed", least=0)
@@ -130,20 +136,22 @@ def compare(
     )
     samples = found.samples
     check_population(samples.n_users, ks[-1])
-    rows = []
-    for k in ks:
-        drawn = draw_tuples(samples, k, n_tuples, seed)
-        for name, method in methods_on_tuples(grid, seed).items():
-            progress.stage(f"{name}, {n_tuples} tuples of {k}")
-            rows.append(_on_tuples(name, method, drawn, k))
     n_whole = min(n_whole, samples.n_users)
     if n_whole:
         check_population(n_whole, ks[-1])
-        drawn_users = np.random.default_rng(seed).choice(samples.n_users, n_whole, replace=False)
-        with Workers(n_workers) as threads:
-            rows += _whole(only(samples, drawn_users), ks, grid, seed, threads, progress)
+    rows = []
+    with Workers(n_workers) as threads:
+        progress.stage("drawing tuples")
+        tuples_of = draw(Draw(drawn), samples, ks, n_tuples, seed, threads)
+        for k, members in tuples_of.items():
+            for name, method in methods_on_tuples(grid, seed).items():
+                progress.stage(f"{name}, {n_tuples} tuples of {k}")
+                rows.append(_on_tuples(name, method, members, k))
+        if n_whole:
+            chosen = np.random.default_rng(seed).choice(samples.n_users, n_whole, replace=False)
+            rows += _whole(only(samples, chosen), ks, grid, seed, threads, progress)
     warnings = [*found.intake.losses, *found.intake.warnings]
-    return Comparison(rows, n_tuples, samples.n_users, n_whole, warnings)
+    return Comparison(rows, Draw(drawn), n_tuples, samples.n_users, n_whole, warnings)
 
 
 def _whole(
@@ -159,9 +167,9 @@ def _whole(
     return rows
 
 
-def _on_tuples(name: str, method: Method, drawn: Sequence[Samples], k: int) -> Compared:
+def _on_tuples(name: str, method: Method, members: Sequence[Samples], k: int) -> Compared:
     began = time.perf_counter()
-    found = on_tuples(method, drawn, k)
+    found = on_tuples(method, members, k)
     return Compared(TUPLES, name, k, *found, time.perf_counter() - began)
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shoal.evaluate.comparing import TUPLES, WHOLE, Compared, Comparison
+from shoal.evaluate.drawing import Draw
 from shoal.evaluate.measuring import Measured
 from shoal.evaluate.sweep import Sweep
 from shoal.wording import duration, percent, short
 
 _SWEEP = ("selector", "k", "tau", "epsilon", "space km", "time min", "suppressed", "seconds")
+_TUPLES = {Draw.RANDOM: "random tuples", Draw.NEAR: "tuples, each a random user and the nearest"}
 _SWEEP_WIDTHS = (9, 3, 8, 8, 16, 13, 13, 9)
 _COMPARISON = ("method", "k", "success", "time min", "space km", "suppr.", "created", "deleted", "seconds")
 _COMPARISON_WIDTHS = (16, 3, 9, 9, 9, 8, 8, 8, 9)
@@ -24,7 +26,7 @@ def sweep_lines(sweep: Sweep) -> list[str]:
 def comparison_lines(found: Comparison) -> list[str]:
     """A table of the tuples, and one of whole trajectories if asked for."""
     titles = {
-        TUPLES: f"Means over {found.n_tuples:,} random tuples of {found.n_users:,} users.",
+        TUPLES: f"Means over {found.n_tuples:,} {_TUPLES[found.drawn]} of {found.n_users:,} users.",
         WHOLE: f"Whole trajectories of {found.n_whole_users:,} of them.",
     }
     lines: list[str] = []

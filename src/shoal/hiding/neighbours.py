@@ -22,16 +22,23 @@ def no_edges() -> Edges:
     return Edges(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))
 
 
-def nearest_costs(arrays: WindowArrays, width: int, workers: Workers) -> Floats:
-    """For every user of a window, the total cost of its cheapest members, whoever they have been to each other."""
-    n = len(arrays.user)
+def nearest_members(
+    arrays: WindowArrays, owners: Int32s, width: int, workers: Workers
+) -> tuple[Int32s, Floats]:
+    """The cheapest members of some owners, whoever they have been to each other, and their costs: a line per owner."""
     nobody = np.empty((0, 0), np.int32)
+    n = len(arrays.user)
     barred = Barred(
         nobody, nobody, np.zeros(int(arrays.user.max(initial=0)) + 1, np.int32), 0, np.empty((n, 0), np.int32)
     )
-    everybody = np.arange(n, dtype=np.int32)
-    member, cost = np.empty((n, width), np.int32), np.empty((n, width))
-    workers.over(n, lambda begin, end: nearest(arrays, barred, everybody, begin, end, member, cost))
+    member, cost = np.empty((len(owners), width), np.int32), np.empty((len(owners), width))
+    workers.over(len(owners), lambda begin, end: nearest(arrays, barred, owners, begin, end, member, cost))
+    return member, cost
+
+
+def nearest_costs(arrays: WindowArrays, width: int, workers: Workers) -> Floats:
+    """For every user of a window, the total cost of its cheapest members, whoever they have been to each other."""
+    _, cost = nearest_members(arrays, np.arange(len(arrays.user), dtype=np.int32), width, workers)
     total: Floats = cost.sum(axis=1)
     return total
 
