@@ -349,7 +349,8 @@ def compare(
 def sweep(
     events: options.Events,
     output: Annotated[
-        Path, typer.Option("-o", "--output", help="Folder for the numbers (Parquet, CSV) and figures (SVG).")
+        Path,
+        typer.Option("-o", "--output", help="Folder for the numbers (Parquet, CSV) and figures (SVG, PNG)."),
     ],
     over: Annotated[
         str, typer.Option(metavar="NAMES", help="What varies: tau, k, epsilon; hours: a week, hour by hour.")

@@ -99,7 +99,7 @@ class Panel:
     def _swatch(self, x: float, y: float, css: str) -> None:
         shape = (
             f'<rect class="{css}" x="{x:.1f}" y="{y - 5:.1f}" width="{_SWATCH}" height="10"/>'
-            if css.startswith(("strip", "quartiles"))
+            if css.startswith("strip")
             else f'<line class="{css}" x1="{x:.1f}" x2="{x + _SWATCH:.1f}" y1="{y:.1f}" y2="{y:.1f}"/>'
         )
         self._around.append(shape)

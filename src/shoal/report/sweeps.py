@@ -2,142 +2,109 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
 from shoal.atomic import AtomicFiles
-from shoal.evaluate.measuring import WEEK_H, Measured
+from shoal.evaluate.measuring import WEEK_H, Hour, Measured
 from shoal.evaluate.points import EPSILON, HOURS, TAU, K
 from shoal.evaluate.sweep import Sweep
-from shoal.report.credibility import figure_style
-from shoal.report.curves import SERIES, Figure
-from shoal.report.drawing import Panel, Ticks, round_ticks
+from shoal.report import plots
+from shoal.report.plots import Plot
 from shoal.wording import duration
 
-_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-_QUARTILES = tuple(f"quartiles{number}" for number in (1, 2))
+if TYPE_CHECKING:  # shoal.report.plots is to be the first to import it
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+
 _NAMES = {TAU: "tau = epsilon", K: "k", EPSILON: "epsilon"}
-_LEFT = 54
+_APART = 1.25  # between selectors, where one point is all there is
+_SUPPRESSED = "suppressed samples, %"
+_PRECISION = {"space": ("space_km", "space (x span + y span), km"), "time": ("time_min", "time, min")}
+_HOURLY = {
+    "space": ("space_km_mean", 1, "mean space\n(x span + y span), km"),
+    "time": ("time_min_mean", 1, "mean time, min"),
+    "suppressed": ("suppressed_share", 100, _SUPPRESSED),
+}  # column, factor, name of the axis
 
 
 def write_sweep(sweep: Sweep, folder: Path) -> list[Path]:
-    """All files of a sweep: numbers as Parquet and CSV, figures as SVG; together or not at all."""
+    """All files of a sweep: numbers as Parquet and CSV, figures as SVG and PNG; together or not at all."""
     tables = {"sweep": sweep.to_arrow()}
     if sweep.hours:
         tables["hours"] = sweep.hours_to_arrow()
-    figures = draw_sweep(sweep)
-    folder.mkdir(exist_ok=True)
-    with AtomicFiles() as files:
+    with plots.house_style(), AtomicFiles() as files:
+        figures = draw_sweep(sweep)
+        folder.mkdir(exist_ok=True)
         for name, table in tables.items():
             with files.open(folder / f"{name}.parquet") as file:
                 pa.parquet.write_table(table, file)
             with files.open(folder / f"{name}.csv") as file:
                 pa.csv.write_csv(table, file)
-        for name, figure in figures.items():
-            with files.open(folder / f"{name}.svg") as file:
-                file.write(figure.panel.svg_file(figure.description, figure_style()).encode())
+        for name, plot in figures.items():
+            for suffix in plots.SUFFIXES:
+                with files.open(folder / f"{name}{suffix}") as file:
+                    plots.save(plot, suffix, file)
     return [
         *(folder / f"{name}{suffix}" for name in tables for suffix in (".parquet", ".csv")),
-        *(folder / f"{name}.svg" for name in figures),
+        *(folder / f"{name}{suffix}" for name in figures for suffix in plots.SUFFIXES),
     ]
 
 
-def draw_sweep(sweep: Sweep) -> dict[str, Figure]:
-    """Space, time and suppression over each axis."""
-    figures: dict[str, Figure] = {}
+def draw_sweep(sweep: Sweep) -> dict[str, Plot]:
+    """Space, time and suppression over each axis, by the names of their files."""
+    drawn: dict[str, Plot] = {}
     for axis in sweep.plan.by_axis:
         if axis == HOURS:
-            figures |= _draw_hours(sweep)
+            drawn |= {f"{axis}-{name}": _draw_hours(sweep, *how) for name, how in _HOURLY.items()}
         else:
-            for quantity, draw in _QUANTITIES.items():
-                figures[f"{axis}-{quantity}"] = draw(sweep, axis)
-    return figures
+            drawn |= {
+                f"{axis}-{name}": _draw_precision(sweep, axis, *how) for name, how in _PRECISION.items()
+            }
+            drawn[f"{axis}-suppressed"] = _draw_suppressed(sweep, axis)
+    for plot in drawn.values():
+        plots.lay_out(plot.figure)
+    return drawn
 
 
-def _draw_space(sweep: Sweep, axis: str) -> Figure:
-    return _draw_precision(sweep, axis, "space_km", "space (x span + y span), km")
+# ---- versus tau, k, epsilon ---------------------------------------------------------------------------------------
 
 
-def _draw_time(sweep: Sweep, axis: str) -> Figure:
-    return _draw_precision(sweep, axis, "time_min", "time, min")
-
-
-def _draw_precision(sweep: Sweep, axis: str, column: str, title: str) -> Figure:
-    """The median as a line, the quartiles as an area around it."""
+def _draw_precision(sweep: Sweep, axis: str, column: str, title: str) -> Plot:
+    """As in the paper: the mean, the median, and the quartiles as a band around it."""
     series = _series(sweep, axis)
-    top = max(getattr(row, f"{column}_q75") for rows in series.values() for row in rows)
-    legend = [
-        entry
-        for number, name in enumerate(series)
-        for entry in ((SERIES[number], f"{name}, median"), (_QUARTILES[number], "quartiles"))
-    ]
-    panel = _panel(series, axis, (0.0, 1.08 * top or 1.0), legend)
+    figure, axes = plots.new_plot(plots.COLUMN_IN)
     for number, rows in enumerate(series.values()):
-        at = [_position(row, axis) for row in rows]
-        low, middle, high = (
-            [getattr(row, f"{column}_{q}") for row in rows] for q in ("q25", "median", "q75")
+        style = plots.style_of(number)
+        at = _positions(rows, axis, number, len(series))
+        mean, low, median, high = (
+            [getattr(row, f"{column}_{which}") for row in rows] for which in ("mean", "q25", "median", "q75")
         )
-        panel.area([*at, *reversed(at)], [*low, *reversed(high)], _QUARTILES[number])
-        panel.line(at, middle, SERIES[number])
-    panel.y_axis(round_ticks(*panel.y_range), title)
-    return Figure(panel, f"Median and quartiles of the precision in {title} over {_NAMES[axis]}.")
+        plots.band(axes, at, low, high, style)
+        plots.thin_line(axes, at, mean, style)
+        plots.line(axes, at, median, style)
+    plots.from_zero(axes, title)
+    _name_positions(axes, series, axis)
+    plots.legend_above(figure, _keys(series), plots.kinds())
+    return Plot(figure, f"Mean, median and quartiles of the precision in {title}, over {_NAMES[axis]}.")
 
 
-def _draw_suppressed(sweep: Sweep, axis: str) -> Figure:
+def _draw_suppressed(sweep: Sweep, axis: str) -> Plot:
     series = _series(sweep, axis)
-    top = max(row.suppressed_share for rows in series.values() for row in rows)
-    legend = [(SERIES[number], name) for number, name in enumerate(series)]
-    panel = _panel(series, axis, (0.0, 108 * top or 1.0), legend)
+    figure, axes = plots.new_plot(plots.COLUMN_IN)
     for number, rows in enumerate(series.values()):
-        panel.line(
-            [_position(row, axis) for row in rows],
-            [100 * row.suppressed_share for row in rows],
-            SERIES[number],
-        )
-    panel.y_axis(round_ticks(*panel.y_range), "suppressed samples, %")
-    return Figure(panel, f"Share of the samples that are suppressed, over {_NAMES[axis]}.")
-
-
-_QUANTITIES: dict[str, Callable[[Sweep, str], Figure]] = {
-    "space": _draw_space,
-    "time": _draw_time,
-    "suppressed": _draw_suppressed,
-}
-
-
-def _draw_hours(sweep: Sweep) -> dict[str, Figure]:
-    """The hours of a week, as means."""
-    titles = {
-        "space_km_mean": ("space", "mean space (x span + y span), km", 1.0),
-        "time_min_mean": ("time", "mean time, min", 1.0),
-        "suppressed_share": ("suppressed", "suppressed samples, %", 100.0),
-    }
-    selectors = list(dict.fromkeys(row.selector for row in sweep.hours))
-    figures = {}
-    for column, (name, title, factor) in titles.items():
-        values = [factor * getattr(row, column) for row in sweep.hours]
-        top = max((value for value in values if value == value), default=0.0)
-        panel = Panel(
-            (0, WEEK_H),
-            (0.0, 1.08 * top or 1.0),
-            left=_LEFT,
-            legend=[(SERIES[number], selector) for number, selector in enumerate(selectors)],
-        )
-        for number, selector in enumerate(selectors):
-            rows = [row for row in sweep.hours if row.selector == selector and row.n_boxes]
-            panel.line(
-                [row.hour_of_week + 0.5 for row in rows],
-                [factor * getattr(row, column) for row in rows],
-                SERIES[number],
-            )
-        panel.x_axis([(24.0 * number, day) for number, day in enumerate(_DAYS)], "hour of the week")
-        panel.y_axis(round_ticks(*panel.y_range), title)
-        figures[f"hours-{name}"] = Figure(panel, f"{title}, over the hours of a week.")
-    return figures
+        at = _positions(rows, axis, number, len(series))
+        plots.line(axes, at, [100 * row.suppressed_share for row in rows], plots.style_of(number))
+    plots.from_zero(axes, _SUPPRESSED)
+    _name_positions(axes, series, axis)
+    plots.legend_above(figure, _keys(series))
+    return Plot(figure, f"Share of the samples that are suppressed, over {_NAMES[axis]}.")
 
 
 def _series(sweep: Sweep, axis: str) -> dict[str, list[Measured]]:
@@ -152,20 +119,48 @@ def _position(row: Measured, axis: str) -> float:
     return {TAU: row.tau_min, K: float(row.k), EPSILON: row.epsilon_min}[axis]
 
 
-def _panel(
-    series: dict[str, list[Measured]],
-    axis: str,
-    y_range: tuple[float, float],
-    legend: Sequence[tuple[str, str]],
-) -> Panel:
-    at = sorted({_position(row, axis) for rows in series.values() for row in rows})
-    low, high = at[0] / 1.1, at[-1] * 1.1
-    panel = Panel((low, high), y_range, left=_LEFT, log_x=True, legend=legend)
-    panel.x_axis(_axis_ticks(at, axis), _NAMES[axis])
-    return panel
+def _positions(rows: list[Measured], axis: str, number: int, of: int) -> list[float]:
+    """Where to draw the rows of a selector: a little beside those of others where one point is all there is."""
+    aside = _APART ** (number - (of - 1) / 2) if len(rows) == 1 else 1.0
+    return [aside * _position(row, axis) for row in rows]
 
 
-def _axis_ticks(at: Sequence[float], axis: str) -> Ticks:
-    if axis == K:
-        return [(value, f"{value:.0f}") for value in at]
-    return [(value, duration(round(60 * value))) for value in at]
+def _name_positions(axes: Axes, series: dict[str, list[Measured]], axis: str) -> None:
+    rows = next(iter(series.values()))
+    at = [_position(row, axis) for row in rows]
+    labels = [str(row.k) if axis == K else _minutes(value) for row, value in zip(rows, at, strict=True)]
+    k, tau = rows[0].k, _minutes(rows[0].tau_min)
+    names = {TAU: f"τ = ε  (k = {k})", K: f"k  (τ = ε = {tau})", EPSILON: f"ε  (k = {k}, τ = {tau})"}
+    plots.log_axis(axes, at, labels, names[axis])
+
+
+def _minutes(minutes: float) -> str:
+    return duration(round(60 * minutes))
+
+
+# ---- over a week --------------------------------------------------------------------------------------------------
+
+
+def _draw_hours(sweep: Sweep, column: str, factor: int, title: str) -> Plot:
+    """The hours of a week, as means; an hour of which nothing is known is a gap."""
+    series: dict[str, list[Hour]] = {}
+    for row in sweep.hours:
+        series.setdefault(row.selector, []).append(row)
+    figure, axes = plots.new_plot(plots.PAGE_IN)
+    for number, rows in enumerate(series.values()):
+        values = [math.nan] * WEEK_H
+        for row in rows:
+            values[row.hour_of_week] = factor * getattr(row, column)
+        plots.fine_line(axes, [hour + 0.5 for hour in range(WEEK_H)], values, plots.style_of(number))
+    plots.from_zero(axes, title)
+    days = [row.hour_of_week // 24 for row in sweep.hours]
+    middle = sweep.measured[sweep.plan.middle[0]]
+    constants = f"(k = {middle.k}, τ = ε = {_minutes(middle.tau_min)})"
+    plots.day_axis(axes, min(days), max(days), f"hour of the week  {constants}")
+    plots.legend_above(figure, [*_keys(series), plots.night()])
+    return Plot(figure, f"{' '.join(title.split()).capitalize()}, over the hours of a week.")
+
+
+def _keys(series: Iterable[str]) -> list[Artist]:
+    """The selectors, for a legend."""
+    return [plots.key(plots.style_of(number), name) for number, name in enumerate(series)]
