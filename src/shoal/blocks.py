@@ -47,7 +47,7 @@ class Workers:
         for future in [self._threads.submit(call, begin, min(begin + size, stop)) for begin in starts]:
             future.result()
 
-    def each(self, n: int, call: Callable[[int], object], tick: Callable[[], object]) -> None:
+    def each(self, n: int, call: Callable[[int], object], tick: Callable[[], object] = lambda: None) -> None:
         """Call ``call(i)`` for every i below n, and ``tick`` after each; calls may not share out work themselves."""
         if self._threads is None:
             for number in range(n):

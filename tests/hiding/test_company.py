@@ -119,13 +119,16 @@ def agreements(samples: Samples, promise: Promise, price: float) -> Agreements:
 
 
 def test_accidental_agreement_becomes_rarer() -> None:
-    """The same city without the surcharge: many more picks are betrayed elsewhere, at about the same cost."""
-    samples = read_events(make_city(800), grid=Grid()).samples
+    """The same cities without the surcharge: more picks are betrayed elsewhere, at about the same cost.
+
+    Several of them: among equal costs it is chance who is picked, and one city's share varies by a tenth with that.
+    """
     promise = Promise(2, 30, 30)
-    ours, careless = agreements(samples, promise, 1.0), agreements(samples, promise, 0.0)
-    assert careless.picks > 100
-    assert ours.picks < 0.8 * careless.picks
-    assert ours.cost < 1.05 * careless.cost
+    cities = [read_events(make_city(800, seed=seed), grid=Grid()).samples for seed in range(4)]
+    ours, careless = ([agreements(city, promise, price) for city in cities] for price in (1.0, 0.0))
+    assert sum(each.picks for each in careless) > 400
+    assert sum(each.picks for each in ours) < 0.9 * sum(each.picks for each in careless)
+    assert sum(each.cost for each in ours) < 1.02 * sum(each.cost for each in careless)
 
 
 @pytest.mark.parametrize("k", [2, 3])

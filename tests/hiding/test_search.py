@@ -12,10 +12,10 @@ from oracles.casual_worlds import random_world
 from pools import merge
 from shoal.blocks import Workers
 from shoal.epochs import Timeline
-from shoal.hiding.neighbours import no_edges, with_nearest
+from shoal.hiding.neighbours import no_edges, plant_tree, with_nearest
 from shoal.hiding.reuse import History, Reuse
 from shoal.hiding.window import LiveEpoch, arrange
-from shoal.kernels.search import WindowArrays, lower_bound
+from shoal.kernels.search import WindowArrays
 from shoal.promise import Promise
 
 Grouped = tuple[WindowArrays, dict[int, dict[int, list[tuple[int, int, int]]]]]
@@ -60,7 +60,9 @@ def test_nearest_members_are_the_cheapest_of_the_group(n_workers: int, weight: f
             arrays, samples = random_window(rng, workers, weight)
             n, width = len(arrays.user), rng.choice([1, 3, 16])
             barred = History(int(arrays.user.max()) + 1, Reuse.ONCE, 1).barred(0, np.empty((n, 0), np.int32))
-            edges = with_nearest(no_edges(), arrays, barred, np.arange(n, dtype=np.int32), width, workers)
+            edges = with_nearest(
+                no_edges(), arrays, plant_tree(arrays), barred, np.arange(n, dtype=np.int32), width, workers
+            )
             found = {
                 (int(arrays.user[i]), int(arrays.user[j])): cost
                 for i, j, cost in zip(edges.owner, edges.member, edges.cost, strict=True)
@@ -77,20 +79,6 @@ def test_nearest_members_are_the_cheapest_of_the_group(n_workers: int, weight: f
                 assert mine[: min(width, len(costs))] == costs[:width]
 
 
-def test_the_bound_never_exceeds_the_cost() -> None:
-    rng = random.Random(2)
-    with Workers(1) as workers:
-        for _ in range(60):
-            arrays, samples = random_window(rng, workers, rng.choice([1.0, 2.0]))
-            for i in range(len(arrays.user)):
-                for j in range(arrays.first[i], arrays.last[i]):
-                    if i != j:
-                        exact = slow_edge_cost(
-                            samples, int(arrays.user[i]), int(arrays.user[j]), arrays.weight
-                        )
-                        assert lower_bound(arrays, i, j) <= exact
-
-
 def test_barred_members_are_not_found() -> None:
     rng = random.Random(4)
     with Workers(1) as workers:
@@ -103,7 +91,9 @@ def test_barred_members_are_not_found() -> None:
         picked = np.full((n, 1), -1, np.int32)
         picked[0, 0] = 2
         barred = history.barred(1, picked)
-        edges = with_nearest(no_edges(), arrays, barred, np.arange(n, dtype=np.int32), 16, workers)
+        edges = with_nearest(
+            no_edges(), arrays, plant_tree(arrays), barred, np.arange(n, dtype=np.int32), 16, workers
+        )
         members = set(edges.member[edges.owner == 0].tolist())
         assert members == set(range(arrays.first[0], arrays.last[0])) - {0, 1, 2}
         assert 0 in edges.member[edges.owner == 1]  # the pair is ordered: it may serve the other way round

@@ -9,11 +9,12 @@ import numpy as np
 from shoal.blocks import Workers, costs_of, with_members
 from shoal.errors import UnfinishedError
 from shoal.hiding.company import Company
-from shoal.hiding.neighbours import no_edges, with_nearest, with_reused
+from shoal.hiding.neighbours import no_edges, plant_tree, with_nearest, with_reused
 from shoal.hiding.pick import Edges, cheapest_permutation
 from shoal.hiding.reuse import History
 from shoal.hiding.window import member_rows
 from shoal.kernels.search import Barred, WindowArrays, windows_since
+from shoal.kernels.tree import Tree
 from shoal.samples import Bools, Int32s
 
 CANDIDATES = 16  # nearest members considered for each owner; more change the total cost by less than 1 %
@@ -53,9 +54,10 @@ def choose(
         raise UnfinishedError("Self-check failed: a presence pattern is shared by fewer than k users.")
     picked = np.full((n, k - 1), -1, np.int32)
     relaxed = np.zeros(n, np.int32)
+    tree = plant_tree(arrays)
     for turn in range(k - 1):
         barred = history.barred(window, picked)
-        member, again = _permutation(window, arrays, barred, workers, company)
+        member, again = _permutation(window, arrays, tree, barred, workers, company)
         picked[:, turn] = member
         relaxed += again
         if turn < k - 2:
@@ -65,7 +67,12 @@ def choose(
 
 
 def _permutation(
-    window: int, arrays: WindowArrays, barred: Barred, workers: Workers, company: Company | None
+    window: int,
+    arrays: WindowArrays,
+    tree: Tree,
+    barred: Barred,
+    workers: Workers,
+    company: Company | None,
 ) -> tuple[Int32s, Bools]:
     """The cheapest permutation of every group, and which owners had to reuse a member for it.
 
@@ -76,7 +83,7 @@ def _permutation(
     everybody = np.arange(n, dtype=np.int32)
     width = np.full(n, CANDIDATES)
     member = np.full(n, -1, np.int32)
-    edges = with_nearest(no_edges(), arrays, barred, everybody, CANDIDATES, workers)
+    edges = with_nearest(no_edges(), arrays, tree, barred, everybody, CANDIDATES, workers)
     if company is not None:
         edges.cost[:] += company.surcharge(window, arrays, barred, edges, workers)
     reusing = np.zeros(n, np.bool_)
@@ -99,7 +106,9 @@ def _permutation(
         if len(more):
             width[more] *= _WIDENING
             widest = int((arrays.last[more] - arrays.first[more]).max()) - 1
-            edges = with_nearest(edges, arrays, barred, more, min(int(width[more].max()), widest), workers)
+            edges = with_nearest(
+                edges, arrays, tree, barred, more, min(int(width[more].max()), widest), workers
+            )
     age = np.empty(n, np.int32)
     windows_since(arrays, barred, everybody, member, window, age)
     return member, age > 0

@@ -14,12 +14,30 @@ from shoal.kernels.search import (
     nearest,
     windows_since,
 )
+from shoal.kernels.tree import Tree, plant
 from shoal.samples import Floats, Int32s, Int64s
 
 
 def no_edges() -> Edges:
     """A graph of no candidates yet."""
     return Edges(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))
+
+
+def plant_tree(arrays: WindowArrays) -> Tree:
+    """What the search for the nearest goes down."""
+    return plant(arrays.row, arrays.raw, arrays.first, arrays.last)
+
+
+def _searched(
+    arrays: WindowArrays, tree: Tree, barred: Barred, owners: Int32s, width: int, workers: Workers
+) -> tuple[Int32s, Floats]:
+    member, cost = np.empty((len(owners), width), np.int32), np.empty((len(owners), width))
+    priced = np.empty(len(owners), np.int64)
+    workers.over(
+        len(owners),
+        lambda begin, end: nearest(arrays, tree, barred, owners, begin, end, member, cost, priced),
+    )
+    return member, cost
 
 
 def nearest_members(
@@ -31,9 +49,7 @@ def nearest_members(
     barred = Barred(
         nobody, nobody, np.zeros(int(arrays.user.max(initial=0)) + 1, np.int32), 0, np.empty((n, 0), np.int32)
     )
-    member, cost = np.empty((len(owners), width), np.int32), np.empty((len(owners), width))
-    workers.over(len(owners), lambda begin, end: nearest(arrays, barred, owners, begin, end, member, cost))
-    return member, cost
+    return _searched(arrays, plant_tree(arrays), barred, owners, width, workers)
 
 
 def nearest_costs(arrays: WindowArrays, width: int, workers: Workers) -> Floats:
@@ -44,12 +60,16 @@ def nearest_costs(arrays: WindowArrays, width: int, workers: Workers) -> Floats:
 
 
 def with_nearest(
-    known: Edges, arrays: WindowArrays, barred: Barred, owners: Int32s, width: int, workers: Workers
+    known: Edges,
+    arrays: WindowArrays,
+    tree: Tree,
+    barred: Barred,
+    owners: Int32s,
+    width: int,
+    workers: Workers,
 ) -> Edges:
     """The edges from these owners to their nearest members and back, added to those known."""
-    member = np.empty((len(owners), width), np.int32)
-    cost = np.empty((len(owners), width))
-    workers.over(len(owners), lambda begin, end: nearest(arrays, barred, owners, begin, end, member, cost))
+    member, cost = _searched(arrays, tree, barred, owners, width, workers)
     found = member >= 0
     owner = np.repeat(owners, width).reshape(found.shape)[found]
     forth = _added(known, Edges(owner, member[found], cost[found]), len(arrays.user))

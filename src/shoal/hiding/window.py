@@ -12,6 +12,7 @@ from shoal.epochs import EpochSlice
 from shoal.hiding.patterns import group_equal
 from shoal.kernels.pools import Pools, concatenate_pools
 from shoal.kernels.search import WindowArrays
+from shoal.kernels.tree import order_near
 from shoal.samples import Int32s, Int64s
 
 
@@ -45,9 +46,12 @@ def arrange(
     raw = concatenate_pools([live.slice.raw for live in epochs])
     pools = concatenate_pools([live.pools for live in epochs])
     group = group_equal(_pack(row >= 0))
-    order = np.lexsort((rank[users], _morton(raw, row), group))
-    users, row, group = users[order].astype(np.int32), row[order], group[order]
+    order = np.lexsort((rank[users], group))
     bounds = np.concatenate([[0], np.cumsum(np.bincount(group))]) if len(users) else np.zeros(1, np.int64)
+    workers.each(
+        len(bounds) - 1, lambda number: order_near(row, raw, bounds[number], bounds[number + 1], order)
+    )
+    users, row, group = users[order].astype(np.int32), row[order], group[order]
     place = np.full(n_users, -1, np.int32)
     place[users] = np.arange(len(users), dtype=np.int32)
     return WindowArrays(
@@ -76,24 +80,3 @@ def _pack(presence: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint64]:
     padding = -presence.shape[1] % 64
     padded = np.pad(presence, ((0, 0), (0, padding)))
     return np.packbits(padded, axis=1).view(np.uint64)
-
-
-def _morton(raw: Pools, row: Int64s) -> npt.NDArray[np.uint64]:
-    """Places along a curve that keeps near users near: the bits of x and y interleaved."""
-    first_row = np.take_along_axis(row, (row >= 0).argmax(axis=1)[:, None], axis=1)[:, 0]
-    slot = raw.ptr[first_row]
-    return _spread(raw.x0[slot]) | (_spread(raw.y0[slot]) << np.uint64(1))
-
-
-def _spread(cells: Int32s) -> npt.NDArray[np.uint64]:
-    """The bits of each number, with a zero between any two."""
-    bits = (cells.astype(np.int64) + 2**31).astype(np.uint64)
-    for shift, mask in (
-        (16, 0x0000FFFF0000FFFF),
-        (8, 0x00FF00FF00FF00FF),
-        (4, 0x0F0F0F0F0F0F0F0F),
-        (2, 0x3333333333333333),
-        (1, 0x5555555555555555),
-    ):
-        bits = (bits | (bits << np.uint64(shift))) & np.uint64(mask)
-    return bits

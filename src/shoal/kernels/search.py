@@ -11,8 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.kernels.compiled import inner, kernel
-from shoal.kernels.merge import best_cuts, space_cost
+from shoal.kernels.heap import drop_top, push
+from shoal.kernels.merge import best_cuts
 from shoal.kernels.pools import Pools, write_union
+from shoal.kernels.tree import BRANCHES, Tree, add_bounds, write_outline
 from shoal.samples import Bools, Floats, Int32s, Int64s
 
 
@@ -48,29 +50,6 @@ class Barred(NamedTuple):
     length: Int32s
     since: int
     picked: Int32s
-
-
-@inner
-def lower_bound(arrays: WindowArrays, owner: int, member: int) -> float:
-    """At most the cost of the edge: every box must touch every user, and the boxes must hold every slot."""
-    pools, raw = arrays.pools, arrays.raw
-    total = 0.0
-    for w in range(arrays.row.shape[1]):
-        row, other = arrays.row[owner, w], arrays.row[member, w]
-        if row < 0:
-            continue
-        n = max(pools.ptr[row + 1] - pools.ptr[row], raw.ptr[other + 1] - raw.ptr[other])
-        a, b = pools.touch, raw.touch
-        if max(a[row, 0], b[other, 0]) > min(
-            a[row, 1], b[other, 1]
-        ):  # two users apart in time: one group holds all
-            t0 = min(pools.t[pools.ptr[row]], raw.t[raw.ptr[other]])
-            t1 = max(pools.t[pools.ptr[row + 1] - 1], raw.t[raw.ptr[other + 1] - 1])
-            n = t1 - t0 + 1
-        span_x = max(max(a[row, 2], b[other, 2]) - min(a[row, 3], b[other, 3]), 0)
-        span_y = max(max(a[row, 4], b[other, 4]) - min(a[row, 5], b[other, 5]), 0)
-        total += max(arrays.base[row], n * space_cost(span_x + span_y + 2, arrays.weight))
-    return total
 
 
 @inner
@@ -125,40 +104,113 @@ def mark_barred(arrays: WindowArrays, barred: Barred, owner: int, mark: Int32s) 
 
 @kernel
 def nearest(
-    arrays: WindowArrays, barred: Barred, owners: Int32s, begin: int, end: int, member: Int32s, cost: Floats
+    arrays: WindowArrays,
+    tree: Tree,
+    barred: Barred,
+    owners: Int32s,
+    begin: int,
+    end: int,
+    member: Int32s,
+    cost: Floats,
+    priced: Int64s,
 ) -> None:
     """For owners[begin .. end - 1] find the cheapest members of their group, by exact cost.
 
-    member (-1 for none) and cost (inf for none) have a line per entry of owners, cheapest first; equal costs keep the
-    order in which users are met, which is outwards from the owner. Users that lie near each other should have near
-    numbers: the search then meets good members early and the bound spares the rest.
+    member (-1 for none) and cost (inf for none) have a line per entry of owners, cheapest first; priced says how many
+    members had to be priced for it. What is likely to be cheap is looked at first, and nothing that could not be among
+    the cheapest. Equal costs keep the order in which they were met.
     """
-    width = member.shape[1]
+    width, n_epochs, n_users = member.shape[1], arrays.row.shape[1], len(arrays.user)
     scratch = make_scratch(arrays)
-    mark = np.full(len(arrays.user), -1, np.int32)
+    mark = np.full(n_users, -1, np.int32)
+    keys, items = np.empty(tree.least.shape[2]), np.empty(tree.least.shape[2], np.int64)
+    own = np.empty((n_epochs, 20), np.int32)
+    part = np.empty(n_epochs)
+    bound, inexact = np.empty(BRANCHES), np.empty(BRANCHES, np.int32)
     for line in range(begin, end):
         owner = int(owners[line])
         mark_barred(arrays, barred, owner, mark)
         member[line, :] = -1
         cost[line, :] = np.inf
-        first, last = arrays.first[owner], arrays.last[owner]
-        for step in range(1, max(owner - first, last - 1 - owner) + 1):
-            for side in range(2):
-                other = owner + step if side == 0 else owner - step
-                if other < first or other >= last or mark[other] == owner:
+        priced[line] = 0
+        for w in range(n_epochs):
+            if arrays.row[owner, w] >= 0:
+                write_outline(arrays.pools, arrays.row[owner, w], own[w])
+        waiting = 0
+        first, last = tree.top[owner, 0], tree.top[owner, 1]
+        while True:
+            bound[: last - first] = 0.0
+            inexact[: last - first] = 0
+            for w in range(n_epochs):
+                row = arrays.row[owner, w]
+                if row >= 0:
+                    add_bounds(tree, w, first, last, own[w], arrays.base[row], arrays.weight, bound, inexact)
+            for e in range(first, last):
+                least = bound[e - first]
+                if least >= cost[line, width - 1] or (e < n_users and mark[e] == owner):
                     continue
-                worst = cost[line, width - 1]
-                if lower_bound(arrays, owner, other) >= worst:
-                    continue
-                price = edge_cost(arrays, owner, other, worst, scratch)
-                if price >= worst:
-                    continue
-                slot = width - 1
-                while slot > 0 and cost[line, slot - 1] > price:
-                    cost[line, slot] = cost[line, slot - 1]
-                    member[line, slot] = member[line, slot - 1]
-                    slot -= 1
-                cost[line, slot], member[line, slot] = price, other
+                if e < n_users and inexact[e - first] == 0:
+                    insert(member[line], cost[line], e, least)
+                    priced[line] += 1
+                else:
+                    waiting = push(keys, items, waiting, least, e)
+            while waiting and items[0] < n_users and keys[0] < cost[line, width - 1]:
+                other = items[0]
+                waiting = drop_top(keys, items, waiting)
+                price = price_of_edge(
+                    arrays, tree, own, owner, other, cost[line, width - 1], scratch, part, bound, inexact
+                )
+                priced[line] += 1
+                if price < cost[line, width - 1]:
+                    insert(member[line], cost[line], other, price)
+            if not waiting or keys[0] >= cost[line, width - 1]:
+                break
+            first, last = tree.below[items[0], 0], tree.below[items[0], 1]
+            waiting = drop_top(keys, items, waiting)
+
+
+@inner
+def insert(member: Int32s, cost: Floats, other: int, price: float) -> None:
+    """Put a member in its place among the cheapest; the last one falls out."""
+    slot = len(member) - 1
+    while slot > 0 and cost[slot - 1] > price:
+        cost[slot], member[slot] = cost[slot - 1], member[slot - 1]
+        slot -= 1
+    cost[slot], member[slot] = price, other
+
+
+@inner
+def price_of_edge(  # type: ignore[no-untyped-def]
+    arrays: WindowArrays,
+    tree: Tree,
+    own: Int32s,
+    owner: int,
+    member: int,
+    limit: float,
+    scratch,
+    part: Floats,
+    bound: Floats,
+    inexact: Int32s,
+) -> float:
+    """Like edge_cost, but with no merge in epochs in which the bound is the cost."""
+    union, place_a, place_b, cost, previous = scratch
+    total = 0.0
+    for w in range(len(part)):
+        row = arrays.row[owner, w]
+        part[w] = 0.0
+        if row >= 0:
+            bound[0], inexact[0] = 0.0, 0
+            add_bounds(tree, w, member, member + 1, own[w], arrays.base[row], arrays.weight, bound, inexact)
+            part[w] = -bound[0] if inexact[0] else bound[0]
+            total += bound[0]
+    for w in range(len(part)):
+        if part[w] < 0 and total < limit:
+            row, other = arrays.row[owner, w], arrays.row[member, w]
+            n = write_union(arrays.pools, row, arrays.raw, other, union, 0, place_a, place_b)
+            rest = total + part[w]
+            part[w] = best_cuts(union, 0, n, arrays.weight, limit - rest, cost, previous)
+            total = rest + part[w]
+    return float(part.sum()) if total < limit else limit
 
 
 @kernel
