@@ -8,10 +8,10 @@ READY := $(VENV)/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench attacks presets credibility wheelhouse clean
+.PHONY: help demo test check bench attacks presets credibility reproduction wheelhouse clean
 
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(READY) ## publish a made-up city and show what happened
 	$(BIN)/shoal demo
@@ -36,6 +36,9 @@ presets: $(READY) ## make every synthetic preset in full and hold it to the pape
 
 credibility: $(READY) ## hold the made-up subscribers to real people's statistics: docs/credibility.md
 	$(BIN)/python benchmarks/credibility_page.py
+
+reproduction: $(READY) ## the paper's evaluation on the presets, an hour and a half: docs/reproduction.md
+	$(BIN)/python benchmarks/reproduction.py
 
 wheelhouse: $(READY) ## collect wheels for a machine without a network
 	@echo "Collecting shoal and what it needs into wheelhouse/ ..."

@@ -1,0 +1,203 @@
+"""The figures of docs/reproduction.md: the paper's evaluation on the presets.
+
+    python benchmarks/reproduction.py [table] [selectors] [week] [tau]     # all of them unless some are named
+
+Prints Markdown tables and draws into docs/reproduction/. In full about an hour and a half on two cores; `table` and
+`selectors` take a few minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from unittest.mock import patch
+
+import numpy as np
+import pyarrow as pa
+from gaps import window_of
+
+import shoal
+from shoal.blocks import Workers
+from shoal.hiding import affinity, neighbours
+from shoal.hiding.neighbours import all_edges
+from shoal.promise import Grid
+from shoal.reading import read_events
+from shoal.report.sweeps import write_sweep
+
+PICTURES = Path(__file__).parent.parent / "docs" / "reproduction"
+DAY = {"start": "2024-01-03", "end": "2024-01-04"}
+WEEK = {"start": "2024-01-01", "end": "2024-01-08"}
+PAPER = {  # k-merge min, km; static success in %; W4M deleted %, created %, min, km; GLOVE min, km
+    ("abi", 2): "51 | 0.62 | 27, 57, 80 | 10, 22 | 57 | 1.2 | 114 | 2.6",
+    ("abi", 5): "228 | 3.4 | 1, 11, 41 | 32, 31 | 185 | 3.8 | 292 | 3.7",
+    ("abi", 8): "349 | 5.7 | 0, 5, 23 | 24, 37 | 198 | 6.2 | - | -",
+    ("dak", 2): "47 | 0.70 | 43, 69, 93 | 6, 11 | 39 | 1.5 | 116 | 2.5",
+    ("dak", 5): "220 | 5.3 | 2, 14, 67 | 20, 21 | 172 | 5.8 | 294 | 3.2",
+    ("dak", 8): "377 | 7.8 | 0, 9, 51 | 22, 19 | 189 | 8.5 | - | -",
+}
+
+
+def table() -> None:
+    """Table II: near tuples of a day, and random ones of two weeks."""
+    print(
+        "| | k | k-merge min | km | static succeeds % | W4M deleted, created % | W4M min | km | GLOVE min | km |"
+    )
+    print("|---|---|---|---|---|---|---|---|---|---|")
+    for preset in ("abi", "dak"):
+        events = shoal.make_region(preset)
+        kinds = {"near, a day": {"drawn": "near", **DAY}, "random, two weeks": {"drawn": "random"}}
+        found = {kind: shoal.compare(events, whole_users=0, **options) for kind, options in kinds.items()}
+        for k in (2, 5, 8):
+            print(f"| {preset}, paper | {k} | {PAPER[preset, k]} |")
+            for kind, comparison in found.items():
+                print(f"| {kind} | {k} | {cells(comparison, k)} |")
+        for kind, comparison in found.items():
+            seconds = {row.method: 0.0 for row in comparison.rows}
+            for row in comparison.rows:
+                seconds[row.method] += row.seconds
+            print(f"<!-- {preset}, {kind}: seconds {seconds} -->")
+
+
+def cells(comparison: shoal.Comparison, k: int) -> str:
+    """A line of the table."""
+    rows = {row.method: row for row in comparison.rows if row.k == k}
+    statics = ", ".join(f"{100 * row.success:.0f}" for name, row in rows.items() if name.startswith("static"))
+    ours, w4m, glove = rows["k-merge"], rows["w4m"], rows["glove"]
+    return (
+        f"{ours.time_min:.0f} | {ours.space_km:.1f} | {statics} | {100 * w4m.deleted:.0f}, {100 * w4m.created:.0f}"
+        f" | {w4m.time_min:.0f} | {w4m.space_km:.1f} | {glove.time_min:.0f} | {glove.space_km:.1f}"
+    )
+
+
+def selectors() -> None:
+    """The ways to choose hiding sets side by side: 12,000 users of abi, one day, one run."""
+    events = shoal.make_region("abi", users=12_000, days=1)
+    rate = kernel_rate(events)
+    print(f"exact edges a second, one worker: {rate / 1e6:.2f} M")
+    print(
+        "| selector | suppressed | violations | users | cost per box | median km | min | hiding s | pairs | floor s |"
+    )
+    print("|---|---|---|---|---|---|---|---|---|---|")
+    for selector in ("matching", "mutual", "spectral"):
+        shoal.anonymize(shoal.make_city(300), k=2, tau="30min", epsilon="30min", selector=selector)
+        with Counted() as counted:
+            release = shoal.anonymize(events, k=2, tau="30min", epsilon="30min", selector=selector)
+        summary = release.summary
+        broken = summary.get("unprotected") or {"strict": 0, "intervals": 1, "users": 0}
+        print(
+            f"| {selector} | {100 * summary['suppressed_share']:.1f} %"
+            f" | {100 * broken['strict'] / broken['intervals']:.2f} % | {broken['users']}"
+            f" | {summary['cost_per_box']:.0f} | {summary['precision_km']['median']:.1f}"
+            f" | {summary['precision_minutes']['median']:.0f} | {release.outcome.seconds:.1f}"
+            f" | {counted.pairs / 1e6:.1f} M | {counted.pairs / rate / 2:.1f} |",
+            flush=True,
+        )
+
+
+class Counted:
+    """Counts the pairs of which the exact cost is computed."""
+
+    pairs = 0
+
+    def __enter__(self) -> Counted:
+        self._patches = [
+            patch.object(neighbours, "nearest", self._counting(neighbours.nearest, lambda a: a[-1][a[4] : a[5]].sum())),
+            *(patch.object(module, "edge_costs", self._counting(module.edge_costs, lambda a: a[4] - a[3]))
+              for module in (neighbours, affinity)),
+        ]  # fmt: skip
+        for each in self._patches:
+            each.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for each in self._patches:
+            each.stop()
+
+    def _counting(self, call: Callable[..., None], count: Callable[[tuple], int]) -> Callable[..., None]:
+        def counted(*arguments: object) -> None:
+            call(*arguments)
+            self.pairs += int(count(arguments))
+
+        return counted
+
+
+def kernel_rate(events: pa.Table) -> float:
+    """Exact edges that one worker prices in a second, in a group of an afternoon."""
+    with Workers(1) as alone:
+        arrays = window_of(read_events(events, grid=Grid()).samples, 0.6, alone)
+        group = np.zeros(1, np.int32)
+        all_edges(arrays, group, alone)
+        began = time.perf_counter()
+        edges = all_edges(arrays, group, alone)
+    return len(edges.cost) / (time.perf_counter() - began)
+
+
+def week() -> None:
+    """The hours of a week of abi."""
+    found = shoal.sweep(shoal.make_region("abi"), over=["hours"], selectors=["matching", "spectral"], **WEEK)
+    print_measured("abi, a week", found)
+    keep_pictures("abi-week", found)
+
+
+def tau() -> None:
+    """Precision and suppression over tau, a Wednesday of every preset."""
+    city, country = ("10min", "20min", "30min", "1h", "2h", "4h"), ("10min", "30min", "1h", "4h")
+    for preset, selectors, taus in (
+        ("abi", ["matching", "spectral"], city),
+        ("dak", ["matching"], city),
+        ("shn", ["matching"], city[:4]),
+        ("civ", ["matching"], city),
+        ("sen", ["matching"], country),
+    ):
+        days = {} if preset == "shn" else DAY
+        found = shoal.sweep(shoal.make_region(preset), over=["tau"], taus=taus, selectors=selectors, **days)
+        print_measured(preset, found)
+        keep_pictures(preset, found)
+    dak = shoal.sweep(
+        shoal.make_region("dak"), over=["tau"], taus=("30min", "2h"), selectors=["spectral"], **DAY
+    )
+    print_measured("dak", dak)
+
+
+def print_measured(title: str, found: shoal.Sweep) -> None:
+    """A table of a sweep."""
+    print(
+        f"\n{title}\n\n| tau | selector | km: median (quartiles), mean | min | suppressed | cost per box | s |"
+    )
+    print("|---|---|---|---|---|---|---|")
+    for row in found.measured.values():
+        print(
+            f"| {row.tau_min:.0f} min | {row.selector}"
+            f" | {row.space_km_median:.1f} ({row.space_km_q25:.1f}-{row.space_km_q75:.1f}), {row.space_km_mean:.1f}"
+            f" | {row.time_min_median:.0f} ({row.time_min_q25:.0f}-{row.time_min_q75:.0f}), {row.time_min_mean:.0f}"
+            f" | {100 * row.suppressed_share:.1f} % | {row.cost_per_box:.0f} | {row.seconds:.0f} |",
+            flush=True,
+        )
+
+
+def keep_pictures(name: str, found: shoal.Sweep) -> None:
+    """The figures of a sweep, as they are in the docs."""
+    PICTURES.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        for path in write_sweep(found, Path(folder)):
+            if path.suffix == ".svg":
+                shutil.copy(path, PICTURES / f"{name}-{path.name}")
+
+
+SECTIONS = {"table": table, "selectors": selectors, "week": week, "tau": tau}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("sections", nargs="*", choices=[[], *SECTIONS], default=[])
+    for name in parser.parse_args().sections or SECTIONS:
+        print(f"\n## {name}\n", flush=True)
+        SECTIONS[name]()
+
+
+if __name__ == "__main__":
+    main()
