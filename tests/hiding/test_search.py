@@ -12,7 +12,8 @@ from oracles.casual_worlds import random_world
 from pools import merge
 from shoal.blocks import Workers
 from shoal.epochs import Timeline
-from shoal.hiding.neighbours import no_edges, plant_tree, with_nearest
+from shoal.hiding.neighbours import nearest_edges, plant_tree, with_nearest
+from shoal.hiding.pick import Edges
 from shoal.hiding.reuse import History, Reuse
 from shoal.hiding.window import LiveEpoch, arrange
 from shoal.kernels.search import WindowArrays
@@ -60,9 +61,7 @@ def test_nearest_members_are_the_cheapest_of_the_group(n_workers: int, weight: f
             arrays, samples = random_window(rng, workers, weight)
             n, width = len(arrays.user), rng.choice([1, 3, 16])
             barred = History(int(arrays.user.max()) + 1, Reuse.ONCE, 1).barred(0, np.empty((n, 0), np.int32))
-            edges = with_nearest(
-                no_edges(), arrays, plant_tree(arrays), barred, np.arange(n, dtype=np.int32), width, workers
-            )
+            edges = nearest_edges(arrays, plant_tree(arrays), barred, width, workers)
             found = {
                 (int(arrays.user[i]), int(arrays.user[j])): cost
                 for i, j, cost in zip(edges.owner, edges.member, edges.cost, strict=True)
@@ -91,9 +90,29 @@ def test_barred_members_are_not_found() -> None:
         picked = np.full((n, 1), -1, np.int32)
         picked[0, 0] = 2
         barred = history.barred(1, picked)
-        edges = with_nearest(
-            no_edges(), arrays, plant_tree(arrays), barred, np.arange(n, dtype=np.int32), 16, workers
-        )
+        edges = nearest_edges(arrays, plant_tree(arrays), barred, 16, workers)
         members = set(edges.member[edges.owner == 0].tolist())
         assert members == set(range(arrays.first[0], arrays.last[0])) - {0, 1, 2}
         assert 0 in edges.member[edges.owner == 1]  # the pair is ordered: it may serve the other way round
+
+
+def test_edges_found_at_once_are_those_found_owner_by_owner() -> None:
+    rng = random.Random(9)
+    with Workers(2) as workers:
+        for _ in range(40):
+            arrays, _ = random_window(rng, workers, 1.0)
+            n, width = len(arrays.user), rng.choice([1, 2, 5])
+            history = History(int(arrays.user.max()) + 1, Reuse.ONCE, 1)
+            history.append(0, arrays.user, np.roll(arrays.user, 1).reshape(n, 1))
+            barred, tree = history.barred(1, np.empty((n, 0), np.int32)), plant_tree(arrays)
+            slowly = Edges(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))
+            for owner in rng.sample(range(n), n):
+                slowly = with_nearest(
+                    slowly, arrays, tree, barred, np.array([owner], np.int32), width, workers
+                )
+            at_once = nearest_edges(arrays, tree, barred, width, workers)
+            assert (np.diff(at_once.owner) >= 0).all()
+            assert len(at_once.owner) == len(slowly.owner)
+            assert set(zip(*(column.tolist() for column in at_once), strict=True)) == set(
+                zip(*(column.tolist() for column in slowly), strict=True)
+            )

@@ -13,7 +13,7 @@ from shoal.hiding.neighbours import all_edges, plant_tree
 from shoal.hiding.reuse import History, Reuse
 from shoal.hiding.window import LiveEpoch, arrange, member_rows
 from shoal.kernels.search import WindowArrays, nearest
-from shoal.kernels.tree import BRANCHES, Tree, add_bounds, order_near, write_outline
+from shoal.kernels.tree import BRANCHES, OWN, Tree, add_bounds, order_near, write_outline
 from shoal.promise import Promise
 from shoal.samples import samples_from_columns
 
@@ -58,20 +58,24 @@ def joined(arrays: WindowArrays, rng: random.Random) -> WindowArrays:
     return arrays._replace(pools=pools, base=costs_of(pools, arrays.weight, ALONE))
 
 
-def users_below(tree: Tree, entry: int) -> list[int]:
-    begin, end = tree.below[entry].tolist()
-    return [entry] if begin == end else [user for e in range(begin, end) for user in users_below(tree, e)]
+def users_below(tree: Tree, entry: int, n: int) -> list[int]:
+    """The users below an entry of a block: a user, or from n on a block."""
+    if entry < n:
+        return [entry]
+    first, count = tree.first[entry - n], tree.count[entry - n]
+    return [user for e in range(first, first + count) for user in users_below(tree, e, n)]
 
 
-def bounds(arrays: WindowArrays, tree: Tree, owner: int, begin: int, end: int):
-    bound, inexact = np.zeros(end - begin), np.zeros(end - begin, np.int32)
+def bounds(arrays: WindowArrays, tree: Tree, owner: int, block: int) -> tuple[np.ndarray, np.ndarray]:
+    bound, inexact = np.zeros(BRANCHES), np.zeros(BRANCHES)
     for w in range(arrays.row.shape[1]):
         row = int(arrays.row[owner, w])
         if row >= 0:
-            own = np.empty(20, np.int32)
+            own = np.empty(OWN)
             write_outline(arrays.pools, row, own)
-            add_bounds(tree, w, begin, end, own, arrays.base[row], arrays.weight, bound, inexact)
-    return bound, inexact
+            add_bounds(tree.outline[block, w], own, arrays.base[row], arrays.weight, bound, inexact)
+    count = tree.count[block]
+    return bound[:count], inexact[:count]
 
 
 def cost_matrix(arrays: WindowArrays) -> np.ndarray:
@@ -93,20 +97,18 @@ def test_bounds_never_exceed_the_cost_and_say_when_they_are_it(n_users, side, mo
         tree, cost = plant_tree(arrays), cost_matrix(arrays)
         n, n_exact = len(arrays.user), 0
         for owner in rng.sample(range(n), min(n, 25)):
-            first, last = int(arrays.first[owner]), int(arrays.last[owner])
-            bound, inexact = bounds(arrays, tree, owner, first, last)
-            inside = cost[owner, first:last]
-            assert (bound <= inside * ROUNDED).all()
-            exact = (inexact == 0) & np.isfinite(inside)
-            np.testing.assert_array_equal(bound[exact], inside[exact])
-            n_exact += int(exact.sum())
-            for entry in range(n, len(tree.below)):
-                below = users_below(tree, entry)
-                if first <= below[0] < last:
-                    assert (
-                        bounds(arrays, tree, owner, entry, entry + 1)[0][0]
-                        <= ROUNDED * cost[owner, below].min()
-                    )
+            for block in range(len(tree.first)):
+                entries = range(tree.first[block], tree.first[block] + tree.count[block])
+                below = [users_below(tree, entry, n) for entry in entries]
+                if not arrays.first[owner] <= below[0][0] < arrays.last[owner]:
+                    continue
+                bound, inexact = bounds(arrays, tree, owner, block)
+                least = np.array([cost[owner, users].min() for users in below])
+                assert (bound <= ROUNDED * least).all()
+                if tree.first[block] < n:
+                    exact = (inexact == 0) & np.isfinite(least)
+                    np.testing.assert_array_equal(bound[exact], least[exact])
+                    n_exact += int(exact.sum())
         assert n_exact or most > 1
 
 
@@ -147,10 +149,9 @@ def test_every_user_is_below_its_group_s_top_once() -> None:
         arrays = crowd(rng, n_users, 50, 3)
         tree = plant_tree(arrays)
         for first in np.unique(arrays.first).tolist():
-            top = tree.top[first].tolist()
-            assert top[1] - top[0] <= BRANCHES
-            below = [user for entry in range(*top) for user in users_below(tree, entry)]
-            assert below == list(range(first, arrays.last[first]))
+            group = range(first, arrays.last[first])
+            assert {tree.top[i] for i in group} == {tree.top[first]}
+            assert users_below(tree, len(arrays.user) + tree.top[first], len(arrays.user)) == list(group)
 
 
 def test_near_users_come_together_and_nobody_is_lost() -> None:

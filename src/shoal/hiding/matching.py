@@ -9,7 +9,7 @@ import numpy as np
 from shoal.blocks import Workers, costs_of, with_members
 from shoal.errors import UnfinishedError
 from shoal.hiding.company import Company
-from shoal.hiding.neighbours import no_edges, plant_tree, with_nearest, with_reused
+from shoal.hiding.neighbours import nearest_edges, plant_tree, with_nearest, with_reused
 from shoal.hiding.pick import Edges, cheapest_permutation
 from shoal.hiding.reuse import History
 from shoal.hiding.window import member_rows
@@ -80,10 +80,9 @@ def _permutation(
     that are allowed has too few partners left, and may reuse.
     """
     n = len(arrays.user)
-    everybody = np.arange(n, dtype=np.int32)
     width = np.full(n, CANDIDATES)
     member = np.full(n, -1, np.int32)
-    edges = with_nearest(no_edges(), arrays, tree, barred, everybody, CANDIDATES, workers)
+    edges = nearest_edges(arrays, tree, barred, CANDIDATES, workers)
     if company is not None:
         edges.cost[:] += company.surcharge(window, arrays, barred, edges, workers)
     reusing = np.zeros(n, np.bool_)
@@ -110,7 +109,7 @@ def _permutation(
                 edges, arrays, tree, barred, more, min(int(width[more].max()), widest), workers
             )
     age = np.empty(n, np.int32)
-    windows_since(arrays, barred, everybody, member, window, age)
+    windows_since(arrays, barred, np.arange(n, dtype=np.int32), member, window, age)
     return member, age > 0
 
 

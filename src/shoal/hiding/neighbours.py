@@ -12,6 +12,7 @@ from shoal.kernels.search import (
     allowed_edges,
     edge_costs,
     nearest,
+    unanswered,
     windows_since,
 )
 from shoal.kernels.tree import Tree, plant
@@ -59,6 +60,19 @@ def nearest_costs(arrays: WindowArrays, width: int, workers: Workers) -> Floats:
     return total
 
 
+def nearest_edges(arrays: WindowArrays, tree: Tree, barred: Barred, width: int, workers: Workers) -> Edges:
+    """The edges from everybody to the nearest members, and back."""
+    n = len(arrays.user)
+    everybody = np.arange(n, dtype=np.int32)
+    member, cost = _searched(arrays, tree, barred, everybody, width, workers)
+    found = member >= 0
+    forth = Edges(np.repeat(everybody, found.sum(axis=1)), member[found], cost[found])
+    first, listing = np.empty(n + 1, np.int64), np.empty(len(forth.owner), np.int32)
+    unanswered(member, first, listing)
+    back = np.repeat(everybody, np.diff(first)), listing[: first[-1]]
+    return _by_owner(forth, _allowed(arrays, barred, *back, workers))
+
+
 def with_nearest(
     known: Edges,
     arrays: WindowArrays,
@@ -71,13 +85,11 @@ def with_nearest(
     """The edges from these owners to their nearest members and back, added to those known."""
     member, cost = _searched(arrays, tree, barred, owners, width, workers)
     found = member >= 0
-    owner = np.repeat(owners, width).reshape(found.shape)[found]
+    owner = np.repeat(owners, found.sum(axis=1))
     forth = _added(known, Edges(owner, member[found], cost[found]), len(arrays.user))
     order = np.argsort(member[found], kind="stable")
     back = _unknown(forth, member[found][order], owner[order], len(arrays.user))
-    allowed = np.empty(len(back[0]), np.bool_)
-    allowed_edges(arrays, barred, *back, allowed)
-    return _added(forth, _priced(arrays, back[0][allowed], back[1][allowed], workers), len(arrays.user))
+    return _added(forth, _allowed(arrays, barred, *back, workers), len(arrays.user))
 
 
 def all_edges(arrays: WindowArrays, groups: Int32s, workers: Workers) -> Edges:
@@ -114,6 +126,24 @@ def _complete_graph(first: Int32s, last: Int32s) -> tuple[Int32s, Int32s]:
         owners.append(owner[owner != member])
         members.append(member[owner != member])
     return np.concatenate(owners), np.concatenate(members)
+
+
+def _allowed(arrays: WindowArrays, barred: Barred, owner: Int32s, member: Int32s, workers: Workers) -> Edges:
+    """Those of some pairs, which go by owner, that may be picked, with their costs."""
+    allowed = np.empty(len(owner), np.bool_)
+    allowed_edges(arrays, barred, owner, member, allowed)
+    return _priced(arrays, owner[allowed], member[allowed], workers)
+
+
+def _by_owner(one: Edges, other: Edges) -> Edges:
+    """Two sets of different edges, each by owner, as one by owner."""
+    owner = np.concatenate([one.owner, other.owner])
+    order = np.argsort(owner, kind="stable")
+    return Edges(
+        owner[order],
+        np.concatenate([one.member, other.member])[order],
+        np.concatenate([one.cost, other.cost])[order],
+    )
 
 
 def _priced(arrays: WindowArrays, owner: Int32s, member: Int32s, workers: Workers) -> Edges:

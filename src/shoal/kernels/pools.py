@@ -92,6 +92,14 @@ def write_union(
 
 
 @inner
+def in_one_box(pools: Pools, row: int) -> bool:
+    """Whether no two groups of a pool could both hold every user, as when one of these has a single slot."""
+    begin = pools.ptr[row]
+    last_group = pools.start[pools.ptr[row + 1] - 1]
+    return bool(last_group == 0 or pools.start[begin + last_group - 1] < 0)
+
+
+@inner
 def write_touch(a: Pools, row_a: int, b: Pools, row_b: int, out: Pools, row: int) -> None:
     """Combine what must be touched of two pools."""
     for axis in range(0, 6, 2):

@@ -14,7 +14,7 @@ from shoal.kernels.compiled import inner, kernel
 from shoal.kernels.heap import drop_top, push
 from shoal.kernels.merge import best_cuts
 from shoal.kernels.pools import Pools, write_union
-from shoal.kernels.tree import BRANCHES, Tree, add_bounds, write_outline
+from shoal.kernels.tree import BRANCHES, OWN, Tree, add_bounds, write_outline
 from shoal.samples import Bools, Floats, Int32s, Int64s
 
 
@@ -123,10 +123,10 @@ def nearest(
     width, n_epochs, n_users = member.shape[1], arrays.row.shape[1], len(arrays.user)
     scratch = make_scratch(arrays)
     mark = np.full(n_users, -1, np.int32)
-    keys, items = np.empty(tree.least.shape[2]), np.empty(tree.least.shape[2], np.int64)
-    own = np.empty((n_epochs, 20), np.int32)
-    part = np.empty(n_epochs)
-    bound, inexact = np.empty(BRANCHES), np.empty(BRANCHES, np.int32)
+    room = n_users + len(tree.first)
+    keys, items = np.empty(room), np.empty(room, np.int64)
+    own = np.empty((n_epochs, OWN))
+    bound, inexact = np.empty(BRANCHES), np.empty(BRANCHES)
     for line in range(begin, end):
         owner = int(owners[line])
         mark_barred(arrays, barred, owner, mark)
@@ -136,36 +136,36 @@ def nearest(
         for w in range(n_epochs):
             if arrays.row[owner, w] >= 0:
                 write_outline(arrays.pools, arrays.row[owner, w], own[w])
-        waiting = 0
-        first, last = tree.top[owner, 0], tree.top[owner, 1]
+        waiting, block = 0, int(tree.top[owner])
         while True:
-            bound[: last - first] = 0.0
-            inexact[: last - first] = 0
+            bound[:] = 0.0
+            inexact[:] = 0.0
             for w in range(n_epochs):
                 row = arrays.row[owner, w]
                 if row >= 0:
-                    add_bounds(tree, w, first, last, own[w], arrays.base[row], arrays.weight, bound, inexact)
-            for e in range(first, last):
-                least = bound[e - first]
-                if least >= cost[line, width - 1] or (e < n_users and mark[e] == owner):
+                    add_bounds(
+                        tree.outline[block, w], own[w], arrays.base[row], arrays.weight, bound, inexact
+                    )
+            first = tree.first[block]
+            for e in range(tree.count[block]):
+                if bound[e] >= cost[line, width - 1]:
                     continue
-                if e < n_users and inexact[e - first] == 0:
-                    insert(member[line], cost[line], e, least)
+                if first >= n_users or inexact[e] > 0:
+                    if first >= n_users or mark[first + e] != owner:
+                        waiting = push(keys, items, waiting, bound[e], first + e)
+                elif mark[first + e] != owner:
+                    insert(member[line], cost[line], first + e, bound[e])
                     priced[line] += 1
-                else:
-                    waiting = push(keys, items, waiting, least, e)
             while waiting and items[0] < n_users and keys[0] < cost[line, width - 1]:
                 other = items[0]
                 waiting = drop_top(keys, items, waiting)
-                price = price_of_edge(
-                    arrays, tree, own, owner, other, cost[line, width - 1], scratch, part, bound, inexact
-                )
+                price = edge_cost(arrays, owner, other, cost[line, width - 1], scratch)
                 priced[line] += 1
                 if price < cost[line, width - 1]:
                     insert(member[line], cost[line], other, price)
             if not waiting or keys[0] >= cost[line, width - 1]:
                 break
-            first, last = tree.below[items[0], 0], tree.below[items[0], 1]
+            block = items[0] - n_users
             waiting = drop_top(keys, items, waiting)
 
 
@@ -179,40 +179,6 @@ def insert(member: Int32s, cost: Floats, other: int, price: float) -> None:
     cost[slot], member[slot] = price, other
 
 
-@inner
-def price_of_edge(  # type: ignore[no-untyped-def]
-    arrays: WindowArrays,
-    tree: Tree,
-    own: Int32s,
-    owner: int,
-    member: int,
-    limit: float,
-    scratch,
-    part: Floats,
-    bound: Floats,
-    inexact: Int32s,
-) -> float:
-    """Like edge_cost, but with no merge in epochs in which the bound is the cost."""
-    union, place_a, place_b, cost, previous = scratch
-    total = 0.0
-    for w in range(len(part)):
-        row = arrays.row[owner, w]
-        part[w] = 0.0
-        if row >= 0:
-            bound[0], inexact[0] = 0.0, 0
-            add_bounds(tree, w, member, member + 1, own[w], arrays.base[row], arrays.weight, bound, inexact)
-            part[w] = -bound[0] if inexact[0] else bound[0]
-            total += bound[0]
-    for w in range(len(part)):
-        if part[w] < 0 and total < limit:
-            row, other = arrays.row[owner, w], arrays.row[member, w]
-            n = write_union(arrays.pools, row, arrays.raw, other, union, 0, place_a, place_b)
-            rest = total + part[w]
-            part[w] = best_cuts(union, 0, n, arrays.weight, limit - rest, cost, previous)
-            total = rest + part[w]
-    return float(part.sum()) if total < limit else limit
-
-
 @kernel
 def edge_costs(
     arrays: WindowArrays, owner: Int32s, member: Int32s, begin: int, end: int, cost: Floats
@@ -221,6 +187,38 @@ def edge_costs(
     scratch = make_scratch(arrays)
     for q in range(begin, end):
         cost[q] = edge_cost(arrays, int(owner[q]), int(member[q]), np.inf, scratch)
+
+
+@kernel
+def unanswered(member: Int32s, first: Int64s, back: Int32s) -> None:
+    """Who lists an owner without being listed by it: back[first[i] .. first[i + 1] - 1], for every owner i.
+
+    member has a line per owner, -1 for none. first (int64, a number more than owners) is written; back has room for all
+    that are listed.
+    """
+    n, width = member.shape
+    first[:] = 0
+    for writing in range(2):
+        for i in range(n):
+            for column in range(width):
+                j = member[i, column]
+                if j < 0:
+                    break
+                listed = False
+                for other in member[j]:
+                    listed |= other == i
+                if listed:
+                    continue
+                if writing:
+                    back[first[j]] = i
+                first[j] += 1
+        if not writing:
+            total = 0
+            for i in range(n):
+                first[i], total = total, total + first[i]
+    for i in range(n, 0, -1):
+        first[i] = first[i - 1]
+    first[0] = 0
 
 
 @kernel

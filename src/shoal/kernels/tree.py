@@ -7,13 +7,13 @@ side can only be in one box, that box holds everything: then the bound is the co
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from shoal.kernels.compiled import inner, kernel
-from shoal.kernels.merge import space_cost
-from shoal.kernels.pools import Pools
+from shoal.kernels.pools import Pools, in_one_box
 from shoal.samples import Floats, Int32s, Int64s
 
 BRANCHES = 16  # entries below a node
@@ -21,21 +21,26 @@ _SLOT_CELLS = 3  # a slot of time counts like so many cells where users are put 
 
 
 class Tree(NamedTuple):
-    """Entries 0 .. n - 1 are the users of a window, the others nodes over BRANCHES entries each, level by level.
+    """Blocks of up to BRANCHES entries: users of a window, or blocks of such users or blocks.
 
-    least and most (int32): the least, or the largest, of what is below an entry, by epoch and column: time of the first
-    and of the last sample, then an end of x and y of all samples, of those in the first slot and of those in the last
-    (least: the upper end, most: the lower), then the number of slots. below[e]: the first and the last + 1 entry below
-    node e (nothing for users). top[i]: the same for the uppermost entries of the group of user i.
+    outline (float64: the search spends its time on these numbers, and processors compare several at once): the outlines
+    of a block's entries by block, epoch, column and entry. An outline has the least of what is below the entry, then
+    the largest: time of the first and of the last sample, the ends of x and of y of all samples, of those in the first
+    slot and of those in the last (of the least the upper ends, of the largest the lower), number of slots. first[b]:
+    the first entry, a user or, counted from the number of users on, a block; count[b]: how many. top[i]: the block
+    above all of the group of user i.
     """
 
-    least: Int32s
-    most: Int32s
-    below: Int32s
+    outline: Floats
+    first: Int32s
+    count: Int32s
     top: Int32s
 
 
-_T0, _T1, _X, _Y, _HEAD_X, _HEAD_Y, _TAIL_X, _TAIL_Y, _SLOTS = range(9)
+_T0, _T1, _X1, _Y1, _HEAD_X1, _HEAD_Y1, _TAIL_X1, _TAIL_Y1, _LEAST_SLOTS = range(9)
+_LATEST_T0, _LATEST_T1, _X0, _Y0, _HEAD_X0, _HEAD_Y0, _TAIL_X0, _TAIL_Y0, _MOST_SLOTS = range(9, 18)
+_COLUMNS, _LEAST = 18, 9
+OWN = 20  # numbers in the outline of a pool
 
 
 @kernel
@@ -81,56 +86,65 @@ def order_near(row: Int64s, raw: Pools, first: int, last: int, order: Int64s) ->
 def plant(row: Int64s, raw: Pools, first: Int32s, last: Int32s) -> Tree:
     """The tree over users whose groups are ranges (see WindowArrays)."""
     n, n_epochs = row.shape
-    least = np.zeros((n_epochs, 9, n), np.int32)
-    most = np.zeros((n_epochs, 9, n), np.int32)
-    _write_users(row, raw, least, most)
-    levels, below = [(least, most)], [np.zeros((n, 2), np.int32)]
+    outline = np.zeros((n_epochs, _COLUMNS, n))
+    _write_users(row, raw, outline)
     group = np.unique(first).astype(np.int64)
     begin, end = group, last[group].astype(np.int64)
-    shift = 0
-    while len(begin) and (end - begin).max() > BRANCHES:
-        counts = -(-(end - begin) // BRANCHES)
-        after = np.cumsum(counts)
-        number = np.arange(after[-1]) - np.repeat(after - counts, counts)
-        starts = np.repeat(begin, counts) + BRANCHES * number
-        ends = np.minimum(starts + BRANCHES, np.repeat(end, counts))
-        below.append(np.stack([starts, ends], axis=1).astype(np.int32) + np.int32(shift))
-        least, most = levels[-1]
-        levels.append((np.minimum.reduceat(least, starts, axis=2), np.maximum.reduceat(most, starts, axis=2)))
-        shift += least.shape[2]
-        begin, end = after - counts, after
-    top = np.empty((n, 2), np.int32)
-    for number, start in enumerate(group.tolist()):
-        top[start : last[start]] = begin[number] + shift, end[number] + shift
+    outlines, firsts, counts = [], [], []
+    n_blocks, shift = 0, 0
+    while True:
+        blocks = -(-(end - begin) // BRANCHES)
+        after = np.cumsum(blocks)
+        number = np.arange(after[-1]) - np.repeat(after - blocks, blocks)
+        starts = np.repeat(begin, blocks) + BRANCHES * number
+        sizes = np.minimum(np.repeat(end, blocks) - starts, BRANCHES)
+        entries = starts[:, None] + np.minimum(np.arange(BRANCHES), sizes[:, None] - 1)
+        outlines.append(outline[:, :, entries].transpose(2, 0, 1, 3))
+        firsts.append(starts + shift)
+        counts.append(sizes)
+        outline = np.concatenate(
+            [
+                np.minimum.reduceat(outline[:, :_LEAST], starts, axis=2),
+                np.maximum.reduceat(outline[:, _LEAST:], starts, axis=2),
+            ],
+            axis=1,
+        )
+        begin, end = after - blocks, after
+        if blocks.max() == 1:
+            break
+        shift = n + n_blocks
+        n_blocks += len(starts)
+    top = np.repeat(np.arange(len(group)) + n_blocks, last[group] - group)
     return Tree(
-        least=np.concatenate([least for least, _ in levels], axis=2),
-        most=np.concatenate([most for _, most in levels], axis=2),
-        below=np.concatenate(below),
-        top=top,
+        np.concatenate(outlines),
+        np.concatenate(firsts).astype(np.int32),
+        np.concatenate(counts).astype(np.int32),
+        top.astype(np.int32),
     )
 
 
 @kernel
-def _write_users(row: Int64s, raw: Pools, least: Int32s, most: Int32s) -> None:
+def _write_users(row: Int64s, raw: Pools, outline: Floats) -> None:
     for i in range(row.shape[0]):
         for w in range(row.shape[1]):
             at = row[i, w]
             if at < 0:
                 continue
+            out = outline[w, :, i]
             head, tail = raw.ptr[at], raw.ptr[at + 1] - 1
-            least[w, _T0, i], most[w, _T0, i] = raw.t[head], raw.t[head]
-            least[w, _T1, i], most[w, _T1, i] = raw.t[tail], raw.t[tail]
-            least[w, _X, i], most[w, _X, i] = raw.touch[at, 3], raw.touch[at, 2]
-            least[w, _Y, i], most[w, _Y, i] = raw.touch[at, 5], raw.touch[at, 4]
-            least[w, _HEAD_X, i], most[w, _HEAD_X, i] = raw.x1[head], raw.x0[head]
-            least[w, _HEAD_Y, i], most[w, _HEAD_Y, i] = raw.y1[head], raw.y0[head]
-            least[w, _TAIL_X, i], most[w, _TAIL_X, i] = raw.x1[tail], raw.x0[tail]
-            least[w, _TAIL_Y, i], most[w, _TAIL_Y, i] = raw.y1[tail], raw.y0[tail]
-            least[w, _SLOTS, i], most[w, _SLOTS, i] = tail - head + 1, tail - head + 1
+            out[_T0], out[_LATEST_T0] = raw.t[head], raw.t[head]
+            out[_T1], out[_LATEST_T1] = raw.t[tail], raw.t[tail]
+            out[_X0], out[_X1] = raw.touch[at, 2], raw.touch[at, 3]
+            out[_Y0], out[_Y1] = raw.touch[at, 4], raw.touch[at, 5]
+            out[_HEAD_X0], out[_HEAD_X1] = raw.x0[head], raw.x1[head]
+            out[_HEAD_Y0], out[_HEAD_Y1] = raw.y0[head], raw.y1[head]
+            out[_TAIL_X0], out[_TAIL_X1] = raw.x0[tail], raw.x1[tail]
+            out[_TAIL_Y0], out[_TAIL_Y1] = raw.y0[tail], raw.y1[tail]
+            out[_LEAST_SLOTS], out[_MOST_SLOTS] = tail - head + 1, tail - head + 1
 
 
 @inner
-def write_outline(pools: Pools, row: int, out: Int32s) -> None:
+def write_outline(pools: Pools, row: int, out: Floats) -> None:
     """Write what the bounds need to know of a pool: hull (0-5), touch in time (6, 7), end of the head and its hull
     (8-12), beginning of the tail and its hull (13-17), slots (18), whether it can only be in one box (19)."""
     begin, end = pools.ptr[row], pools.ptr[row + 1]
@@ -142,57 +156,83 @@ def write_outline(pools: Pools, row: int, out: Int32s) -> None:
     out[6], out[7] = pools.touch[row, 0], pools.touch[row, 1]
     out[8], out[13] = pools.t[head], pools.t[tail]
     for at, since, until in ((2, begin, end), (9, begin, head + 1), (14, tail, end)):
-        out[at], out[at + 1] = pools.x0[since], pools.x1[since]
-        out[at + 2], out[at + 3] = pools.y0[since], pools.y1[since]
+        x0, x1, y0, y1 = pools.x0[since], pools.x1[since], pools.y0[since], pools.y1[since]
         for q in range(since + 1, until):
-            out[at], out[at + 1] = min(out[at], pools.x0[q]), max(out[at + 1], pools.x1[q])
-            out[at + 2], out[at + 3] = min(out[at + 2], pools.y0[q]), max(out[at + 3], pools.y1[q])
+            x0, x1 = min(x0, pools.x0[q]), max(x1, pools.x1[q])
+            y0, y1 = min(y0, pools.y0[q]), max(y1, pools.y1[q])
+        out[at], out[at + 1], out[at + 2], out[at + 3] = x0, x1, y0, y1
     out[18] = end - begin
-    out[19] = tail == begin or pools.start[tail - 1] < 0
+    out[19] = in_one_box(pools, row)
+
+
+@inner
+def _larger(a: float, b: float) -> float:
+    return (
+        a if a > b else b
+    )  # unlike max, which must know about NaN, this is one instruction for several numbers
+
+
+@inner
+def _smaller(a: float, b: float) -> float:
+    return a if a < b else b
+
+
+@inner
+def _plain(space: float, weight: float) -> float:  # noqa: ARG001
+    return space
+
+
+@inner
+def _power(space: float, weight: float) -> float:
+    return float(space**weight)
+
+
+def _adding_bounds(
+    space_cost: Callable[[float, float], float],
+) -> Callable[[Floats, Floats, float, float, Floats, Floats], None]:
+    """add_bounds for one way to price space: a choice inside its loop would keep it from going several at a time."""
+
+    @inner
+    def add(block: Floats, own: Floats, base: float, weight: float, bound: Floats, inexact: Floats) -> None:
+        t0, t1, touch0, touch1, head_t, tail_t = own[0], own[1], own[6], own[7], own[8], own[13]
+        x0, x1, y0, y1 = own[2], own[3], own[4], own[5]
+        head_x0, head_x1, head_y0, head_y1 = own[9], own[10], own[11], own[12]
+        tail_x0, tail_x1, tail_y0, tail_y1 = own[14], own[15], own[16], own[17]
+        slots, single = own[18], own[19]
+        two_cells = space_cost(2.0, weight)
+        for e in range(BRANCHES):
+            time = _larger(t1, block[_T1, e]) - _smaller(t0, block[_LATEST_T0, e]) + 1.0
+            width = _larger(x1, block[_X1, e]) - _smaller(x0, block[_X0, e])
+            height = _larger(y1, block[_Y1, e]) - _smaller(y0, block[_Y0, e])
+            one_box = time * space_cost(width + height + 2.0, weight)
+            apart = _larger(touch0, block[_T0, e]) > _smaller(touch1, block[_LATEST_T1, e])
+            in_one = (single != 0.0) | (block[_MOST_SLOTS, e] == 1.0) | apart
+            head_time = _larger(head_t, block[_T0, e]) - _smaller(t0, block[_LATEST_T0, e]) + 1.0
+            width = _larger(head_x1, block[_HEAD_X1, e]) - _smaller(head_x0, block[_HEAD_X0, e])
+            height = _larger(head_y1, block[_HEAD_Y1, e]) - _smaller(head_y0, block[_HEAD_Y0, e])
+            head = head_time * space_cost(width + height + 2.0, weight)
+            tail_time = _larger(t1, block[_T1, e]) - _smaller(tail_t, block[_LATEST_T1, e]) + 1.0
+            width = _larger(tail_x1, block[_TAIL_X1, e]) - _smaller(tail_x0, block[_TAIL_X0, e])
+            height = _larger(tail_y1, block[_TAIL_Y1, e]) - _smaller(tail_y0, block[_TAIL_Y0, e])
+            tail = tail_time * space_cost(width + height + 2.0, weight)
+            between = _larger(slots, block[_LEAST_SLOTS, e]) - head_time - tail_time
+            more_boxes = head + tail + _larger(between, 0.0) * two_cells
+            bound[e] += one_box if in_one else _larger(base, _smaller(one_box, more_boxes))
+            inexact[e] += 0.0 if in_one else 1.0
+
+    return add
+
+
+_add_plain_bounds, _add_power_bounds = _adding_bounds(_plain), _adding_bounds(_power)
 
 
 @inner
 def add_bounds(
-    tree: Tree,
-    w: int,
-    begin: int,
-    end: int,
-    own: Int32s,
-    base: float,
-    weight: float,
-    bound: Floats,
-    inexact: Int32s,
+    block: Floats, own: Floats, base: float, weight: float, bound: Floats, inexact: Floats
 ) -> None:
-    """Add to bound[e - begin] the least that a pool of outline ``own``, of cost ``base`` alone, costs in an epoch with
-    anybody below entry e, and count up inexact[e - begin] unless that is known to be the cost."""
-    least, most = tree.least[w], tree.most[w]
-    t0, t1, touch0, touch1, head_t, tail_t = own[0], own[1], own[6], own[7], own[8], own[13]
-    two_cells = space_cost(2, weight)
-    for e in range(begin, end):
-        time = max(t1, least[_T1, e]) - min(t0, most[_T0, e]) + 1
-        space = (
-            max(own[3], least[_X, e]) - min(own[2], most[_X, e])
-            + max(own[5], least[_Y, e]) - min(own[4], most[_Y, e]) + 2
-        )  # fmt: skip
-        one_box = time * space_cost(space, weight)
-        in_one = (
-            own[19] != 0 or most[_SLOTS, e] == 1 or max(touch0, least[_T0, e]) > min(touch1, most[_T1, e])
-        )
-        head_time = max(head_t, least[_T0, e]) - min(t0, most[_T0, e]) + 1
-        head_space = (
-            max(own[10], least[_HEAD_X, e]) - min(own[9], most[_HEAD_X, e])
-            + max(own[12], least[_HEAD_Y, e]) - min(own[11], most[_HEAD_Y, e]) + 2
-        )  # fmt: skip
-        tail_time = max(t1, least[_T1, e]) - min(tail_t, most[_T1, e]) + 1
-        tail_space = (
-            max(own[15], least[_TAIL_X, e]) - min(own[14], most[_TAIL_X, e])
-            + max(own[17], least[_TAIL_Y, e]) - min(own[16], most[_TAIL_Y, e]) + 2
-        )  # fmt: skip
-        between = max(own[18], least[_SLOTS, e]) - head_time - tail_time
-        more_boxes = (
-            head_time * space_cost(head_space, weight)
-            + tail_time * space_cost(tail_space, weight)
-            + max(between, 0) * two_cells
-        )
-        bound[e - begin] += one_box if in_one else max(base, min(one_box, more_boxes))
-        inexact[e - begin] += 0 if in_one else 1
+    """Add to bound[e] the least that a pool of outline ``own``, of cost ``base`` alone, costs in an epoch with anybody
+    below entry e of a block, and to inexact[e] 1 unless that is known to be the cost."""
+    if weight == 1.0:
+        _add_plain_bounds(block, own, base, weight, bound, inexact)
+    else:
+        _add_power_bounds(block, own, base, weight, bound, inexact)
