@@ -62,7 +62,7 @@ def users_below(tree: Tree, entry: int, n: int) -> list[int]:
     """The users below an entry of a block: a user, or from n on a block."""
     if entry < n:
         return [entry]
-    first, count = tree.first[entry - n], tree.count[entry - n]
+    first, count = tree.first[entry - n], tree.size[entry - n]
     return [user for e in range(first, first + count) for user in users_below(tree, e, n)]
 
 
@@ -74,7 +74,7 @@ def bounds(arrays: WindowArrays, tree: Tree, owner: int, block: int) -> tuple[np
             own = np.empty(OWN)
             write_outline(arrays.pools, row, own)
             add_bounds(tree.outline[block, w], own, arrays.base[row], arrays.weight, bound, inexact)
-    count = tree.count[block]
+    count = tree.size[block]
     return bound[:count], inexact[:count]
 
 
@@ -98,7 +98,7 @@ def test_bounds_never_exceed_the_cost_and_say_when_they_are_it(n_users, side, mo
         n, n_exact = len(arrays.user), 0
         for owner in rng.sample(range(n), min(n, 25)):
             for block in range(len(tree.first)):
-                entries = range(tree.first[block], tree.first[block] + tree.count[block])
+                entries = range(tree.first[block], tree.first[block] + tree.size[block])
                 below = [users_below(tree, entry, n) for entry in entries]
                 if not arrays.first[owner] <= below[0][0] < arrays.last[owner]:
                     continue

@@ -147,7 +147,7 @@ def nearest(
                         tree.outline[block, w], own[w], arrays.base[row], arrays.weight, bound, inexact
                     )
             first = tree.first[block]
-            for e in range(tree.count[block]):
+            for e in range(tree.size[block]):
                 if bound[e] >= cost[line, width - 1]:
                     continue
                 if first >= n_users or inexact[e] > 0:

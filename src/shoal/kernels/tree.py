@@ -27,13 +27,13 @@ class Tree(NamedTuple):
     of a block's entries by block, epoch, column and entry. An outline has the least of what is below the entry, then
     the largest: time of the first and of the last sample, the ends of x and of y of all samples, of those in the first
     slot and of those in the last (of the least the upper ends, of the largest the lower), number of slots. first[b]:
-    the first entry, a user or, counted from the number of users on, a block; count[b]: how many. top[i]: the block
+    the first entry, a user or, counted from the number of users on, a block; size[b]: how many. top[i]: the block
     above all of the group of user i.
     """
 
     outline: Floats
     first: Int32s
-    count: Int32s
+    size: Int32s
     top: Int32s
 
 
