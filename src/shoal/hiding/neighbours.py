@@ -45,12 +45,12 @@ def with_nearest(
     workers.over(len(owners), lambda begin, end: nearest(arrays, barred, owners, begin, end, member, cost))
     found = member >= 0
     owner = np.repeat(owners, width).reshape(found.shape)[found]
-    forth = _added(known, Edges(owner, member[found], cost[found]), len(arrays.user))
+    forth = added(known, Edges(owner, member[found], cost[found]), len(arrays.user))
     order = np.argsort(member[found], kind="stable")
     back = _unknown(forth, member[found][order], owner[order], len(arrays.user))
     allowed = np.empty(len(back[0]), np.bool_)
     allowed_edges(arrays, barred, *back, allowed)
-    return _added(forth, _priced(arrays, back[0][allowed], back[1][allowed], workers), len(arrays.user))
+    return added(forth, _priced(arrays, back[0][allowed], back[1][allowed], workers), len(arrays.user))
 
 
 def all_edges(arrays: WindowArrays, groups: Int32s, workers: Workers) -> Edges:
@@ -75,7 +75,7 @@ def with_reused(
     horizon = age.max(initial=0) + 1
     prohibitive = edges.cost.max(initial=0.0) * int((arrays.last[groups] - groups).max() + 1) + 1
     edges.cost[again] += prohibitive * (horizon + 1 - age[fits][again])
-    return _added(edges, known, len(arrays.user))
+    return added(edges, known, len(arrays.user))
 
 
 def _complete_graph(first: Int32s, last: Int32s) -> tuple[Int32s, Int32s]:
@@ -106,7 +106,7 @@ def _unknown(known: Edges, owner: Int32s, member: Int32s, n: int) -> tuple[Int32
     return owner[fresh], member[fresh]
 
 
-def _added(known: Edges, more: Edges, n: int) -> Edges:
+def added(known: Edges, more: Edges, n: int) -> Edges:
     """Both sets of edges, by owner and member; an edge in both keeps the known cost."""
     owner = np.concatenate([known.owner, more.owner])
     member = np.concatenate([known.member, more.member])
