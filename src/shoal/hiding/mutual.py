@@ -6,6 +6,8 @@ The users of a pattern group are cut into rings of k. Where their number is no m
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from shoal.blocks import Workers
@@ -15,12 +17,14 @@ from shoal.hiding.matching import CANDIDATES, Picks
 from shoal.hiding.neighbours import no_edges, with_nearest
 from shoal.hiding.pairs import both_ways, pair_up
 from shoal.hiding.pick import Edges
+from shoal.hiding.reseating import reseat
 from shoal.hiding.reuse import History
+from shoal.hiding.ties import ties_between
 from shoal.kernels.exchange import Candidates, Rings, exchange, price_rings
 from shoal.kernels.growing import extend_cheapest, grow
 from shoal.kernels.rings import Ties
-from shoal.kernels.search import Barred, WindowArrays
-from shoal.samples import Bools, Floats, Int32s, Int64s
+from shoal.kernels.search import WindowArrays
+from shoal.samples import Int32s
 
 
 def choose_mutual(
@@ -31,115 +35,117 @@ def choose_mutual(
     workers: Workers,
     company: Company | None = None,
 ) -> Picks:
-    """Rings of every pattern group: found user by user (k = 2: by assignment), then bettered by exchanges.
+    """Rings of every pattern group: pairs by assignment, longer ones grown and seated anew; then exchanges.
 
-    Reuse counts before any cost. Who is left with a member that served before may exchange with everybody.
+    Reuse counts before any cost. Given the company that records and users keep, members who would let other epochs
+    leak are dearer.
     """
     n = len(arrays.user)
     if n and int((arrays.last - arrays.first).min()) < k:
         raise UnfinishedError("Self-check failed: a presence pattern is shared by fewer than k users.")
-    everybody = np.arange(n, dtype=np.int32)
     barred = history.barred(window, np.empty((n, 0), np.int32))
-    edges = with_nearest(no_edges(), arrays, barred, everybody, CANDIDATES, workers)
+    edges = with_nearest(no_edges(), arrays, barred, np.arange(n, dtype=np.int32), CANDIDATES, workers)
     surcharge = np.zeros(len(edges.owner))
     if company is not None:
         surcharge = company.surcharge(window, arrays, barred, edges, workers)
         edges.cost[:] += surcharge
-    ties = _ties(window, arrays, barred, edges, surcharge)
+    ties = ties_between(window, arrays, barred, edges, surcharge)
     mutual = both_ways(edges, n)
     candidates = _candidates(mutual, n)
-    groups = np.unique(arrays.first)
-    order = np.empty(n, np.int32)
     if k == 2:
         order = pair_up(arrays, barred, edges, CANDIDATES, workers)
     else:
-        seeds = _seeds(arrays, mutual, k)
-
-        def grow_one(number: int) -> None:
-            first = int(groups[number])
-            last = int(arrays.last[first])
-            grow(arrays, ties, k, candidates, seeds[first:last], first, last, order)
-
-        workers.each(len(groups), grow_one, _nothing)
-
-    def extend_one(number: int) -> None:
-        first = int(groups[number])
-        extend_cheapest(arrays, ties, k, first, int(arrays.last[first]), order)
-
-    workers.each(len(groups), extend_one, _nothing)
-    rings = _rings(arrays, order, k)
-    workers.over(len(rings.cost), lambda begin, end: price_rings(arrays, ties, k - 1, begin, end, rings))
-
-    def exchange_one(number: int) -> None:
-        first = int(groups[number])
-        exchange(arrays, ties, k - 1, candidates, first, int(arrays.last[first]), rings)
-
-    workers.each(len(groups), exchange_one, _nothing)
-    return _picks(arrays, rings, k, ties)
+        order = _grown(arrays, ties, k, candidates, _hardest_first(arrays, mutual), workers)
+    rings = _closed(arrays, ties, k, order, workers)
+    if k > 2:
+        reseat(arrays, ties, k, candidates, rings, window, workers)
+    _exchange(arrays, ties, k, candidates, rings, workers)
+    if rings.reuse.any():
+        _exchange(arrays, ties, k, _with_everybody(arrays, candidates, rings), rings, workers)
+    return _picks(arrays, ties, k, rings)
 
 
-def _nothing() -> None:
-    pass
+def _grown(
+    arrays: WindowArrays, ties: Ties, k: int, candidates: Candidates, seeds: Int32s, workers: Workers
+) -> Int32s:
+    """The users in an order that is ring after ring, the remainder of each group at its end."""
+    order = np.empty(len(arrays.user), np.int32)
+
+    def grow_group(first: int, last: int) -> None:
+        grow(arrays, ties, k, candidates, seeds[first:last], first, last, order)
+
+    _each_group(arrays, grow_group, workers)
+    return order
 
 
-def _ties(window: int, arrays: WindowArrays, barred: Barred, edges: Edges, surcharge: Floats) -> Ties:
-    """Members that served before, and edges that are dearer than their merge."""
-    n = len(arrays.user)
-    length = barred.length[arrays.user]
-    owner = np.repeat(np.arange(n, dtype=np.int32), length)
-    entry = np.arange(len(owner)) - np.repeat(np.cumsum(length) - length, length)
-    member = arrays.place[barred.past[arrays.user[owner], entry]]
-    when = barred.when[arrays.user[owner], entry]
-    counts = (member >= 0) & (when >= barred.since)
-    owner, member, when = owner[counts], member[counts], when[counts]
-    latest = np.lexsort((-when, member, owner))
-    keys = owner[latest].astype(np.int64) * n + member[latest]
-    keys, first = np.unique(keys, return_index=True)
-    age = window - when[latest][first].astype(np.int64)
-    dearer = surcharge != 0
-    keys = np.concatenate([keys, edges.owner[dearer].astype(np.int64) * n + edges.member[dearer]])
-    order = np.argsort(keys, kind="stable")
-    nothing = np.zeros(int(dearer.sum()), np.int64)
-    reuse = np.concatenate([age.max(initial=0) + 2 - age, nothing])[order]
-    extra = np.concatenate([np.zeros(len(age)), surcharge[dearer]])[order]
-    ptr = np.searchsorted(keys[order], np.arange(n + 1, dtype=np.int64) * n)
-    return Ties(ptr, (keys[order] % n).astype(np.int32), reuse, extra)
+def _closed(arrays: WindowArrays, ties: Ties, k: int, order: Int32s, workers: Workers) -> Rings:
+    """Rings of users in such an order; the remainder of each group joins the one that takes it in most cheaply."""
+    _each_group(
+        arrays, lambda first, last: extend_cheapest(arrays, ties, k, first, last, order), workers
+    )
+    sizes: list[int] = []
+    for first in np.unique(arrays.first).tolist():
+        n = int(arrays.last[first]) - first
+        sizes += [k] * (n // k - 1) + [k + n % k]
+    slot, ring = np.empty_like(order), np.empty_like(order)
+    slot[order] = np.arange(len(order), dtype=np.int32)
+    ring[order] = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
+    start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    rings = Rings(order, start, slot, ring, np.zeros(len(sizes), np.int64), np.zeros(len(sizes)))
+    workers.over(len(sizes), lambda begin, end: price_rings(arrays, ties, k - 1, begin, end, rings))
+    return rings
+
+
+def _exchange(
+    arrays: WindowArrays, ties: Ties, k: int, candidates: Candidates, rings: Rings, workers: Workers
+) -> None:
+    """Exchange users inside every group until that no longer helps."""
+    _each_group(
+        arrays,
+        lambda first, last: exchange(arrays, ties, k - 1, candidates, first, last, rings),
+        workers,
+    )
+
+
+def _each_group(arrays: WindowArrays, call: Callable[[int, int], object], workers: Workers) -> None:
+    """Call ``call(first, last)`` for every pattern group."""
+    groups = np.unique(arrays.first).tolist()
+    workers.each(
+        len(groups), lambda number: call(groups[number], int(arrays.last[groups[number]])), lambda: None
+    )
 
 
 def _candidates(mutual: Edges, n: int) -> Candidates:
+    """Everybody's candidates, cheapest first."""
     order = np.lexsort((mutual.cost, mutual.owner))
     return Candidates(np.searchsorted(mutual.owner, np.arange(n + 1)), mutual.member[order])
 
 
-def _seeds(arrays: WindowArrays, mutual: Edges, k: int) -> Int32s:
+def _with_everybody(arrays: WindowArrays, candidates: Candidates, rings: Rings) -> Candidates:
+    """The same with all users of their group for those whose ring holds a member again."""
+    concerned = (rings.reuse > 0)[rings.ring]
+    lists = [
+        np.arange(arrays.first[user], arrays.last[user], dtype=np.int32)
+        if concerned[user]
+        else candidates.member[candidates.ptr[user] : candidates.ptr[user + 1]]
+        for user in range(len(concerned))
+    ]
+    ptr = np.concatenate([[0], np.cumsum([len(members) for members in lists])]).astype(np.int64)
+    return Candidates(ptr, np.concatenate(lists))
+
+
+def _hardest_first(arrays: WindowArrays, mutual: Edges) -> Int32s:
     """The users of each group, the one whose cheapest partner costs most first."""
     cheapest = np.full(len(arrays.user), np.inf)
     np.minimum.at(cheapest, mutual.owner, mutual.cost)
     return np.lexsort((-cheapest, arrays.first)).astype(np.int32)
 
 
-def _rings(arrays: WindowArrays, order: Int32s, k: int) -> Rings:
-    n = len(order)
-    sizes = []
-    for first in np.unique(arrays.first).tolist():
-        size = int(arrays.last[first]) - first
-        sizes += [k] * (size // k - 1) + [k + size % k]
-    start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    slot = np.empty(n, np.int32)
-    slot[order] = np.arange(n, dtype=np.int32)
-    ring = np.empty(n, np.int32)
-    ring[order] = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
-    return Rings(order, start, slot, ring, np.zeros(len(sizes), np.int64), np.zeros(len(sizes)))
-
-
-def _picks(arrays: WindowArrays, rings: Rings, k: int, ties: Ties) -> Picks:
-    size = np.diff(rings.start)[rings.ring]
-    begin = rings.start[rings.ring]
-    steps = np.arange(1, k)
-    place = begin[:, None] + (rings.slot - begin)[:, None] % size[:, None]
-    place = begin[:, None] + ((rings.slot - begin)[:, None] + steps) % size[:, None]
-    member = rings.order[place]
+def _picks(arrays: WindowArrays, ties: Ties, k: int, rings: Rings) -> Picks:
+    """Everybody's hiding set: the next k - 1 users round the ring."""
+    begin, size = rings.start[rings.ring][:, None], np.diff(rings.start)[rings.ring][:, None]
+    member = rings.order[begin + (rings.slot[:, None] - begin + np.arange(1, k)) % size]
     n = len(member)
-    keys = np.repeat(np.arange(n), np.diff(ties.ptr)) * n + ties.member
-    again = np.isin(np.arange(n)[:, None] * n + member, keys[ties.reuse > 0])
+    former = np.repeat(np.arange(n), np.diff(ties.ptr)) * n + ties.member
+    again = np.isin(np.arange(n)[:, None] * n + member, former[ties.reuse > 0])
     return Picks(arrays.user, arrays.user[member], again.sum(axis=1).astype(np.int32))

@@ -151,3 +151,32 @@ def price_rings(
         users = users_of(rings, ring)
         rings.reuse[ring] = ring_reuse(ties, users, width)
         rings.cost[ring] = ring_cost(arrays, ties, users, width, np.inf, scratch)
+
+
+@kernel
+def price_places(
+    arrays: WindowArrays,
+    ties: Ties,
+    width: int,
+    rings: Rings,
+    vacant: Int64s,
+    user: Int32s,
+    ring: Int32s,
+    begin: int,
+    end: int,
+    reuse: Int64s,
+    cost: Floats,
+) -> None:
+    """reuse[q] and cost[q] = those of ring[q] with user[q] in its vacant place, for q in begin .. end - 1.
+
+    vacant[r]: where in the order the place is that ring r has to give.
+    """
+    scratch = make_room(arrays, width)
+    for q in range(begin, end):
+        there = ring[q]
+        reuse[q], cost[q] = rings.reuse[there], rings.cost[there]
+        if there != rings.ring[user[q]]:
+            users = users_of(rings, there).copy()
+            users[vacant[there] - rings.start[there]] = user[q]
+            reuse[q] = ring_reuse(ties, users, width)
+            cost[q] = ring_cost(arrays, ties, users, width, np.inf, scratch)
