@@ -80,9 +80,7 @@ def _grown(
 
 def _closed(arrays: WindowArrays, ties: Ties, k: int, order: Int32s, workers: Workers) -> Rings:
     """Rings of users in such an order; the remainder of each group joins the one that takes it in most cheaply."""
-    _each_group(
-        arrays, lambda first, last: extend_cheapest(arrays, ties, k, first, last, order), workers
-    )
+    _each_group(arrays, lambda first, last: extend_cheapest(arrays, ties, k, first, last, order), workers)
     sizes: list[int] = []
     for first in np.unique(arrays.first).tolist():
         n = int(arrays.last[first]) - first

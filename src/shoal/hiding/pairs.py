@@ -6,7 +6,7 @@ import numpy as np
 
 from shoal.blocks import Workers
 from shoal.hiding.neighbours import added, no_edges, with_nearest
-from shoal.hiding.pick import Edges, cheapest_permutation
+from shoal.hiding.pick import Edges, cheapest_permutation, edges_inside
 from shoal.kernels.alternation import PairGraph, alternate
 from shoal.kernels.pairing import split_into_pairs
 from shoal.kernels.search import Barred, WindowArrays
@@ -21,10 +21,9 @@ def pair_up(arrays: WindowArrays, barred: Barred, edges: Edges, width: int, work
     mate, edges = _first_pairs(arrays, barred, edges, width, workers)
     mutual = both_ways(edges, len(mate))
     paid = _paid(mutual, mate)
+    groups = np.unique(arrays.first).tolist()
     workers.each(
-        len(np.unique(arrays.first)),
-        lambda number: _improve(arrays, mutual, mate, paid, int(np.unique(arrays.first)[number])),
-        lambda: None,
+        len(groups), lambda number: _improve(arrays, mutual, mate, paid, groups[number]), lambda: None
     )
     return _in_pairs(arrays, mate)
 
@@ -78,29 +77,34 @@ def _paid(mutual: Edges, mate: Int32s) -> Floats:
 def _improve(arrays: WindowArrays, mutual: Edges, mate: Int32s, paid: Floats, first: int) -> None:
     """Better the pairs of a group. An odd user counts as paired with nobody, whom everybody can have."""
     last = int(arrays.last[first])
-    n = last - first
-    inside = slice(*np.searchsorted(mutual.owner, (first, last)))
-    shift = np.int32(first)
-    owner, member, cost = (column[inside] for column in mutual)
-    owner, member = owner - shift, member - shift
+    n, shift = last - first, np.int32(first)
+    inside = edges_inside(mutual, first, last)
     mates, costs = mate[first:last] - shift, paid[first:last].copy()
     if n % 2:
-        nobody = np.int32(n)
-        alone = np.full(n, float(cost.max(initial=1.0)))
-        np.minimum.at(alone, owner, cost / 2)
-        everybody = np.arange(n, dtype=np.int32)
-        owner = np.concatenate([owner, everybody, np.full(n, nobody)])
-        member = np.concatenate([member, np.full(n, nobody), everybody])
-        cost = np.concatenate([cost, alone, alone])
         odd = int(np.flatnonzero(mate[first:last] < 0)[0])
-        mates = np.append(mates, np.int32(odd))
-        mates[odd] = nobody
-        costs[odd] = alone[odd]
-        costs = np.append(costs, alone[odd])
-    order = np.lexsort((cost, owner))
-    ptr = np.searchsorted(owner[order], np.arange(len(mates) + 1))
-    alternate(PairGraph(ptr, member[order], cost[order]), mates, costs)
+        inside, alone = _with_nobody(inside, n)
+        mates[odd], costs[odd] = n, alone[odd]
+        mates, costs = np.append(mates, np.int32(odd)), np.append(costs, alone[odd])
+    order = np.lexsort((inside.cost, inside.owner))
+    ptr = np.searchsorted(inside.owner[order], np.arange(len(mates) + 1))
+    alternate(PairGraph(ptr, inside.member[order], inside.cost[order]), mates, costs)
     mate[first:last] = np.where(mates[:n] < n, mates[:n] + shift, -1)
+
+
+def _with_nobody(edges: Edges, n: int) -> tuple[Edges, Floats]:
+    """The edges of n users and those to nobody, their number n, and what the latter cost: half the cheapest pair.
+
+    (Whoever is left joins a pair, which makes three of it.)
+    """
+    alone = np.full(n, float(edges.cost.max(initial=1.0)))
+    np.minimum.at(alone, edges.owner, edges.cost / 2)
+    everybody, nobody = np.arange(n, dtype=np.int32), np.full(n, n, np.int32)
+    extended = Edges(
+        np.concatenate([edges.owner, everybody, nobody]),
+        np.concatenate([edges.member, nobody, everybody]),
+        np.concatenate([edges.cost, alone, alone]),
+    )
+    return extended, alone
 
 
 def both_ways(edges: Edges, n: int) -> Edges:
@@ -130,9 +134,7 @@ def _mates(arrays: WindowArrays, edges: Edges) -> Int32s:
     mate = np.empty(len(arrays.user), np.int32)
     for first in np.unique(arrays.first).tolist():
         last = int(arrays.last[first])
-        inside = slice(*np.searchsorted(edges.owner, (first, last)))
-        shift = np.int32(first)
-        part = Edges(edges.owner[inside] - shift, edges.member[inside] - shift, edges.cost[inside])
+        part = edges_inside(edges, first, last)
         member = cheapest_permutation(last - first, part)
         cost = np.zeros(last - first)
         led = np.flatnonzero(member >= 0)
@@ -140,7 +142,7 @@ def _mates(arrays: WindowArrays, edges: Edges) -> Int32s:
         cost[led] = part.cost[np.searchsorted(keys, led * (last - first) + member[led])]
         found = np.empty(last - first, np.int32)
         split_into_pairs(member, cost, found)
-        mate[first:last] = np.where(found < 0, -1, found + shift)
+        mate[first:last] = np.where(found < 0, -1, found + np.int32(first))
     return mate
 
 

@@ -17,7 +17,13 @@ _WORTHWHILE = 5e-4  # of the cost, gained in as many rounds as a ring has places
 
 
 def reseat(
-    arrays: WindowArrays, ties: Ties, k: int, candidates: Candidates, rings: Rings, seed: int, workers: Workers
+    arrays: WindowArrays,
+    ties: Ties,
+    k: int,
+    candidates: Candidates,
+    rings: Rings,
+    seed: int,
+    workers: Workers,
 ) -> None:
     """Seat users anew, round after round, as long as that is worth while.
 

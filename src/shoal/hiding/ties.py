@@ -10,9 +10,7 @@ from shoal.kernels.search import Barred, WindowArrays
 from shoal.samples import Floats, Int32s
 
 
-def ties_between(
-    window: int, arrays: WindowArrays, barred: Barred, edges: Edges, surcharge: Floats
-) -> Ties:
+def ties_between(window: int, arrays: WindowArrays, barred: Barred, edges: Edges, surcharge: Floats) -> Ties:
     """All that is known in a window; the longer ago a member served, the less its reuse counts."""
     n = len(arrays.user)
     owner, member, when = _former(arrays, barred)

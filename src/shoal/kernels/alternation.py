@@ -10,7 +10,9 @@ from shoal.kernels.compiled import inner, kernel
 from shoal.samples import Floats, Int32s, Int64s
 
 _LEAST_GAIN = 1e-9  # share of the cost: less is rounding, and might be gained for ever
-_MOST_STEPS = 4000  # of one search: more are seldom needed, and a lone user must not look through a whole city
+_MOST_STEPS = (
+    4000  # of one search: more are seldom needed, and a lone user must not look through a whole city
+)
 
 
 class PairGraph(NamedTuple):

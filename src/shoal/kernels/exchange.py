@@ -142,9 +142,7 @@ def exchange(
 
 
 @kernel
-def price_rings(
-    arrays: WindowArrays, ties: Ties, width: int, begin: int, end: int, rings: Rings
-) -> None:
+def price_rings(arrays: WindowArrays, ties: Ties, width: int, begin: int, end: int, rings: Rings) -> None:
     """Set reuse and cost of rings begin .. end - 1."""
     scratch = make_room(arrays, width)
     for ring in range(begin, end):

@@ -95,9 +95,7 @@ def grow(
 
 
 @kernel
-def extend_cheapest(
-    arrays: WindowArrays, ties: Ties, k: int, first: int, last: int, order: Int32s
-) -> None:
+def extend_cheapest(arrays: WindowArrays, ties: Ties, k: int, first: int, last: int, order: Int32s) -> None:
     """Put last, before the remainder of order[first .. last - 1], the ring of k that takes it in at the least cost."""
     n_left = (last - first) % k
     if n_left == 0:

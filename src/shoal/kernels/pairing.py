@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.kernels.compiled import kernel
-from shoal.samples import Bools, Floats, Int32s
+from shoal.samples import Floats, Int32s
 
 
 @kernel

@@ -72,7 +72,14 @@ def ring_bound(arrays: WindowArrays, ring: Int32s, width: int) -> float:
             if row < 0:
                 continue
             a = pools.touch
-            late, early, east, west, north, south = a[row, 0], a[row, 1], a[row, 2], a[row, 3], a[row, 4], a[row, 5]
+            late, early, east, west, north, south = (
+                a[row, 0],
+                a[row, 1],
+                a[row, 2],
+                a[row, 3],
+                a[row, 4],
+                a[row, 5],
+            )
             first, last = pools.ptr[row], pools.ptr[row + 1]
             n, t0, t1 = last - first, pools.t[first], pools.t[last - 1]
             for step in range(1, width + 1):
