@@ -12,11 +12,18 @@ import numpy as np
 
 from shoal.blocks import Workers
 from shoal.errors import UnfinishedError
+from shoal.hiding.companions import (
+    added_cost,
+    both_ways,
+    cheapest_first,
+    hardest_first,
+    with_everybody,
+    with_the_hardest,
+)
 from shoal.hiding.company import Company
 from shoal.hiding.matching import CANDIDATES, Picks
 from shoal.hiding.neighbours import no_edges, with_nearest
-from shoal.hiding.pairs import both_ways, pair_up
-from shoal.hiding.pick import Edges
+from shoal.hiding.pairs import pair_up
 from shoal.hiding.reseating import reseat
 from shoal.hiding.reuse import History
 from shoal.hiding.ties import ties_between
@@ -50,18 +57,20 @@ def choose_mutual(
         surcharge = company.surcharge(window, arrays, barred, edges, workers)
         edges.cost[:] += surcharge
     ties = ties_between(window, arrays, barred, edges, surcharge)
-    mutual = both_ways(edges, n)
-    candidates = _candidates(mutual, n)
+    adds = added_cost(arrays, both_ways(edges, n))
+    hardest = hardest_first(arrays, adds)
+    candidates = cheapest_first(adds, n)
     if k == 2:
         order = pair_up(arrays, barred, edges, CANDIDATES, workers)
     else:
-        order = _grown(arrays, ties, k, candidates, _hardest_first(arrays, mutual), workers)
+        order = _grown(arrays, ties, k, candidates, hardest, workers)
     rings = _closed(arrays, ties, k, order, workers)
+    candidates = with_the_hardest(arrays, candidates, hardest)
     if k > 2:
         reseat(arrays, ties, k, candidates, rings, window, workers)
     _exchange(arrays, ties, k, candidates, rings, workers)
     if rings.reuse.any():
-        _exchange(arrays, ties, k, _with_everybody(arrays, candidates, rings), rings, workers)
+        _exchange(arrays, ties, k, with_everybody(arrays, candidates, rings), rings, workers)
     return _picks(arrays, ties, k, rings)
 
 
@@ -111,32 +120,6 @@ def _each_group(arrays: WindowArrays, call: Callable[[int, int], object], worker
     workers.each(
         len(groups), lambda number: call(groups[number], int(arrays.last[groups[number]])), lambda: None
     )
-
-
-def _candidates(mutual: Edges, n: int) -> Candidates:
-    """Everybody's candidates, cheapest first."""
-    order = np.lexsort((mutual.cost, mutual.owner))
-    return Candidates(np.searchsorted(mutual.owner, np.arange(n + 1)), mutual.member[order])
-
-
-def _with_everybody(arrays: WindowArrays, candidates: Candidates, rings: Rings) -> Candidates:
-    """The same with all users of their group for those whose ring holds a member again."""
-    concerned = (rings.reuse > 0)[rings.ring]
-    lists = [
-        np.arange(arrays.first[user], arrays.last[user], dtype=np.int32)
-        if concerned[user]
-        else candidates.member[candidates.ptr[user] : candidates.ptr[user + 1]]
-        for user in range(len(concerned))
-    ]
-    ptr = np.concatenate([[0], np.cumsum([len(members) for members in lists])]).astype(np.int64)
-    return Candidates(ptr, np.concatenate(lists))
-
-
-def _hardest_first(arrays: WindowArrays, mutual: Edges) -> Int32s:
-    """The users of each group, the one whose cheapest partner costs most first."""
-    cheapest = np.full(len(arrays.user), np.inf)
-    np.minimum.at(cheapest, mutual.owner, mutual.cost)
-    return np.lexsort((-cheapest, arrays.first)).astype(np.int32)
 
 
 def _picks(arrays: WindowArrays, ties: Ties, k: int, rings: Rings) -> Picks:

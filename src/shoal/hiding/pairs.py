@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.blocks import Workers
+from shoal.hiding.companions import both_ways, costs_alone
 from shoal.hiding.neighbours import added, no_edges, with_nearest
 from shoal.hiding.pick import Edges, cheapest_permutation, edges_inside
 from shoal.kernels.alternation import PairGraph, alternate
@@ -82,7 +83,7 @@ def _improve(arrays: WindowArrays, mutual: Edges, mate: Int32s, paid: Floats, fi
     mates, costs = mate[first:last] - shift, paid[first:last].copy()
     if n % 2:
         odd = int(np.flatnonzero(mate[first:last] < 0)[0])
-        inside, alone = _with_nobody(inside, n)
+        inside, alone = _with_nobody(inside, n, costs_alone(arrays)[first:last])
         mates[odd], costs[odd] = n, alone[odd]
         mates, costs = np.append(mates, np.int32(odd)), np.append(costs, alone[odd])
     order = np.lexsort((inside.cost, inside.owner))
@@ -91,13 +92,14 @@ def _improve(arrays: WindowArrays, mutual: Edges, mate: Int32s, paid: Floats, fi
     mate[first:last] = np.where(mates[:n] < n, mates[:n] + shift, -1)
 
 
-def _with_nobody(edges: Edges, n: int) -> tuple[Edges, Floats]:
-    """The edges of n users and those to nobody, their number n, and what the latter cost: half the cheapest pair.
+def _with_nobody(edges: Edges, n: int, already: Floats) -> tuple[Edges, Floats]:
+    """The edges of n users and those to nobody, their number n, and what the latter cost.
 
-    (Whoever is left joins a pair, which makes three of it.)
+    Whoever is left joins a pair, which makes three of it: half of what the cheapest pair would add, as a guess.
     """
     alone = np.full(n, float(edges.cost.max(initial=1.0)))
-    np.minimum.at(alone, edges.owner, edges.cost / 2)
+    added_by_pair = edges.cost - already[edges.owner] - already[edges.member]
+    np.minimum.at(alone, edges.owner, already[edges.owner] + added_by_pair / 2)
     everybody, nobody = np.arange(n, dtype=np.int32), np.full(n, n, np.int32)
     extended = Edges(
         np.concatenate([edges.owner, everybody, nobody]),
@@ -105,15 +107,6 @@ def _with_nobody(edges: Edges, n: int) -> tuple[Edges, Floats]:
         np.concatenate([edges.cost, alone, alone]),
     )
     return extended, alone
-
-
-def both_ways(edges: Edges, n: int) -> Edges:
-    """The edges along which users may serve each other, at what that costs both."""
-    forth = edges.owner.astype(np.int64) * n + edges.member
-    back = edges.member.astype(np.int64) * n + edges.owner
-    place = np.minimum(np.searchsorted(forth, back), len(forth) - 1)
-    mutual = forth[place] == back if len(forth) else np.zeros(0, np.bool_)
-    return Edges(edges.owner[mutual], edges.member[mutual], (edges.cost + edges.cost[place])[mutual])
 
 
 def among(arrays: WindowArrays, users: Int32s) -> WindowArrays:

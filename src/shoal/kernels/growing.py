@@ -14,20 +14,34 @@ from shoal.samples import Bools, Int32s
 
 
 @inner
+def cost_alone(arrays: WindowArrays, user: int) -> float:
+    """What the user's record costs in the window as it is."""
+    total = 0.0
+    for w in range(arrays.row.shape[1]):
+        if arrays.row[user, w] >= 0:
+            total += arrays.base[arrays.row[user, w]]
+    return total
+
+
+@inner
 def cheaper_with(
     arrays: WindowArrays, ties: Ties, ring: Int32s, user: int, least: tuple[int, float], scratch: Any
 ) -> tuple[int, float]:
-    """What a ring would take with this user as its last: (reuse, cost), where that is less than ``least``."""
+    """What a ring would take with this user as its last, (reuse, cost), where that is less than ``least``.
+
+    What the user's record costs already is left out: a wide one must be somewhere, and takes others in for little.
+    """
     ring[-1] = user
     width = len(ring) - 1
     reuse = ring_reuse(ties, ring, width)
     if reuse > least[0]:
         return least
-    limit = least[1] if reuse == least[0] else np.inf
+    already = cost_alone(arrays, user)
+    limit = least[1] + already if reuse == least[0] else np.inf
     if ring_bound(arrays, ring, width) >= limit:
         return least
     cost = ring_cost(arrays, ties, ring, width, limit, scratch)
-    return (reuse, cost) if cost < limit else least
+    return (reuse, cost - already) if cost < limit else least
 
 
 @inner
