@@ -29,9 +29,12 @@ from shoal.hiding.reuse import History
 from shoal.hiding.ties import ties_between
 from shoal.kernels.exchange import Candidates, Rings, exchange, price_rings
 from shoal.kernels.growing import extend_cheapest, grow
+from shoal.kernels.remainder import move_remainder
 from shoal.kernels.rings import Ties
 from shoal.kernels.search import WindowArrays
 from shoal.samples import Int32s
+
+_SMALL = 200  # users; in a larger group the place of the remainder does not show
 
 
 def choose_mutual(
@@ -106,12 +109,14 @@ def _closed(arrays: WindowArrays, ties: Ties, k: int, order: Int32s, workers: Wo
 def _exchange(
     arrays: WindowArrays, ties: Ties, k: int, candidates: Candidates, rings: Rings, workers: Workers
 ) -> None:
-    """Exchange users inside every group until that no longer helps."""
-    _each_group(
-        arrays,
-        lambda first, last: exchange(arrays, ties, k - 1, candidates, first, last, rings),
-        workers,
-    )
+    """Exchange users inside every group until that no longer helps, nor moving the remainder of a small group."""
+
+    def exchange_group(first: int, last: int) -> None:
+        exchange(arrays, ties, k - 1, candidates, first, last, rings)
+        while last - first <= _SMALL and move_remainder(arrays, ties, k - 1, first, last, rings):
+            exchange(arrays, ties, k - 1, candidates, first, last, rings)
+
+    _each_group(arrays, exchange_group, workers)
 
 
 def _each_group(arrays: WindowArrays, call: Callable[[int, int], object], workers: Workers) -> None:
