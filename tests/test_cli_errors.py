@@ -49,7 +49,7 @@ OPTIONS = {
     "unknown option": ([*GOOD, "--bogus"], "No such option"),
     "extra argument": ([*GOOD, "more.csv"], "unexpected extra argument"),
     "reuse": ([*GOOD, "--reuse", "twice"], "once, pair, spaced, got 'twice'"),
-    "selector": ([*GOOD, "--selector", "best"], "selector must be one of matching, spectral, got 'best'"),
+    "selector": ([*GOOD, "--selector", "best"], "selector must be one of matching, mutual, spectral, got 'best'"),
     "repair": ([*GOOD, "--repair"], "repair goes with selector spectral, got selector matching"),
     "space weight": ([*GOOD, "--space-weight", "9"], "from 0 to 4, got 9"),
     "space weight negative": ([*GOOD, "--space-weight=-1"], "from 0 to 4"),

@@ -203,6 +203,18 @@ def test_selector_and_repair(tmp_path: Path) -> None:
     assert [manifest["parameters"]["repair"] for manifest in manifests] == [False, False, True]
 
 
+def test_selector_mutual(tmp_path: Path) -> None:
+    events = write(city(150), tmp_path / "events.parquet")
+    plain = published(events, tmp_path / "plain.parquet")
+    mutual = published(events, tmp_path / "out.parquet", "--selector", "mutual")
+    manifest = json.loads((tmp_path / "out.parquet.manifest.json").read_text())
+    assert mutual != plain
+    assert manifest["parameters"]["selector"] == "mutual"
+    assert manifest["verified"] is True
+    assert manifest["guarantees"]["coverage"] == manifest["guarantees"]["matching"] == "given"
+    assert "scikit-learn" not in manifest["versions"]
+
+
 # ---- what is read ------------------------------------------------------------------------------------------------
 
 

@@ -114,6 +114,9 @@ def test_timezone_workers_and_selectors(events: Path, tmp_path: Path) -> None:
     plain = hours_in(events, tmp_path / "plain")
     assert hours_in(events, tmp_path / "same", "--workers", 1, "--selectors", "matching") == plain
     assert hours_in(events, tmp_path / "zone", "--timezone", "Asia/Tokyo") != plain
+    both = hours_in(events, tmp_path / "both", "--selectors", "matching,mutual")
+    assert "'mutual'" in both
+    assert "'matching'" in both
 
 
 def test_columns_format_and_users_left_out(events: Path, tmp_path: Path) -> None:

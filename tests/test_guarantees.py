@@ -55,8 +55,11 @@ def judge(world: World, k: int, tau: int | None, epsilon: int | None, result: Re
     assert result.outcome.n_records == len(result.records), context
 
 
-@pytest.mark.parametrize("seed", range(24))
-def test_random_worlds_keep_every_guarantee(seed: int) -> None:
+@pytest.mark.parametrize(
+    ("selector", "seed"),
+    [*(("matching", seed) for seed in range(24)), *(("mutual", seed) for seed in range(12))],
+)
+def test_random_worlds_keep_every_guarantee(selector: str, seed: int) -> None:
     rng = random.Random(seed)
     outcomes: Counter[str] = Counter()
     for _ in range(CASES_PER_SEED):
@@ -65,7 +68,9 @@ def test_random_worlds_keep_every_guarantee(seed: int) -> None:
             tau = epsilon = None
         reuse, weight = rng.choice(["once", "pair", "spaced"]), rng.choice([1.0, 2.0, 1.5])
         try:
-            result = release(world, k, tau, epsilon, reuse=reuse, weight=weight, seed=rng.randrange(5))
+            result = release(
+                world, k, tau, epsilon, reuse=reuse, weight=weight, seed=rng.randrange(5), selector=selector
+            )
         except InputError:
             outcomes["refused"] += 1
             continue
@@ -74,14 +79,15 @@ def test_random_worlds_keep_every_guarantee(seed: int) -> None:
     assert outcomes["published"] > CASES_PER_SEED / 3
 
 
+@pytest.mark.parametrize("selector", ["matching", "mutual"])
 @pytest.mark.parametrize("seed", range(3))
-def test_windows_of_more_epochs_than_a_machine_word_has_bits(seed: int) -> None:
+def test_windows_of_more_epochs_than_a_machine_word_has_bits(seed: int, selector: str) -> None:
     rng = random.Random(seed)
     world = {
         user: {(rng.choice([0, 3, 65, 66, 90, 200]), rng.randint(0, 9), 0) for _ in range(3)}
         for user in range(12)
     }
-    judge(world, 2, 70, 1, release(world, 2, 70, 1), "once")
+    judge(world, 2, 70, 1, release(world, 2, 70, 1, selector=selector), "once")
 
 
 def crowd(rng: random.Random, n_users: int = 9, n_epochs: int = 6) -> World:

@@ -98,7 +98,7 @@ def _plan(
 ) -> tuple[Presence, dict[int, Picks] | None]:
     """Who is published when; with the paper's selector that depends on who hides whom, so that is settled as well."""
     n_turns = sum(1 for _ in timeline.turns())
-    if settings.selector is Selector.MATCHING:
+    if settings.selector is not Selector.SPECTRAL:
         progress.stage("finding who can hide whom", n_turns)
         presence = decide_presence(
             timeline,

@@ -96,7 +96,8 @@ def anonymize(
     unless ``verify`` is False.
 
     ``selector="spectral"`` is the paper's own, which does not give guarantee 1: the check then measures what is missing
-    instead of refusing it, unless ``repair`` suppresses more until it is given.
+    instead of refusing it, unless ``repair`` suppresses more until it is given. ``selector="mutual"`` hides users in
+    groups of k who all hide each other (full consistency), which costs more and is there to be compared.
     """
     progress = progress or Silent()
     grid = Grid.parse(cell, step)

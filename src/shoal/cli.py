@@ -66,7 +66,11 @@ def anonymize(
     step: Annotated[str, typer.Option(help="Finest resolution in time.")] = "1min",
     space_weight: options.SpaceWeight = 1.0,
     selector: Annotated[
-        str, typer.Option(help="How hiding sets are chosen: matching, or spectral as in the paper.")
+        str,
+        typer.Option(
+            help="How hiding sets are chosen: matching; mutual, in groups of k who all hide each other; or spectral"
+            " as in the paper."
+        ),
     ] = "matching",
     reuse: options.Reuse = "once",
     repair: Annotated[
@@ -370,7 +374,9 @@ def sweep(
     ] = "10min,15min,30min,1h,2h",
     selectors: Annotated[
         str,
-        typer.Option(metavar="LIST", help="How hiding sets are chosen, side by side: matching, spectral."),
+        typer.Option(
+            metavar="LIST", help="How hiding sets are chosen, side by side: matching, mutual, spectral."
+        ),
     ] = "matching",
     cell: Annotated[str, typer.Option(help="Finest resolution in space.")] = "100m",
     step: Annotated[str, typer.Option(help="Finest resolution in time.")] = "1min",

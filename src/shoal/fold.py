@@ -14,6 +14,7 @@ from shoal.epochs import EpochSlice, Timeline
 from shoal.errors import UnfinishedError
 from shoal.hiding.company import Company
 from shoal.hiding.matching import Picks, choose, no_picks
+from shoal.hiding.mutual import choose_mutual
 from shoal.hiding.reuse import History, Reuse
 from shoal.hiding.window import LiveEpoch, arrange
 from shoal.promise import Promise
@@ -27,6 +28,7 @@ class Selector(StrEnum):
     """How hiding sets are chosen."""
 
     MATCHING = "matching"  # the cheapest permutations of users who come and go alike
+    MUTUAL = "mutual"  # full consistency: the same users in groups of k who all hide each other
     SPECTRAL = "spectral"  # the paper's way: greedy cycles inside clusters; guarantee 1 only once repaired
 
 
@@ -48,7 +50,7 @@ class Settings(NamedTuple):
     @property
     def gives_coverage(self) -> bool:
         """Whether guarantee 1 holds by construction."""
-        return self.selector is Selector.MATCHING or self.repair
+        return self.selector is not Selector.SPECTRAL or self.repair
 
 
 class Step(NamedTuple):
@@ -82,6 +84,7 @@ class Fold:
         self._first_epoch = int(timeline.epochs[0])
         self._reach = timeline.reach
         self._k = promise.k
+        self._choose = choose_mutual if settings.selector is Selector.MUTUAL else choose
         self._weight = settings.space_weight
         self._workers = workers
         self._live: list[LiveEpoch] = []
@@ -127,7 +130,7 @@ class Fold:
         if self._planned is not None:
             return self._planned[self._live[0].slice.epoch]
         arrays = arrange(self._live, self._n_users, self._rank, self._weight, self._workers)
-        return choose(self._window, arrays, self._k, self._history, self._workers, self._company)
+        return self._choose(self._window, arrays, self._k, self._history, self._workers, self._company)
 
     def _apply(self, picks: Picks, ends_stretch: bool) -> list[LiveEpoch]:
         """Note the picks, let the members join the live epochs, and take out the epochs that are settled now."""

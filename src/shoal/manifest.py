@@ -131,7 +131,7 @@ def make_manifest(
 def _libraries(settings: Settings) -> tuple[str, ...]:
     """Those on which the boxes may depend."""
     needed = ("numba", "numpy", "ortools", "pyproj")
-    return needed if settings.selector is Selector.MATCHING else (*needed, "scikit-learn", "scipy")
+    return needed if settings.selector is not Selector.SPECTRAL else (*needed, "scikit-learn", "scipy")
 
 
 def _one_window(outcome: Outcome, settings: Settings, k: int) -> str:

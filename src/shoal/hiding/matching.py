@@ -10,7 +10,7 @@ from shoal.blocks import Workers, costs_of, with_members
 from shoal.errors import UnfinishedError
 from shoal.hiding.company import Company
 from shoal.hiding.neighbours import nearest_edges, plant_tree, with_nearest, with_reused
-from shoal.hiding.pick import Edges, cheapest_permutation
+from shoal.hiding.pick import Edges, cheapest_permutation, edges_inside
 from shoal.hiding.reuse import History
 from shoal.hiding.window import member_rows
 from shoal.kernels.search import Barred, WindowArrays, windows_since
@@ -115,9 +115,6 @@ def _permutation(
 
 def _permutation_of_group(edges: Edges, first: int, last: int) -> Int32s:
     """The cheapest permutation of users first .. last - 1; -1 for those who find no place. Edges go by owner."""
-    part = slice(*np.searchsorted(edges.owner, (first, last)))
-    inside = Edges(
-        edges.owner[part] - np.int32(first), edges.member[part] - np.int32(first), edges.cost[part]
-    )
+    inside = edges_inside(edges, first, last)
     member = cheapest_permutation(last - first, inside)
     return np.where(member < 0, -1, member + np.int32(first))

@@ -19,11 +19,6 @@ from shoal.kernels.tree import Tree, plant
 from shoal.samples import Floats, Int32s, Int64s
 
 
-def no_edges() -> Edges:
-    """A graph of no candidates yet."""
-    return Edges(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))
-
-
 def plant_tree(arrays: WindowArrays) -> Tree:
     """What the search for the nearest goes down."""
     return plant(arrays.row, arrays.raw, arrays.first, arrays.last)
@@ -86,10 +81,10 @@ def with_nearest(
     member, cost = _searched(arrays, tree, barred, owners, width, workers)
     found = member >= 0
     owner = np.repeat(owners, found.sum(axis=1))
-    forth = _added(known, Edges(owner, member[found], cost[found]), len(arrays.user))
+    forth = added(known, Edges(owner, member[found], cost[found]), len(arrays.user))
     order = np.argsort(member[found], kind="stable")
     back = _unknown(forth, member[found][order], owner[order], len(arrays.user))
-    return _added(forth, _allowed(arrays, barred, *back, workers), len(arrays.user))
+    return added(forth, _allowed(arrays, barred, *back, workers), len(arrays.user))
 
 
 def all_edges(arrays: WindowArrays, groups: Int32s, workers: Workers) -> Edges:
@@ -114,7 +109,7 @@ def with_reused(
     horizon = age.max(initial=0) + 1
     prohibitive = edges.cost.max(initial=0.0) * int((arrays.last[groups] - groups).max() + 1) + 1
     edges.cost[again] += prohibitive * (horizon + 1 - age[fits][again])
-    return _added(edges, known, len(arrays.user))
+    return added(edges, known, len(arrays.user))
 
 
 def _complete_graph(first: Int32s, last: Int32s) -> tuple[Int32s, Int32s]:
@@ -163,7 +158,13 @@ def _unknown(known: Edges, owner: Int32s, member: Int32s, n: int) -> tuple[Int32
     return owner[fresh], member[fresh]
 
 
-def _added(known: Edges, more: Edges, n: int) -> Edges:
+def sorted_edges(edges: Edges, n: int) -> Edges:
+    """The same by owner and member."""
+    order = np.argsort(_keys(edges.owner, edges.member, n))
+    return Edges(edges.owner[order], edges.member[order], edges.cost[order])
+
+
+def added(known: Edges, more: Edges, n: int) -> Edges:
     """Both sets of edges, by owner and member; an edge in both keeps the known cost."""
     owner = np.concatenate([known.owner, more.owner])
     member = np.concatenate([known.member, more.member])

@@ -23,6 +23,13 @@ class Edges(NamedTuple):
     cost: Floats
 
 
+def edges_inside(edges: Edges, first: int, last: int) -> Edges:
+    """The edges of owners first .. last - 1, users numbered from there; edges go by owner and stay inside."""
+    part = slice(*np.searchsorted(edges.owner, (first, last)))
+    shift = np.int32(first)
+    return Edges(edges.owner[part] - shift, edges.member[part] - shift, edges.cost[part])
+
+
 def cheapest_permutation(n: int, edges: Edges) -> Int32s:
     """member[i] for each owner i: everybody picks one and is picked once, at the least total cost.
 

@@ -1,0 +1,137 @@
+"""Full consistency, the variant the paper argues against: groups of k users who all hide each other.
+
+The users of a pattern group are cut into rings of k. Where their number is no multiple of k, the last ring has up to
+2k - 1 users, and each of these has the k - 1 that come next round it: k-pick, as mutual as it can be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from shoal.blocks import Workers
+from shoal.errors import UnfinishedError
+from shoal.hiding.companions import (
+    added_cost,
+    both_ways,
+    cheapest_first,
+    hardest_first,
+    with_everybody,
+    with_the_hardest,
+)
+from shoal.hiding.company import Company
+from shoal.hiding.matching import CANDIDATES, Picks
+from shoal.hiding.neighbours import nearest_edges, plant_tree, sorted_edges
+from shoal.hiding.pairs import pair_up
+from shoal.hiding.reseating import reseat
+from shoal.hiding.reuse import History
+from shoal.hiding.ties import ties_between
+from shoal.kernels.exchange import Candidates, Rings, exchange, price_rings
+from shoal.kernels.growing import extend_cheapest, grow
+from shoal.kernels.remainder import move_remainder
+from shoal.kernels.rings import Ties
+from shoal.kernels.search import WindowArrays
+from shoal.samples import Int32s
+
+_SMALL = 200  # users; in a larger group the place of the remainder does not show
+
+
+def choose_mutual(
+    window: int,
+    arrays: WindowArrays,
+    k: int,
+    history: History,
+    workers: Workers,
+    company: Company | None = None,
+) -> Picks:
+    """Rings of every pattern group: pairs by assignment, longer ones grown and seated anew; then exchanges.
+
+    Reuse counts before any cost. Given the company that records and users keep, members who would let other epochs
+    leak are dearer.
+    """
+    n = len(arrays.user)
+    if n and int((arrays.last - arrays.first).min()) < k:
+        raise UnfinishedError("Self-check failed: a presence pattern is shared by fewer than k users.")
+    barred = history.barred(window, np.empty((n, 0), np.int32))
+    edges = sorted_edges(nearest_edges(arrays, plant_tree(arrays), barred, CANDIDATES, workers), n)
+    surcharge = np.zeros(len(edges.owner))
+    if company is not None:
+        surcharge = company.surcharge(window, arrays, barred, edges, workers)
+        edges.cost[:] += surcharge
+    ties = ties_between(window, arrays, barred, edges, surcharge)
+    adds = added_cost(arrays, both_ways(edges, n))
+    hardest = hardest_first(arrays, adds)
+    candidates = cheapest_first(adds, n)
+    if k == 2:
+        order = pair_up(arrays, barred, edges, CANDIDATES, workers)
+    else:
+        order = _grown(arrays, ties, k, candidates, hardest, workers)
+    rings = _closed(arrays, ties, k, order, workers)
+    candidates = with_the_hardest(arrays, candidates, hardest)
+    if k > 2:
+        reseat(arrays, ties, k, candidates, rings, window, workers)
+    _exchange(arrays, ties, k, candidates, rings, workers)
+    if rings.reuse.any():
+        _exchange(arrays, ties, k, with_everybody(arrays, candidates, rings), rings, workers)
+    return _picks(arrays, ties, k, rings)
+
+
+def _grown(
+    arrays: WindowArrays, ties: Ties, k: int, candidates: Candidates, seeds: Int32s, workers: Workers
+) -> Int32s:
+    """The users in an order that is ring after ring, the remainder of each group at its end."""
+    order = np.empty(len(arrays.user), np.int32)
+
+    def grow_group(first: int, last: int) -> None:
+        grow(arrays, ties, k, candidates, seeds[first:last], first, last, order)
+
+    _each_group(arrays, grow_group, workers)
+    return order
+
+
+def _closed(arrays: WindowArrays, ties: Ties, k: int, order: Int32s, workers: Workers) -> Rings:
+    """Rings of users in such an order; the remainder of each group joins the one that takes it in most cheaply."""
+    _each_group(arrays, lambda first, last: extend_cheapest(arrays, ties, k, first, last, order), workers)
+    sizes: list[int] = []
+    for first in np.unique(arrays.first).tolist():
+        n = int(arrays.last[first]) - first
+        sizes += [k] * (n // k - 1) + [k + n % k]
+    slot, ring = np.empty_like(order), np.empty_like(order)
+    slot[order] = np.arange(len(order), dtype=np.int32)
+    ring[order] = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
+    start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    rings = Rings(order, start, slot, ring, np.zeros(len(sizes), np.int64), np.zeros(len(sizes)))
+    workers.over(len(sizes), lambda begin, end: price_rings(arrays, ties, k - 1, begin, end, rings))
+    return rings
+
+
+def _exchange(
+    arrays: WindowArrays, ties: Ties, k: int, candidates: Candidates, rings: Rings, workers: Workers
+) -> None:
+    """Exchange users inside every group until that no longer helps, nor moving the remainder of a small group."""
+
+    def exchange_group(first: int, last: int) -> None:
+        exchange(arrays, ties, k - 1, candidates, first, last, rings)
+        while last - first <= _SMALL and move_remainder(arrays, ties, k - 1, first, last, rings):
+            exchange(arrays, ties, k - 1, candidates, first, last, rings)
+
+    _each_group(arrays, exchange_group, workers)
+
+
+def _each_group(arrays: WindowArrays, call: Callable[[int, int], object], workers: Workers) -> None:
+    """Call ``call(first, last)`` for every pattern group."""
+    groups = np.unique(arrays.first).tolist()
+    workers.each(
+        len(groups), lambda number: call(groups[number], int(arrays.last[groups[number]])), lambda: None
+    )
+
+
+def _picks(arrays: WindowArrays, ties: Ties, k: int, rings: Rings) -> Picks:
+    """Everybody's hiding set: the next k - 1 users round the ring."""
+    begin, size = rings.start[rings.ring][:, None], np.diff(rings.start)[rings.ring][:, None]
+    member = rings.order[begin + (rings.slot[:, None] - begin + np.arange(1, k)) % size]
+    n = len(member)
+    former = np.repeat(np.arange(n), np.diff(ties.ptr)) * n + ties.member
+    again = np.isin(np.arange(n)[:, None] * n + member, former[ties.reuse > 0])
+    return Picks(arrays.user, arrays.user[member], again.sum(axis=1).astype(np.int32))
