@@ -16,6 +16,7 @@ from shoal.hiding.company import Company
 from shoal.hiding.matching import Picks, choose, no_picks
 from shoal.hiding.mutual import choose_mutual
 from shoal.hiding.reuse import History, Reuse
+from shoal.hiding.shards import cut
 from shoal.hiding.window import LiveEpoch, arrange
 from shoal.promise import Promise
 from shoal.publishing import publish
@@ -37,7 +38,7 @@ class Settings(NamedTuple):
 
     leak_price: what to pay for an epoch less that leaks by accident, in cheapest edges; 0 for nothing
     (docs/decisions/0006-leakage.md). repair: suppress until nobody counts on what was suppressed; only for the paper's
-    selector (docs/decisions/0009-spectral.md).
+    selector (docs/decisions/0009-spectral.md). shard_size: among how many users of a window one chooses at most.
     """
 
     space_weight: float = 1.0
@@ -46,6 +47,7 @@ class Settings(NamedTuple):
     leak_price: float = 1.0
     selector: Selector = Selector.MATCHING
     repair: bool = False
+    shard_size: int = 10_000
 
     @property
     def gives_coverage(self) -> bool:
@@ -86,6 +88,7 @@ class Fold:
         self._k = promise.k
         self._choose = choose_mutual if settings.selector is Selector.MUTUAL else choose
         self._weight = settings.space_weight
+        self._shard_size = settings.shard_size
         self._workers = workers
         self._live: list[LiveEpoch] = []
         self._history = History(n_users, settings.reuse, timeline.reach)
@@ -130,6 +133,7 @@ class Fold:
         if self._planned is not None:
             return self._planned[self._live[0].slice.epoch]
         arrays = arrange(self._live, self._n_users, self._rank, self._weight, self._workers)
+        arrays = cut(arrays, self._shard_size)
         return self._choose(self._window, arrays, self._k, self._history, self._workers, self._company)
 
     def _apply(self, picks: Picks, ends_stretch: bool) -> list[LiveEpoch]:
