@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from shoal.boxes import Boxes
 from shoal.epochs import EpochSlice
 from shoal.kernels.company import Chained, Ledger
 from shoal.kernels.pools import Pools
+from shoal.kernels.tree import order_near
 from shoal.samples import Int32s, Int64s
 
 
@@ -25,6 +28,7 @@ class Chronicle:
         )
         self._own_first, self._box_first = _Growing((), np.int64), _Growing((), np.int64)
         self._own, self._box, self._hull = (_Growing((width,), np.int32) for width in (5, 6, 4))
+        self._near, self._spot = _Growing((), np.int64), _Growing((), np.int64)
         self._epochs = _Growing((), np.int64)
         self._first_row = _Growing((), np.int64)
         for start in (self._own_first, self._box_first, self._first_row):
@@ -42,6 +46,10 @@ class Chronicle:
         ).astype(np.int32)
         self._box.extend(box)
         self._hull.extend(hulls(box, sizes))
+        for column, order in zip(
+            (self._near, self._spot), near_order(part.raw, [0, len(users)]), strict=True
+        ):
+            column.extend(order + n_rows)
         self._earlier.extend(self._latest[users])
         self._latest[users] = n_rows + np.arange(len(users))
         self._user.extend(users)
@@ -59,7 +67,8 @@ class Chronicle:
         self._first_row.drop(n_epochs, n_rows)
         for column in (self._user, self._epoch, self._hull):
             column.drop(n_rows)
-        self._earlier.drop(n_rows, n_rows)
+        for numbers in (self._earlier, self._near, self._spot):
+            numbers.drop(n_rows, n_rows)
         self._own_first.drop(n_rows, n_slots)
         self._box_first.drop(n_rows, n_boxes)
         self._own.drop(n_slots)
@@ -71,7 +80,9 @@ class Chronicle:
     @property
     def chained(self) -> Chained:
         """All of it, as kernels read it."""
-        columns = (self._user, self._own_first, self._own, self._box_first, self._box, self._hull)
+        columns = (
+            self._user, self._own_first, self._own, self._box_first, self._box, self._hull, self._near, self._spot,
+        )  # fmt: skip
         ledger = Ledger._make(column.values for column in columns)
         return Chained(ledger, self._epoch.values, self._earlier.values, self._latest)
 
@@ -91,6 +102,16 @@ class Chronicle:
 def own_slots(raw: Pools) -> Int32s:
     """Users' own samples slot by slot: t, x0, x1, y0, y1."""
     return np.stack([raw.t, raw.x0, raw.x1, raw.y0, raw.y1], axis=1)
+
+
+def near_order(raw: Pools, bounds: Sequence[int]) -> tuple[Int64s, Int64s]:
+    """The rows of each epoch, which begin at ``bounds``, with near ones together, and the place of each row in that."""
+    row = np.arange(len(raw.ptr) - 1).reshape(-1, 1)
+    near, spot = row[:, 0].copy(), row[:, 0].copy()
+    for begin, end in pairwise(bounds):
+        order_near(row, raw, begin, end, near)
+    spot[near] = row[:, 0]
+    return near, spot
 
 
 def hulls(box: Int32s, sizes: Int64s) -> Int32s:

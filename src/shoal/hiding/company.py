@@ -18,7 +18,7 @@ import numpy as np
 from shoal.blocks import Workers, with_members
 from shoal.boxes import Boxes
 from shoal.epochs import EpochSlice
-from shoal.hiding.chronicle import Chronicle, hulls, own_slots
+from shoal.hiding.chronicle import Chronicle, hulls, near_order, own_slots
 from shoal.hiding.pick import Edges
 from shoal.hiding.window import member_rows
 from shoal.kernels.company import Ledger, alone_shares, live_agreements, published_agreements
@@ -142,6 +142,8 @@ class Company:
         user = np.empty(len(count), np.int32)
         user[arrays.row[present]] = np.repeat(arrays.user, present.sum(axis=1))
         box = box[within < np.repeat(count, np.diff(pools.ptr))]
+        bounds = np.concatenate([[0], np.cumsum(present.sum(axis=0))])
+        near, spot = near_order(arrays.raw, bounds.tolist())
         ledger = Ledger(
             user=user,
             own_first=arrays.raw.ptr,
@@ -149,8 +151,9 @@ class Company:
             box_first=np.concatenate([[0], np.cumsum(count)]),
             box=box,
             hull=hulls(box, count),
+            near=near,
+            spot=spot,
         )
-        bounds = np.concatenate([[0], np.cumsum(present.sum(axis=0))])
         shape = (len(victim), present.shape[1])
         rows = (np.ascontiguousarray(np.broadcast_to(part, shape)) for part in (bounds[:-1], bounds[1:]))
         return self._shares(ledger, _Window(victim, *rows), workers)

@@ -12,9 +12,9 @@ from shoal.kernels.search import WindowArrays
 
 
 def cut(arrays: WindowArrays, most: int) -> WindowArrays:
-    """The same window with large groups in shards of at most ``most`` users, near ones together, about equally many each.
+    """The same window with large groups in shards of at most ``most`` users, about equally many in each.
 
-    From here on a shard is a group: its users hide among themselves.
+    From here on a shard is a group: its users, near each other, hide among themselves.
     """
     first = np.unique(arrays.first).astype(np.int64)
     n = arrays.last[first] - first

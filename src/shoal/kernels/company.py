@@ -13,6 +13,7 @@ from shoal.kernels.search import Barred, WindowArrays, make_scratch
 from shoal.samples import Floats, Int32s, Int64s
 
 _INTERVALS = 3  # of length tau that are tried in a window
+_NEAR = 500  # users on either side whose records are tried
 _ENDLESS = 2**31 - 1  # later than any slot of an epoch
 
 
@@ -22,7 +23,8 @@ class Ledger(NamedTuple):
     own (int32, 5 columns: t, x0, x1, y0, y1): the user's own samples, lines own_first[row] .. own_first[row + 1] - 1.
     box (int32, 6 columns: t0, t1, x0, x1, y0, y1): the boxes of the record, lines box_first[row] .. box_first[row + 1]
     - 1. Both by time, which counts from the beginning of the epoch. hull (int32, 4 columns: x0, x1, y0, y1): what the
-    boxes of a row reach over.
+    boxes of a row reach over. near: the rows of each epoch in an order in which near users are together, spot: the
+    place of each row in it.
     """
 
     user: Int32s
@@ -31,6 +33,8 @@ class Ledger(NamedTuple):
     box_first: Int64s
     box: Int32s
     hull: Int32s
+    near: Int64s
+    spot: Int64s
 
 
 class Chained(NamedTuple):
@@ -208,7 +212,8 @@ def alone_shares(
     """share[q] (float64) = how often victim[q], known for tau in a window, is left with k records or fewer.
 
     Of some intervals spread over the window, those in which the victim has samples are counted. The window's w-th epoch
-    is rows first[q, w] .. last[q, w] - 1 of the ledger, none for an empty one.
+    is rows first[q, w] .. last[q, w] - 1 of the ledger, none for an empty one. Only records of users near the victim
+    are tried, so that time does not grow with the square of their number.
     """
     width = first.shape[1]
     rows = np.empty(width, np.int64)
@@ -222,14 +227,18 @@ def alone_shares(
             if scan < 0:
                 continue
             tried += 1
-            others = 0
-            for row in range(first[q, scan], last[q, scan]):
+            others, own = 0, ledger.spot[rows[scan]]
+            for step in range(2, 2 * _NEAR + 2):
+                spot = own + step // 2 if step % 2 else own - step // 2
+                if others >= k or spot < first[q, scan] or spot >= last[q, scan]:
+                    continue
+                row = ledger.near[spot]
                 if ledger.hull[row, 0] > x0 or ledger.hull[row, 1] < x1:
                     continue
                 if ledger.hull[row, 2] > y0 or ledger.hull[row, 3] < y1:
                     continue
                 start = since - scan * epsilon
-                if row == rows[scan] or not row_consistent(ledger, row, rows[scan], start, start + tau):
+                if not row_consistent(ledger, row, rows[scan], start, start + tau):
                     continue
                 fits = True
                 for w in range(width):
@@ -238,7 +247,5 @@ def alone_shares(
                         start = since - w * epsilon
                         fits = row_consistent(ledger, other, rows[w], start, start + tau)
                 others += fits
-                if others >= k:
-                    break
             alone += others < k
         share[q] = alone / max(tried, 1)
