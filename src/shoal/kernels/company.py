@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.kernels.compiled import inner, kernel
+from shoal.kernels.compiled import inner, kernel, lean
 from shoal.kernels.merge import best_cuts, write_boxes
 from shoal.kernels.pools import write_union
 from shoal.kernels.search import Barred, WindowArrays, make_scratch
@@ -77,7 +77,7 @@ def consistent(
     return True
 
 
-@kernel
+@lean
 def published_agreements(
     chained: Chained, oldest: int, owner: Int32s, member: Int32s, begin: int, end: int, count: Int32s
 ) -> None:
@@ -119,13 +119,34 @@ def live_agreements(
     has a line per edge: places of these members in the owner's list of past members, the latest first, as many as there
     is room for. own: the slots of arrays.raw, as in a Ledger.
     """
-    union, place_a, place_b, cost, previous = make_scratch(arrays)
-    box = np.empty((len(cost), 6), np.int32)
+    scratch = make_scratch(arrays)
+    box = np.empty((len(scratch[1]), 6), np.int32)
+    find_agreements(arrays, own, barred, oldest, settled, owner, member, begin, end, former, scratch, box)
+
+
+@lean
+def find_agreements(  # type: ignore[no-untyped-def]
+    arrays: WindowArrays,
+    own: Int32s,
+    barred: Barred,
+    oldest: int,
+    settled: int,
+    owner: Int32s,
+    member: Int32s,
+    begin: int,
+    end: int,
+    former: Int32s,
+    scratch,
+    box: Int32s,
+) -> None:
+    """See live_agreements."""
+    union, place_a, place_b, cost, previous = scratch
     raw = arrays.raw
     for q in range(begin, end):
         i, j = int(owner[q]), int(member[q])
         user, found = arrays.user[i], 0
-        former[q, :] = -1
+        for column in range(former.shape[1]):
+            former[q, column] = -1
         for w in range(arrays.row.shape[1]):
             row, boxes = arrays.row[i, w], -1
             if row < 0:
@@ -215,8 +236,26 @@ def alone_shares(
     is rows first[q, w] .. last[q, w] - 1 of the ledger, none for an empty one. Only records of users near the victim
     are tried, so that time does not grow with the square of their number.
     """
+    rows = np.empty(first.shape[1], np.int64)
+    find_shares(ledger, victim, first, last, epsilon, tau, k, begin, end, share, rows)
+
+
+@lean
+def find_shares(
+    ledger: Ledger,
+    victim: Int32s,
+    first: Int64s,
+    last: Int64s,
+    epsilon: int,
+    tau: int,
+    k: int,
+    begin: int,
+    end: int,
+    share: Floats,
+    rows: Int64s,
+) -> None:
+    """See alone_shares."""
     width = first.shape[1]
-    rows = np.empty(width, np.int64)
     for q in range(begin, end):
         for w in range(width):
             rows[w] = row_of(ledger, first[q, w], last[q, w], victim[q])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Callable
@@ -57,6 +58,29 @@ def kernel(function: Function) -> Function:
     return cast(Function, numba.njit(cache=True, nogil=True)(function))
 
 
-def inner(function: Function) -> Function:
-    """Compile a building block that kernels call in their innermost loop."""
+def making(function: Function) -> Function:
+    """Compile a building block of kernels that makes arrays."""
     return cast(Function, numba.njit(cache=True, nogil=True, forceinline=True)(function))
+
+
+def lean(function: Function) -> Function:
+    """Compile a kernel, or the part of one that takes the time, which makes no arrays.
+
+    It needs not count who still uses which array. Threads spend a third of their time on such counts, and wait for each
+    other at them. (The compiler refuses a lean function that makes arrays.)
+    """
+    return cast(Function, numba.njit(cache=True, nogil=True, _nrt=False)(_without_arrays(function)))
+
+
+def inner(function: Function) -> Function:
+    """Compile a building block that kernels call in their innermost loop; it makes no arrays, either."""
+    compiled = numba.njit(cache=True, nogil=True, forceinline=True, _nrt=False)(_without_arrays(function))
+    return cast(Function, compiled)
+
+
+def _without_arrays(function: Function) -> Function:
+    """Refuse a function that returns arrays: whoever calls it would count them, and free them too early."""
+    returned = str(function.__annotations__.get("return"))
+    if not set(re.findall(r"[\w.]+", returned)) <= {"int", "float", "bool", "None", "tuple", "np.uint64"}:
+        raise TypeError(f"{function.__name__} returns {returned}: compile it with kernel or making.")
+    return function

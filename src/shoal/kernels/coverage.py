@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.kernels.compiled import inner, kernel
+from shoal.kernels.compiled import inner, kernel, making
 from shoal.kernels.consistency import (
     Shelves,
     Trails,
@@ -68,7 +68,7 @@ class Tally(NamedTuple):
     reached: Int64s
 
 
-@inner
+@making
 def make_tally(k: int) -> Tally:
     """An empty tally."""
     return Tally(np.zeros(2, np.int64), np.empty(k, np.int64), np.zeros((k, 2), np.int64))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.kernels.compiled import inner, kernel
+from shoal.kernels.compiled import kernel, making
 from shoal.kernels.search import Barred, WindowArrays, edge_cost, make_scratch, mark_barred
 from shoal.samples import Bools, Floats, Int32s, Int64s
 
 
-@inner
+@making
 def find_cycles(cost: Floats, allowed: Bools, n_cycles: int, patience: int, parent: Int32s) -> bool:
     """Fill parent[i, c], the parent of user i in cycle c, and say whether there are such cycles.
 

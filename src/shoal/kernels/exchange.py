@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.compiled import inner, kernel
+from shoal.kernels.compiled import inner, kernel, making
 from shoal.kernels.rings import Ties, make_room, ring_bound, ring_cost, ring_reuse
 from shoal.kernels.search import WindowArrays
 from shoal.samples import Floats, Int32s, Int64s
@@ -36,7 +36,7 @@ class Candidates(NamedTuple):
     member: Int32s
 
 
-@inner
+@making
 def users_of(rings: Rings, ring: int) -> Int32s:
     """The users of a ring, in their order."""
     return rings.order[rings.start[ring] : rings.start[ring + 1]]
@@ -81,7 +81,7 @@ def swap_if_better(
     return False
 
 
-@inner
+@making
 def improve_place(
     arrays: WindowArrays,
     ties: Ties,

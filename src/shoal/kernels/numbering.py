@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from shoal.kernels.compiled import inner, kernel
+from shoal.kernels.compiled import inner, kernel, making
 from shoal.samples import Int32s, Int64s
 
 Bytes = npt.NDArray[np.uint8]
@@ -85,7 +85,7 @@ def _hash(letters: Bytes, first: int, last: int) -> np.uint64:
     return (code ^ code >> _HALF) & _LOW
 
 
-@inner
+@making
 def _touch(known: Known, codes: Slots) -> int:
     """Look at the memory that these hashes need soon: many at a time, where one by one would mean waiting.
 

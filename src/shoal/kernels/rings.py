@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.compiled import inner, kernel
+from shoal.kernels.compiled import inner, kernel, making
 from shoal.kernels.merge import best_cuts, space_cost
 from shoal.kernels.pools import Pools, longest_row, write_union
 from shoal.kernels.search import WindowArrays
@@ -141,7 +141,7 @@ def record_cost(
     return best_cuts(one, 0, n, arrays.weight, limit, cost, previous)
 
 
-@inner
+@making
 def make_room(arrays: WindowArrays, width: int) -> Any:
     """Scratch for the merge of a record and ``width`` more users."""
     room = longest_row(arrays.pools) + width * longest_row(arrays.raw) + 1
@@ -155,7 +155,7 @@ def make_room(arrays: WindowArrays, width: int) -> Any:
     )
 
 
-@inner
+@making
 def room_for_union(room: int) -> Pools:
     """One pool of so many slots, nothing written yet."""
     return Pools(

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.kernels.compiled import inner, kernel
+from shoal.kernels.compiled import inner, kernel, lean, making
 from shoal.kernels.heap import drop_top, push
 from shoal.kernels.merge import best_cuts
 from shoal.kernels.pools import Pools, write_union
@@ -66,7 +66,7 @@ def edge_cost(arrays: WindowArrays, owner: int, member: int, limit: float, scrat
     return total
 
 
-@inner
+@making
 def make_scratch(arrays: WindowArrays):  # type: ignore[no-untyped-def]
     """Room for one union and its partition."""
     longest, longest_raw = 0, 0
@@ -120,26 +120,60 @@ def nearest(
     members had to be priced for it. What is likely to be cheap is looked at first, and nothing that could not be among
     the cheapest. Equal costs keep the order in which they were met.
     """
-    width, n_epochs, n_users = member.shape[1], arrays.row.shape[1], len(arrays.user)
+    room = len(arrays.user) + len(tree.first)
     scratch = make_scratch(arrays)
-    mark = np.full(n_users, -1, np.int32)
-    room = n_users + len(tree.first)
-    keys, items = np.empty(room), np.empty(room, np.int64)
-    own = np.empty((n_epochs, OWN))
-    bound, inexact = np.empty(BRANCHES), np.empty(BRANCHES)
+    search = Search(
+        np.full(len(arrays.user), -1, np.int32),
+        np.empty(room),
+        np.empty(room, np.int64),
+        np.empty((arrays.row.shape[1], OWN)),
+        np.empty(BRANCHES),
+        np.empty(BRANCHES),
+    )
+    find_nearest(arrays, tree, barred, owners, begin, end, member, cost, priced, scratch, search)
+
+
+class Search(NamedTuple):
+    """Room for one search: who may not be found, what is waiting to be looked at, outlines of the owner, and bounds."""
+
+    mark: Int32s
+    keys: Floats
+    items: Int64s
+    own: Floats
+    bound: Floats
+    inexact: Floats
+
+
+@lean
+def find_nearest(  # type: ignore[no-untyped-def]
+    arrays: WindowArrays,
+    tree: Tree,
+    barred: Barred,
+    owners: Int32s,
+    begin: int,
+    end: int,
+    member: Int32s,
+    cost: Floats,
+    priced: Int64s,
+    scratch,
+    search: Search,
+) -> None:
+    """See nearest."""
+    width, n_epochs, n_users = member.shape[1], arrays.row.shape[1], len(arrays.user)
+    mark, keys, items, own, bound, inexact = search
     for line in range(begin, end):
         owner = int(owners[line])
         mark_barred(arrays, barred, owner, mark)
-        member[line, :] = -1
-        cost[line, :] = np.inf
+        for column in range(width):
+            member[line, column], cost[line, column] = -1, np.inf
         priced[line] = 0
         for w in range(n_epochs):
             if arrays.row[owner, w] >= 0:
                 write_outline(arrays.pools, arrays.row[owner, w], own[w])
         waiting, block = 0, int(tree.top[owner])
         while True:
-            bound[:] = 0.0
-            inexact[:] = 0.0
+            for e in range(BRANCHES):
+                bound[e], inexact[e] = 0.0, 0.0
             for w in range(n_epochs):
                 row = arrays.row[owner, w]
                 if row >= 0:
@@ -184,12 +218,19 @@ def edge_costs(
     arrays: WindowArrays, owner: Int32s, member: Int32s, begin: int, end: int, cost: Floats
 ) -> None:
     """cost[q] (float64) = exact cost of the edge owner[q] <- member[q], for q in begin .. end - 1."""
-    scratch = make_scratch(arrays)
+    price_edges(arrays, owner, member, begin, end, cost, make_scratch(arrays))
+
+
+@lean
+def price_edges(  # type: ignore[no-untyped-def]
+    arrays: WindowArrays, owner: Int32s, member: Int32s, begin: int, end: int, cost: Floats, scratch
+) -> None:
+    """See edge_costs."""
     for q in range(begin, end):
         cost[q] = edge_cost(arrays, int(owner[q]), int(member[q]), np.inf, scratch)
 
 
-@kernel
+@lean
 def unanswered(member: Int32s, first: Int64s, back: Int32s) -> None:
     """Who lists an owner without being listed by it: back[first[i] .. first[i + 1] - 1], for every owner i.
 
@@ -233,7 +274,7 @@ def allowed_edges(
         allowed[q] = mark[member[q]] != owner[q]
 
 
-@kernel
+@lean
 def windows_since(
     arrays: WindowArrays, barred: Barred, owner: Int32s, member: Int32s, window: int, age: Int32s
 ) -> None:
