@@ -116,14 +116,13 @@ def _plan(
 
 
 def prepare(settings: Settings) -> None:
-    """Load the compiled code, or compile it once after installation, by anonymizing three made-up users."""
-    toy = samples_from_columns(
-        np.array(["a", "b", "c"], object),
-        [0, 1, 2, 0, 1, 2],
-        [0, 0, 1, 3, 2, 3],
-        [0, 1, 2] * 2,
-        [0, 1, 0] * 2,
-    )
+    """Load the compiled code, or compile it once after installation, by anonymizing a few made-up users.
+
+    They are there for some windows, in which the same two are often alone with each other: all of the code is met.
+    """
+    n_users, n_slots = 5, 12
+    user, t = np.divmod(np.arange(n_users * n_slots), n_slots)
+    toy = samples_from_columns(np.array(list("abcde"), object), user, t, (user // 2) * 50, t % 3)
     with Workers(1) as workers:
         anonymize_samples(toy, Promise(2, 2, 2), settings, workers)
 

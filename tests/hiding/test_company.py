@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 from typing import NamedTuple
 
 import numpy as np
@@ -196,3 +198,15 @@ def test_nothing_is_paid_for_whoever_is_among_many(monkeypatch: pytest.MonkeyPat
         boxes[name] = outcome.boxes
     assert all(np.array_equal(a, b) for a, b in zip(boxes["careless"], boxes["among many"], strict=True))
     assert boxes["alone"].cost().sum() != boxes["careless"].cost().sum()
+
+
+def test_getting_ready_meets_all_of_the_code() -> None:
+    """What "loading the engine" leaves out would be compiled in the middle of a run."""
+    script = (
+        "from shoal.anonymizing import prepare; from shoal.fold import Settings; from shoal.kernels import company\n"
+        "prepare(Settings())\n"
+        "kernels = company.published_agreements, company.live_agreements, company.alone_shares\n"
+        "print(all(kernel.signatures for kernel in kernels))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"
