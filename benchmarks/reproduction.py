@@ -159,7 +159,7 @@ def stages() -> None:
         users = np.unique(clusters._representatives(coordinates, 0, scale))
         costs = affinity.pairwise_costs(arrays, users)
         n_clusters = round(np.sqrt(n))
-        means = KMeans(scale.representatives, n_init=1, max_iter=10, random_state=0)
+        means = KMeans(scale.representing(n), n_init=1, max_iter=10, random_state=0)
         library = SpectralClustering(
             n_clusters, affinity="precomputed", assign_labels="cluster_qr", random_state=0
         )

@@ -78,7 +78,7 @@ def towns(n_towns: int, users_each: int, seed: int) -> tuple[World, list[int]]:
 
 
 @pytest.mark.parametrize(
-    "scale", [Scale(), Scale(exact=10, representatives=200, landmarks=16)], ids=["exact", "kasp"]
+    "scale", [Scale(), Scale(exact=10, representatives=(200, 200), landmarks=16)], ids=["exact", "kasp"]
 )
 @pytest.mark.parametrize("seed", range(3))
 def test_towns_far_apart_are_recovered(scale: Scale, seed: int) -> None:
@@ -90,13 +90,13 @@ def test_towns_far_apart_are_recovered(scale: Scale, seed: int) -> None:
 
 def test_about_as_many_clusters_as_the_root_of_the_users() -> None:
     world, _ = towns(1, 150, 0)
-    for scale in (Scale(), Scale(exact=10, representatives=60)):
+    for scale in (Scale(), Scale(exact=10, representatives=(60, 60))):
         assert 10 <= len(np.unique(cluster(window_of(world, 30, [0]), 0, scale))) <= 12
 
 
 def test_users_who_cannot_be_told_apart() -> None:
     world = {user: {(0, 5, 5)} for user in range(40)}
-    for scale in (Scale(), Scale(exact=10, representatives=20)):
+    for scale in (Scale(), Scale(exact=10, representatives=(20, 20))):
         label = cluster(window_of(world, 5, [0]), 0, scale)
         assert len(label) == 40
 

@@ -17,13 +17,18 @@ _ROUNDS = 10  # of k-means: representatives need not be settled to the last
 class Scale(NamedTuple):
     """Up to how many users every pair is compared, and by what the others stand in for each other beyond that.
 
-    exact: users clustered directly. representatives: what k-means leaves of more of them. landmarks: users whose costs
-    are the coordinates for it.
+    exact: users clustered directly. representatives: what k-means leaves of more of them, at least and at most;
+    between that, one for three users. landmarks: users whose costs are the coordinates for it.
     """
 
     exact: int = 1500
-    representatives: int = 1000
+    representatives: tuple[int, int] = (1000, 3000)
     landmarks: int = 64
+
+    def representing(self, n: int) -> int:
+        """How many stand for n users. Fewer would suppress more: docs/decisions/0009-spectral.md."""
+        least, most = self.representatives
+        return min(max(least, n // 3), most)
 
 
 def cluster(arrays: WindowArrays, seed: int, scale: Scale) -> Int32s:
@@ -78,7 +83,7 @@ def _representatives(coordinates: Floats, seed: int, scale: Scale) -> Int32s:
     """For every user the user nearest to the mean of those it goes with."""
     from sklearn.cluster import KMeans
 
-    wanted = min(scale.representatives, len(np.unique(coordinates, axis=0)))
+    wanted = min(scale.representing(len(coordinates)), len(np.unique(coordinates, axis=0)))
     groups = KMeans(wanted, n_init=1, max_iter=_ROUNDS, random_state=seed).fit(coordinates)
     distance = ((coordinates - groups.cluster_centers_[groups.labels_]) ** 2).sum(axis=1)
     order = np.lexsort((distance, groups.labels_))
