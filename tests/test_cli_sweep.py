@@ -15,6 +15,7 @@ import pytest
 from command import CANARY, city, left_in, refused, run, write
 
 SECOND_DAY = pa.scalar(1_704_067_200 + 86_400).cast(pa.timestamp("s", tz="UTC"))
+OURS = ("--selectors", "matching")
 QUICK = ("--taus", "30min,1h", "--ks", "2,3", "--epsilons", "15min, 30min")
 
 
@@ -34,7 +35,7 @@ def events(folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def swept(events: Path, folder: Path) -> Path:
-    done = run("sweep", events, "-o", folder / "out", *QUICK)
+    done = run("sweep", events, *OURS, "-o", folder / "out", *QUICK)
     assert (done.code, done.err) == (0, "")
     assert max(map(len, done.out.splitlines())) <= 80
     assert re.search(r"^matching +3 +30 min +30 min +[\d.]+ \([\d.]+-[\d.]+\) ", done.out, re.MULTILINE)
@@ -63,7 +64,10 @@ def test_files(swept: Path) -> None:
 
 
 def test_over(events: Path, tmp_path: Path) -> None:
-    assert run("sweep", events, "-o", tmp_path / "out", "--over", "k", "--ks", "2", "--tau", "1h").code == 0
+    assert (
+        run("sweep", events, *OURS, "-o", tmp_path / "out", "--over", "k", "--ks", "2", "--tau", "1h").code
+        == 0
+    )
     assert left_in(tmp_path / "out") == {
         "sweep.parquet",
         "sweep.csv",
@@ -93,7 +97,7 @@ def rows_in(output: Path) -> list[dict[str, object]]:
 
 @pytest.fixture(scope="module")
 def plain_rows(events: Path, folder: Path) -> list[dict[str, object]]:
-    assert run("sweep", events, "-o", folder / "plain", "--over", "hours").code == 0
+    assert run("sweep", events, *OURS, "-o", folder / "plain", "--over", "hours").code == 0
     return rows_in(folder / "plain")
 
 
@@ -101,12 +105,12 @@ def plain_rows(events: Path, folder: Path) -> list[dict[str, object]]:
 def test_options_matter(
     option: str, events: Path, plain_rows: list[dict[str, object]], tmp_path: Path
 ) -> None:
-    assert run("sweep", events, "-o", tmp_path / "other", *OPTIONS[option]).code == 0
+    assert run("sweep", events, *OURS, "-o", tmp_path / "other", *OPTIONS[option]).code == 0
     assert rows_in(tmp_path / "other") != plain_rows
 
 
 def hours_in(events: Path, output: Path, *more: object) -> str:
-    assert run("sweep", events, "-o", output, "--over", "hours", *more).code == 0
+    assert run("sweep", events, *OURS, "-o", output, "--over", "hours", *more).code == 0
     return repr(pa.parquet.read_table(output / "hours.parquet").to_pylist())
 
 
@@ -159,7 +163,7 @@ def test_refusals(events: Path, tmp_path: Path) -> None:
     full.mkdir()
     (full / "mine.txt").write_text("mine")
     refused(tmp_path, "sweep", events, "-o", full, words="The folder full is not empty: add --force")
-    assert run("sweep", events, "-o", full, "--over", "k", "--ks", "2", "--force").code == 0
+    assert run("sweep", events, *OURS, "-o", full, "--over", "k", "--ks", "2", "--force").code == 0
     assert (full / "mine.txt").read_text() == "mine"
     out = tmp_path / "out"
     refused(tmp_path, "sweep", events, "-o", events, words="must be a folder but is a file")
@@ -176,5 +180,5 @@ def test_resume(events: Path, tmp_path: Path) -> None:
     checkpoint = tmp_path / "out.checkpoint"
     checkpoint.mkdir(mode=0o700)
     refused(tmp_path, "sweep", events, "-o", tmp_path / "out", *QUICK, words="add --resume to go on")
-    assert run("sweep", events, "-o", tmp_path / "out", *QUICK, "--resume").code == 0
+    assert run("sweep", events, *OURS, "-o", tmp_path / "out", *QUICK, "--resume").code == 0
     assert {path.name for path in tmp_path.iterdir()} == {"out"}

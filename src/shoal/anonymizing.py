@@ -10,7 +10,7 @@ import numpy as np
 from shoal.blocks import Workers
 from shoal.boxes import Boxes, concatenate
 from shoal.epochs import EpochSlice, Timeline
-from shoal.errors import InputError
+from shoal.errors import InputError, NothingLeftError
 from shoal.fold import Fold, Selector, Settings
 from shoal.hiding.matching import Picks
 from shoal.hiding.neighbours import nearest_costs
@@ -70,7 +70,7 @@ def anonymize_samples(
     turns = list(timeline.turns())
     presence, planned = _plan(timeline, samples.n_users, promise, settings, workers, progress)
     if not presence.published:
-        raise InputError(
+        raise NothingLeftError(
             f"Everything would be suppressed, as no {promise.k} users come and go alike:"
             " choose a smaller k, a longer epsilon, or add users."
         )

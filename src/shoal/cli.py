@@ -306,7 +306,7 @@ def compare(
         typer.Option(
             parser=options.whole_number,
             metavar="N",
-            help="Also hide the whole trajectories of so many users, at most 1,000; 0: do not.",
+            help="Also hide the whole trajectories of so many users (GLOVE and W4M: up to 1,000); 0: do not.",
         ),
     ] = 200,
     cell: Annotated[str, typer.Option(help="Finest resolution in space.")] = "100m",
@@ -373,11 +373,13 @@ def sweep(
         str, typer.Option(metavar="LIST", help="Values of epsilon.")
     ] = "10min,15min,30min,1h,2h",
     selectors: Annotated[
-        str,
+        str | None,
         typer.Option(
-            metavar="LIST", help="How hiding sets are chosen, side by side: matching, mutual, spectral."
+            metavar="LIST",
+            help="How hiding sets are chosen, side by side: matching, mutual, spectral. The first and the last unless"
+            " given (spectral where scikit-learn is installed).",
         ),
-    ] = "matching",
+    ] = None,
     cell: Annotated[str, typer.Option(help="Finest resolution in space.")] = "100m",
     step: Annotated[str, typer.Option(help="Finest resolution in time.")] = "1min",
     space_weight: options.SpaceWeight = 1.0,
@@ -407,7 +409,7 @@ def sweep(
             ks=[options.whole_number(value) for value in options.listed(ks)],
             taus=options.listed(taus),
             epsilons=options.listed(epsilons),
-            selectors=options.listed(selectors),
+            selectors=None if selectors is None else options.listed(selectors),
             cell=cell,
             step=step,
             space_weight=space_weight,
@@ -537,7 +539,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _interrupted() -> UnfinishedError:
     return UnfinishedError(
-        "Interrupted: nothing was published or written; shoal anonymize goes on with --resume."
+        "Interrupted: nothing was published; shoal anonymize and shoal sweep go on with --resume."
     )
 
 

@@ -2,7 +2,8 @@
 
     ShoalError
     ├── InputError      exit 2: bad input or usage; the message is one line for the user
-    │   └── ParameterError   a parameter that makes no promise (k = 1, tau = 0, ...)
+    │   ├── ParameterError   a parameter that makes no promise (k = 1, tau = 0, ...)
+    │   └── NothingLeftError  everything would have to be suppressed
     └── UnfinishedError exit 3: could not finish (disk full, self-check failed); nothing was published
 
 A message says what was expected, what was found and what to do. It never holds a coordinate, an identifier of a
@@ -26,6 +27,10 @@ class InputError(ShoalError):
 
 class ParameterError(InputError, ValueError):
     """A parameter has a value with which no promise can be given."""
+
+
+class NothingLeftError(InputError):
+    """Everything would have to be suppressed to keep the promise."""
 
 
 class UnfinishedError(ShoalError):

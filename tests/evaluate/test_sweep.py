@@ -15,12 +15,14 @@ from shoal.errors import InputError, ParameterError
 from shoal.evaluate.measuring import measure_hours
 from shoal.evaluate.points import AXES, Point, plan_sweep
 from shoal.evaluate.sweep import sweep
+from shoal.evaluate.telling import sweep_lines
 from shoal.progress import Silent
 from shoal.promise import Grid
 from shoal.reading.zones import Zone
+from shoal.report.sweeps import write_sweep
 from shoal.utility import granularity
 
-SMALL = {"taus": ("30min", "1h"), "ks": (2, 3), "epsilons": ("15min", "30min")}
+SMALL = {"selectors": ("matching",), "taus": ("30min", "1h"), "ks": (2, 3), "epsilons": ("15min", "30min")}
 MINUTE = Grid()
 
 
@@ -62,6 +64,10 @@ def test_one_thing_varies_at_a_time() -> None:
         ({"epsilons": ["90s"]}, "epsilon must be a whole number of steps of 60 s"),
         ({"selectors": ["magic"]}, "selector must be"),
         ({"ks": [500]}, "k = 500 needs at least 500 users"),
+        ({"ks": []}, "ks must name at least one value, got none"),
+        ({"taus": []}, "taus must name at least one value, got none"),
+        ({"epsilons": []}, "epsilons must name at least one value, got none"),
+        ({"selectors": []}, "selectors must name at least one value, got none"),
     ],
 )
 def test_bad_wishes(wishes: dict[str, object], words: str, city) -> None:
@@ -172,12 +178,41 @@ def test_does_not_go_on_with_other_events(city, tmp_path: Path) -> None:
             sweep(other, **SMALL, checkpoint=checkpoint, resume=True, seed=0 if other is not city else 5)
 
 
-def test_a_torn_point_is_measured_again(city, swept, tmp_path: Path) -> None:
+@pytest.mark.parametrize("damage", ['["match', "[]", "7", '{"k": 2}'])
+def test_a_damaged_point_is_measured_again(damage: str, city, swept, tmp_path: Path) -> None:
     checkpoint = tmp_path / "out.checkpoint"
     sweep(city, **SMALL, checkpoint=checkpoint)
     point = next(iter(swept.plan.points))
-    (checkpoint / f"{point.name}.json").write_text('["match')
+    (checkpoint / f"{point.name}.json").write_text(damage)
     counting = Counting()
     again = sweep(city, **SMALL, checkpoint=checkpoint, resume=True, progress=counting)
     assert len(counting.releases) == 1
     assert figures(again) == figures(swept)
+
+
+def test_a_release_of_which_nothing_is_left_is_a_row_as_well(tmp_path: Path) -> None:
+    """A dozen users: with k = 5 everything is suppressed; the other points are measured all the same."""
+    events = shoal.make_city(12)
+    found = sweep(events, over=["k", "hours"], k=5, ks=[2, 5], tau="10min", selectors=["matching"])
+    left, gone = found.measured.values()
+    assert left.suppressed_share < 1
+    assert left.n_boxes > 0
+    assert (gone.suppressed_share, gone.n_boxes) == (1, 0)
+    assert math.isnan(gone.space_km_median)
+    assert not found.hours
+    assert all(path.stat().st_size for path in write_sweep(found, tmp_path / "out"))
+    assert sweep_lines(found)[-1].split()[-5:] == ["-", "-", "100", "%", "0.0"]
+
+
+def test_figures_of_an_earlier_sweep_go_away(city, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    write_sweep(sweep(city, over=["tau", "hours"], taus=["1h"], tau="1h", selectors=["matching"]), folder)
+    (folder / "mine.txt").write_text("a note")
+    second = write_sweep(sweep(city, over=["k"], ks=[2], tau="1h", selectors=["matching"]), folder)
+    assert set(folder.iterdir()) == {*second, folder / "mine.txt"}
+
+
+def test_both_selectors_unless_told_otherwise(city) -> None:
+    found = sweep(city, over=["tau"], taus=["1h"])
+    assert [point.selector for point in found.plan.points] == ["matching", "spectral"]
+    assert "guarantee 1 not given" in sweep_lines(found)[-1]

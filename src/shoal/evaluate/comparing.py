@@ -28,7 +28,7 @@ from shoal.utility import granularity
 KS = (2, 5, 8)
 TUPLES, WHOLE = "tuples", "whole"
 OURS = "shoal"
-MOST_WHOLE = 1_000  # users: GLOVE and W4M compare all pairs of whole trajectories
+MOST_COMPARED = 1_000  # users: GLOVE and W4M compare all pairs of whole trajectories
 
 
 class Compared(NamedTuple):
@@ -67,9 +67,14 @@ def methods_on_tuples(grid: Grid, seed: int) -> dict[str, Method]:
     return {KMerge.name: KMerge(grid), **_others(grid, seed), Glove.name: Glove(grid, limits=None)}
 
 
-def methods_on_datasets(grid: Grid, seed: int) -> dict[str, Method]:
-    """The same as their authors run them; k-merge chooses no groups."""
-    return {**_others(grid, seed), Glove.name: Glove(grid)}
+def methods_on_datasets(grid: Grid, seed: int, n_users: int) -> dict[str, Method]:
+    """The same as their authors run them, those that can be; k-merge chooses no groups."""
+    methods = {**_others(grid, seed), Glove.name: Glove(grid)}
+    return {
+        name: method
+        for name, method in methods.items()
+        if n_users <= MOST_COMPARED or name not in (W4M.name, Glove.name)
+    }
 
 
 def _others(grid: Grid, seed: int) -> dict[str, Method]:
@@ -104,9 +109,9 @@ def compare(
 ) -> Comparison:
     """Every method of the paper's table on the same k-tuples, and on ``whole_users`` users drawn at random.
 
-    ``drawn``: tuples of ``random`` users, or ``near``, a random user with those cheapest to hide among.
-    ``whole_users`` 0 leaves the latter out. k-merge chooses no groups, so there shoal itself stands in its place, with
-    whole trajectories promised.
+    ``drawn``: tuples of ``random`` users, or ``near``, a random user with those cheapest to hide among. GLOVE and W4M
+    take part up to 1,000 users; every method runs on one core. ``whole_users`` 0 leaves the latter out. k-merge chooses
+    no groups, so there shoal itself stands in its place, with whole trajectories promised.
     """
     progress = progress or Silent()
     grid = Grid.parse(cell, step)
@@ -116,7 +121,9 @@ def compare(
     if drawn not in set(Draw):
         raise ParameterError(f"drawn must be one of {', '.join(Draw)}, got {drawn!r}.")
     n_tuples = check_count(tuples, "tuples", least=1)
-    n_whole = check_count(whole_users, "whole users", least=0, most=MOST_WHOLE)
+    n_whole = check_count(whole_users, "whole users", least=0)
+    if 0 < n_whole < ks[-1]:
+        raise ParameterError(f"whole users must be at least {ks[-1]}, the largest k, or 0, got {n_whole}.")
     seed = check_count(seed, "seed", least=0)
     n_workers = check_workers(workers)
     filters = Filters.parse(bbox, min_days_active, resample)
@@ -137,8 +144,6 @@ def compare(
     samples = found.samples
     check_population(samples.n_users, ks[-1])
     n_whole = min(n_whole, samples.n_users)
-    if n_whole:
-        check_population(n_whole, ks[-1])
     rows = []
     with Workers(n_workers) as threads:
         progress.stage("drawing tuples")
@@ -149,19 +154,21 @@ def compare(
                 rows.append(_on_tuples(name, method, members, k))
         if n_whole:
             chosen = np.random.default_rng(seed).choice(samples.n_users, n_whole, replace=False)
-            rows += _whole(only(samples, chosen), ks, grid, seed, threads, progress)
+            rows += _whole(only(samples, chosen), ks, grid, seed, progress)
     warnings = [*found.intake.losses, *found.intake.warnings]
+    if n_whole > MOST_COMPARED:
+        warnings.append(
+            f"GLOVE and W4M are left out of whole trajectories of more than {MOST_COMPARED:,} users."
+        )
     return Comparison(rows, Draw(drawn), n_tuples, samples.n_users, n_whole, warnings)
 
 
-def _whole(
-    samples: Samples, ks: Sequence[int], grid: Grid, seed: int, workers: Workers, progress: Progress
-) -> list[Compared]:
+def _whole(samples: Samples, ks: Sequence[int], grid: Grid, seed: int, progress: Progress) -> list[Compared]:
     rows = []
     for k in ks:
         progress.stage(f"{OURS}, {samples.n_users} users, k {k}")
-        rows.append(_ours(samples, k, grid, seed, workers))
-        for name, method in methods_on_datasets(grid, seed).items():
+        rows.append(_ours(samples, k, grid, seed))
+        for name, method in methods_on_datasets(grid, seed, samples.n_users).items():
             progress.stage(f"{name}, {samples.n_users} users, k {k}")
             rows.append(_on_dataset(name, method, samples, k, progress))
     return rows
@@ -192,10 +199,11 @@ def _on_dataset(name: str, method: Method, samples: Samples, k: int, progress: P
     )
 
 
-def _ours(samples: Samples, k: int, grid: Grid, seed: int, workers: Workers) -> Compared:
+def _ours(samples: Samples, k: int, grid: Grid, seed: int) -> Compared:
     settings = Settings(seed=seed)
     prepare(settings)
-    outcome = anonymize_samples(samples, Promise(k, None, None), settings, workers)
+    with Workers(1) as alone:
+        outcome = anonymize_samples(samples, Promise(k, None, None), settings, alone)
     spread = granularity(outcome.boxes, grid)
     return Compared(
         WHOLE,

@@ -53,6 +53,30 @@ class Hour(NamedTuple):
     time_min_mean: float
 
 
+def nothing_left(point: Point, grid: Grid) -> Measured:
+    """The figures of a release that everything would have to be suppressed for."""
+    minutes, unknown = grid.step_s / 60, float("nan")
+    return Measured(
+        selector=point.selector,
+        k=point.k,
+        tau_min=point.tau * minutes,
+        epsilon_min=point.epsilon * minutes,
+        n_boxes=0,
+        suppressed_share=1.0,
+        space_km_mean=unknown,
+        space_km_q25=unknown,
+        space_km_median=unknown,
+        space_km_q75=unknown,
+        time_min_mean=unknown,
+        time_min_q25=unknown,
+        time_min_median=unknown,
+        time_min_q75=unknown,
+        cost_per_box=unknown,
+        reused_share=0.0,
+        seconds=0.0,
+    )
+
+
 def measure(outcome: Outcome, point: Point, grid: Grid) -> Measured:
     """The figures of one release."""
     found = granularity(outcome.boxes, grid)

@@ -61,6 +61,10 @@ def plan_sweep(
         raise ParameterError(
             f"over must name some of {', '.join(AXES)}, got {', '.join(map(repr, chosen)) or 'nothing'}."
         )
+    values = {TAU: taus, K: ks, EPSILON: epsilons}
+    empty = [f"{axis}s" for axis in chosen if axis in values and not values[axis]]
+    if empty or not selectors:
+        raise ParameterError(f"{(empty or ['selectors'])[0]} must name at least one value, got none.")
     at = grid.slots(tau, "tau")
     middle = [Point(selector, k, at, at) for selector in selectors]
     varied = {

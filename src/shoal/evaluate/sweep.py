@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import pyarrow as pa
 
 from shoal.anonymizing import anonymize_samples, check_population, prepare
 from shoal.blocks import Workers
-from shoal.evaluate.measuring import Hour, Measured, measure, measure_hours
+from shoal.errors import NothingLeftError
+from shoal.evaluate.measuring import Hour, Measured, measure, measure_hours, nothing_left
 from shoal.evaluate.points import AXES, HOURS, Plan, Point, plan_sweep
 from shoal.evaluate.store import FolderStore, MemoryStore, Store
-from shoal.fold import Settings
+from shoal.fold import Selector, Settings
 from shoal.parameters import check_settings, check_workers
 from shoal.progress import Progress, Silent
 from shoal.promise import Grid
@@ -26,7 +28,7 @@ from shoal.wording import duration
 KS = (2, 3, 5, 8)
 TAUS = ("10min", "20min", "30min", "1h", "2h", "4h")
 EPSILONS = ("10min", "15min", "30min", "1h", "2h")
-SELECTORS = ("matching",)
+Row = TypeVar("Row", Measured, Hour)
 
 
 class Sweep(NamedTuple):
@@ -55,7 +57,7 @@ def sweep(
     ks: Sequence[int] = KS,
     taus: Sequence[str] = TAUS,
     epsilons: Sequence[str] = EPSILONS,
-    selectors: Sequence[str] = SELECTORS,
+    selectors: Sequence[str] | None = None,
     cell: str = "100m",
     step: str = "1min",
     space_weight: float = 1.0,
@@ -80,9 +82,11 @@ def sweep(
 
     ``over`` names what varies; ``hours`` is the week of the release with ``k`` and ``tau`` alone, hour by hour. A
     release is measured, not published: nothing of it is kept or checked. With ``checkpoint``, a folder, an interrupted
-    sweep goes on with ``resume``.
+    sweep goes on with ``resume``. ``selectors``: ours and the paper's side by side unless given; ours alone where the
+    library for the paper's is not installed.
     """
     progress = progress or Silent()
+    selectors = _both() if selectors is None else selectors
     grid = Grid.parse(cell, step)
     plan = plan_sweep(over, selectors=selectors, k=k, tau=tau, ks=ks, taus=taus, epsilons=epsilons, grid=grid)
     settings = {name: check_settings(space_weight, name, reuse, seed) for name in selectors}
@@ -118,6 +122,11 @@ def sweep(
         return run_sweep(found, plan, settings, threads, store, progress)
 
 
+def _both() -> list[str]:
+    """Ours and the paper's selector, as far as they can be run here."""
+    return [Selector.MATCHING, *([] if find_spec("sklearn") is None else [Selector.SPECTRAL])]
+
+
 def run_sweep(
     events: Events,
     plan: Plan,
@@ -132,20 +141,39 @@ def run_sweep(
     points = plan.points
     for number, point in enumerate(points, 1):
         by_hour = HOURS in plan.by_axis and point in plan.middle
-        kept, kept_hours = store.get(f"{point.name}.json"), store.get(f"{point.name}-hours.json")
+        kept = _kept(store.get(f"{point.name}.json"), Measured)
+        kept_hours = _kept_all(store.get(f"{point.name}-hours.json"), Hour)
         if kept is None or (by_hour and kept_hours is None):
             progress.stage(f"release {number} of {len(points)} ({_in_words(point, events.grid.step_s)})")
-            outcome = anonymize_samples(events.samples, point.promise, settings[point.selector], workers)
-            if by_hour:
-                zone = Zone(events.timezone)
-                kept_hours = measure_hours(events.samples, outcome, point.selector, events.grid, zone)
-                store.put(f"{point.name}-hours.json", kept_hours)
-            kept = measure(outcome, point, events.grid)
+            kept, kept_hours = _measured(events, point, settings[point.selector], workers)
+            store.put(f"{point.name}-hours.json", kept_hours)
             store.put(f"{point.name}.json", kept)
-        measured[point] = Measured(*kept)
-        if by_hour:
-            hours += [Hour(*row) for row in kept_hours]
+        measured[point] = kept
+        if by_hour and kept_hours is not None:
+            hours += kept_hours
     return Sweep(plan, measured, hours, [*events.intake.losses, *events.intake.warnings])
+
+
+def _measured(
+    events: Events, point: Point, settings: Settings, workers: Workers
+) -> tuple[Measured, list[Hour]]:
+    """Make one release and measure it, hour by hour as well; one of which nothing would be left counts, too."""
+    try:
+        outcome = anonymize_samples(events.samples, point.promise, settings, workers)
+    except NothingLeftError:
+        return nothing_left(point, events.grid), []
+    hours = measure_hours(events.samples, outcome, point.selector, events.grid, Zone(events.timezone))
+    return measure(outcome, point, events.grid), hours
+
+
+def _kept(noted: Any, kind: type[Row]) -> Row | None:
+    """A row that was kept, or None if this is none."""
+    return kind(*noted) if isinstance(noted, list) and len(noted) == len(kind._fields) else None
+
+
+def _kept_all(noted: Any, kind: type[Row]) -> list[Row] | None:
+    rows = [_kept(row, kind) for row in noted] if isinstance(noted, list) else [None]
+    return None if None in rows else [row for row in rows if row is not None]
 
 
 def _in_words(point: Point, step_s: int) -> str:

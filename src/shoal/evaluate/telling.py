@@ -8,19 +8,25 @@ from shoal.evaluate.comparing import TUPLES, WHOLE, Compared, Comparison
 from shoal.evaluate.drawing import Draw
 from shoal.evaluate.measuring import Measured
 from shoal.evaluate.sweep import Sweep
+from shoal.fold import Selector
 from shoal.wording import duration, percent, short
 
 _SWEEP = ("selector", "k", "tau", "epsilon", "space km", "time min", "suppressed", "seconds")
 _TUPLES = {Draw.RANDOM: "random tuples", Draw.NEAR: "tuples, each a random user and the nearest"}
-_SWEEP_WIDTHS = (9, 3, 8, 8, 16, 13, 13, 9)
-_COMPARISON = ("method", "k", "success", "time min", "space km", "suppr.", "created", "deleted", "seconds")
-_COMPARISON_WIDTHS = (16, 3, 9, 9, 9, 8, 8, 8, 9)
+_SWEEP_WIDTHS = (9, 3, 8, 8, 18, 14, 11, 8)
+_COMPARISON = (
+    "method", "k", "success", "min", "km", "suppr.", "trashed", "created", "deleted", "seconds",
+)  # fmt: skip
+_COMPARISON_WIDTHS = (15, 2, 9, 7, 7, 8, 8, 8, 8, 8)
 
 
 def sweep_lines(sweep: Sweep) -> list[str]:
     """A row per release: medians, with quartiles in brackets."""
     rows = [_row(measured) for measured in sweep.measured.values()]
-    return ["Median precision, with quartiles in brackets.", "", *_table(_SWEEP, rows, _SWEEP_WIDTHS)]
+    lines = ["Median precision, with quartiles in brackets.", "", *_table(_SWEEP, rows, _SWEEP_WIDTHS)]
+    if any(measured.selector == Selector.SPECTRAL for measured in sweep.measured.values()):
+        lines += ["", "spectral: guarantee 1 not given. shoal anonymize measures how often it fails."]
+    return lines
 
 
 def comparison_lines(found: Comparison) -> list[str]:
@@ -38,15 +44,19 @@ def comparison_lines(found: Comparison) -> list[str]:
 
 
 def _compared(row: Compared) -> tuple[str, ...]:
-    lost = row.suppressed + row.trashed
     numbers = ("-" if value != value else short(value) for value in (row.time_min, row.space_km))
-    shares = (f"{100 * share:.0f} %" for share in (lost, row.created, row.deleted))
+    shares = (f"{100 * share:.0f} %" for share in row[6:10])
     return (row.method, str(row.k), f"{100 * row.success:.0f} %", *numbers, *shares, f"{row.seconds:.1f}")
 
 
 def _row(row: Measured) -> tuple[str, ...]:
-    space = f"{short(row.space_km_median)} ({short(row.space_km_q25)}-{short(row.space_km_q75)})"
-    time = f"{short(row.time_min_median)} ({short(row.time_min_q25)}-{short(row.time_min_q75)})"
+    space, time = (
+        f"{short(median)} ({short(low)}-{short(high)})" if row.n_boxes else "-"
+        for median, low, high in (
+            (row.space_km_median, row.space_km_q25, row.space_km_q75),
+            (row.time_min_median, row.time_min_q25, row.time_min_q75),
+        )
+    )
     tau, epsilon = (duration(round(60 * minutes)) for minutes in (row.tau_min, row.epsilon_min))
     return (
         row.selector, str(row.k), tau, epsilon, space, time, percent(row.suppressed_share), f"{row.seconds:.1f}",

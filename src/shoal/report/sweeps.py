@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # shoal.report.plots is to be the first to import it
     from matplotlib.axes import Axes
 
 _NAMES = {TAU: "tau = epsilon", K: "k", EPSILON: "epsilon"}
+_NUMBERS = (".parquet", ".csv")
 _APART = 1.25  # between selectors, where one point is all there is
 _SUPPRESSED = "suppressed samples, %"
 _PRECISION = {"space": ("space_km", "space (x span + y span), km"), "time": ("time_min", "time, min")}
@@ -35,7 +36,10 @@ _HOURLY = {
 
 
 def write_sweep(sweep: Sweep, folder: Path) -> list[Path]:
-    """All files of a sweep: numbers as Parquet and CSV, figures as SVG and PNG; together or not at all."""
+    """All files of a sweep: numbers as Parquet and CSV, figures as SVG and PNG; together or not at all.
+
+    Those of an earlier sweep that this one does not replace go away.
+    """
     tables = {"sweep": sweep.to_arrow()}
     if sweep.hours:
         tables["hours"] = sweep.hours_to_arrow()
@@ -51,8 +55,21 @@ def write_sweep(sweep: Sweep, folder: Path) -> list[Path]:
             for suffix in plots.SUFFIXES:
                 with files.open(folder / f"{name}{suffix}") as file:
                     plots.save(plot, suffix, file)
+    written = [
+        *(folder / f"{name}{suffix}" for name in tables for suffix in _NUMBERS),
+        *(folder / f"{name}{suffix}" for name in figures for suffix in plots.SUFFIXES),
+    ]
+    for path in _possible(folder):
+        if path not in written:
+            path.unlink(missing_ok=True)
+    return written
+
+
+def _possible(folder: Path) -> list[Path]:
+    """Every file that a sweep can write."""
+    figures = (f"{axis}-{quantity}" for axis in (*_NAMES, HOURS) for quantity in _HOURLY)
     return [
-        *(folder / f"{name}{suffix}" for name in tables for suffix in (".parquet", ".csv")),
+        *(folder / f"{name}{suffix}" for name in ("sweep", "hours") for suffix in _NUMBERS),
         *(folder / f"{name}{suffix}" for name in figures for suffix in plots.SUFFIXES),
     ]
 
@@ -62,7 +79,8 @@ def draw_sweep(sweep: Sweep) -> dict[str, Plot]:
     drawn: dict[str, Plot] = {}
     for axis in sweep.plan.by_axis:
         if axis == HOURS:
-            drawn |= {f"{axis}-{name}": _draw_hours(sweep, *how) for name, how in _HOURLY.items()}
+            shown = _HOURLY if sweep.hours else {}
+            drawn |= {f"{axis}-{name}": _draw_hours(sweep, *how) for name, how in shown.items()}
         else:
             drawn |= {
                 f"{axis}-{name}": _draw_precision(sweep, axis, *how) for name, how in _PRECISION.items()
