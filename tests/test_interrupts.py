@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Iterator
 
 import pytest
 
 from shoal import cli
 from shoal.interrupts import held
+
+
+@pytest.fixture(autouse=True)
+def usual_ctrl_c() -> Iterator[None]:
+    """As in a terminal: a process in the background is born deaf to Ctrl-C."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def test_ctrl_c_takes_effect_at_the_end() -> None:
