@@ -48,6 +48,7 @@ def release(
     leak_price: float = Settings().leak_price,
     selector: str = "matching",
     repair: bool = False,
+    shard_size: int = Settings().shard_size,
 ) -> Release:
     """Anonymize a world and take the result apart."""
     users = sorted(world)
@@ -57,7 +58,7 @@ def release(
         outcome = anonymize_samples(
             as_samples(world),
             promise,
-            Settings(weight, Reuse(reuse), seed, leak_price, Selector(selector), repair),
+            Settings(weight, Reuse(reuse), seed, leak_price, Selector(selector), repair, shard_size),
             threads,
             journal=journal,
         )

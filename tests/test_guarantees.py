@@ -56,10 +56,15 @@ def judge(world: World, k: int, tau: int | None, epsilon: int | None, result: Re
 
 
 @pytest.mark.parametrize(
-    ("selector", "seed"),
-    [*(("matching", seed) for seed in range(24)), *(("mutual", seed) for seed in range(12))],
+    ("selector", "seed", "shard_size"),
+    [
+        *(("matching", seed, 10_000) for seed in range(24)),
+        *(("mutual", seed, 10_000) for seed in range(12)),
+        *(("matching", 100 + size, size) for size in (1, 3, 4, 6)),
+        ("mutual", 105, 5),
+    ],
 )
-def test_random_worlds_keep_every_guarantee(selector: str, seed: int) -> None:
+def test_random_worlds_keep_every_guarantee(selector: str, seed: int, shard_size: int) -> None:
     rng = random.Random(seed)
     outcomes: Counter[str] = Counter()
     for _ in range(CASES_PER_SEED):
@@ -69,7 +74,15 @@ def test_random_worlds_keep_every_guarantee(selector: str, seed: int) -> None:
         reuse, weight = rng.choice(["once", "pair", "spaced"]), rng.choice([1.0, 2.0, 1.5])
         try:
             result = release(
-                world, k, tau, epsilon, reuse=reuse, weight=weight, seed=rng.randrange(5), selector=selector
+                world,
+                k,
+                tau,
+                epsilon,
+                reuse=reuse,
+                weight=weight,
+                seed=rng.randrange(5),
+                selector=selector,
+                shard_size=shard_size,
             )
         except InputError:
             outcomes["refused"] += 1

@@ -133,7 +133,7 @@ class Fold:
         if self._planned is not None:
             return self._planned[self._live[0].slice.epoch]
         arrays = arrange(self._live, self._n_users, self._rank, self._weight, self._workers)
-        arrays = cut(arrays, self._shard_size)
+        arrays = cut(arrays, self._shard_size, self._k)
         return self._choose(self._window, arrays, self._k, self._history, self._workers, self._company)
 
     def _apply(self, picks: Picks, ends_stretch: bool) -> list[LiveEpoch]:

@@ -13,7 +13,7 @@ from shoal.baselines.tuples import only
 from shoal.blocks import Workers
 from shoal.errors import InputError, ParameterError
 from shoal.evaluate.comparing import compare
-from shoal.evaluate.drawing import Draw, draw
+from shoal.evaluate.tuples import Draw, draw
 from shoal.promise import Grid
 from shoal.reading import read_events
 

@@ -7,15 +7,13 @@ import random
 import numpy as np
 import pytest
 
+from crowds import crowd
 from shoal.blocks import Workers, costs_of, with_members
-from shoal.epochs import Timeline
 from shoal.hiding.neighbours import all_edges, plant_tree
 from shoal.hiding.reuse import History, Reuse
-from shoal.hiding.window import LiveEpoch, arrange, member_rows
+from shoal.hiding.window import member_rows
 from shoal.kernels.search import WindowArrays, nearest
 from shoal.kernels.tree import BRANCHES, OWN, Tree, add_bounds, order_near, write_outline
-from shoal.promise import Promise
-from shoal.samples import samples_from_columns
 
 ALONE = Workers(1)
 ROUNDED = 1 + 1e-12  # sums of roots in another order
@@ -27,25 +25,6 @@ CROWDS = [  # users, cells to a side, most samples per epoch: sparse and dense, 
     (300, 200, 6),
     (700, 40, 2),
 ]
-
-
-def crowd(rng: random.Random, n_users: int, side: int, most: int, n_epochs: int = 2) -> WindowArrays:
-    """A window of random users of whom some are absent in one epoch or the other."""
-    epsilon = rng.choice([3, 20])
-    rows = [
-        (user, w * epsilon + rng.randrange(epsilon), rng.randrange(side), rng.randrange(side))
-        for user in range(n_users)
-        for w in range(n_epochs)
-        if rng.random() < 0.8
-        for _ in range(rng.randint(1, most))
-    ] + [(user, 0, 0, 0) for user in range(2)]
-    user, t, x, y = (np.array(column) for column in zip(*rows, strict=True))
-    samples = samples_from_columns(np.array([f"u{i:04}" for i in range(n_users)], object), user, t, x, y)
-    timeline = Timeline(samples, Promise(2, epsilon * (n_epochs - 1) or 1, epsilon))
-    parts = [timeline.slice(epoch) for epoch in timeline.epochs.tolist()]
-    weight = rng.choice([1.0, 1.0, 2.0, 0.5])
-    rank = np.random.default_rng(rng.randrange(99)).permutation(n_users).astype(np.int32)
-    return arrange([LiveEpoch(part, part.raw) for part in parts], samples.n_users, rank, weight, ALONE)
 
 
 def joined(arrays: WindowArrays, rng: random.Random) -> WindowArrays:

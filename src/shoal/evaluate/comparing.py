@@ -15,7 +15,7 @@ from shoal.baselines import PAPER_GRIDS, W4M, Glove, KMerge, Method, Static, on_
 from shoal.baselines.tuples import only
 from shoal.blocks import Workers
 from shoal.errors import ParameterError
-from shoal.evaluate.drawing import Draw, draw
+from shoal.evaluate.tuples import Draw, draw
 from shoal.fold import Settings
 from shoal.parameters import check_count, check_workers
 from shoal.progress import Progress, Silent

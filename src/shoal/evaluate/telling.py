@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shoal.evaluate.comparing import TUPLES, WHOLE, Compared, Comparison
-from shoal.evaluate.drawing import Draw
 from shoal.evaluate.measuring import Measured
 from shoal.evaluate.sweep import Sweep
+from shoal.evaluate.tuples import Draw
 from shoal.fold import Selector
 from shoal.wording import duration, percent, short
 

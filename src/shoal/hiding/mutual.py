@@ -122,9 +122,7 @@ def _exchange(
 def _each_group(arrays: WindowArrays, call: Callable[[int, int], object], workers: Workers) -> None:
     """Call ``call(first, last)`` for every pattern group."""
     groups = np.unique(arrays.first).tolist()
-    workers.each(
-        len(groups), lambda number: call(groups[number], int(arrays.last[groups[number]])), lambda: None
-    )
+    workers.each(len(groups), lambda number: call(groups[number], int(arrays.last[groups[number]])))
 
 
 def _picks(arrays: WindowArrays, ties: Ties, k: int, rings: Rings) -> Picks:

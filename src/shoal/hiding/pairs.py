@@ -23,9 +23,7 @@ def pair_up(arrays: WindowArrays, barred: Barred, edges: Edges, width: int, work
     mutual = both_ways(edges, len(mate))
     paid = _paid(mutual, mate)
     groups = np.unique(arrays.first).tolist()
-    workers.each(
-        len(groups), lambda number: _improve(arrays, mutual, mate, paid, groups[number]), lambda: None
-    )
+    workers.each(len(groups), lambda number: _improve(arrays, mutual, mate, paid, groups[number]))
     return _in_pairs(arrays, mate)
 
 

@@ -11,14 +11,15 @@ import numpy as np
 from shoal.kernels.search import WindowArrays
 
 
-def cut(arrays: WindowArrays, most: int) -> WindowArrays:
+def cut(arrays: WindowArrays, most: int, k: int) -> WindowArrays:
     """The same window with large groups in shards of at most ``most`` users, about equally many in each.
 
-    From here on a shard is a group: its users, near each other, hide among themselves.
+    From here on a shard is a group: its users, near each other, hide among themselves. So it has at least k of them,
+    whatever ``most`` is.
     """
     first = np.unique(arrays.first).astype(np.int64)
     n = arrays.last[first] - first
-    shards = -(-n // most)
+    shards = np.maximum(np.minimum(-(-n // most), n // k), 1)
     number = np.arange(shards.sum()) - np.repeat(np.cumsum(shards) - shards, shards)
     starts = np.repeat(first, shards) + number * np.repeat(n, shards) // np.repeat(shards, shards)
     ends = np.append(starts[1:], len(arrays.user))

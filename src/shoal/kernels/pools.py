@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.kernels.compiled import inner, kernel
+from shoal.kernels.compiled import inner, kernel, making
 from shoal.samples import Int32s, Int64s
 
 
@@ -124,6 +124,21 @@ def longest_row(pools: Pools) -> int:
     for row in range(len(pools.ptr) - 1):
         longest = max(longest, pools.ptr[row + 1] - pools.ptr[row])
     return longest
+
+
+@making
+def room_for_union(room: int) -> Pools:
+    """One pool of so many slots, nothing written yet."""
+    return Pools(
+        np.zeros(2, np.int64),
+        np.empty(room, np.int32),
+        np.empty(room, np.int32),
+        np.empty(room, np.int32),
+        np.empty(room, np.int32),
+        np.empty(room, np.int32),
+        np.empty(room, np.int32),
+        np.empty((1, 6), np.int32),
+    )
 
 
 @kernel

@@ -12,7 +12,7 @@ import numpy as np
 
 from shoal.kernels.compiled import inner, kernel, making
 from shoal.kernels.merge import best_cuts, space_cost
-from shoal.kernels.pools import Pools, longest_row, write_union
+from shoal.kernels.pools import longest_row, room_for_union, write_union
 from shoal.kernels.search import WindowArrays
 from shoal.samples import Floats, Int32s, Int64s
 
@@ -152,19 +152,4 @@ def make_room(arrays: WindowArrays, width: int) -> Any:
         np.empty(room, np.int32),
         np.empty(room),
         np.empty(room, np.int32),
-    )
-
-
-@making
-def room_for_union(room: int) -> Pools:
-    """One pool of so many slots, nothing written yet."""
-    return Pools(
-        np.zeros(2, np.int64),
-        np.empty(room, np.int32),
-        np.empty(room, np.int32),
-        np.empty(room, np.int32),
-        np.empty(room, np.int32),
-        np.empty(room, np.int32),
-        np.empty(room, np.int32),
-        np.empty((1, 6), np.int32),
     )

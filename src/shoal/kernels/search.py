@@ -13,7 +13,7 @@ import numpy as np
 from shoal.kernels.compiled import inner, kernel, lean, making
 from shoal.kernels.heap import drop_top, push
 from shoal.kernels.merge import best_cuts
-from shoal.kernels.pools import Pools, write_union
+from shoal.kernels.pools import Pools, longest_row, room_for_union, write_union
 from shoal.kernels.tree import BRANCHES, OWN, Tree, add_bounds, write_outline
 from shoal.samples import Bools, Floats, Int32s, Int64s
 
@@ -69,22 +69,14 @@ def edge_cost(arrays: WindowArrays, owner: int, member: int, limit: float, scrat
 @making
 def make_scratch(arrays: WindowArrays):  # type: ignore[no-untyped-def]
     """Room for one union and its partition."""
-    longest, longest_raw = 0, 0
-    for row in range(len(arrays.raw.ptr) - 1):
-        longest = max(longest, arrays.pools.ptr[row + 1] - arrays.pools.ptr[row])
-        longest_raw = max(longest_raw, arrays.raw.ptr[row + 1] - arrays.raw.ptr[row])
-    room = longest + longest_raw + 1
-    union = Pools(
-        np.zeros(2, np.int64),
+    room = longest_row(arrays.pools) + longest_row(arrays.raw) + 1
+    return (
+        room_for_union(room),
         np.empty(room, np.int32),
         np.empty(room, np.int32),
+        np.empty(room),
         np.empty(room, np.int32),
-        np.empty(room, np.int32),
-        np.empty(room, np.int32),
-        np.empty(room, np.int32),
-        np.empty((1, 6), np.int32),
     )
-    return union, np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room), np.empty(room, np.int32)
 
 
 @inner
@@ -100,6 +92,17 @@ def mark_barred(arrays: WindowArrays, barred: Barred, owner: int, mark: Int32s) 
     for entry in range(barred.picked.shape[1]):
         if barred.picked[owner, entry] >= 0:
             mark[barred.picked[owner, entry]] = owner
+
+
+class Search(NamedTuple):
+    """Room for one search: who may not be found, what is waiting to be looked at, outlines of the owner, and bounds."""
+
+    mark: Int32s
+    keys: Floats
+    items: Int64s
+    own: Floats
+    bound: Floats
+    inexact: Floats
 
 
 @kernel
@@ -131,17 +134,6 @@ def nearest(
         np.empty(BRANCHES),
     )
     find_nearest(arrays, tree, barred, owners, begin, end, member, cost, priced, scratch, search)
-
-
-class Search(NamedTuple):
-    """Room for one search: who may not be found, what is waiting to be looked at, outlines of the owner, and bounds."""
-
-    mark: Int32s
-    keys: Floats
-    items: Int64s
-    own: Floats
-    bound: Floats
-    inexact: Floats
 
 
 @lean
@@ -182,14 +174,14 @@ def find_nearest(  # type: ignore[no-untyped-def]
                     )
             first = tree.first[block]
             for e in range(tree.size[block]):
-                if bound[e] >= cost[line, width - 1]:
+                is_user = first < n_users
+                if bound[e] >= cost[line, width - 1] or (is_user and mark[first + e] == owner):
                     continue
-                if first >= n_users or inexact[e] > 0:
-                    if first >= n_users or mark[first + e] != owner:
-                        waiting = push(keys, items, waiting, bound[e], first + e)
-                elif mark[first + e] != owner:
+                if is_user and inexact[e] == 0:
                     insert(member[line], cost[line], first + e, bound[e])
                     priced[line] += 1
+                else:
+                    waiting = push(keys, items, waiting, bound[e], first + e)
             while waiting and items[0] < n_users and keys[0] < cost[line, width - 1]:
                 other = items[0]
                 waiting = drop_top(keys, items, waiting)
