@@ -200,23 +200,22 @@ def week() -> None:
 
 
 def tau() -> None:
-    """Precision and suppression over tau, a Wednesday of every preset."""
+    """Precision and suppression over tau, a day of every preset; of abi hour by hour as well."""
     city, country = ("10min", "20min", "30min", "1h", "2h", "4h"), ("10min", "30min", "1h", "4h")
-    for preset, selectors, taus in (
-        ("abi", ["matching", "spectral"], city),
-        ("dak", ["matching"], city),
-        ("shn", ["matching"], city[:4]),
-        ("civ", ["matching"], city),
-        ("sen", ["matching"], country),
+    both, ours = ["matching", "spectral"], ["matching"]
+    for preset, users, over, selectors, taus in (
+        ("abi", None, ["tau", "hours"], both, city),
+        ("dak", None, ["tau"], ours, city),
+        ("shn", None, ["tau"], ours, ("10min", "30min", "1h")),
+        ("civ", None, ["tau"], ours, country),
+        ("sen", 80_000, ["tau"], ours, country),
     ):
-        days = {} if preset == "shn" else DAY
-        found = shoal.sweep(shoal.make_region(preset), over=["tau"], taus=taus, selectors=selectors, **days)
+        days = {} if preset in ("shn", "sen") else DAY
+        events = shoal.make_region(preset, users=users, days=1 if preset == "sen" else None)
+        found = shoal.sweep(events, over=over, taus=taus, selectors=selectors, **days)
         print_measured(preset, found)
-        keep_pictures(preset, found)
-    dak = shoal.sweep(
-        shoal.make_region("dak"), over=["tau"], taus=("30min", "2h"), selectors=["spectral"], **DAY
-    )
-    print_measured("dak", dak)
+        if len(selectors) > 1:
+            keep_pictures(preset, found)
 
 
 def print_measured(title: str, found: shoal.Sweep) -> None:
