@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shoal.archive import Archive, archive_of
 from shoal.kernels.pools import Pools, collapsed
-from shoal.kernels.timeline import order_by_epoch
+from shoal.kernels.timeline import order_by_user
 from shoal.promise import Promise
 from shoal.samples import Bools, Int32s, Int64s, Samples
 
@@ -51,18 +52,15 @@ class Timeline:
     so each is folded on its own and a few stray times cost nothing.
     """
 
-    def __init__(self, samples: Samples, promise: Promise) -> None:
-        self._samples = samples
+    def __init__(self, samples: Samples | Archive, promise: Promise) -> None:
+        self._archive = archive_of(samples) if isinstance(samples, Samples) else samples
         self._length = promise.epsilon
-        length = 1 if self._length is None else self._length
-        epoch = np.zeros(len(samples), np.int64) if promise.whole else samples.t // length
-        self.epochs, number = _number_epochs(epoch)
+        slots = self._archive.slots
+        self.epochs: Int64s = np.unique(
+            np.zeros_like(slots[:1]) if promise.epsilon is None else slots // promise.epsilon
+        )
         # No window is longer than the data: r beyond that changes nothing.
         self.reach = min(promise.reach, int(self.epochs[-1] - self.epochs[0]))
-        sizes = np.bincount(number, minlength=len(self.epochs))
-        self._ptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
-        self._order = np.empty(len(samples), np.int64)
-        order_by_epoch(number, self._ptr, self._order)
 
     def turns(self) -> Iterator[Turn]:
         """Every epoch to fold, empty ones within a stretch included, in order of time."""
@@ -76,7 +74,7 @@ class Timeline:
     @property
     def n_samples(self) -> int:
         """How many samples all epochs hold."""
-        return len(self._order)
+        return len(self._archive)
 
     def epochs_present(self, n_users: int) -> Int64s:
         """In how many epochs each user has a sample."""
@@ -87,29 +85,15 @@ class Timeline:
 
     def origin(self, epoch: int) -> int:
         """First slot of an epoch; over whole trajectories, the slot of the first sample."""
-        return int(self._samples.t.min()) if self._length is None else epoch * self._length
+        return int(self._archive.slots[0]) if self._length is None else epoch * self._length
 
     def slice(self, epoch: int) -> EpochSlice:
         """The samples of one epoch, which may be empty."""
-        place = int(np.searchsorted(self.epochs, epoch))
-        if place < len(self.epochs) and self.epochs[place] == epoch:
-            rows = self._order[self._ptr[place] : self._ptr[place + 1]]
-        else:
-            rows = self._order[:0]
-        samples, origin = self._samples, self.origin(epoch)
-        users, counts, raw = collapsed(
-            samples.user[rows], samples.t[rows], samples.x[rows], samples.y[rows], origin
-        )
+        origin = self.origin(epoch)
+        end = int(self._archive.slots[-1]) + 1 if self._length is None else origin + self._length
+        rows = self._archive.between(origin, end)
+        ptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(rows.user, minlength=1))])
+        order = np.empty(len(rows.user), np.int64)
+        order_by_user(rows.user, ptr, order)
+        users, counts, raw = collapsed(rows.user[order], rows.t[order], rows.x[order], rows.y[order], origin)
         return EpochSlice(epoch, origin, users, counts, raw)
-
-
-def _number_epochs(epoch: Int64s) -> tuple[Int64s, Int32s]:
-    """The epochs that occur, in order, and the place of every sample's epoch among them."""
-    first, last = int(epoch.min()), int(epoch.max())
-    if last - first > 4 * len(epoch) + 1_000_000:  # stray times: a table of every epoch would be mostly empty
-        occurring, number = np.unique(epoch, return_inverse=True)
-        return occurring, number.astype(np.int32)
-    occurs = np.zeros(last - first + 1, np.bool_)
-    occurs[epoch - first] = True
-    rank = (np.cumsum(occurs) - 1).astype(np.int32)
-    return np.flatnonzero(occurs) + first, rank[epoch - first]

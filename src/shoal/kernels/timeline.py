@@ -1,4 +1,4 @@
-"""Sorting samples by epoch without comparing them."""
+"""Sorting samples by user without comparing them."""
 
 from __future__ import annotations
 
@@ -7,12 +7,9 @@ from shoal.samples import Int32s, Int64s
 
 
 @kernel
-def order_by_epoch(epoch: Int32s, ptr: Int64s, order: Int64s) -> None:
-    """order = positions of samples, epoch by epoch, otherwise as they stood.
-
-    epoch numbers the epochs that occur 0 .. len(ptr) - 2; ptr[e] says where the samples of epoch e begin.
-    """
+def order_by_user(user: Int32s, ptr: Int64s, order: Int64s) -> None:
+    """order = positions of samples, user by user, otherwise as they stood; ptr[u] says where those of user u begin."""
     place = ptr[:-1].copy()
-    for i in range(len(epoch)):
-        order[place[epoch[i]]] = i
-        place[epoch[i]] += 1
+    for i in range(len(user)):
+        order[place[user[i]]] = i
+        place[user[i]] += 1

@@ -1,0 +1,122 @@
+"""Samples in order of time, in memory or in files: whoever reads a stretch of time never holds the others."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.errors import UnfinishedError
+from shoal.samples import Int32s, Int64s, Samples
+
+_AT_A_TIME = 1 << 20  # rows that are hashed together
+
+
+class Rows(NamedTuple):
+    """Some samples: users by number, slots of time and cells."""
+
+    user: Int32s
+    t: Int64s
+    x: Int32s
+    y: Int32s
+
+
+class Column(Protocol):
+    """A column of 32-bit numbers of which parts can be read."""
+
+    def part(self, begin: int, end: int) -> Int32s:
+        """Lines begin .. end - 1."""
+
+
+class MemoryColumn(NamedTuple):
+    """A column in memory."""
+
+    values: Int32s
+
+    def part(self, begin: int, end: int) -> Int32s:
+        """Lines begin .. end - 1."""
+        return self.values[begin:end]
+
+
+class FileColumn(NamedTuple):
+    """A column in a file of nothing but its numbers; read, not mapped, so that memory holds what was asked for."""
+
+    path: Path
+
+    def part(self, begin: int, end: int) -> Int32s:
+        """Lines begin .. end - 1."""
+        try:
+            values = np.fromfile(self.path, np.int32, end - begin, offset=4 * begin)
+        except OSError:
+            values = np.empty(0, np.int32)
+        if len(values) < end - begin:
+            raise UnfinishedError(
+                "Files of the checkpoint were changed or removed while they were in use: begin again."
+            )
+        return values
+
+
+@dataclass(frozen=True)
+class Archive:
+    """Who was where when, by (t, user, x, y), each once; the same samples as in Samples, which go by user.
+
+    ``users`` holds the names as text in increasing order; every one of them has a sample. ``slots`` are the slots of
+    time that occur, in order; samples first[i] .. first[i + 1] - 1 are those of slots[i].
+    """
+
+    users: npt.NDArray[np.object_]
+    slots: Int64s
+    first: Int64s
+    user: Column
+    x: Column
+    y: Column
+
+    @property
+    def n_users(self) -> int:
+        """How many different users there are."""
+        return len(self.users)
+
+    def __len__(self) -> int:
+        return int(self.first[-1])
+
+    def between(self, begin: int, end: int) -> Rows:
+        """The samples with begin <= t < end."""
+        low, high = np.searchsorted(self.slots, (begin, end)).tolist()
+        return self._rows(low, max(low, high))
+
+    def _rows(self, low: int, high: int) -> Rows:
+        first, last = int(self.first[low]), int(self.first[high])
+        t = np.repeat(self.slots[low:high], np.diff(self.first[low : high + 1]))
+        user, x, y = (column.part(first, last) for column in (self.user, self.x, self.y))
+        return Rows(user, t, x, y)
+
+    def fingerprint(self) -> str:
+        """A hash that tells this dataset from any other; secret like the data, never published."""
+        digest = hashlib.blake2b(digest_size=16)
+        for values in (self.slots, self.first):
+            digest.update(np.ascontiguousarray(values).data)
+        for begin in range(0, len(self), _AT_A_TIME):
+            for column in (self.user, self.x, self.y):
+                part = column.part(begin, min(begin + _AT_A_TIME, len(self)))
+                digest.update(np.ascontiguousarray(part).data)
+        for name in self.users:
+            digest.update(str(name).encode() + b"\0")
+        return digest.hexdigest()
+
+    def load(self) -> Samples:
+        """All samples in memory, user by user."""
+        rows = self._rows(0, len(self.slots))
+        order = np.argsort(rows.user, kind="stable")
+        return Samples(self.users, rows.user[order], rows.t[order], rows.x[order], rows.y[order])
+
+
+def archive_of(samples: Samples) -> Archive:
+    """Samples that are in memory, by time."""
+    order = np.argsort(samples.t, kind="stable")
+    slots, first = np.unique(samples.t[order], return_index=True)
+    columns = (MemoryColumn(column[order]) for column in (samples.user, samples.x, samples.y))
+    return Archive(samples.users, slots, np.append(first, len(samples)), *columns)

@@ -1,0 +1,63 @@
+"""Samples by time: the same as by user, whatever stretch is asked for."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from shoal.archive import FileColumn, archive_of
+from shoal.errors import UnfinishedError
+from shoal.samples import samples_from_columns
+
+
+def random_samples(rng):
+    n = int(rng.integers(1, 60))
+    columns = (rng.integers(low, high, n) for low, high in ((0, 5), (-20, 20), (-3, 3), (-3, 3)))
+    return samples_from_columns(np.array(list("abcde"), object), *columns)
+
+
+def test_a_stretch_is_what_lies_in_it():
+    rng = np.random.default_rng(1)
+    for _ in range(300):
+        samples = random_samples(rng)
+        begin, end = rng.integers(-25, 25, 2).tolist()
+        inside = (samples.t >= begin) & (samples.t < end)
+        expected = sorted(
+            zip(
+                *(column[inside].tolist() for column in (samples.t, samples.user, samples.x, samples.y)),
+                strict=True,
+            )
+        )
+        rows = archive_of(samples).between(begin, end)
+        assert (
+            list(zip(rows.t.tolist(), rows.user.tolist(), rows.x.tolist(), rows.y.tolist(), strict=True))
+            == expected
+        )
+
+
+def test_loading_gives_back_the_samples():
+    rng = np.random.default_rng(2)
+    for _ in range(100):
+        samples = random_samples(rng)
+        again = archive_of(samples).load()
+        for name in ("users", "user", "t", "x", "y"):
+            assert np.array_equal(getattr(samples, name), getattr(again, name))
+
+
+def test_fingerprints_tell_datasets_apart():
+    rng = np.random.default_rng(3)
+    seen = {}
+    for _ in range(200):
+        samples = random_samples(rng)
+        content = tuple(map(tuple, (samples.users, samples.user, samples.t, samples.x, samples.y)))
+        assert seen.setdefault(archive_of(samples).fingerprint(), content) == content
+
+
+def test_a_file_that_lost_its_end_is_not_read_as_if_it_were_whole(tmp_path):
+    path = tmp_path / "user"
+    np.arange(10, dtype=np.int32).tofile(path)
+    assert FileColumn(path).part(3, 10).tolist() == [3, 4, 5, 6, 7, 8, 9]
+    with pytest.raises(UnfinishedError, match="begin again"):
+        FileColumn(path).part(3, 11)
+    with pytest.raises(UnfinishedError, match="begin again"):
+        FileColumn(tmp_path / "gone").part(0, 1)
