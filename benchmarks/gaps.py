@@ -28,7 +28,7 @@ def window_of(samples: Samples, share_of_day: float, workers: Workers, *, joint:
     before, *live = [LiveEpoch(part, part.raw) for part in parts]
     if joint:
         arrays = arrange([before, live[0]], samples.n_users, rank, 1.0, workers)
-        picks = choose(0, arrays, 2, History(samples.n_users, Reuse.ONCE, 1), workers)
+        picks = choose(0, arrays, 2, History(samples.n_users, Reuse.ONCE, 1).barred(0), workers)
         member = np.full(samples.n_users, -1, np.int64)
         member[picks.owners] = picks.members[:, 0]
         rows = np.searchsorted(live[0].slice.users, member[live[0].slice.users])
@@ -42,7 +42,7 @@ def gap_to_complete_graph(samples: Samples) -> Iterator[str]:
         for share in (0.25, 0.45, 0.8):
             arrays = window_of(samples, share, workers)
             history = History(samples.n_users, Reuse.ONCE, 1)
-            chosen = arrays.place[choose(0, arrays, 2, history, workers).members]
+            chosen = arrays.place[choose(0, arrays, 2, history.barred(0), workers).members]
             for first in np.unique(arrays.first):
                 n = int(arrays.last[first] - first)
                 edges = all_edges(arrays, np.array([first], np.int32), workers)
@@ -67,7 +67,7 @@ def gaps_to_flow(samples: Samples, largest: int = 200) -> Iterator[str]:
             price[edges.owner, edges.member] = edges.cost
             for k in (3, 5):
                 history = History(samples.n_users, Reuse.ONCE, 1)
-                ours = arrays.place[choose(0, arrays, k, history, workers).members]
+                ours = arrays.place[choose(0, arrays, k, history.barred(0), workers).members]
                 flow = cheapest_factor(n, edges, k)
                 pairwise = [price[np.arange(n)[:, None], sets].sum() for sets in (ours, flow)]
                 merged = [_merged_cost(arrays, sets, workers) for sets in (ours, flow)]

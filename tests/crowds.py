@@ -14,9 +14,18 @@ from shoal.promise import Promise
 from shoal.samples import samples_from_columns
 
 
-def crowd(rng: random.Random, n_users: int, side: int, most: int, n_epochs: int = 2) -> WindowArrays:
+def crowd(
+    rng: random.Random,
+    n_users: int,
+    side: int,
+    most: int,
+    n_epochs: int = 2,
+    *,
+    epsilon: int | None = None,
+    weight: float | None = None,
+) -> WindowArrays:
     """A window of random users of whom some are absent in one epoch or the other."""
-    epsilon = rng.choice([3, 20])
+    epsilon = epsilon or rng.choice([3, 20])
     rows = [
         (user, w * epsilon + rng.randrange(epsilon), rng.randrange(side), rng.randrange(side))
         for user in range(n_users)
@@ -28,6 +37,6 @@ def crowd(rng: random.Random, n_users: int, side: int, most: int, n_epochs: int 
     samples = samples_from_columns(np.array([f"u{i:04}" for i in range(n_users)], object), user, t, x, y)
     timeline = Timeline(samples, Promise(2, epsilon * (n_epochs - 1) or 1, epsilon))
     parts = [timeline.slice(epoch) for epoch in timeline.epochs.tolist()]
-    weight = rng.choice([1.0, 1.0, 2.0, 0.5])
+    weight = weight or rng.choice([1.0, 1.0, 2.0, 0.5])
     rank = np.random.default_rng(rng.randrange(99)).permutation(n_users).astype(np.int32)
     return arrange([LiveEpoch(part, part.raw) for part in parts], samples.n_users, rank, weight, Workers(1))

@@ -9,6 +9,7 @@ import numpy as np
 
 from shoal.blocks import Workers
 from shoal.boxes import Boxes, concatenate
+from shoal.engine import Engine
 from shoal.epochs import EpochSlice, Timeline
 from shoal.errors import InputError, NothingLeftError
 from shoal.fold import Fold, Selector, Settings
@@ -59,8 +60,12 @@ def anonymize_samples(
     *,
     journal: Journal | None = None,
     progress: Progress | None = None,
+    engine: Engine | None = None,
 ) -> Outcome:
-    """Publish the samples under the promise; goes on where the journal ends."""
+    """Publish the samples under the promise; goes on where the journal ends.
+
+    The engine decides parts of windows; without one everything happens here, on the threads of ``workers``.
+    """
     began = time.perf_counter()
     progress = progress or Silent()
     journal = MemoryJournal() if journal is None else journal
@@ -74,7 +79,7 @@ def anonymize_samples(
             f"Everything would be suppressed, as no {promise.k} users come and go alike:"
             " choose a smaller k, a longer epsilon, or add users."
         )
-    fold = Fold(samples.n_users, timeline, promise, settings, workers, planned)
+    fold = Fold(samples.n_users, timeline, promise, settings, workers, planned, engine)
     progress.stage("hiding", len(turns))
     done = iter(journal)
     resumed = len(journal)

@@ -10,11 +10,14 @@ import numpy as np
 
 from shoal.blocks import Workers, with_members
 from shoal.boxes import Boxes, concatenate
+from shoal.engine import Engine, Inline
 from shoal.epochs import EpochSlice, Timeline
 from shoal.errors import UnfinishedError
-from shoal.hiding.company import Company
-from shoal.hiding.matching import Picks, choose, no_picks
+from shoal.hiding.chronicle import Chronicler
+from shoal.hiding.company import MEMORY, Company
+from shoal.hiding.matching import Picks, no_picks
 from shoal.hiding.mutual import choose_mutual
+from shoal.hiding.parts import Part, decide
 from shoal.hiding.reuse import History, Reuse
 from shoal.hiding.shards import cut
 from shoal.hiding.window import LiveEpoch, arrange
@@ -44,7 +47,7 @@ class Settings(NamedTuple):
     space_weight: float = 1.0
     reuse: Reuse = Reuse.ONCE
     seed: int = 0
-    leak_price: float = 1.0
+    leak_price: float = 0.8
     selector: Selector = Selector.MATCHING
     repair: bool = False
     shard_size: int = 10_000
@@ -80,23 +83,23 @@ class Fold:
         settings: Settings,
         workers: Workers,
         planned: Mapping[int, Picks] | None = None,
+        engine: Engine | None = None,
     ) -> None:
         self._planned = planned
+        self._engine = engine or Inline()
         self._n_users = n_users
         self._first_epoch = int(timeline.epochs[0])
         self._reach = timeline.reach
         self._k = promise.k
-        self._choose = choose_mutual if settings.selector is Selector.MUTUAL else choose
+        self._mutual = settings.selector is Selector.MUTUAL
         self._weight = settings.space_weight
         self._shard_size = settings.shard_size
         self._workers = workers
         self._live: list[LiveEpoch] = []
         self._history = History(n_users, settings.reuse, timeline.reach)
-        self._company = (
-            Company(n_users, self._first_epoch, timeline.reach, promise, settings.leak_price)
-            if settings.leak_price and promise.k == _LEAKING_K and planned is None
-            else None
-        )
+        self._promise = promise
+        self._leak_price = settings.leak_price if promise.k == _LEAKING_K and planned is None else 0.0
+        self._chronicler = Chronicler(n_users, MEMORY) if self._leak_price else None
         self._rank = np.random.default_rng(settings.seed).permutation(n_users).astype(np.int32)
 
     def advance(self, newest: EpochSlice, *, ends_stretch: bool) -> Step:
@@ -134,11 +137,30 @@ class Fold:
             return self._planned[self._live[0].slice.epoch]
         arrays = arrange(self._live, self._n_users, self._rank, self._weight, self._workers)
         arrays = cut(arrays, self._shard_size, self._k)
-        return self._choose(self._window, arrays, self._k, self._history, self._workers, self._company)
+        barred = self._history.barred(self._window)
+        whole = Part(self._window, self._k, arrays, barred, self._company())
+        if self._mutual:
+            return choose_mutual(whole.window, arrays, self._k, barred, self._workers, whole.company)
+        return decide(whole, self._workers, self._engine)
+
+    def _company(self) -> Company | None:
+        """What the surcharge on leaking members goes by."""
+        if self._chronicler is None:
+            return None
+        return Company(
+            chronicle=self._chronicler.chronicle,
+            window=self._window,
+            epoch=self._live[0].slice.epoch,
+            reach=self._reach,
+            k=self._k,
+            tau=self._promise.tau or 1,
+            epsilon=self._promise.epsilon or 1,
+            price=self._leak_price,
+        )
 
     def _apply(self, picks: Picks, ends_stretch: bool) -> list[LiveEpoch]:
         """Note the picks, let the members join the live epochs, and take out the epochs that are settled now."""
-        self._history.append(self._window, picks.owners, picks.members)
+        self._history.append(self._window, picks.owners, picks.members, picks.alone)
         line = np.full(self._n_users, -1, np.int64)
         line[picks.owners] = np.arange(len(picks.owners))
         self._live = [self._joined(live, picks.members[line[live.slice.users]]) for live in self._live]
@@ -158,8 +180,14 @@ class Fold:
             )
 
     def _remember(self, settled: list[LiveEpoch], boxes: Boxes) -> None:
-        if self._company is not None:
-            self._company.note([live.slice for live in settled], boxes)
+        """Note the epochs that are out now, where company is kept in mind."""
+        if self._chronicler is None:
+            return
+        for live, following in zip(settled, [*settled[1:], None], strict=True):
+            inside = boxes.t0 >= live.slice.origin
+            if following is not None:
+                inside &= boxes.t0 < following.slice.origin
+            self._chronicler.append(live.slice, Boxes._make(column[inside] for column in boxes))
 
     def _joined(self, live: LiveEpoch, members: Int32s) -> LiveEpoch:
         """An epoch after every record took in the samples of its new members."""

@@ -10,22 +10,27 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from crowds import crowd
 from engine import Release, World, as_samples, release
 from oracles.attacker import consistent, knowledge, violations
 from oracles.casual_worlds import all_present, by_chance
 from shoal.anonymizing import anonymize_samples
-from shoal.blocks import Workers
+from shoal.blocks import Workers, with_members
 from shoal.boxes import Boxes
 from shoal.cities import make_city
 from shoal.epochs import Timeline
 from shoal.fold import Settings
-from shoal.hiding.chronicle import Chronicle
-from shoal.hiding.company import Company
+from shoal.hiding import company as company_module
+from shoal.hiding.chronicle import Chronicler
+from shoal.hiding.company import Company, _alone
+from shoal.hiding.window import member_rows
 from shoal.journal import MemoryJournal
-from shoal.kernels.company import alone_shares, published_agreements
+from shoal.kernels.company import published_agreements
+from shoal.kernels.merge import merge_boxes
+from shoal.kernels.search import WindowArrays
 from shoal.promise import Grid, Promise
 from shoal.reading import read_events
-from shoal.samples import Samples
+from shoal.samples import Int32s, Samples
 
 EPSILON = 5
 
@@ -37,18 +42,18 @@ def random_release(seed: int, tau: int) -> tuple[World, Release]:
     return world, release(world, 2, tau, EPSILON)
 
 
-def chronicle_of(world: World, result: Release, memory: int = 96) -> Chronicle:
+def chronicler_of(world: World, result: Release, memory: int = 96) -> Chronicler:
     """The chronicle of a release, written afterwards."""
     samples, promise = as_samples(world), Promise(2, EPSILON, EPSILON)
     timeline, users = Timeline(samples, promise), sorted(world)
     boxes = result.outcome.boxes
-    chronicle = Chronicle(samples.n_users, memory)
+    chronicler = Chronicler(samples.n_users, memory)
     for epoch in timeline.epochs.tolist():
         part = timeline.slice(epoch)
         out = np.array([epoch in result.presence.get(users[user], ()) for user in part.users.tolist()])
         inside = boxes.t0 // EPSILON == epoch
-        chronicle.append(part.restricted(out), Boxes._make(column[inside] for column in boxes))
-    return chronicle
+        chronicler.append(part.restricted(out), Boxes._make(column[inside] for column in boxes))
+    return chronicler
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -58,7 +63,9 @@ def test_agreements_are_those_of_the_attacker(seed: int) -> None:
     pairs = [(i, j) for i in range(len(users)) for j in range(len(users)) if i != j]
     owner, member = np.array(pairs, np.int32).T.copy()
     count = np.empty(len(pairs), np.int32)
-    published_agreements(chronicle_of(world, result).chained, -(10**9), owner, member, 0, len(pairs), count)
+    published_agreements(
+        chronicler_of(world, result).chronicle, -(10**9), owner, member, 0, len(pairs), count
+    )
     for (i, j), found in zip(pairs, count.tolist(), strict=True):
         both = result.presence.get(users[i], set()) & result.presence.get(users[j], set())
         assert found == sum(
@@ -67,30 +74,56 @@ def test_agreements_are_those_of_the_attacker(seed: int) -> None:
         )
 
 
+def boxes_shown(arrays: WindowArrays, member: Int32s, epsilon: int) -> list[list[tuple[int, ...]]]:
+    """What every record shows in a window if it takes in a member, times counted from its beginning."""
+    shown: list[list[tuple[int, ...]]] = []
+    with Workers(1) as workers:
+        pools = with_members(arrays.pools, arrays.raw, member_rows(arrays, member), workers)
+    count, box = np.empty(len(pools.ptr) - 1, np.int64), np.empty((len(pools.t), 6), np.int32)
+    merge_boxes(pools, arrays.weight, 0, len(count), count, box)
+    for rows in arrays.row.tolist():
+        boxes = [
+            (t0 + w * epsilon, t1 + w * epsilon, *place)
+            for w, row in enumerate(rows)
+            if row >= 0
+            for t0, t1, *place in box[pools.ptr[row] : pools.ptr[row] + count[row]].tolist()
+        ]
+        shown.append(boxes)
+    return shown
+
+
+def samples_of(arrays: WindowArrays, line: int, epsilon: int) -> set[tuple[int, int, int]]:
+    """What a user has in a window: of every slot, two corners of the hull."""
+    raw = arrays.raw
+    return {
+        (int(raw.t[slot]) + w * epsilon, int(x[slot]), int(y[slot]))
+        for w, row in enumerate(arrays.row[line].tolist())
+        if row >= 0
+        for slot in range(raw.ptr[row], raw.ptr[row + 1])
+        for x, y in ((raw.x0, raw.y0), (raw.x1, raw.y1))
+    }
+
+
 @pytest.mark.parametrize("tau", [3, 5, 8])
 @pytest.mark.parametrize("seed", range(10))
-def test_alone_is_who_is_left_with_k_records(seed: int, tau: int) -> None:
-    world, result = random_release(seed, tau)
-    users, reach = sorted(world), -(-tau // EPSILON)
-    chronicle = chronicle_of(world, result)
-    for window in range(7 - reach):
-        seen = {
-            user for user in users if result.presence.get(user, set()) & {*range(window, window + reach + 1)}
-        }
-        # Where something of a user is suppressed, the attacker of the oracle knows more than was published.
-        whole = {user for user in seen if not any(user == other for other, _ in result.suppressed)}
-        for user in whole:
-            first, last = chronicle.rows(window + np.arange(reach + 1)[None, :])
-            share = np.empty(1)
-            victim = np.array([users.index(user)], np.int32)
-            alone_shares(chronicle.chained.ledger, victim, first, last, EPSILON, tau, 2, 0, 1, share)
-            left = []
-            for part in (1, 2, 3):
-                a = window * EPSILON + ((reach + 1) * EPSILON - tau) * part // 4
-                known = knowledge(world, user, a, tau)
-                if known:
-                    left.append(sum(consistent(boxes, known, a, tau) for boxes in result.records.values()))
-            assert share[0] == pytest.approx(sum(n <= 2 for n in left) / max(len(left), 1))
+def test_alone_is_who_is_left_with_k_records_of_the_group(seed: int, tau: int) -> None:
+    rng = random.Random(seed)
+    arrays = crowd(rng, 9, 6, 2, 1 + -(-tau // EPSILON), epsilon=EPSILON, weight=1.0)
+    turned = np.arange(len(arrays.user)) + 1
+    member = np.where(turned < arrays.last, turned, arrays.first).astype(np.int32)
+    company = Company(Chronicler(9, 96).chronicle, 0, 0, 1, 2, tau, EPSILON, 1.0)
+    with Workers(1) as workers:
+        alone = _alone(company, arrays, member, workers)
+    shown = boxes_shown(arrays, member, EPSILON)
+    for line in range(len(arrays.user)):
+        left = []
+        for part in (1, 2, 3):
+            since = max(arrays.row.shape[1] * EPSILON - tau, 0) * part // 4
+            known = {s for s in samples_of(arrays, line, EPSILON) if since <= s[0] < since + tau}
+            if known:
+                group = range(arrays.first[line], arrays.last[line])
+                left.append(sum(consistent(shown[other], known, since, tau) for other in group))
+        assert alone[line] == 6 * sum(n <= 2 for n in left) // max(len(left), 1)
 
 
 class Agreements(NamedTuple):
@@ -105,15 +138,15 @@ def agreements(samples: Samples, promise: Promise, price: float) -> Agreements:
     with Workers(1) as workers:
         outcome = anonymize_samples(samples, promise, Settings(leak_price=price), workers, journal=journal)
     timeline, epsilon = Timeline(samples, promise), promise.epsilon or 1
-    boxes, chronicle = outcome.boxes, Chronicle(samples.n_users, 96)
+    boxes, chronicler = outcome.boxes, Chronicler(samples.n_users, 96)
     for epoch in timeline.epochs.tolist():
         inside = boxes.t0 // epsilon == epoch
-        chronicle.append(timeline.slice(epoch), Boxes._make(column[inside] for column in boxes))
+        chronicler.append(timeline.slice(epoch), Boxes._make(column[inside] for column in boxes))
     betrayed = 0
     for window, picks in ((step.window, step.picks) for step in journal if step.picks is not None):
         count = np.empty(len(picks.owners), np.int32)
         members = picks.members[:, 0].copy()
-        published_agreements(chronicle.chained, -(10**9), picks.owners, members, 0, len(count), count)
+        published_agreements(chronicler.chronicle, -(10**9), picks.owners, members, 0, len(count), count)
         epochs = range(window, window + promise.reach + 1)
         by_choice = sum(np.isin(picks.owners, timeline.slice(epoch).users).astype(int) for epoch in epochs)
         betrayed += int((count > by_choice).sum())
@@ -168,30 +201,28 @@ def test_what_is_forgotten_does_not_change_what_is_remembered(seed: int, memory:
     users = sorted(world)
     pairs = [(i, j) for i in range(len(users)) for j in range(len(users)) if i != j]
     owner, member = np.array(pairs, np.int32).T.copy()
-    everything = chronicle_of(world, result)
-    short = chronicle_of(world, result, memory=memory)
-    newest = int(everything.chained.epoch.max())
-    assert memory <= len(short) < max(2 * memory, len(everything) + 1)
+    everything = chronicler_of(world, result).chronicle
+    short = chronicler_of(world, result, memory=memory).chronicle
+    newest = int(everything.epoch.max())
+    assert len(set(short.epoch.tolist())) <= memory + memory // 4
     found = []
     for chronicle in (everything, short):
         count = np.empty(len(pairs), np.int32)
-        published_agreements(chronicle.chained, newest - memory + 1, owner, member, 0, len(pairs), count)
+        published_agreements(chronicle, newest - memory + 1, owner, member, 0, len(pairs), count)
         found.append(count.tolist())
-        rows = chronicle.rows(np.array([newest]))
-        found.append(chronicle.chained.ledger.user[rows[0][0] : rows[1][0]].tolist())
-    assert found[:2] == found[2:]
-    assert int(short.chained.earlier.max()) < len(short.chained.epoch)
+    assert found[0] == found[1]
+    assert int(short.earlier.max()) < len(short.epoch)
 
 
 def test_nothing_is_paid_for_whoever_is_among_many(monkeypatch: pytest.MonkeyPatch) -> None:
     """The price is weighted by how alone the victim would be: where nobody is, nothing changes."""
     samples = read_events(make_city(300), grid=Grid()).samples
     boxes = {}
-    for name, price, share in (("careless", 0.0, 0.0), ("among many", 1.0, 0.0), ("alone", 1.0, 1.0)):
+    for name, price, share in (("careless", 0.0, 0), ("among many", 1.0, 0), ("alone", 1.0, 6)):
         monkeypatch.setattr(
-            Company,
-            "_shares",
-            lambda _self, _ledger, window, _workers, s=share: np.full(len(window.victim), s),
+            company_module,
+            "_alone",
+            lambda _company, arrays, _member, _workers, s=share: np.full(len(arrays.user), s, np.uint8),
         )
         with Workers(1) as workers:
             outcome = anonymize_samples(samples, Promise(2, 30, 30), Settings(leak_price=price), workers)

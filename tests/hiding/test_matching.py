@@ -52,13 +52,18 @@ def fresh(samples: Samples) -> History:
     return History(samples.n_users, Reuse.ONCE, 1)
 
 
+def first_member(history: History, user: int) -> int:
+    past = history.barred(0).past
+    return int(past.member[past.first[user]])
+
+
 @pytest.mark.parametrize("number", [16, 24, 38])
 def test_candidates_reach_the_optimum_of_the_complete_graph(
     city: Samples, workers: Workers, number: int
 ) -> None:
     """Within 2 % of the assignment on all pairs, group by group."""
     arrays = window(city, number, workers)
-    chosen = arrays.place[choose(0, arrays, 2, fresh(city), workers).members[:, 0]]
+    chosen = arrays.place[choose(0, arrays, 2, fresh(city).barred(0), workers).members[:, 0]]
     for first in np.unique(arrays.first):
         n = int(arrays.last[first] - first)
         edges = all_edges(arrays, np.array([first], np.int32), workers)
@@ -84,7 +89,7 @@ def test_joint_assignments_beat_the_exact_flow_once_merged(
     optimum = cheapest_factor_lp(price, k)
     assert optimum is not None
     flow = np.array([sorted(members) for members in optimum[1]], np.int32)
-    ours = arrays.place[choose(0, arrays, k, fresh(city), workers).members]
+    ours = arrays.place[choose(0, arrays, k, fresh(city).barred(0), workers).members]
     pairwise = sum(price[i][j] or 0.0 for i, members in enumerate(ours.tolist()) for j in members)
     assert optimum[0] <= pairwise <= 1.6 * optimum[0]
     assert merged_cost(arrays, ours, workers) < merged_cost(arrays, flow, workers)
@@ -102,12 +107,12 @@ def test_partners_are_reused_only_when_they_run_out(city: Samples, workers: Work
     arrays = window(city, 24, workers, most_users=5)
     history = fresh(city)
     for number in range(4):
-        picks = choose(number, arrays, 2, history, workers)
+        picks = choose(number, arrays, 2, history.barred(number), workers)
         assert not picks.relaxed.any()
         history.append(number, picks.owners, picks.members)
-    fifth = choose(4, arrays, 2, history, workers)
+    fifth = choose(4, arrays, 2, history.barred(4), workers)
     assert fifth.relaxed.all()
-    first_partner = {int(user): int(history.barred(0, fifth.members).past[user, 0]) for user in fifth.owners}
+    first_partner = {int(user): first_member(history, int(user)) for user in fifth.owners}
     assert {
         int(user): int(member) for user, member in zip(fifth.owners, fifth.members[:, 0], strict=True)
     } == (first_partner), "the member that served longest ago serves again"
@@ -117,14 +122,14 @@ def test_spaced_partners_may_return(city: Samples, workers: Workers) -> None:
     arrays = window(city, 24, workers, most_users=5)
     history = History(city.n_users, Reuse.SPACED, 1)
     for number in range(12):
-        picks = choose(number, arrays, 2, history, workers)
+        picks = choose(number, arrays, 2, history.barred(number), workers)
         assert not picks.relaxed.any()
         history.append(number, picks.owners, picks.members)
 
 
 def test_a_group_of_fewer_than_k_stops_the_run(city: Samples, workers: Workers) -> None:
     with pytest.raises(UnfinishedError, match="fewer than k"):
-        choose(0, window(city, 24, workers, most_users=4), 5, fresh(city), workers)
+        choose(0, window(city, 24, workers, most_users=4), 5, fresh(city).barred(0), workers)
 
 
 def test_outliers_who_share_their_nearest_find_other_partners(workers: Workers) -> None:
@@ -137,7 +142,7 @@ def test_outliers_who_share_their_nearest_find_other_partners(workers: Workers) 
     samples = Samples(users, np.arange(100, dtype=np.int32), rows[:, 0], *rows[:, 1:].astype(np.int32).T)
     part = Timeline(samples, Promise(2, 30, 30)).slice(0)
     arrays = arrange([LiveEpoch(part, part.raw)], 100, np.arange(100, dtype=np.int32), 1.0, workers)
-    picks = choose(0, arrays, 2, History(100, Reuse.ONCE, 1), workers)
+    picks = choose(0, arrays, 2, History(100, Reuse.ONCE, 1).barred(0), workers)
     assert sorted(picks.members[:, 0].tolist()) == sorted(picks.owners.tolist())
     assert not picks.relaxed.any()
 

@@ -68,7 +68,7 @@ def with_past(
     """The window after a few others with the same people, whose members are in the records already."""
     history = History(len(arrays.place), reuse, 1)
     for number in range(n_windows):
-        picks = choose_mutual(number, arrays, k, history, workers)
+        picks = choose_mutual(number, arrays, k, history.barred(number), workers)
         history.append(number, picks.owners, picks.members)
         if number == n_windows - 1:
             arrays = joined(arrays, picks, workers)
@@ -109,7 +109,7 @@ def test_near_the_exact_optimum(k: int, workers: Workers) -> None:
         history, arrays = with_past(
             window(village(rng, n), workers), k, past, rng.choice(list(Reuse)), workers
         )
-        picks = choose_mutual(past, arrays, k, history, workers)
+        picks = choose_mutual(past, arrays, k, history.barred(past), workers)
         barred = history.barred(past, np.empty((n, 0), np.int32))
         ties = ties_between(past, arrays, barred, NO_EDGES, np.zeros(0))
         best = cheapest_rings(n, k, partial(price_in_order, arrays, ties, k - 1))
@@ -152,11 +152,11 @@ def test_partners_are_reused_only_when_they_run_out(n: int, workers: Workers) ->
     arrays = window(village(random.Random(n), n), workers)
     history = History(n, Reuse.ONCE, 1)
     for number in range(n // 2):
-        picks = choose_mutual(number, arrays, 2, history, workers)
+        picks = choose_mutual(number, arrays, 2, history.barred(number), workers)
         assert not picks.relaxed.any()
         history.append(number, picks.owners, picks.members)
     for number in range(n // 2, 2 * n):
-        picks = choose_mutual(number, arrays, 2, history, workers)
+        picks = choose_mutual(number, arrays, 2, history.barred(number), workers)
         history.append(number, picks.owners, picks.members)
     assert picks.relaxed.any()
 
@@ -165,7 +165,7 @@ def test_spaced_partners_may_return(workers: Workers) -> None:
     arrays = window(village(random.Random(0), 8), workers)
     history = History(8, Reuse.SPACED, 1)
     for number in range(12):
-        picks = choose_mutual(number, arrays, 2, history, workers)
+        picks = choose_mutual(number, arrays, 2, history.barred(number), workers)
         assert not picks.relaxed.any()
         history.append(number, picks.owners, picks.members)
 
@@ -173,4 +173,4 @@ def test_spaced_partners_may_return(workers: Workers) -> None:
 def test_a_group_of_fewer_than_k_stops_the_run(workers: Workers) -> None:
     arrays = window(village(random.Random(0), 4), workers)
     with pytest.raises(UnfinishedError, match="fewer than k"):
-        choose_mutual(0, arrays, 5, History(4, Reuse.ONCE, 1), workers)
+        choose_mutual(0, arrays, 5, History(4, Reuse.ONCE, 1).barred(0), workers)

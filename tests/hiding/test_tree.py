@@ -155,7 +155,7 @@ def test_near_users_come_together_and_nobody_is_lost() -> None:
 def test_only_a_small_share_of_the_pairs_is_priced() -> None:
     arrays = crowd(random.Random(1), 3000, 400, 2)
     n = len(arrays.user)
-    barred = History(3000, Reuse.ONCE, 1).barred(0, np.empty((n, 0), np.int32))
+    barred = History(3000, Reuse.ONCE, 1).barred(0)
     member, cost, priced = np.empty((n, 16), np.int32), np.empty((n, 16)), np.empty(n, np.int64)
     nearest(arrays, plant_tree(arrays), barred, np.arange(n, dtype=np.int32), 0, n, member, cost, priced)
     assert priced.sum() < 0.2 * (arrays.last - arrays.first).sum()

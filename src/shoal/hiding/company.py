@@ -6,7 +6,8 @@ as well, and where it is the only record left to an attacker, these leak. So an 
 - for every published epoch in which the owner's record agrees with the member, and
 - for every live epoch in which, with the member joined, it would agree with a former member,
 
-each as far as the one who would be hidden is alone in that window, that is, left with no more than k records.
+each as far as the one who would be hidden is alone in that window, that is, left with no more than k records. All of it
+is looked up inside the owner's group of the window, so that groups can be decided apart.
 """
 
 from __future__ import annotations
@@ -16,155 +17,127 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.blocks import Workers, with_members
-from shoal.boxes import Boxes
-from shoal.epochs import EpochSlice
-from shoal.hiding.chronicle import Chronicle, hulls, near_order, own_slots
+from shoal.hiding.chronicle import hulls, own_slots
 from shoal.hiding.pick import Edges
 from shoal.hiding.window import member_rows
-from shoal.kernels.company import Ledger, alone_shares, live_agreements, published_agreements
+from shoal.kernels.company import (
+    Chronicle,
+    Shown,
+    alone_shares,
+    live_agreements,
+    published_agreements,
+)
 from shoal.kernels.merge import merge_boxes
 from shoal.kernels.search import Barred, WindowArrays
-from shoal.promise import Promise
-from shoal.samples import Floats, Int32s, Int64s
+from shoal.samples import Bytes, Floats, Int32s, Int64s
 
+MEMORY = 96  # epochs looked back, two days of half hours: time and memory must not grow with the length of the data
 _MOST = 3  # epochs that are counted for an edge: an owner who agrees with everybody must still choose
-_MEMORY = 96  # epochs looked back, two days of half hours: time and memory must not grow with the length of the data
+_SIXTHS = 6  # in which it is told how alone somebody is
 
 
-class _Window(NamedTuple):
-    """Whom to look at in which rows of a ledger: a line per victim, a column per epoch."""
+class Company(NamedTuple):
+    """What is known of the company that records and users kept when a window is decided.
 
-    victim: Int32s
-    first: Int64s
-    last: Int64s
-
-
-class Company:
-    """What was published so far, and what it says about the company that records and users keep.
-
-    ``price`` is that of an epoch that would leak, in cheapest edges of the window (docs/decisions/0006-leakage.md).
+    ``epoch`` is the window's first one, ``price`` that of an epoch that would leak, in cheapest edges of the group
+    (docs/decisions/0006-leakage.md); tau and epsilon are in slots.
     """
 
-    def __init__(self, n_users: int, first_epoch: int, reach: int, promise: Promise, price: float) -> None:
-        self._first_epoch = first_epoch
-        self._reach = reach
-        self._promise = promise
-        self._price = price
-        self._chronicle = Chronicle(n_users, _MEMORY)
-        # Laid out like a history of reuse: how alone each former member was, once that was asked.
-        self._alone = np.full((n_users, 0), np.nan)
+    chronicle: Chronicle
+    window: int
+    epoch: int
+    reach: int
+    k: int
+    tau: int
+    epsilon: int
+    price: float
 
-    def note(self, settled: list[EpochSlice], boxes: Boxes) -> None:
-        """Remember epochs and the boxes published in them."""
-        for part, following in zip(settled, [*settled[1:], None], strict=True):
-            inside = boxes.t0 >= part.origin
-            if following is not None:
-                inside &= boxes.t0 < following.origin
-            self._chronicle.append(part, Boxes._make(column[inside] for column in boxes))
+    @property
+    def oldest_epoch(self) -> int:
+        """The first epoch that is looked at."""
+        return self.epoch - MEMORY
 
-    def surcharge(
-        self, window: int, arrays: WindowArrays, barred: Barred, edges: Edges, workers: Workers
-    ) -> Floats:
-        """How much dearer each edge should be; edges go by owner."""
-        if not len(self._chronicle) or not len(edges.owner):
-            return np.zeros(len(edges.owner))
-        starts = np.flatnonzero(np.diff(edges.owner, prepend=-1))
-        cheapest = np.minimum.reduceat(edges.cost, starts)
-        price = self._price * float(cheapest.mean())
-        reach = np.repeat(cheapest + price, np.diff(starts, append=len(edges.owner)))
-        near = edges.cost <= reach  # what costs more than the cheapest and its price is no way out
-        inquired = Edges(edges.owner[near], edges.member[near], edges.cost[near])
-        leaking = self._published(window, arrays, inquired, workers)
-        leaking += self._live(window, arrays, barred, inquired, workers)
-        surcharge = np.zeros(len(edges.owner))
-        # Whole numbers, like the costs: the solver is faster with these.
-        surcharge[near] = np.rint(price * np.minimum(leaking, _MOST))
-        return surcharge
 
-    def _published(self, window: int, arrays: WindowArrays, edges: Edges, workers: Workers) -> Floats:
-        """Epochs that are out already and would leak if an edge were picked."""
-        chained = self._chronicle.chained
-        owners, members = arrays.user[edges.owner], arrays.user[edges.member]
-        count = np.empty(len(owners), np.int32)
-        oldest = self._first_epoch + window - _MEMORY
-        workers.over(
-            len(owners),
-            lambda begin, end: published_agreements(chained, oldest, owners, members, begin, end, count),
-        )
-        concerned = np.unique(edges.member[count > 0])
-        alone = np.zeros(len(arrays.user))
-        if len(concerned):
-            alone[concerned] = self._alone_now(arrays, edges, arrays.user[concerned], workers)
-        return np.minimum(count, _MOST) * alone[edges.member]
+class Surcharge(NamedTuple):
+    """How much dearer each edge should be, and how alone each user is in this window, in sixths."""
 
-    def _live(
-        self, window: int, arrays: WindowArrays, barred: Barred, edges: Edges, workers: Workers
-    ) -> Floats:
-        """Epochs of this window that would leak former members if an edge were picked."""
-        own = own_slots(arrays.raw)
-        former = np.empty((len(edges.owner), _MOST), np.int32)
-        settled = window - self._reach
-        workers.over(
-            len(former),
-            lambda begin, end: live_agreements(
-                arrays, own, barred, window - _MEMORY, settled, edges.owner, edges.member, begin, end, former
-            ),
-        )
-        missing = barred.past.shape[1] - self._alone.shape[1]
-        if missing:
-            self._alone = np.pad(self._alone, ((0, 0), (0, missing)), constant_values=np.nan)
-        line, place = np.nonzero(former >= 0)
-        owner, entry = arrays.user[edges.owner[line]], former[line, place]
-        unknown = np.unique(np.stack([owner, entry])[:, np.isnan(self._alone[owner, entry])], axis=1)
-        self._alone[unknown[0], unknown[1]] = self._alone_then(
-            barred.past[unknown[0], unknown[1]], barred.when[unknown[0], unknown[1]], workers
-        )
-        total: Floats = np.bincount(line, self._alone[owner, entry], minlength=len(former)).astype(np.float64)
-        return total
+    of_edge: Floats
+    alone: Bytes
 
-    def _alone_then(self, victim: Int32s, window: Int32s, workers: Workers) -> Floats:
-        """How alone users were in windows that are published."""
-        epochs = self._first_epoch + window[:, None].astype(np.int64) + np.arange(self._reach + 1)
-        return self._shares(
-            self._chronicle.chained.ledger, _Window(victim, *self._chronicle.rows(epochs)), workers
-        )
 
-    def _alone_now(self, arrays: WindowArrays, edges: Edges, victim: Int32s, workers: Workers) -> Floats:
-        """How alone users would be in this window if everybody picked the cheapest member."""
-        first_choice = np.lexsort((edges.cost, edges.owner))[np.flatnonzero(np.diff(edges.owner, prepend=-1))]
-        member = np.full(len(arrays.user), -1, np.int32)
-        member[edges.owner[first_choice]] = edges.member[first_choice]
-        pools = with_members(arrays.pools, arrays.raw, member_rows(arrays, member), workers)
-        count, box = np.empty(len(pools.ptr) - 1, np.int64), np.empty((len(pools.t), 6), np.int32)
-        workers.over(len(count), lambda begin, end: merge_boxes(pools, arrays.weight, begin, end, count, box))
-        within = np.arange(len(box)) - np.repeat(pools.ptr[:-1], np.diff(pools.ptr))
-        present = arrays.row >= 0
-        user = np.empty(len(count), np.int32)
-        user[arrays.row[present]] = np.repeat(arrays.user, present.sum(axis=1))
-        box = box[within < np.repeat(count, np.diff(pools.ptr))]
-        bounds = np.concatenate([[0], np.cumsum(present.sum(axis=0))])
-        near, spot = near_order(arrays.raw, bounds.tolist())
-        ledger = Ledger(
-            user=user,
-            own_first=arrays.raw.ptr,
-            own=own_slots(arrays.raw),
-            box_first=np.concatenate([[0], np.cumsum(count)]),
-            box=box,
-            hull=hulls(box, count),
-            near=near,
-            spot=spot,
-        )
-        shape = (len(victim), present.shape[1])
-        rows = (np.ascontiguousarray(np.broadcast_to(part, shape)) for part in (bounds[:-1], bounds[1:]))
-        return self._shares(ledger, _Window(victim, *rows), workers)
+def surcharge(
+    company: Company, arrays: WindowArrays, barred: Barred, edges: Edges, workers: Workers
+) -> Surcharge:
+    """What keeps company from telling more than is promised; edges go by owner."""
+    starts: Int64s = np.flatnonzero(np.diff(edges.owner, prepend=-1))
+    sizes: Int64s = np.diff(starts, append=len(edges.owner))
+    cheapest = np.minimum.reduceat(edges.cost, starts) if len(starts) else np.empty(0)
+    alone = _alone(company, arrays, _first_choice(edges, starts, sizes, cheapest, len(arrays.user)), workers)
+    price = company.price * _mean_of_group(cheapest, arrays.first[edges.owner[starts]])
+    # What costs more than the cheapest and its price is no way out.
+    near = edges.cost <= np.repeat(cheapest + price, sizes)
+    inquired = Edges(edges.owner[near], edges.member[near], edges.cost[near])
+    leaking = np.minimum(_published(company, arrays, inquired, workers), _MOST) * alone[inquired.member]
+    leaking += _live(company, arrays, barred, inquired, workers)
+    dearer = np.zeros(len(edges.owner))
+    # Whole numbers, like the costs: the solver is faster with these.
+    dearer[near] = np.rint(np.repeat(price, sizes)[near] * np.minimum(leaking / _SIXTHS, _MOST))
+    return Surcharge(dearer, alone)
 
-    def _shares(self, ledger: Ledger, window: _Window, workers: Workers) -> Floats:
-        share = np.empty(len(window.victim))
-        epsilon, tau = self._promise.epsilon or 1, self._promise.tau or 1
-        workers.over(
-            len(share),
-            lambda begin, end: alone_shares(
-                ledger, *window, epsilon, tau, self._promise.k, begin, end, share
-            ),
-        )
-        return share
+
+def _mean_of_group(cheapest: Floats, group: Int32s) -> Floats:
+    """For every owner, the mean of the cheapest edges in its group."""
+    total, n = np.bincount(group, cheapest), np.bincount(group)
+    return total[group] / n[group]
+
+
+def _first_choice(edges: Edges, starts: Int64s, sizes: Int64s, cheapest: Floats, n: int) -> Int32s:
+    """The cheapest member of everybody, the first among equals; -1 for those without any."""
+    member = np.full(n, -1, np.int32)
+    ties = np.flatnonzero(edges.cost == np.repeat(cheapest, sizes))
+    member[edges.owner[starts]] = edges.member[ties[np.searchsorted(ties, starts)]]
+    return member
+
+
+def _alone(company: Company, arrays: WindowArrays, member: Int32s, workers: Workers) -> Bytes:
+    """How alone users would be in this window if everybody picked the cheapest member."""
+    pools = with_members(arrays.pools, arrays.raw, member_rows(arrays, member), workers)
+    count, box = np.empty(len(pools.ptr) - 1, np.int64), np.empty((len(pools.t), 6), np.int32)
+    workers.over(len(count), lambda begin, end: merge_boxes(pools, arrays.weight, begin, end, count, box))
+    within = np.arange(len(box)) - np.repeat(pools.ptr[:-1], np.diff(pools.ptr))
+    box = box[within < np.repeat(count, np.diff(pools.ptr))]
+    shown = Shown(np.concatenate([[0], np.cumsum(count)]), box, hulls(box, count))
+    own, alone = own_slots(arrays.raw), np.empty(len(arrays.user), np.uint8)
+    workers.over(
+        len(alone),
+        lambda begin, end: alone_shares(
+            arrays, own, shown, company.epsilon, company.tau, company.k, begin, end, alone
+        ),
+    )
+    return alone
+
+
+def _published(company: Company, arrays: WindowArrays, edges: Edges, workers: Workers) -> Int32s:
+    """In how many epochs that are out already each edge would leak."""
+    owners, members = arrays.user[edges.owner], arrays.user[edges.member]
+    count, oldest = np.empty(len(owners), np.int32), company.oldest_epoch
+    workers.over(
+        len(owners),
+        lambda begin, end: published_agreements(
+            company.chronicle, oldest, owners, members, begin, end, count
+        ),
+    )
+    return count
+
+
+def _live(company: Company, arrays: WindowArrays, barred: Barred, edges: Edges, workers: Workers) -> Int32s:
+    """How many epochs of this window would leak former members if an edge were picked, in sixths."""
+    own, leaking = own_slots(arrays.raw), np.empty(len(edges.owner), np.int32)
+    oldest, settled = company.window - MEMORY, company.window - company.reach
+    workers.over(
+        len(leaking),
+        lambda begin, end: live_agreements(
+            arrays, own, barred, oldest, settled, edges.owner, edges.member, _MOST, begin, end, leaking
+        ),
+    )
+    return leaking

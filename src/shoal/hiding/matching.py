@@ -8,14 +8,13 @@ import numpy as np
 
 from shoal.blocks import Workers, costs_of, with_members
 from shoal.errors import UnfinishedError
-from shoal.hiding.company import Company
+from shoal.hiding.company import Company, surcharge
 from shoal.hiding.neighbours import nearest_edges, plant_tree, with_nearest, with_reused
-from shoal.hiding.pick import Edges, cheapest_permutation, edges_inside
-from shoal.hiding.reuse import History
+from shoal.hiding.pick import Edges, Group, cheapest_permutation, edges_inside, edges_of
 from shoal.hiding.window import member_rows
 from shoal.kernels.search import Barred, WindowArrays, windows_since
 from shoal.kernels.tree import Tree
-from shoal.samples import Bools, Int32s
+from shoal.samples import Bools, Bytes, Int32s
 
 CANDIDATES = 16  # nearest members considered for each owner; more change the total cost by less than 1 %
 _WIDENING = 8  # how many times more candidates an owner gets who found no place
@@ -24,97 +23,102 @@ _WIDENING = 8  # how many times more candidates an owner gets who found no place
 class Picks(NamedTuple):
     """The hiding sets of one window: a line of k - 1 members per owner, numbered in the whole dataset.
 
-    relaxed counts members that serve an owner again although the reuse rule forbids it, a number per owner.
+    relaxed counts members that serve an owner again although the reuse rule forbids it, a number per owner. alone tells
+    how alone the (first) member of each owner was in the window, in sixths, where company is kept in mind; 0 elsewhere.
     """
 
     owners: Int32s
     members: Int32s
     relaxed: Int32s
+    alone: Bytes
 
 
 def no_picks(k: int) -> Picks:
     """The hiding sets of a window in which nobody is present."""
-    return Picks(np.empty(0, np.int32), np.empty((0, k - 1), np.int32), np.empty(0, np.int32))
+    nobody = np.empty(0, np.int32)
+    return Picks(nobody, np.empty((0, k - 1), np.int32), nobody, np.empty(0, np.uint8))
 
 
 def choose(
     window: int,
     arrays: WindowArrays,
     k: int,
-    history: History,
+    barred: Barred,
     workers: Workers,
     company: Company | None = None,
 ) -> Picks:
     """k - 1 permutations of every pattern group, one after the other, each the cheapest beside those before it.
 
-    Given the company that records and users keep, members who would let other epochs leak are dearer.
+    ``barred`` are those whom earlier windows rule out. Given the company that records and users keep, members who would
+    let other epochs leak are dearer.
     """
     n = len(arrays.user)
     if n and int((arrays.last - arrays.first).min()) < k:
         raise UnfinishedError("Self-check failed: a presence pattern is shared by fewer than k users.")
     picked = np.full((n, k - 1), -1, np.int32)
-    relaxed = np.zeros(n, np.int32)
+    relaxed, alone = np.zeros(n, np.int32), np.zeros(n, np.uint8)
     tree = plant_tree(arrays)
     for turn in range(k - 1):
-        barred = history.barred(window, picked)
-        member, again = _permutation(window, arrays, tree, barred, workers, company)
+        barred = barred._replace(picked=picked)
+        edges = nearest_edges(arrays, tree, barred, CANDIDATES, workers)
+        if company is not None:
+            dearer = surcharge(company, arrays, barred, edges, workers)
+            edges.cost[:] += dearer.of_edge
+            alone = dearer.alone
+        member, again = _permutation(window, arrays, tree, barred, edges, workers)
         picked[:, turn] = member
         relaxed += again
         if turn < k - 2:
             pools = with_members(arrays.pools, arrays.raw, member_rows(arrays, member), workers)
             arrays = arrays._replace(pools=pools, base=costs_of(pools, arrays.weight, workers))
-    return Picks(arrays.user, arrays.user[picked], relaxed)
+    return Picks(arrays.user, arrays.user[picked], relaxed, alone[picked[:, 0]])
 
 
 def _permutation(
-    window: int,
-    arrays: WindowArrays,
-    tree: Tree,
-    barred: Barred,
-    workers: Workers,
-    company: Company | None,
+    window: int, arrays: WindowArrays, tree: Tree, barred: Barred, edges: Edges, workers: Workers
 ) -> tuple[Int32s, Bools]:
-    """The cheapest permutation of every group, and which owners had to reuse a member for it.
-
-    Whoever finds no place among the nearest is given more candidates; a group in which somebody finds none among all
-    that are allowed has too few partners left, and may reuse.
-    """
+    """The cheapest permutation of every group, and which owners had to reuse a member for it; edges go by owner."""
     n = len(arrays.user)
-    width = np.full(n, CANDIDATES)
-    member = np.full(n, -1, np.int32)
-    edges = nearest_edges(arrays, tree, barred, CANDIDATES, workers)
-    if company is not None:
-        edges.cost[:] += company.surcharge(window, arrays, barred, edges, workers)
-    reusing = np.zeros(n, np.bool_)
-    while True:
-        unserved = np.flatnonzero(member < 0)
-        for first in np.unique(arrays.first[unserved]).tolist():
-            last = int(arrays.last[first])
-            member[first:last] = _permutation_of_group(edges, first, last)
-        unserved = np.flatnonzero(member < 0).astype(np.int32)
-        if not len(unserved):
-            break
-        if reusing[unserved].any():
-            raise UnfinishedError("Self-check failed: a group that may reuse members found no permutation.")
-        exhausted = width[unserved] >= arrays.last[unserved] - arrays.first[unserved] - 1
-        if exhausted.any():
-            groups = np.unique(arrays.first[unserved[exhausted]])
-            reusing |= np.isin(arrays.first, groups)
-            edges = with_reused(edges, arrays, barred, groups, window, workers)
-        more = unserved[~exhausted].astype(np.int32)
-        if len(more):
-            width[more] *= _WIDENING
-            widest = int((arrays.last[more] - arrays.first[more]).max()) - 1
-            edges = with_nearest(
-                edges, arrays, tree, barred, more, min(int(width[more].max()), widest), workers
-            )
+    member = np.empty(n, np.int32)
+    for first in np.unique(arrays.first).tolist():
+        group = Group(first, int(arrays.last[first]))
+        member[first : group.last] = _permutation_of_group(
+            window, arrays, tree, barred, edges_of(edges, *group), group, workers
+        )
     age = np.empty(n, np.int32)
     windows_since(arrays, barred, np.arange(n, dtype=np.int32), member, window, age)
     return member, age > 0
 
 
-def _permutation_of_group(edges: Edges, first: int, last: int) -> Int32s:
-    """The cheapest permutation of users first .. last - 1; -1 for those who find no place. Edges go by owner."""
-    inside = edges_inside(edges, first, last)
-    member = cheapest_permutation(last - first, inside)
-    return np.where(member < 0, -1, member + np.int32(first))
+def _permutation_of_group(
+    window: int,
+    arrays: WindowArrays,
+    tree: Tree,
+    barred: Barred,
+    edges: Edges,
+    group: Group,
+    workers: Workers,
+) -> Int32s:
+    """The cheapest permutation of a group.
+
+    Whoever finds no place among the nearest is given more candidates; a group in which somebody finds none among all
+    that are allowed has too few partners left, and may reuse.
+    """
+    others = group.last - group.first - 1
+    width = np.full(others + 1, CANDIDATES)
+    reusing = False
+    while True:
+        member = cheapest_permutation(others + 1, edges_inside(edges, group.first))
+        unserved = np.flatnonzero(member < 0).astype(np.int32)
+        if not len(unserved):
+            return member + np.int32(group.first)
+        if reusing:
+            raise UnfinishedError("Self-check failed: a group that may reuse members found no permutation.")
+        if (width[unserved] >= others).any():
+            reusing = True
+            edges = with_reused(edges, arrays, barred, group, window, workers)
+        else:
+            width[unserved] *= _WIDENING
+            widest = min(int(width[unserved].max()), others)
+            owners = unserved + np.int32(group.first)
+            edges = with_nearest(edges, arrays, tree, barred, owners, widest, workers)

@@ -20,19 +20,18 @@ from shoal.hiding.companions import (
     with_everybody,
     with_the_hardest,
 )
-from shoal.hiding.company import Company
+from shoal.hiding.company import Company, Surcharge, surcharge
 from shoal.hiding.matching import CANDIDATES, Picks
 from shoal.hiding.neighbours import nearest_edges, plant_tree, sorted_edges
 from shoal.hiding.pairs import pair_up
 from shoal.hiding.reseating import reseat
-from shoal.hiding.reuse import History
 from shoal.hiding.ties import ties_between
 from shoal.kernels.exchange import Candidates, Rings, exchange, price_rings
 from shoal.kernels.growing import extend_cheapest, grow
 from shoal.kernels.remainder import move_remainder
 from shoal.kernels.rings import Ties
-from shoal.kernels.search import WindowArrays
-from shoal.samples import Int32s
+from shoal.kernels.search import Barred, WindowArrays
+from shoal.samples import Bytes, Int32s
 
 _SMALL = 200  # users; in a larger group the place of the remainder does not show
 
@@ -41,7 +40,7 @@ def choose_mutual(
     window: int,
     arrays: WindowArrays,
     k: int,
-    history: History,
+    barred: Barred,
     workers: Workers,
     company: Company | None = None,
 ) -> Picks:
@@ -53,13 +52,12 @@ def choose_mutual(
     n = len(arrays.user)
     if n and int((arrays.last - arrays.first).min()) < k:
         raise UnfinishedError("Self-check failed: a presence pattern is shared by fewer than k users.")
-    barred = history.barred(window, np.empty((n, 0), np.int32))
     edges = sorted_edges(nearest_edges(arrays, plant_tree(arrays), barred, CANDIDATES, workers), n)
-    surcharge = np.zeros(len(edges.owner))
+    dearer = Surcharge(np.zeros(len(edges.owner)), np.zeros(n, np.uint8))
     if company is not None:
-        surcharge = company.surcharge(window, arrays, barred, edges, workers)
-        edges.cost[:] += surcharge
-    ties = ties_between(window, arrays, barred, edges, surcharge)
+        dearer = surcharge(company, arrays, barred, edges, workers)
+        edges.cost[:] += dearer.of_edge
+    ties = ties_between(window, arrays, barred, edges, dearer.of_edge)
     adds = added_cost(arrays, both_ways(edges, n))
     hardest = hardest_first(arrays, adds)
     candidates = cheapest_first(adds, n)
@@ -74,7 +72,7 @@ def choose_mutual(
     _exchange(arrays, ties, k, candidates, rings, workers)
     if rings.reuse.any():
         _exchange(arrays, ties, k, with_everybody(arrays, candidates, rings), rings, workers)
-    return _picks(arrays, ties, k, rings)
+    return _picks(arrays, ties, k, rings, dearer.alone)
 
 
 def _grown(
@@ -125,11 +123,12 @@ def _each_group(arrays: WindowArrays, call: Callable[[int, int], object], worker
     workers.each(len(groups), lambda number: call(groups[number], int(arrays.last[groups[number]])))
 
 
-def _picks(arrays: WindowArrays, ties: Ties, k: int, rings: Rings) -> Picks:
+def _picks(arrays: WindowArrays, ties: Ties, k: int, rings: Rings, alone: Bytes) -> Picks:
     """Everybody's hiding set: the next k - 1 users round the ring."""
     begin, size = rings.start[rings.ring][:, None], np.diff(rings.start)[rings.ring][:, None]
     member = rings.order[begin + (rings.slot[:, None] - begin + np.arange(1, k)) % size]
     n = len(member)
     former = np.repeat(np.arange(n), np.diff(ties.ptr)) * n + ties.member
     again = np.isin(np.arange(n)[:, None] * n + member, former[ties.reuse > 0])
-    return Picks(arrays.user, arrays.user[member], again.sum(axis=1).astype(np.int32))
+    relaxed = again.sum(axis=1).astype(np.int32)
+    return Picks(arrays.user, arrays.user[member], relaxed, alone[member[:, 0]])

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.blocks import Workers
-from shoal.hiding.pick import Edges
+from shoal.hiding.pick import Edges, Group
+from shoal.hiding.reuse import History, Reuse
 from shoal.kernels.search import (
     Barred,
     WindowArrays,
@@ -40,11 +41,8 @@ def nearest_members(
     arrays: WindowArrays, owners: Int32s, width: int, workers: Workers
 ) -> tuple[Int32s, Floats]:
     """The cheapest members of some owners, whoever they have been to each other, and their costs: a line per owner."""
-    nobody = np.empty((0, 0), np.int32)
-    n = len(arrays.user)
-    barred = Barred(
-        nobody, nobody, np.zeros(int(arrays.user.max(initial=0)) + 1, np.int32), 0, np.empty((n, 0), np.int32)
-    )
+    strangers = History(int(arrays.user.max(initial=0)) + 1, Reuse.ONCE, 0)
+    barred = strangers.barred(0)
     return _searched(arrays, plant_tree(arrays), barred, owners, width, workers)
 
 
@@ -93,21 +91,21 @@ def all_edges(arrays: WindowArrays, groups: Int32s, workers: Workers) -> Edges:
 
 
 def with_reused(
-    known: Edges, arrays: WindowArrays, barred: Barred, groups: Int32s, window: int, workers: Workers
+    known: Edges, arrays: WindowArrays, barred: Barred, group: Group, window: int, workers: Workers
 ) -> Edges:
-    """All edges inside some groups (given by their first users), members that served before at a prohibitive price.
+    """All edges inside a group, members that served before at a prohibitive price.
 
     The price falls with the time since the member last served: reuse is kept rare, and rather twice after long than
     once after a short time.
     """
-    owner, member = _complete_graph(groups, arrays.last[groups])
+    owner, member = _complete_graph(np.array([group.first]), np.array([group.last]))
     age = np.empty(len(owner), np.int32)
     windows_since(arrays, barred, owner, member, window, age)
     fits = age >= 0
     edges = _priced(arrays, owner[fits], member[fits], workers)
     again = age[fits] > 0
     horizon = age.max(initial=0) + 1
-    prohibitive = edges.cost.max(initial=0.0) * int((arrays.last[groups] - groups).max() + 1) + 1
+    prohibitive = edges.cost.max(initial=0.0) * (group.last - group.first + 1) + 1
     edges.cost[again] += prohibitive * (horizon + 1 - age[fits][again])
     return added(edges, known, len(arrays.user))
 

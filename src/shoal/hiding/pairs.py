@@ -7,7 +7,7 @@ import numpy as np
 from shoal.blocks import Workers
 from shoal.hiding.companions import both_ways, costs_alone
 from shoal.hiding.neighbours import added, nearest_edges, plant_tree, sorted_edges
-from shoal.hiding.pick import Edges, cheapest_permutation, edges_inside
+from shoal.hiding.pick import Edges, cheapest_permutation, edges_inside, edges_of
 from shoal.kernels.alternation import PairGraph, alternate
 from shoal.kernels.pairing import split_into_pairs
 from shoal.kernels.search import Barred, WindowArrays
@@ -76,7 +76,7 @@ def _improve(arrays: WindowArrays, mutual: Edges, mate: Int32s, paid: Floats, fi
     """Better the pairs of a group. An odd user counts as paired with nobody, whom everybody can have."""
     last = int(arrays.last[first])
     n, shift = last - first, np.int32(first)
-    inside = edges_inside(mutual, first, last)
+    inside = edges_inside(edges_of(mutual, first, last), first)
     mates, costs = mate[first:last] - shift, paid[first:last].copy()
     if n % 2:
         odd = int(np.flatnonzero(mate[first:last] < 0)[0])
@@ -124,7 +124,7 @@ def _mates(arrays: WindowArrays, edges: Edges) -> Int32s:
     mate = np.empty(len(arrays.user), np.int32)
     for first in np.unique(arrays.first).tolist():
         last = int(arrays.last[first])
-        part = edges_inside(edges, first, last)
+        part = edges_inside(edges_of(edges, first, last), first)
         member = cheapest_permutation(last - first, part)
         cost = np.zeros(last - first)
         led = np.flatnonzero(member >= 0)

@@ -23,11 +23,23 @@ class Edges(NamedTuple):
     cost: Floats
 
 
-def edges_inside(edges: Edges, first: int, last: int) -> Edges:
-    """The edges of owners first .. last - 1, users numbered from there; edges go by owner and stay inside."""
+class Group(NamedTuple):
+    """Users first .. last - 1 of a window, who hide among themselves."""
+
+    first: int
+    last: int
+
+
+def edges_of(edges: Edges, first: int, last: int) -> Edges:
+    """The edges of owners first .. last - 1; edges go by owner."""
     part = slice(*np.searchsorted(edges.owner, (first, last)))
+    return Edges(edges.owner[part], edges.member[part], edges.cost[part])
+
+
+def edges_inside(edges: Edges, first: int) -> Edges:
+    """Edges inside a group, with its users numbered from 0."""
     shift = np.int32(first)
-    return Edges(edges.owner[part] - shift, edges.member[part] - shift, edges.cost[part])
+    return Edges(edges.owner - shift, edges.member - shift, edges.cost)
 
 
 def cheapest_permutation(n: int, edges: Edges) -> Int32s:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from shoal.kernels.search import Barred
-from shoal.samples import Int32s
+from shoal.kernels.search import Barred, Past
+from shoal.samples import Bytes, Int32s, Int64s
 
 _EVER = -(2**31)  # before any window
+_FIRST_ROOM = 4
+_NOBODY = np.empty((0, 0), np.int32)
 
 
 class Reuse(StrEnum):
@@ -21,34 +25,74 @@ class Reuse(StrEnum):
 
 
 class History:
-    """Every owner's past members with the windows in which they served."""
+    """Every owner's past members with the windows in which they served, and how alone they were in these.
+
+    The entries of a user lie together, in a piece of room that is half as large again each time it gets full; what is
+    left behind serves the next user who needs that much. So memory is for what happened, however uneven.
+    """
 
     def __init__(self, n_users: int, reuse: Reuse, reach: int) -> None:
         self.reuse = reuse
         self._spacing = 2 * reach + 1
-        self._past = np.empty((n_users, 4), np.int32)
-        self._when = np.empty((n_users, 4), np.int32)
-        self._count = np.zeros(n_users, np.int32)
+        self._entries = _Entries(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.uint8))
+        self._taken = 0
+        self._left: dict[int, list[Int64s]] = {}
+        self._first = np.zeros(n_users, np.int64)
+        self._room = np.zeros(n_users, np.int64)
+        self._length = np.zeros(n_users, np.int32)
 
-    def append(self, window: int, owners: Int32s, members: Int32s) -> None:
-        """Note that each owner had each of its members (a line per owner) in a window."""
+    def append(self, window: int, owners: Int32s, members: Int32s, alone: Bytes | int = 0) -> None:
+        """Note that each owner had each of its members (a line per owner) in a window, and how alone its first was."""
         for column in range(members.shape[1]):
-            self._append_pairs(window, owners, members[:, column])
+            self._append_pairs(window, owners, members[:, column], alone)
             if self.reuse is Reuse.PAIR:
-                self._append_pairs(window, members[:, column], owners)
+                self._append_pairs(window, members[:, column], owners, alone)
 
-    def _append_pairs(self, window: int, owners: Int32s, members: Int32s) -> None:
+    def _append_pairs(self, window: int, owners: Int32s, members: Int32s, alone: Bytes | int) -> None:
         # Owners are all different here, since the members of one column are a permutation of the owners.
-        if len(owners) and self._count[owners].max() == self._past.shape[1]:
-            room = np.empty_like(self._past)
-            self._past = np.concatenate([self._past, room], axis=1)
-            self._when = np.concatenate([self._when, room], axis=1)
-        place = self._count[owners]
-        self._past[owners, place] = members
-        self._when[owners, place] = window
-        self._count[owners] += 1
+        full = owners[self._length[owners] == self._room[owners]]
+        for room in np.unique(self._room[full]).tolist():
+            self._move(full[self._room[full] == room], room, room + max(_FIRST_ROOM, room // 2))
+        entry = self._first[owners] + self._length[owners]
+        self._entries.member[entry] = members
+        self._entries.when[entry] = window
+        self._entries.alone[entry] = alone
+        self._length[owners] += 1
 
-    def barred(self, window: int, picked: Int32s) -> Barred:
+    def _move(self, users: Int32s, room: int, larger: int) -> None:
+        """Give users who have some room a larger one."""
+        old, new = self._first[users], self._find_room(len(users), larger)
+        lines = np.arange(room)
+        for column in self._entries:
+            column[new[:, None] + lines] = column[old[:, None] + lines]
+        if room:
+            self._left.setdefault(room, []).append(old)
+        self._first[users], self._room[users] = new, larger
+
+    def _find_room(self, n: int, room: int) -> Int64s:
+        """Where n pieces of room are: such as were left behind, then fresh ones."""
+        left = np.concatenate([*self._left.pop(room, []), np.empty(0, np.int64)])
+        if len(left) > n:
+            self._left[room] = [left[n:]]
+        fresh = self._taken + room * np.arange(max(n - len(left), 0))
+        self._taken += room * len(fresh)
+        if self._taken > len(self._entries.member):
+            self._entries = _Entries(*(_enlarged(column, self._taken) for column in self._entries))
+        return np.concatenate([left[:n], fresh])
+
+    def barred(self, window: int, picked: Int32s = _NOBODY) -> Barred:
         """Who may not be picked in a window, given what has been picked in it already."""
         since = window - self._spacing + 1 if self.reuse is Reuse.SPACED else _EVER
-        return Barred(self._past, self._when, self._count, since, picked)
+        return Barred(Past(*self._entries, self._first, self._length), since, picked)
+
+
+class _Entries(NamedTuple):
+    member: Int32s
+    when: Int32s
+    alone: Bytes
+
+
+def _enlarged(column: npt.NDArray[Any], needed: int) -> npt.NDArray[Any]:
+    room = np.empty(max(needed, len(column) + len(column) // 4), column.dtype)
+    room[: len(column)] = column
+    return room

@@ -186,7 +186,9 @@ class Run:
             hidden &= ~_joining_the_absent(bounds, self._n_records - len(arrays.user), self._rules.k)
         stays = np.repeat(hidden, np.diff(bounds))
         owners, members = arrays.user[stays], arrays.user[member[stays]]
-        self.picks[epochs[0]] = Picks(owners, members, np.zeros(len(owners), np.int32))
+        self.picks[epochs[0]] = Picks(
+            owners, members, np.zeros(len(owners), np.int32), np.zeros(len(owners), np.uint8)
+        )
         self._history.append(window, owners, members)
         if not stays.all():
             self.suppressed_anybody = True
@@ -205,7 +207,7 @@ def lay_cycles(
     window: int, arrays: WindowArrays, bounds: Int64s, k: int, history: History, workers: Workers
 ) -> tuple[Int32s, Bools]:
     """k - 1 cycles through every lineage: each user's parents, -1 where there are none, and which lineages have any."""
-    barred = history.barred(window, np.empty((len(arrays.user), 0), np.int32))
+    barred = history.barred(window)
     member = np.empty((len(arrays.user), k - 1), np.int32)
     hidden = np.empty(len(bounds) - 1, np.bool_)
     workers.over(

@@ -29,10 +29,11 @@ def ties_between(window: int, arrays: WindowArrays, barred: Barred, edges: Edges
 
 def _former(arrays: WindowArrays, barred: Barred) -> tuple[Int32s, Int32s, Int32s]:
     """Every owner and member who may not serve it again, both numbered in the window, and when it did."""
-    length = barred.length[arrays.user]
+    past = barred.past
+    length = past.length[arrays.user]
     owner = np.repeat(np.arange(len(length), dtype=np.int32), length)
-    entry = np.arange(len(owner)) - np.repeat(np.cumsum(length) - length, length)
-    member = arrays.place[barred.past[arrays.user[owner], entry]]
-    when = barred.when[arrays.user[owner], entry]
+    within = np.arange(len(owner)) - np.repeat(np.cumsum(length) - length, length)
+    entry = past.first[arrays.user[owner]] + within
+    member, when = arrays.place[past.member[entry]], past.when[entry]
     counts = (member >= 0) & (when >= barred.since)
     return owner[counts], member[counts], when[counts]

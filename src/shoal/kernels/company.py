@@ -10,40 +10,40 @@ from shoal.kernels.compiled import inner, kernel, lean
 from shoal.kernels.merge import best_cuts, write_boxes
 from shoal.kernels.pools import write_union
 from shoal.kernels.search import Barred, WindowArrays, make_scratch
-from shoal.samples import Floats, Int32s, Int64s
+from shoal.samples import Bytes, Int32s, Int64s
 
 _INTERVALS = 3  # of length tau that are tried in a window
 _NEAR = 500  # users on either side whose records are tried
 _ENDLESS = 2**31 - 1  # later than any slot of an epoch
 
 
-class Ledger(NamedTuple):
-    """What users have and what their records show, a row per user and epoch; rows of an epoch together, by user.
+class Chronicle(NamedTuple):
+    """What users had and what their records showed in published epochs, a row per user and epoch.
 
     own (int32, 5 columns: t, x0, x1, y0, y1): the user's own samples, lines own_first[row] .. own_first[row + 1] - 1.
     box (int32, 6 columns: t0, t1, x0, x1, y0, y1): the boxes of the record, lines box_first[row] .. box_first[row + 1]
-    - 1. Both by time, which counts from the beginning of the epoch. hull (int32, 4 columns: x0, x1, y0, y1): what the
-    boxes of a row reach over. near: the rows of each epoch in an order in which near users are together, spot: the
-    place of each row in it.
+    - 1. Both by time, which counts from the beginning of the epoch. latest[u] is the last row of user u, earlier[row]
+    the one before; -1 for none.
     """
 
-    user: Int32s
+    epoch: Int64s
     own_first: Int64s
     own: Int32s
     box_first: Int64s
     box: Int32s
-    hull: Int32s
-    near: Int64s
-    spot: Int64s
-
-
-class Chained(NamedTuple):
-    """A ledger with chained rows: latest[u] is the last row of user u, earlier[row] the one before; -1 for none."""
-
-    ledger: Ledger
-    epoch: Int64s
     earlier: Int64s
     latest: Int64s
+
+
+class Shown(NamedTuple):
+    """What records show in a window, a row per user and epoch, boxes as in a Chronicle.
+
+    hull (int32, 4 columns: x0, x1, y0, y1): what the boxes of a row reach over.
+    """
+
+    box_first: Int64s
+    box: Int32s
+    hull: Int32s
 
 
 @inner
@@ -79,25 +79,44 @@ def consistent(
 
 @lean
 def published_agreements(
-    chained: Chained, oldest: int, owner: Int32s, member: Int32s, begin: int, end: int, count: Int32s
+    chronicle: Chronicle, oldest: int, owner: Int32s, member: Int32s, begin: int, end: int, count: Int32s
 ) -> None:
     """count[q] = in how many published epochs from ``oldest`` on the record of owner[q] agrees with member[q], for q in
     begin .. end - 1."""
-    ledger = chained.ledger
     for q in range(begin, end):
         count[q] = 0
-        a, b = chained.latest[owner[q]], chained.latest[member[q]]
-        while a >= 0 and b >= 0 and min(chained.epoch[a], chained.epoch[b]) >= oldest:
-            if chained.epoch[a] > chained.epoch[b]:
-                a = chained.earlier[a]
-            elif chained.epoch[b] > chained.epoch[a]:
-                b = chained.earlier[b]
+        a, b = chronicle.latest[owner[q]], chronicle.latest[member[q]]
+        while a >= 0 and b >= 0 and min(chronicle.epoch[a], chronicle.epoch[b]) >= oldest:
+            if chronicle.epoch[a] > chronicle.epoch[b]:
+                a = chronicle.earlier[a]
+            elif chronicle.epoch[b] > chronicle.epoch[a]:
+                b = chronicle.earlier[b]
             else:
                 count[q] += consistent(
-                    ledger.box, ledger.box_first[a], ledger.box_first[a + 1],
-                    ledger.own, ledger.own_first[b], ledger.own_first[b + 1], 0, _ENDLESS,
+                    chronicle.box, chronicle.box_first[a], chronicle.box_first[a + 1],
+                    chronicle.own, chronicle.own_first[b], chronicle.own_first[b + 1], 0, _ENDLESS,
                 )  # fmt: skip
-                a, b = chained.earlier[a], chained.earlier[b]
+                a, b = chronicle.earlier[a], chronicle.earlier[b]
+
+
+@lean
+def chain_lengths(chronicle: Chronicle, users: Int32s, oldest: int, lengths: Int64s) -> None:
+    """lengths[i] = how many rows user users[i] has in epochs from ``oldest`` on."""
+    for i in range(len(users)):
+        lengths[i], row = 0, chronicle.latest[users[i]]
+        while row >= 0 and chronicle.epoch[row] >= oldest:
+            lengths[i] += 1
+            row = chronicle.earlier[row]
+
+
+@lean
+def chain_rows(chronicle: Chronicle, users: Int32s, first: Int64s, rows: Int64s) -> None:
+    """rows[first[i] .. first[i + 1] - 1] = the latest rows of user users[i], in order of time."""
+    for i in range(len(users)):
+        row = chronicle.latest[users[i]]
+        for place in range(first[i + 1] - 1, first[i] - 1, -1):
+            rows[place] = row
+            row = chronicle.earlier[row]
 
 
 @kernel
@@ -109,19 +128,22 @@ def live_agreements(
     settled: int,
     owner: Int32s,
     member: Int32s,
+    most: int,
     begin: int,
     end: int,
-    former: Int32s,
+    leaking: Int32s,
 ) -> None:
-    """With which former members the record of owner[q] would agree, by accident, if member[q] joined it.
+    """How alone the former members are, in sixths, with whom the record of owner[q] would agree, by accident, in an
+    epoch of this window if member[q] joined it: leaking[q], their sum over epochs.
 
-    Looks at members of windows ``oldest`` .. ``settled`` - 1 in the epochs of this window. former (int32, -1 for none)
-    has a line per edge: places of these members in the owner's list of past members, the latest first, as many as there
-    is room for. own: the slots of arrays.raw, as in a Ledger.
+    Looks at members of windows ``oldest`` .. ``settled`` - 1 who are in the owner's group, the latest first, and at no
+    more than ``most`` such agreements. own: the slots of arrays.raw, as in a Chronicle.
     """
     scratch = make_scratch(arrays)
     box = np.empty((len(scratch[1]), 6), np.int32)
-    find_agreements(arrays, own, barred, oldest, settled, owner, member, begin, end, former, scratch, box)
+    find_agreements(
+        arrays, own, barred, oldest, settled, owner, member, most, begin, end, leaking, scratch, box
+    )
 
 
 @lean
@@ -133,158 +155,124 @@ def find_agreements(  # type: ignore[no-untyped-def]
     settled: int,
     owner: Int32s,
     member: Int32s,
+    most: int,
     begin: int,
     end: int,
-    former: Int32s,
+    leaking: Int32s,
     scratch,
     box: Int32s,
 ) -> None:
     """See live_agreements."""
     union, place_a, place_b, cost, previous = scratch
-    raw = arrays.raw
+    raw, past = arrays.raw, barred.past
     for q in range(begin, end):
         i, j = int(owner[q]), int(member[q])
         user, found = arrays.user[i], 0
-        for column in range(former.shape[1]):
-            former[q, column] = -1
+        leaking[q] = 0
         for w in range(arrays.row.shape[1]):
             row, boxes = arrays.row[i, w], -1
             if row < 0:
                 continue
-            for entry in range(barred.length[user] - 1, -1, -1):
-                if barred.when[user, entry] < oldest:
+            for entry in range(past.first[user] + past.length[user] - 1, past.first[user] - 1, -1):
+                if past.when[entry] < oldest or found == most:
                     break
-                other = arrays.place[barred.past[user, entry]]
-                if barred.when[user, entry] >= settled or other < 0 or other == j or found == former.shape[1]:
+                other = arrays.place[past.member[entry]]
+                if past.when[entry] >= settled or other < arrays.first[i] or other >= arrays.last[i]:
                     continue
-                known = arrays.row[other, w]
-                if known < 0:
+                if other == j:
                     continue
                 if boxes < 0:
                     n = write_union(arrays.pools, row, raw, arrays.row[j, w], union, 0, place_a, place_b)
                     best_cuts(union, 0, n, arrays.weight, np.inf, cost, previous)
                     boxes = write_boxes(union, 0, n, previous, box, 0)
+                known = arrays.row[other, w]
                 if consistent(box, 0, boxes, own, raw.ptr[known], raw.ptr[known + 1], 0, _ENDLESS):
-                    former[q, found] = entry
+                    leaking[q] += past.alone[entry]
                     found += 1
 
 
 @inner
-def row_of(ledger: Ledger, first: int, last: int, user: int) -> int:
-    """The row of a user among rows first .. last - 1, which go by user; -1 if it has none."""
-    low, high = first, last
-    while low < high:
-        middle = (low + high) // 2
-        if ledger.user[middle] < user:
-            low = middle + 1
-        else:
-            high = middle
-    return low if low < last and ledger.user[low] == user else -1
-
-
-@inner
-def row_consistent(ledger: Ledger, row: int, known: int, since: int, until: int) -> bool:
-    """Whether the record of one row is consistent with the user of another; -1 is an empty row."""
-    begin, end, first, last = 0, 0, 0, 0
-    if row >= 0:
-        begin, end = ledger.box_first[row], ledger.box_first[row + 1]
-    if known >= 0:
-        first, last = ledger.own_first[known], ledger.own_first[known + 1]
-    return bool(consistent(ledger.box, begin, end, ledger.own, first, last, since, until))
+def row_consistent(
+    shown: Shown, row: int, own: Int32s, own_first: Int64s, known: int, since: int, until: int
+) -> bool:
+    """Whether what a record shows in a row is consistent with what a user has in another."""
+    return bool(
+        consistent(
+            shown.box, shown.box_first[row], shown.box_first[row + 1],
+            own, own_first[known], own_first[known + 1], since, until,
+        )
+    )  # fmt: skip
 
 
 @inner
 def first_known(
-    ledger: Ledger, rows: Int64s, epsilon: int, since: int, until: int
+    own: Int32s, own_first: Int64s, rows: Int64s, epsilon: int, since: int, until: int
 ) -> tuple[int, int, int, int, int]:
     """The first epoch of a window in which a user has samples between two times, -1 for none, and their hull in it."""
     x0, x1, y0, y1 = 0, 0, 0, 0
     for w in range(len(rows)):
         met = False
         if rows[w] >= 0:
-            for slot in range(ledger.own_first[rows[w]], ledger.own_first[rows[w] + 1]):
-                if not since <= ledger.own[slot, 0] + w * epsilon < until:
+            for slot in range(own_first[rows[w]], own_first[rows[w] + 1]):
+                if not since <= own[slot, 0] + w * epsilon < until:
                     continue
                 if met:
-                    x0, x1 = min(x0, ledger.own[slot, 1]), max(x1, ledger.own[slot, 2])
-                    y0, y1 = min(y0, ledger.own[slot, 3]), max(y1, ledger.own[slot, 4])
+                    x0, x1 = min(x0, own[slot, 1]), max(x1, own[slot, 2])
+                    y0, y1 = min(y0, own[slot, 3]), max(y1, own[slot, 4])
                 else:
-                    x0, x1 = ledger.own[slot, 1], ledger.own[slot, 2]
-                    y0, y1 = ledger.own[slot, 3], ledger.own[slot, 4]
+                    x0, x1, y0, y1 = own[slot, 1], own[slot, 2], own[slot, 3], own[slot, 4]
                 met = True
         if met:
             return w, x0, x1, y0, y1
     return -1, x0, x1, y0, y1
 
 
-@kernel
-def alone_shares(
-    ledger: Ledger,
-    victim: Int32s,
-    first: Int64s,
-    last: Int64s,
-    epsilon: int,
-    tau: int,
-    k: int,
-    begin: int,
-    end: int,
-    share: Floats,
-) -> None:
-    """share[q] (float64) = how often victim[q], known for tau in a window, is left with k records or fewer.
-
-    Of some intervals spread over the window, those in which the victim has samples are counted. The window's w-th epoch
-    is rows first[q, w] .. last[q, w] - 1 of the ledger, none for an empty one. Only records of users near the victim
-    are tried, so that time does not grow with the square of their number.
-    """
-    rows = np.empty(first.shape[1], np.int64)
-    find_shares(ledger, victim, first, last, epsilon, tau, k, begin, end, share, rows)
-
-
 @lean
-def find_shares(
-    ledger: Ledger,
-    victim: Int32s,
-    first: Int64s,
-    last: Int64s,
+def alone_shares(
+    arrays: WindowArrays,
+    own: Int32s,
+    shown: Shown,
     epsilon: int,
     tau: int,
     k: int,
     begin: int,
     end: int,
-    share: Floats,
-    rows: Int64s,
+    alone: Bytes,
 ) -> None:
-    """See alone_shares."""
-    width = first.shape[1]
-    for q in range(begin, end):
-        for w in range(width):
-            rows[w] = row_of(ledger, first[q, w], last[q, w], victim[q])
-        tried, alone = 0, 0
+    """alone[i] = how often user i of the window, known for tau in it, is left with k records or fewer, in sixths.
+
+    Of up to three intervals spread over the window, those in which the user has samples are counted: sixths are exact.
+    Only records of users of the group who are near are tried, so that time does not grow with the square of their
+    number.
+    """
+    width, raw = arrays.row.shape[1], arrays.raw
+    for i in range(begin, end):
+        rows, tried, few = arrays.row[i], 0, 0
         for part in range(1, _INTERVALS + 1):
             since = max(width * epsilon - tau, 0) * part // (_INTERVALS + 1)
-            scan, x0, x1, y0, y1 = first_known(ledger, rows, epsilon, since, since + tau)
+            scan, x0, x1, y0, y1 = first_known(own, raw.ptr, rows, epsilon, since, since + tau)
             if scan < 0:
                 continue
             tried += 1
-            others, own = 0, ledger.spot[rows[scan]]
+            others = 0
             for step in range(2, 2 * _NEAR + 2):
-                spot = own + step // 2 if step % 2 else own - step // 2
-                if others >= k or spot < first[q, scan] or spot >= last[q, scan]:
+                other = i + step // 2 if step % 2 else i - step // 2
+                if others >= k:
+                    break
+                if other < arrays.first[i] or other >= arrays.last[i]:
                     continue
-                row = ledger.near[spot]
-                if ledger.hull[row, 0] > x0 or ledger.hull[row, 1] < x1:
+                row = arrays.row[other, scan]
+                if shown.hull[row, 0] > x0 or shown.hull[row, 1] < x1:
                     continue
-                if ledger.hull[row, 2] > y0 or ledger.hull[row, 3] < y1:
-                    continue
-                start = since - scan * epsilon
-                if not row_consistent(ledger, row, rows[scan], start, start + tau):
+                if shown.hull[row, 2] > y0 or shown.hull[row, 3] < y1:
                     continue
                 fits = True
                 for w in range(width):
-                    if fits and w != scan and w * epsilon < since + tau and (w + 1) * epsilon > since:
-                        other = row_of(ledger, first[q, w], last[q, w], ledger.user[row])
-                        start = since - w * epsilon
-                        fits = row_consistent(ledger, other, rows[w], start, start + tau)
+                    start = since - w * epsilon
+                    if fits and rows[w] >= 0 and start < epsilon and start + tau > 0:
+                        fits = row_consistent(
+                            shown, arrays.row[other, w], own, raw.ptr, rows[w], start, start + tau
+                        )
                 others += fits
-            alone += others < k
-        share[q] = alone / max(tried, 1)
+            few += others < k
+        alone[i] = 6 * few // max(tried, 1)

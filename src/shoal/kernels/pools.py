@@ -164,6 +164,15 @@ def empty_pools(ptr: Int64s) -> Pools:
     return Pools._make([ptr, *columns, np.empty((len(ptr) - 1, 6), np.int32)])
 
 
+def taken(pools: Pools, rows: Int64s) -> Pools:
+    """Some of the rows, in the order given."""
+    sizes = pools.ptr[rows + 1] - pools.ptr[rows]
+    ptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+    slots = np.arange(int(ptr[-1])) + np.repeat(pools.ptr[rows] - ptr[:-1], sizes)
+    columns = (getattr(pools, name)[slots] for name in Pools._fields[1:-1])
+    return Pools._make([ptr, *columns, pools.touch[rows]])
+
+
 def concatenate_pools(parts: list[Pools]) -> Pools:
     """All rows of several pools, in their order."""
     shifts = np.cumsum([0] + [len(part.t) for part in parts])

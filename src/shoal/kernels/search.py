@@ -15,7 +15,7 @@ from shoal.kernels.heap import drop_top, push
 from shoal.kernels.merge import best_cuts
 from shoal.kernels.pools import Pools, longest_row, room_for_union, write_union
 from shoal.kernels.tree import BRANCHES, OWN, Tree, add_bounds, write_outline
-from shoal.samples import Bools, Floats, Int32s, Int64s
+from shoal.samples import Bools, Bytes, Floats, Int32s, Int64s
 
 
 class WindowArrays(NamedTuple):
@@ -38,16 +38,27 @@ class WindowArrays(NamedTuple):
     weight: float
 
 
-class Barred(NamedTuple):
-    """Who may not be picked: past[u, :length[u]] lists members that user u had, in window when[u, ...] each.
+class Past(NamedTuple):
+    """The members that users had: those of user u are entries first[u] .. first[u] + length[u] - 1, in order of time.
 
-    A past member is barred if its window is ``since`` or later. picked[i]: members user i of this window has already
-    been given in it (numbered in the window, -1 for none).
+    member: who it was, when: in which window, alone (uint8): how alone that member was in it, in sixths (see
+    kernels.company).
     """
 
-    past: Int32s
+    member: Int32s
     when: Int32s
+    alone: Bytes
+    first: Int64s
     length: Int32s
+
+
+class Barred(NamedTuple):
+    """Who may not be picked: past members whose window is ``since`` or later.
+
+    picked[i]: members user i of this window has already been given in it (numbered in the window, -1 for none).
+    """
+
+    past: Past
     since: int
     picked: Int32s
 
@@ -83,10 +94,10 @@ def make_scratch(arrays: WindowArrays):  # type: ignore[no-untyped-def]
 def mark_barred(arrays: WindowArrays, barred: Barred, owner: int, mark: Int32s) -> None:
     """mark[j] = owner for every j that the owner may not pick, itself included."""
     mark[owner] = owner
-    user = arrays.user[owner]
-    for entry in range(barred.length[user]):
-        if barred.when[user, entry] >= barred.since:
-            place = arrays.place[barred.past[user, entry]]
+    past, user = barred.past, arrays.user[owner]
+    for entry in range(past.first[user], past.first[user] + past.length[user]):
+        if past.when[entry] >= barred.since:
+            place = arrays.place[past.member[entry]]
             if place >= 0:
                 mark[place] = owner
     for entry in range(barred.picked.shape[1]):
@@ -271,12 +282,13 @@ def windows_since(
     arrays: WindowArrays, barred: Barred, owner: Int32s, member: Int32s, window: int, age: Int32s
 ) -> None:
     """age[q] = windows since owner[q] last had member[q]; 0 if never, -1 if it has it in this window already."""
+    past = barred.past
     for q in range(len(owner)):
         user, other = arrays.user[owner[q]], arrays.user[member[q]]
         age[q] = 0
-        for entry in range(barred.length[user]):
-            if barred.past[user, entry] == other and barred.when[user, entry] >= barred.since:
-                age[q] = window - barred.when[user, entry]
+        for entry in range(past.first[user], past.first[user] + past.length[user]):
+            if past.member[entry] == other and past.when[entry] >= barred.since:
+                age[q] = window - past.when[entry]
         for entry in range(barred.picked.shape[1]):
             if barred.picked[owner[q], entry] == member[q]:
                 age[q] = -1

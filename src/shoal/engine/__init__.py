@@ -1,0 +1,11 @@
+"""Engines: who does tasks that do not depend on each other. They move tasks about and know nothing of privacy.
+
+Tasks and results can be pickled, and a task gives the same result wherever and however often it is done; so a task
+whose worker was lost is simply done again.
+"""
+
+from shoal.engine.inline import Inline
+from shoal.engine.interface import Engine
+from shoal.engine.processes import Processes
+
+__all__ = ["Engine", "Inline", "Processes"]

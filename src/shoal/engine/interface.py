@@ -1,0 +1,22 @@
+"""What every engine can do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Protocol, TypeVar
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+
+class Engine(Protocol):
+    """Does tasks, several at a time. ``n_tasks``: into how many to cut work so that all are busy; 1 for no others."""
+
+    n_tasks: int
+
+    def map(self, call: Callable[[Task], Result], tasks: Iterable[Task]) -> Iterator[Result]:
+        """call(task) for every task, results in their order; tasks are asked for as they can be begun."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the workers."""

@@ -1,0 +1,108 @@
+"""An engine of processes on this machine: what needs Python's lock runs side by side as well.
+
+The processes are children of our own making rather than multiprocessing's, which would run the main script of whoever
+calls shoal again in every one of them.
+"""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from queue import SimpleQueue
+from typing import IO, Any
+
+from shoal.engine.interface import Result, Task
+from shoal.errors import UnfinishedError
+
+_ATTEMPTS = 3  # a task whose process dies is done again, but not for ever: it may be what kills them
+
+
+class Processes:
+    """So many children, each doing one task at a time; one that dies is replaced."""
+
+    def __init__(self, count: int) -> None:
+        self.n_tasks = 2 * count
+        self._threads = ThreadPoolExecutor(count)
+        self._idle: SimpleQueue[subprocess.Popen[bytes]] = SimpleQueue()
+        self._children: list[subprocess.Popen[bytes]] = []
+        for _ in range(count):
+            self._idle.put(self._new_child())
+
+    def map(self, call: Callable[[Task], Result], tasks: Iterable[Task]) -> Iterator[Result]:
+        """call(task) for every task, results in their order."""
+        waiting: deque[Future[Result]] = deque()
+        try:
+            for task in tasks:
+                waiting.append(self._threads.submit(self._done, call, task))
+                if len(waiting) > self.n_tasks:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()
+
+    def _done(self, call: Callable[[Task], Result], task: Task) -> Result:
+        for _ in range(_ATTEMPTS):
+            child = self._idle.get()
+            try:
+                ended, result = _ask(child, (call, task))
+            except (OSError, EOFError, pickle.UnpicklingError):
+                self._idle.put(self._replaced(child))
+                continue
+            except BaseException:
+                self._idle.put(self._replaced(child))
+                raise
+            self._idle.put(child)
+            if not ended:
+                raise result
+            return result  # type: ignore[no-any-return]
+        raise UnfinishedError(
+            "Worker processes keep being ended by the system, most often for want of memory:"
+            " give fewer --workers, then go on with --resume."
+        )
+
+    def _new_child(self) -> subprocess.Popen[bytes]:
+        child = subprocess.Popen(
+            [sys.executable, "-m", "shoal.engine.child"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        self._children.append(child)
+        return child
+
+    def _replaced(self, child: subprocess.Popen[bytes]) -> subprocess.Popen[bytes]:
+        child.kill()
+        self._children.remove(child)
+        return self._new_child()
+
+    def close(self) -> None:
+        """End all children."""
+        for child in self._children:
+            child.kill()
+        self._threads.shutdown(cancel_futures=True)
+        for child in self._children:
+            child.wait()
+            for pipe in (child.stdin, child.stdout):
+                if pipe is not None:
+                    pipe.close()
+
+
+def _ask(child: subprocess.Popen[bytes], request: object) -> tuple[bool, Any]:
+    assert child.stdin is not None
+    assert child.stdout is not None
+    tell(child.stdin, request)
+    return hear(child.stdout)  # type: ignore[no-any-return]
+
+
+def tell(pipe: IO[bytes], message: object) -> None:
+    """Send a message down a pipe."""
+    pickle.dump(message, pipe, protocol=pickle.HIGHEST_PROTOCOL)
+    pipe.flush()
+
+
+def hear(pipe: IO[bytes]) -> Any:
+    """The next message from a pipe."""
+    return pickle.load(pipe)

@@ -1,0 +1,50 @@
+"""The history of reuse against plain lists."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from shoal.hiding.reuse import History, Reuse
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_everything_is_remembered_in_order(seed: int) -> None:
+    """Users who are there always, now and then and once: each has its own list, whatever moved in between."""
+    rng = random.Random(seed)
+    n, reuse = rng.randint(2, 30), rng.choice(list(Reuse))
+    history, lists = History(n, reuse, 1), {user: [] for user in range(n)}
+    presence = [rng.choice([0.02, 0.3, 1.0]) for _ in range(n)]
+    for window in range(rng.randint(1, 120)):
+        owners = [user for user in range(n) if rng.random() < presence[user]]
+        members = [rng.sample(owners, len(owners)) for _ in range(rng.choice([1, 2]))]
+        alone = [rng.randint(0, 6) for _ in owners]
+        lines = np.array(members, np.int32).T.reshape(len(owners), len(members))
+        history.append(window, np.array(owners, np.int32), lines, np.array(alone, np.uint8))
+        for column in members:
+            for owner, member, share in zip(owners, column, alone, strict=True):
+                lists[owner].append((member, window, share))
+            if reuse is Reuse.PAIR:
+                for owner, member, share in zip(owners, column, alone, strict=True):
+                    lists[member].append((owner, window, share))
+    past = history.barred(0).past
+    for user, expected in lists.items():
+        place = slice(past.first[user], past.first[user] + past.length[user])
+        found = zip(
+            past.member[place].tolist(), past.when[place].tolist(), past.alone[place].tolist(), strict=True
+        )
+        assert sorted(found) == sorted(expected)
+        assert past.when[place].tolist() == sorted(past.when[place].tolist())
+
+
+def test_memory_is_for_what_happened() -> None:
+    """One user who is always there does not make everybody's room as large."""
+    history = History(10_000, Reuse.ONCE, 1)
+    for window in range(1000):
+        always = np.array([0, 1], np.int32)
+        history.append(window, always, always[::-1, None].copy())
+    everybody = np.arange(10_000, dtype=np.int32)
+    history.append(1000, everybody, np.roll(everybody, 1)[:, None])
+    assert len(history.barred(0).past.member) < 60_000
