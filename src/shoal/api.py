@@ -19,6 +19,7 @@ from shoal.auditing.scene import Scene
 from shoal.blocks import Workers
 from shoal.boxes import UNKNOWN
 from shoal.credibility.verdict import Credibility, assess_events
+from shoal.engine import open_engine
 from shoal.errors import ParameterError
 from shoal.fold import Settings
 from shoal.journal import FolderJournal, open_journal
@@ -75,7 +76,10 @@ def anonymize(
     resample: str | None = None,
     strict: bool = False,
     seed: int = 0,
+    shard_size: int = Settings().shard_size,
     workers: int | None = None,
+    engine: str = "threads",
+    cluster: str | None = None,
     output: str | Path | None = None,
     key_out: str | Path | None = None,
     summary_out: str | Path | None = None,
@@ -98,11 +102,15 @@ def anonymize(
     ``selector="spectral"`` is the paper's own, which does not give guarantee 1: the check then measures what is missing
     instead of refusing it, unless ``repair`` suppresses more until it is given. ``selector="mutual"`` hides users in
     groups of k who all hide each other (full consistency), which costs more and is there to be compared.
+
+    Large windows are cut into shards of at most ``shard_size`` users who are near each other. They are decided on
+    ``workers`` threads, with ``engine="processes"`` in as many processes, or on the workers of the Dask scheduler whose
+    address ``cluster`` is: the boxes are the same (docs/scaling.md).
     """
     progress = progress or Silent()
     grid = Grid.parse(cell, step)
     promise = Promise.parse(k, tau, epsilon, grid=grid, whole=whole)
-    settings = check_settings(space_weight, selector, reuse, seed, repair)
+    settings = check_settings(space_weight, selector, reuse, seed, repair, shard_size)
     n_workers = check_workers(workers)
     filters = Filters.parse(bbox, min_days_active, resample)
     outputs = _outputs(output, key_out, summary_out)
@@ -131,9 +139,10 @@ def anonymize(
     with (
         open_journal(None if outputs is None else outputs.checkpoint, identity, resume=resume) as journal,
         Workers(n_workers) as threads,
+        open_engine(engine, n_workers, cluster) as machinery,
     ):
         outcome = anonymize_samples(
-            found.samples, promise, settings, threads, journal=journal, progress=progress
+            found.samples, promise, settings, threads, journal=journal, progress=progress, engine=machinery
         )
         published = Published(found, outcome, promise, settings, verify)
         check = partial(verify_release, published, workers=threads, progress=progress) if verify else None
@@ -320,5 +329,6 @@ def _identity(events: Events, promise: Promise, settings: Settings) -> dict[str,
         "repair": settings.repair,
         "reuse": str(settings.reuse),
         "seed": settings.seed,
+        "shard size": settings.shard_size,
         "version of shoal": version("shoal"),
     }

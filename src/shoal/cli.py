@@ -83,7 +83,17 @@ def anonymize(
         Path | None, typer.Option(help="Also write which record is whose (secret): .csv or .parquet.")
     ] = None,
     seed: options.Seed = 0,
+    shard_size: Annotated[
+        int,
+        typer.Option(
+            parser=options.whole_number,
+            metavar="N",
+            help="Among how many users of a place and time one is hidden at most: less time, less precision.",
+        ),
+    ] = 10_000,
     workers: options.Workers = None,
+    engine: options.Engine = "threads",
+    cluster: options.Cluster = None,
     resume: options.Resume = False,
     strict: Annotated[
         bool, typer.Option("--strict", help="Refuse events with rows that cannot be used.")
@@ -117,7 +127,10 @@ def anonymize(
             **reading,
             strict=strict,
             seed=seed,
+            shard_size=shard_size,
             workers=workers,
+            engine=engine,
+            cluster=cluster,
             output=output,
             key_out=key_out,
             summary_out=None if json_out == "-" else json_out,

@@ -100,6 +100,7 @@ def make_manifest(
             "repair": settings.repair,
             "reuse": str(settings.reuse),
             "space_weight": settings.space_weight,
+            "shard_size": settings.shard_size,
         },
         "counts": {
             "records": outcome.n_records,

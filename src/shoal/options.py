@@ -88,6 +88,13 @@ Seed = Annotated[
     typer.Option(parser=whole_number, metavar="N", help="Breaks ties; the same seed gives the same boxes."),
 ]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on where an unfinished run ended.")]
+Engine = Annotated[
+    str, typer.Option(help="What the workers are: threads, or processes, which take more memory.")
+]
+Cluster = Annotated[
+    str | None,
+    typer.Option(metavar="ADDRESS", help="Use the workers of this Dask scheduler, e.g. tcp://10.0.0.1:8786."),
+]
 Workers = Annotated[
     int | None, typer.Option(parser=whole_number, metavar="N", help="Threads; all cores unless given.")
 ]

@@ -12,9 +12,16 @@ from shoal.hiding.reuse import Reuse
 from shoal.promise import Grid, Promise
 from shoal.reading import PublishedTable
 
+_SMALLEST_SHARD = 100  # users: among fewer, partners run out within days
+
 
 def check_settings(
-    space_weight: float, selector: str, reuse: str, seed: int, repair: bool = False
+    space_weight: float,
+    selector: str,
+    reuse: str,
+    seed: int,
+    repair: bool = False,
+    shard_size: int = Settings().shard_size,
 ) -> Settings:
     """How to hide."""
     if selector not in set(Selector):
@@ -37,6 +44,7 @@ def check_settings(
         check_count(seed, "seed", least=0),
         selector=Selector(selector),
         repair=bool(repair),
+        shard_size=check_count(shard_size, "shard size", least=_SMALLEST_SHARD),
     )
 
 

@@ -124,4 +124,5 @@ class Published:
             "repair": self.settings.repair,
             "reuse": str(self.settings.reuse),
             "seed": self.settings.seed,
+            "shard_size": self.settings.shard_size,
         }

@@ -1,0 +1,39 @@
+"""Which engine a run asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+
+from shoal.engine.inline import Inline
+from shoal.engine.interface import Engine
+from shoal.engine.processes import Processes
+from shoal.errors import ParameterError
+
+
+class Kind(StrEnum):
+    """Engines of one machine."""
+
+    THREADS = "threads"  # one process
+    PROCESSES = "processes"  # several, which costs some memory
+
+
+@contextmanager
+def open_engine(kind: str, count: int, cluster: str | None) -> Iterator[Engine]:
+    """The engine that was asked for: of ``count`` workers on this machine, or of a cluster where one is named."""
+    engine = _new(kind, count, cluster)
+    try:
+        yield engine
+    finally:
+        engine.close()
+
+
+def _new(kind: str, count: int, cluster: str | None) -> Engine:
+    if kind not in set(Kind):
+        raise ParameterError(f"engine must be one of {', '.join(Kind)}, got {kind!r}.")
+    if cluster is not None:
+        from shoal.engine.cluster import Cluster
+
+        return Cluster(cluster)
+    return Processes(count) if kind == Kind.PROCESSES and count > 1 else Inline()

@@ -1,0 +1,215 @@
+"""A Dask cluster on loopback: the same boxes, whatever becomes of its workers and its scheduler."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import shoal
+from shoal.engine import cluster
+from shoal.engine.cluster import Cluster
+from shoal.errors import InputError, UnfinishedError
+from shoal.progress import Silent
+
+pytest.importorskip("distributed")
+
+PROMISE: dict[str, Any] = {"k": 2, "tau": "30min", "epsilon": "30min"}
+
+
+class Loopback:
+    """A scheduler and its workers, each a process of its own."""
+
+    def __init__(self) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
+        host, port = "127.0.0.1", self.address.rsplit(":", 1)[1]
+        self.scheduler = self._start(
+            "dask_scheduler", "--host", host, "--port", port, "--no-dashboard", "--no-show"
+        )
+        self.workers: list[subprocess.Popen[bytes]] = []
+
+    def _start(self, *command: str) -> subprocess.Popen[bytes]:
+        module, *options = command
+        return subprocess.Popen(
+            [sys.executable, "-m", f"distributed.cli.{module}", *options],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
+    def add_worker(self) -> subprocess.Popen[bytes]:
+        options = ("--nthreads", "1", "--no-nanny", "--no-dashboard", "--host", "127.0.0.1")
+        self.workers.append(self._start("dask_worker", self.address, *options))
+        return self.workers[-1]
+
+    def stop(self) -> None:
+        for process in (*self.workers, self.scheduler):
+            process.kill()
+            process.wait()
+
+
+@pytest.fixture
+def loopback(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Loopback]:
+    monkeypatch.setattr(cluster, "_CONNECTING_S", 60.0)
+    monkeypatch.chdir(tmp_path)  # workers leave files where they are started
+    loopback = Loopback()
+    for _ in range(2):
+        loopback.add_worker()
+    yield loopback
+    loopback.stop()
+
+
+class After(Silent):
+    """Does something once a run has come so far in hiding."""
+
+    def __init__(self, steps: int, call: Callable[[], object]) -> None:
+        self._left = steps
+        self._call = call
+        self._hiding = False
+
+    def stage(self, name: str, total: int | None = None) -> None:
+        self._hiding = name == "hiding"
+
+    def advance(self) -> None:
+        self._left -= self._hiding
+        if self._left == 0:
+            self._left = -1
+            self._call()
+
+
+@pytest.fixture(scope="module")
+def events() -> Any:
+    return shoal.make_city(800)
+
+
+@pytest.fixture(scope="module")
+def expected(events: Any) -> Any:
+    return shoal.anonymize(events, **PROMISE, shard_size=100).outcome.boxes
+
+
+def published(events: Any, loopback: Loopback, **more: Any) -> Any:
+    return shoal.anonymize(events, **PROMISE, shard_size=100, cluster=loopback.address, **more)
+
+
+def same(boxes: Any, expected: Any) -> bool:
+    return all(np.array_equal(one, other) for one, other in zip(boxes, expected, strict=True))
+
+
+def test_boxes_are_the_same_on_a_cluster(events: Any, expected: Any, loopback: Loopback) -> None:
+    assert same(published(events, loopback).outcome.boxes, expected)
+
+
+def test_a_killed_worker_is_replaced(events: Any, expected: Any, loopback: Loopback) -> None:
+    def kill_one() -> None:
+        loopback.workers[0].kill()
+        loopback.add_worker()
+
+    found = published(events, loopback, progress=After(12, kill_one))
+    assert loopback.workers[0].poll() is not None
+    assert same(found.outcome.boxes, expected)
+
+
+def test_a_frozen_worker_is_worked_around(
+    events: Any, expected: Any, loopback: Loopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster, "_PATIENCE_S", 4.0)
+
+    def freeze_one() -> None:
+        os.kill(loopback.workers[0].pid, signal.SIGSTOP)
+
+    found = published(events, loopback, progress=After(20, freeze_one))
+    assert same(found.outcome.boxes, expected)
+
+
+def test_all_workers_frozen_is_an_error(
+    events: Any, loopback: Loopback, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, expected: Any
+) -> None:
+    monkeypatch.setattr(cluster, "_PATIENCE_S", 2.0)
+
+    def freeze_all() -> None:
+        for worker in loopback.workers:
+            os.kill(worker.pid, signal.SIGSTOP)
+
+    output = tmp_path / "published.parquet"
+    with pytest.raises(UnfinishedError, match=r"cluster was lost.*--resume"):
+        published(events, loopback, output=output, progress=After(20, freeze_all))
+    assert not output.exists()
+    resumed = shoal.anonymize(events, **PROMISE, shard_size=100, output=output, resume=True)
+    assert same(resumed.outcome.boxes, expected)
+
+
+def test_a_lost_scheduler_is_an_error_and_the_run_goes_on_without(
+    events: Any, expected: Any, loopback: Loopback, tmp_path: Path
+) -> None:
+    output = tmp_path / "published.parquet"
+    with pytest.raises(UnfinishedError, match=r"cluster was lost.*--resume"):
+        published(events, loopback, output=output, progress=After(15, loopback.scheduler.kill))
+    assert not output.exists()
+    resumed = shoal.anonymize(events, **PROMISE, shard_size=100, output=output, resume=True)
+    assert same(resumed.outcome.boxes, expected)
+
+
+def test_a_frozen_scheduler_is_an_error(
+    events: Any, loopback: Loopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster, "_PATIENCE_S", 2.0)
+    monkeypatch.setattr(cluster, "_ANSWERING_S", 2.0)
+
+    def freeze() -> None:
+        os.kill(loopback.scheduler.pid, signal.SIGSTOP)
+
+    with pytest.raises(UnfinishedError, match="cluster was lost"):
+        published(events, loopback, progress=After(15, freeze))
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nonsense", "10.0.0.1"])
+def test_nobody_there(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "_CONNECTING_S", 1.0)
+    with pytest.raises(InputError, match=r"No Dask scheduler with workers answers at .*tcp://host:8786"):
+        Cluster(address)
+
+
+def test_a_task_that_fails_fails_here(loopback: Loopback) -> None:
+    engine = Cluster(loopback.address)
+    try:
+        with pytest.raises(ZeroDivisionError):
+            list(engine.map(eval, ["1", "1/0"]))
+        assert list(engine.map(abs, range(-9, 0))) == list(range(9, 0, -1))
+    finally:
+        engine.close()
+
+
+def test_workers_with_other_versions_are_refused(loopback: Loopback, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "versions", lambda: "shoal 99")
+    engine = Cluster(loopback.address)
+    try:
+        with pytest.raises(InputError, match="here are shoal 99: install the same versions"):
+            list(engine.map(abs, [1]))
+    finally:
+        engine.close()
+
+
+def test_a_task_is_not_waited_for_longer_than_its_worker_lives(loopback: Loopback) -> None:
+    """Both workers die with a task at hand; a new one takes over."""
+    engine = Cluster(loopback.address)
+    killers = [threading.Timer(1.0, worker.kill) for worker in loopback.workers]
+    killers.append(threading.Timer(2.0, loopback.add_worker))  # type: ignore[arg-type]
+    for killer in killers:
+        killer.start()
+    try:
+        began = time.monotonic()
+        assert list(engine.map(time.sleep, [3.0, 3.0])) == [None, None]
+        assert time.monotonic() - began < 45
+    finally:
+        engine.close()
