@@ -25,6 +25,7 @@ from shoal.hiding.matching import Picks
 from shoal.interrupts import held
 
 _HEADER, _LOCK, _WRITING = "run.json", "lock", "writing"
+CHANGED = "Files of the checkpoint were changed or removed while they were in use: begin again."
 _TORN = (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile, zlib.error)
 
 
@@ -71,7 +72,7 @@ class FolderJournal:
                 f"Found the checkpoint {folder.name} of an unfinished run:"
                 " add --resume to go on with it, or remove it."
             )
-        with _explained():
+        with explained():
             folder.mkdir(mode=0o700, exist_ok=resume)
         self._lock = _lock(folder)
         try:
@@ -99,7 +100,7 @@ class FolderJournal:
         return True
 
     def _begin(self, identity: dict[str, Any]) -> None:
-        with _explained():
+        with explained():
             for stale in self._folder.glob("step-*.npz"):
                 stale.unlink()
         self._put(_HEADER, json.dumps(identity, sort_keys=True).encode())
@@ -122,7 +123,7 @@ class FolderJournal:
             return Step(int(noted["window"]), picks, Boxes(*(noted[name] for name in Boxes._fields)))
 
     def _put(self, name: str, content: bytes) -> None:
-        with _explained():
+        with explained():
             unfinished = self._folder / f"{name}.part"
             unfinished.write_bytes(content)
             unfinished.replace(self._folder / name)
@@ -136,14 +137,20 @@ class FolderJournal:
         )
         path = self._path(self._length)
         unfinished = path.with_suffix(".part")
-        with _explained(), held():
+        with explained(), held():
             with unfinished.open("wb") as file:
                 np.savez(file, window=np.int64(step.window), **picks, **step.boxes._asdict())
             unfinished.replace(path)
             self._length += 1
 
     def __iter__(self) -> Iterator[Step]:
-        return (self._load(number) for number in range(self._length))
+        return (self._kept(number) for number in range(self._length))
+
+    def _kept(self, number: int) -> Step:
+        try:
+            return self._load(number)
+        except _TORN:
+            raise UnfinishedError(CHANGED) from None
 
     def __len__(self) -> int:
         return self._length
@@ -192,7 +199,7 @@ def was_writing(folder: Path) -> bool:
 
 def _lock(folder: Path) -> int:
     """Hold the folder against a second process; the operating system lets go when this one ends, however it does."""
-    with _explained():
+    with explained():
         descriptor = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         import fcntl
@@ -209,8 +216,8 @@ def _lock(folder: Path) -> int:
 
 
 @contextlib.contextmanager
-def _explained() -> Iterator[None]:
-    """Failures of the disk in our own words."""
+def explained() -> Iterator[None]:
+    """Failures of the disk that holds the checkpoint in our own words."""
     try:
         yield
     except OSError as error:
