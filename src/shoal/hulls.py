@@ -33,11 +33,22 @@ def in_degrees(boxes: Hulls, projection: Plane) -> Hulls:
 
     Boxes across the antimeridian span all longitudes, those around a pole reach up to it as well.
     """
-    distinct, place = np.unique(np.stack(boxes, axis=1), axis=0, return_inverse=True)
+    distinct, place = _distinct(boxes)
     pieces = range(0, len(distinct), _BOXES_AT_A_TIME)
     bounds = [_bounds(distinct[begin : begin + _BOXES_AT_A_TIME], projection) for begin in pieces]
     hulls = np.concatenate([np.empty((4, 0)), *bounds], axis=1)
-    return Hulls(*(bound[place.reshape(-1)] for bound in hulls))
+    return Hulls(*(bound[place] for bound in hulls))
+
+
+def _distinct(boxes: Hulls) -> tuple[Floats, npt.NDArray[np.int64]]:
+    """Boxes that differ, one a line, and the line of every box: several times quicker than numpy's unique lines."""
+    order = np.lexsort(boxes)
+    lines = np.stack([bound[order] for bound in boxes], axis=1)
+    differs = np.ones(len(lines), np.bool_)
+    differs[1:] = (lines[1:] != lines[:-1]).any(axis=1)
+    place = np.empty(len(lines), np.int64)
+    place[order] = np.cumsum(differs) - 1
+    return lines[differs], place
 
 
 def _bounds(distinct: Floats, projection: Plane) -> Floats:
