@@ -64,7 +64,7 @@ def test_buckets_lie_in_the_checkpoint(tmp_path: Path, monkeypatch: pytest.Monke
     def failing(self: sorting._FileBuckets, number: int, rows: Any) -> None:
         if next(turns) == 3:
             assert {path.name for path in (tmp_path / "out.parquet.checkpoint" / "sorting").iterdir()}
-            with sorting.explained():
+            with sorting._explained():
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         add(self, number, rows)
 

@@ -19,8 +19,8 @@ from command import CANARY, anonymize, audit, boxes_in, in_metres, left_in, writ
 from shoal.anonymizing import anonymize_samples
 from shoal.boxes import Boxes, BoxSource, concatenate
 from shoal.errors import UnfinishedError
+from shoal.extents import extents_of
 from shoal.naming import NamedBoxes
-from shoal.tally import tally
 from shoal.writing import SUFFIXES, write_published
 
 HALF_HOURS: dict[str, Any] = {"k": 2, "tau": "30min", "epsilon": "30min"}
@@ -113,7 +113,7 @@ def decide_wrongly(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
         outcome = anonymize_samples(*arguments, **options)
         boxes = fault(outcome.boxes)
         sizes = np.bincount(boxes.owner, minlength=outcome.n_users)
-        return replace(outcome, source=BoxSource(lambda: [boxes]), sizes=sizes, extents=tally(boxes))
+        return replace(outcome, source=BoxSource(lambda: [boxes]), sizes=sizes, extents=extents_of(boxes))
 
     monkeypatch.setattr("shoal.api.anonymize_samples", faulty)
 

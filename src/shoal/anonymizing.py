@@ -12,6 +12,7 @@ from shoal.blocks import Workers
 from shoal.boxes import Boxes, BoxSource, concatenate
 from shoal.epochs import EpochSlice, Timeline
 from shoal.errors import InputError, NothingLeftError
+from shoal.extents import Extents, extents_of
 from shoal.fold import Fold, Selector, Settings
 from shoal.hiding.matching import Picks
 from shoal.hiding.neighbours import nearest_costs
@@ -22,7 +23,6 @@ from shoal.journal import Journal, MemoryJournal
 from shoal.progress import Progress, Silent
 from shoal.promise import MOST_SLOTS, Promise
 from shoal.samples import Bools, Floats, Int64s, Samples, samples_from_columns
-from shoal.tally import Tally, tally
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Outcome:
 
     source: BoxSource
     sizes: Int64s
-    extents: Tally
+    extents: Extents
     n_samples: int
     n_users: int
     suppressed_samples: int
@@ -186,10 +186,10 @@ def _outcome(samples: Samples, presence: Presence, journal: Journal, seconds: fl
     """What can be told of the boxes, gathered step by step; the boxes themselves stay in the journal."""
     picks, relaxations = 0, 0
     sizes = np.zeros(samples.n_users, np.int64)
-    extents = tally(concatenate([]))
+    extents = extents_of(concatenate([]))
     for step in journal:
         sizes += np.bincount(step.boxes.owner, minlength=samples.n_users)
-        extents = extents.plus(tally(step.boxes))
+        extents = extents.plus(extents_of(step.boxes))
         if step.picks is not None:
             picks += step.picks.members.size
             relaxations += int(step.picks.relaxed.sum())

@@ -17,8 +17,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from shoal.atomic import reason
 from shoal.boxes import Boxes
+from shoal.disk import explained
 from shoal.errors import InputError, UnfinishedError
 from shoal.fold import Step
 from shoal.hiding.matching import Picks
@@ -72,7 +72,7 @@ class FolderJournal:
                 f"Found the checkpoint {folder.name} of an unfinished run:"
                 " add --resume to go on with it, or remove it."
             )
-        with explained():
+        with _explained():
             folder.mkdir(mode=0o700, exist_ok=resume)
         self._lock = _lock(folder)
         try:
@@ -100,7 +100,7 @@ class FolderJournal:
         return True
 
     def _begin(self, identity: dict[str, Any]) -> None:
-        with explained():
+        with _explained():
             for stale in self._folder.glob("step-*.npz"):
                 stale.unlink()
         self._put(_HEADER, json.dumps(identity, sort_keys=True).encode())
@@ -123,7 +123,7 @@ class FolderJournal:
             return Step(int(noted["window"]), picks, Boxes(*(noted[name] for name in Boxes._fields)))
 
     def _put(self, name: str, content: bytes) -> None:
-        with explained():
+        with _explained():
             unfinished = self._folder / f"{name}.part"
             unfinished.write_bytes(content)
             unfinished.replace(self._folder / name)
@@ -137,7 +137,7 @@ class FolderJournal:
         )
         path = self._path(self._length)
         unfinished = path.with_suffix(".part")
-        with explained(), held():
+        with _explained(), held():
             with unfinished.open("wb") as file:
                 np.savez(file, window=np.int64(step.window), **picks, **step.boxes._asdict())
             unfinished.replace(path)
@@ -199,7 +199,7 @@ def was_writing(folder: Path) -> bool:
 
 def _lock(folder: Path) -> int:
     """Hold the folder against a second process; the operating system lets go when this one ends, however it does."""
-    with explained():
+    with _explained():
         descriptor = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         import fcntl
@@ -215,13 +215,5 @@ def _lock(folder: Path) -> int:
     return descriptor
 
 
-@contextlib.contextmanager
-def explained() -> Iterator[None]:
-    """Failures of the disk that holds the checkpoint in our own words."""
-    try:
-        yield
-    except OSError as error:
-        raise UnfinishedError(
-            f"Could not write the checkpoint ({reason(error)}): nothing was published;"
-            " make room or mend that, then go on with --resume."
-        ) from error
+def _explained() -> contextlib.AbstractContextManager[None]:
+    return explained("the checkpoint", "go on with --resume")

@@ -19,7 +19,7 @@ from shoal.naming import NamedBoxes
 from shoal.promise import Grid, Promise
 from shoal.reading import Events, read_published
 from shoal.schema import GEOMETRY
-from shoal.utility import tallied_granularity
+from shoal.utility import granularity_of
 from shoal.writing import key_table, published_batches
 
 
@@ -84,7 +84,7 @@ class Published:
         projection = self.events.projection
         return make_manifest(
             outcome=self.outcome,
-            precision=tallied_granularity(self.outcome.extents, self.events.grid),
+            precision=granularity_of(self.outcome.extents, self.events.grid),
             promise=self.promise,
             grid=self.events.grid,
             crs=None if projection is None else projection.crs,
@@ -97,7 +97,7 @@ class Published:
     def summary(self) -> dict[str, Any]:
         """Exact figures for whoever made the release; unlike the manifest not meant to leave the machine."""
         outcome, intake = self.outcome, self.events.intake
-        precision = describe_granularity(tallied_granularity(outcome.extents, self.events.grid))
+        precision = describe_granularity(granularity_of(outcome.extents, self.events.grid))
         return {
             "format": intake.format,
             "rows": intake.rows_read,

@@ -7,7 +7,6 @@ hold the records one range after the other, are sorted one by one, and each goes
 from __future__ import annotations
 
 import contextlib
-import os
 import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -17,8 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.boxes import Boxes, concatenate
+from shoal.disk import append_private, explained
 from shoal.errors import UnfinishedError
-from shoal.journal import CHANGED, explained
+from shoal.journal import CHANGED
 from shoal.samples import Int32s, Int64s
 
 _BUCKET = 2_000_000  # boxes that are sorted at a time, about: a record is never cut
@@ -126,10 +126,8 @@ class _FileBuckets:
 
     def add(self, number: int, rows: Rows) -> None:
         """Put rows behind those that are in a bucket already."""
-        with explained():
-            descriptor = os.open(self._path(number), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-            with os.fdopen(descriptor, "ab") as file:
-                file.write(rows.tobytes())
+        with _explained(), append_private(self._path(number)) as file:
+            file.write(rows.tobytes())
 
     def take(self, number: int) -> Rows:
         """Take everything out of a bucket."""
@@ -147,10 +145,14 @@ def _opened(folder: Path | None) -> Iterator[_Buckets]:
     if folder is None:
         yield _MemoryBuckets()
         return
-    with explained():
+    with _explained():
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(mode=0o700)
     try:
         yield _FileBuckets(folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _explained() -> contextlib.AbstractContextManager[None]:
+    return explained("the checkpoint", "go on with --resume")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from shoal.boxes import Boxes
+from shoal.extents import Counts, Extents, extents_of
 from shoal.promise import Grid
-from shoal.tally import Counts, Tally, tally
 
 
 class Spread(NamedTuple):
@@ -31,10 +31,10 @@ class Granularity(NamedTuple):
 
 def granularity(boxes: Boxes, grid: Grid) -> Granularity:
     """How precise boxes in memory are."""
-    return tallied_granularity(tally(boxes), grid)
+    return granularity_of(extents_of(boxes), grid)
 
 
-def tallied_granularity(counted: Tally, grid: Grid) -> Granularity:
+def granularity_of(counted: Extents, grid: Grid) -> Granularity:
     """How precise boxes are that were counted part by part."""
     return Granularity(
         space_km=_spread(counted.cells, grid.cell_m / 1000),

@@ -12,7 +12,7 @@ from shoal.evaluate.points import Point
 from shoal.promise import Grid
 from shoal.reading.zones import Zone
 from shoal.samples import Floats, Int64s, Samples
-from shoal.utility import tallied_granularity
+from shoal.utility import granularity_of
 
 WEEK_H = 168
 _HOUR_S = 3_600
@@ -79,7 +79,7 @@ def nothing_left(point: Point, grid: Grid) -> Measured:
 
 def measure(outcome: Outcome, point: Point, grid: Grid) -> Measured:
     """The figures of one release."""
-    found = tallied_granularity(outcome.extents, grid)
+    found = granularity_of(outcome.extents, grid)
     minutes = grid.step_s / 60
     return Measured(
         point.selector,

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from shoal.boxes import Boxes, concatenate
+from shoal.extents import Extents, extents_of
 from shoal.promise import Grid
-from shoal.tally import Tally, tally
-from shoal.utility import Granularity, granularity, tallied_granularity
+from shoal.utility import Granularity, granularity, granularity_of
 
 GRIDS = [Grid(), Grid(33.3, 300), Grid(0.1, 1), Grid(1234.5, 86_400)]
 QUARTERS = (0.25, 0.5, 0.75)
@@ -25,13 +25,13 @@ def some_boxes(rng: np.random.Generator, n: int, slots: int, cells: int) -> Boxe
     return Boxes(np.zeros(n, np.int32), t0, t0 + rng.integers(0, slots, n), x0, x1, y0, y1)
 
 
-def in_parts(rng: np.random.Generator, boxes: Boxes) -> Tally:
-    """The tally of the boxes in a random order, cut at random places; some parts are empty."""
+def in_parts(rng: np.random.Generator, boxes: Boxes) -> Extents:
+    """The extents of the boxes in a random order, cut at random places; some parts are empty."""
     order = rng.permutation(boxes.n_boxes)
     bounds = np.sort(rng.integers(0, boxes.n_boxes + 1, 5)).tolist()
-    gathered = tally(concatenate([]))
+    gathered = extents_of(concatenate([]))
     for begin, end in zip([0, *bounds], [*bounds, boxes.n_boxes], strict=True):
-        gathered = gathered.plus(tally(Boxes._make(column[order[begin:end]] for column in boxes)))
+        gathered = gathered.plus(extents_of(Boxes._make(column[order[begin:end]] for column in boxes)))
     return gathered
 
 
@@ -63,8 +63,8 @@ def test_parts_in_any_order_give_what_all_boxes_give(seed: int) -> None:
         n = int(rng.integers(1, 60))
         slots, cells = int(rng.choice([1, 2, 30, 2**30])), int(rng.choice([1, 3, 500, 2**30]))
         boxes, grid = some_boxes(rng, n, slots, cells), GRIDS[rng.integers(len(GRIDS))]
-        found = tallied_granularity(in_parts(rng, boxes), grid)
-        assert found == granularity(boxes, grid) == tallied_granularity(in_parts(rng, boxes), grid)
+        found = granularity_of(in_parts(rng, boxes), grid)
+        assert found == granularity(boxes, grid) == granularity_of(in_parts(rng, boxes), grid)
         assert_equal(found, by_numpy(boxes, grid))
 
 
@@ -74,7 +74,7 @@ def test_many_boxes() -> None:
         boxes = some_boxes(rng, 100_000, slots, cells)
         counted = in_parts(rng, boxes)
         assert counted.n_boxes == 100_000
-        assert_equal(tallied_granularity(counted, Grid()), by_numpy(boxes, Grid()))
+        assert_equal(granularity_of(counted, Grid()), by_numpy(boxes, Grid()))
 
 
 def test_costs_that_are_too_large_together() -> None:
@@ -84,7 +84,7 @@ def test_costs_that_are_too_large_together() -> None:
     t1 = np.full(n, 2**30 - 1, np.int64)
     boxes = Boxes(np.zeros(n, np.int32), t1 * 0, t1, -ends, ends, -ends, ends)
     assert n * int(boxes.cost()[0]) > 2**63
-    assert tally(boxes).cost == n * 2**30 * (2 * (2**31 + 1))
+    assert extents_of(boxes).cost == n * 2**30 * (2 * (2**31 + 1))
 
 
 def test_one_box() -> None:

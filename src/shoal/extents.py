@@ -49,7 +49,7 @@ class Counts(NamedTuple):
         return float(low + (high - low) * part if part < 0.5 else high - (high - low) * (1 - part))
 
 
-class Tally(NamedTuple):
+class Extents(NamedTuple):
     """How many boxes have which extent in space (cells) and in time (slots), and what all of them cost together."""
 
     cells: Counts
@@ -61,14 +61,14 @@ class Tally(NamedTuple):
         """How many boxes there are."""
         return self.slots.total
 
-    def plus(self, other: Tally) -> Tally:
+    def plus(self, other: Extents) -> Extents:
         """Both together."""
-        return Tally(self.cells.plus(other.cells), self.slots.plus(other.slots), self.cost + other.cost)
+        return Extents(self.cells.plus(other.cells), self.slots.plus(other.slots), self.cost + other.cost)
 
 
-def tally(boxes: Boxes) -> Tally:
+def extents_of(boxes: Boxes) -> Extents:
     """Count the boxes of one part."""
-    return Tally(_counted(boxes.cells()), _counted(boxes.t1 - boxes.t0 + 1), _sum(boxes.cost()))
+    return Extents(_counted(boxes.cells()), _counted(boxes.t1 - boxes.t0 + 1), _sum(boxes.cost()))
 
 
 def _counted(values: Int64s) -> Counts:
