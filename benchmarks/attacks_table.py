@@ -18,7 +18,7 @@ import shoal
 from shoal.auditing.shares import Share
 from shoal.baselines.static_grid import publish_on_grid
 from shoal.boxes import Boxes
-from shoal.naming import NamedBoxes
+from shoal.naming import named_boxes
 from shoal.release import Published
 from shoal.utility import granularity
 from shoal.writing import key_table, published_batches
@@ -49,7 +49,7 @@ class Rival(NamedTuple):
 def audited(title: str, release: Published, boxes: Boxes, events: pa.Table, attacks: int) -> Rival:
     """Audit somebody's boxes, with the key, against the promise of the release."""
     found, promise = release.events, release.promise
-    named = NamedBoxes(boxes)
+    named = named_boxes(boxes)
     step = found.grid.step_s
     audit = shoal.audit(
         events,

@@ -78,7 +78,7 @@ class After(Silent):
         self._call = call
         self._hiding = False
 
-    def stage(self, name: str, total: int | None = None) -> None:
+    def stage(self, name: str, total: int | None = None) -> None:  # noqa: ARG002
         self._hiding = name == "hiding"
 
     def advance(self) -> None:

@@ -105,10 +105,14 @@ def test_no_small_count_of_any_kind(k: int) -> None:
     made = shoal.anonymize(sparse(31, 0, 3), k=k, tau="30min", epsilon="30min")
     manifests = set()
     for small in range(1, k):
-        outcome = made.outcome._replace(
-            recordless_users=small, recordless_samples=small, suppressed_samples=0, relaxations=small
+        outcome = replace(
+            made.outcome,
+            recordless_users=small,
+            recordless_samples=small,
+            suppressed_samples=0,
+            relaxations=small,
         )
-        outcome = outcome._replace(n_users=outcome.n_users + small, n_samples=outcome.n_samples + small)
+        outcome = replace(outcome, n_users=outcome.n_users + small, n_samples=outcome.n_samples + small)
         intake = replace(made.events.intake, dropped={"missing time": small})
         manifest = replace(made, outcome=outcome, events=replace(made.events, intake=intake)).manifest
         assert_safe(manifest, {"records": 31, "boxes": made.outcome.boxes.n_boxes}, k)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -16,8 +17,9 @@ import pytest
 import shoal
 from command import CANARY, anonymize, audit, boxes_in, in_metres, left_in, write
 from shoal.anonymizing import anonymize_samples
-from shoal.boxes import Boxes
+from shoal.boxes import Boxes, BoxSource, concatenate
 from shoal.errors import UnfinishedError
+from shoal.extents import extents_of
 from shoal.naming import NamedBoxes
 from shoal.writing import SUFFIXES, write_published
 
@@ -109,7 +111,9 @@ def decide_wrongly(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
 
     def faulty(*arguments: Any, **options: Any) -> Any:
         outcome = anonymize_samples(*arguments, **options)
-        return outcome._replace(boxes=fault(outcome.boxes))
+        boxes = fault(outcome.boxes)
+        sizes = np.bincount(boxes.owner, minlength=outcome.n_users)
+        return replace(outcome, source=BoxSource(lambda: [boxes]), sizes=sizes, extents=extents_of(boxes))
 
     monkeypatch.setattr("shoal.api.anonymize_samples", faulty)
 
@@ -118,9 +122,9 @@ def write_wrongly(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
     """The decision is right, but something else is written."""
 
     def faulty(file: IO[bytes], suffix: str, named: NamedBoxes, *others: Any) -> None:
-        changed = copy.copy(named)
-        lines = fault(named.boxes._replace(owner=named.record.astype(np.int32)))
-        changed.record, changed.boxes = lines.owner.astype(np.int64), lines
+        changed: Any = copy.copy(named)
+        lines = fault(concatenate(named.pieces(1000)))
+        changed.pieces = lambda *_: iter([lines])
         write_published(file, suffix, changed, *others)
 
     monkeypatch.setattr("shoal.outputs.write_published", faulty)

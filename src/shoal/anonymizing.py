@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import time
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from shoal.blocks import Workers
-from shoal.boxes import Boxes, concatenate
+from shoal.boxes import Boxes, BoxSource, concatenate
 from shoal.engine import Engine
 from shoal.epochs import EpochSlice, Timeline
 from shoal.errors import InputError, NothingLeftError
+from shoal.extents import Extents, extents_of
 from shoal.fold import Fold, Selector, Settings
 from shoal.hiding.matching import Picks
 from shoal.hiding.neighbours import nearest_costs
@@ -21,17 +23,20 @@ from shoal.hiding.window import LiveEpoch, arrange
 from shoal.journal import Journal, MemoryJournal
 from shoal.progress import Progress, Silent
 from shoal.promise import MOST_SLOTS, Promise
-from shoal.samples import Bools, Floats, Samples, samples_from_columns
+from shoal.samples import Bools, Floats, Int64s, Samples, samples_from_columns
 
 
-class Outcome(NamedTuple):
-    """What was made of the samples: the boxes, each owner's together and by time, and what it took.
+@dataclass(frozen=True)
+class Outcome:
+    """What was made of the samples: where the boxes are, how many every user has, how large they are, what it took.
 
     relaxations counts members that served an owner again although the reuse rule forbids it, picks how many members
     served in all.
     """
 
-    boxes: Boxes
+    source: BoxSource
+    sizes: Int64s
+    extents: Extents
     n_samples: int
     n_users: int
     suppressed_samples: int
@@ -40,6 +45,16 @@ class Outcome(NamedTuple):
     picks: int
     relaxations: int
     seconds: float
+
+    @cached_property
+    def boxes(self) -> Boxes:
+        """All boxes in memory, each owner's together and by time."""
+        return concatenate(self.source).by_owner()
+
+    @property
+    def n_boxes(self) -> int:
+        """Boxes in all records."""
+        return self.extents.n_boxes
 
     @property
     def n_records(self) -> int:
@@ -173,14 +188,20 @@ def _hiding_cost(
 
 
 def _outcome(samples: Samples, presence: Presence, journal: Journal, seconds: float) -> Outcome:
-    picks, relaxations, parts = 0, 0, []
+    """What can be told of the boxes, gathered step by step; the boxes themselves stay in the journal."""
+    picks, relaxations = 0, 0
+    sizes = np.zeros(samples.n_users, np.int64)
+    extents = extents_of(concatenate([]))
     for step in journal:
-        parts.append(step.boxes)
+        sizes += np.bincount(step.boxes.owner, minlength=samples.n_users)
+        extents = extents.plus(extents_of(step.boxes))
         if step.picks is not None:
             picks += step.picks.members.size
             relaxations += int(step.picks.relaxed.sum())
     return Outcome(
-        boxes=concatenate(parts).by_owner(),
+        source=BoxSource(lambda: (step.boxes for step in journal)),
+        sizes=sizes,
+        extents=extents,
         n_samples=len(samples),
         n_users=samples.n_users,
         suppressed_samples=presence.suppressed_samples,

@@ -44,7 +44,7 @@ from shoal.reading import (
     read_published,
 )
 from shoal.reading.zones import Zone
-from shoal.release import Published
+from shoal.release import Published, move_to_file
 from shoal.verifying import verify_release
 from shoal.writing import is_map
 
@@ -150,6 +150,7 @@ def anonymize(
             progress.stage("writing")
             journal.note_writing()
             _write(outputs, published, check)
+            move_to_file(published, outputs.published)
             if not journal.remove():
                 published.summary["warnings"].append(
                     f"{outputs.checkpoint.name} could not be removed whole and holds secrets: remove it."
@@ -293,6 +294,7 @@ def _write(outputs: Outputs, published: Published, check: Callable[[object], Non
         manifest=published.manifest,
         summary=published.summary,
         check=check,
+        spill=outputs.spill,
     )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -40,6 +41,19 @@ class Boxes(NamedTuple):
         """The same boxes, each owner's together and by time."""
         order = np.lexsort((self.t0, self.owner))
         return Boxes._make(column[order] for column in self)
+
+
+@dataclass
+class BoxSource:
+    """Where the boxes of a release are: ``read`` gives them part by part, as often as one likes.
+
+    They move once they are published, from the steps that made them to the published file; then ``read`` is another.
+    """
+
+    read: Callable[[], Iterable[Boxes]]
+
+    def __iter__(self) -> Iterator[Boxes]:
+        return iter(self.read())
 
 
 def concatenate(parts: Iterable[Boxes]) -> Boxes:

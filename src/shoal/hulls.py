@@ -16,6 +16,7 @@ _DECIMALS = 6  # of a degree: about 0.1 m
 _ROUNDING = 1e-9  # degrees by which the projection's own arithmetic may err, amply
 _WIDE_M = 200_000.0  # edges of boxes wider than this are looked at in more than one piece
 _PIECES = 32
+_BOXES_AT_A_TIME = 1 << 15  # hundreds of points around each must find room
 
 
 class Hulls(NamedTuple):
@@ -32,7 +33,26 @@ def in_degrees(boxes: Hulls, projection: Plane) -> Hulls:
 
     Boxes across the antimeridian span all longitudes, those around a pole reach up to it as well.
     """
-    distinct, place = np.unique(np.stack(boxes, axis=1), axis=0, return_inverse=True)
+    distinct, place = _distinct(boxes)
+    pieces = range(0, len(distinct), _BOXES_AT_A_TIME)
+    bounds = [_bounds(distinct[begin : begin + _BOXES_AT_A_TIME], projection) for begin in pieces]
+    hulls = np.concatenate([np.empty((4, 0)), *bounds], axis=1)
+    return Hulls(*(bound[place] for bound in hulls))
+
+
+def _distinct(boxes: Hulls) -> tuple[Floats, npt.NDArray[np.int64]]:
+    """Boxes that differ, one a line, and the line of every box: several times quicker than numpy's unique lines."""
+    order = np.lexsort(boxes)
+    lines = np.stack([bound[order] for bound in boxes], axis=1)
+    differs = np.ones(len(lines), np.bool_)
+    differs[1:] = (lines[1:] != lines[:-1]).any(axis=1)
+    place = np.empty(len(lines), np.int64)
+    place[order] = np.cumsum(differs) - 1
+    return lines[differs], place
+
+
+def _bounds(distinct: Floats, projection: Plane) -> Floats:
+    """Lowest and highest longitude, then latitude, of boxes that are given one a line."""
     x0, x1, y0, y1 = distinct.T
     bounds = np.empty((4, len(distinct)))
     wide = np.maximum(x1 - x0, y1 - y0) > _WIDE_M
@@ -49,8 +69,7 @@ def in_degrees(boxes: Hulls, projection: Plane) -> Hulls:
         bound[around_pole] = latitude
         everywhere |= around_pole
     lon_min[everywhere], lon_max[everywhere] = -180.0, 180.0
-    hulls = (lon_min, lon_max, np.maximum(lat_min, -90.0), np.minimum(lat_max, 90.0))
-    return Hulls(*(bound[place.reshape(-1)] for bound in hulls))
+    return np.stack([lon_min, lon_max, np.maximum(lat_min, -90.0), np.minimum(lat_max, 90.0)])
 
 
 def _around(boxes: Floats, pieces: int) -> tuple[Floats, Floats]:

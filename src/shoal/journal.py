@@ -17,14 +17,15 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from shoal.atomic import reason
 from shoal.boxes import Boxes
+from shoal.disk import explained
 from shoal.errors import InputError, UnfinishedError
 from shoal.fold import Step
 from shoal.hiding.matching import Picks
 from shoal.interrupts import held
 
 _HEADER, _LOCK, _WRITING = "run.json", "lock", "writing"
+CHANGED = "Files of the checkpoint were changed or removed while they were in use: begin again."
 _TORN = (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile, zlib.error)
 
 
@@ -143,7 +144,13 @@ class FolderJournal:
             self._length += 1
 
     def __iter__(self) -> Iterator[Step]:
-        return (self._load(number) for number in range(self._length))
+        return (self._kept(number) for number in range(self._length))
+
+    def _kept(self, number: int) -> Step:
+        try:
+            return self._load(number)
+        except _TORN:
+            raise UnfinishedError(CHANGED) from None
 
     def __len__(self) -> int:
         return self._length
@@ -208,13 +215,5 @@ def _lock(folder: Path) -> int:
     return descriptor
 
 
-@contextlib.contextmanager
-def _explained() -> Iterator[None]:
-    """Failures of the disk in our own words."""
-    try:
-        yield
-    except OSError as error:
-        raise UnfinishedError(
-            f"Could not write the checkpoint ({reason(error)}): nothing was published;"
-            " make room or mend that, then go on with --resume."
-        ) from error
+def _explained() -> contextlib.AbstractContextManager[None]:
+    return explained("the checkpoint", "go on with --resume")

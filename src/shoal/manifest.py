@@ -104,7 +104,7 @@ def make_manifest(
         },
         "counts": {
             "records": outcome.n_records,
-            "boxes": outcome.boxes.n_boxes,
+            "boxes": outcome.n_boxes,
             "rows_dropped": {
                 reason: public_count(rows, k) for reason, rows in sorted(intake.dropped.items())
             },

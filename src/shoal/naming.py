@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from shoal.boxes import Boxes
-from shoal.samples import Int32s
+from shoal.samples import Int32s, Int64s
+from shoal.sorting import cut, in_order
 
 _BYTES = 8
 
@@ -16,20 +19,32 @@ _BYTES = 8
 class NamedBoxes:
     """Boxes in the order of publication: records by their random names, each record's boxes by time.
 
-    ``name[i]`` belongs to ``owner[i]``; names increase, so the order of records is as random as they are.
+    ``name[i]`` belongs to ``owner[i]``; names increase, so the order of records is as random as they are. The boxes
+    stay where they are, in ``parts`` that can be read again and again, until somebody asks for them.
     """
 
-    def __init__(self, boxes: Boxes) -> None:
-        self.owner: Int32s = np.unique(boxes.owner)
-        names = _fresh_names(len(self.owner))
+    def __init__(self, parts: Iterable[Boxes], sizes: Int64s) -> None:
+        """``sizes[i]`` is how many boxes user i has; those with none get no name."""
+        owner = np.flatnonzero(sizes).astype(np.int32)
+        names = _fresh_names(len(owner))
         order = np.argsort(names)
-        self.owner, self.name = self.owner[order], names[order]
-        rank = np.empty(int(boxes.owner.max(initial=-1)) + 1, np.int64)
-        rank[self.owner] = np.arange(len(self.owner))
-        self.record = rank[boxes.owner]
-        line = np.lexsort((boxes.t0, self.record))
-        self.record = self.record[line]
-        self.boxes = Boxes._make(column[line] for column in boxes)
+        self.owner: Int32s = owner[order]
+        self.name: npt.NDArray[np.str_] = names[order]
+        self._parts, self._sizes = parts, sizes
+
+    def pieces(self, most: int, spill: Path | None = None) -> Iterator[Boxes]:
+        """The boxes in order, ``most`` at a time; their owner is the number of the record here.
+
+        They are sorted in files in the folder ``spill``, or in memory without one.
+        """
+        record = np.full(len(self._sizes), -1, np.int32)
+        record[self.owner] = np.arange(len(self.owner), dtype=np.int32)
+        return cut(in_order(self._parts, record, self._sizes[self.owner], spill), most)
+
+
+def named_boxes(boxes: Boxes) -> NamedBoxes:
+    """Boxes in memory under fresh names."""
+    return NamedBoxes([boxes], np.bincount(boxes.owner))
 
 
 def _fresh_names(n: int) -> npt.NDArray[np.str_]:

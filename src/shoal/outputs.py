@@ -43,6 +43,11 @@ class Outputs(NamedTuple):
         return checkpoint_folder(self.published)
 
     @property
+    def spill(self) -> Path:
+        """Where boxes are put in order, out of memory."""
+        return self.checkpoint / "sorting"
+
+    @property
     def files(self) -> list[Path]:
         """Everything that appears in the end."""
         wanted = (self.published, self.manifest, self.key, self.summary)
@@ -162,10 +167,12 @@ def write_outputs(
     manifest: dict[str, Any],
     summary: dict[str, Any],
     check: Callable[[object], None] | None = None,
+    spill: Path | None = None,
 ) -> None:
     """Put all files of a release in place, or none; the published one last, after ``check`` was shown it.
 
-    What the check finds may still enter the manifest and the summary.
+    What the check finds may still enter the manifest and the summary. The boxes are put in order in files in the
+    folder ``spill``, or in memory without one.
     """
     notes = {name: manifest[name] for name in ("format", "promise", "grid")}
     with AtomicFiles(then="go on with --resume") as files:
@@ -173,7 +180,7 @@ def write_outputs(
             with files.open(outputs.key, mode=0o600) as file:
                 _write_rows(key_table(named, users), outputs.key, file)
         with files.open(outputs.published) as file:
-            write_published(file, suffix_of(outputs.published), named, grid, projection, notes)
+            write_published(file, suffix_of(outputs.published), named, grid, projection, notes, spill)
         if check is not None:
             check(files.waiting(outputs.published))
         if outputs.summary is not None:

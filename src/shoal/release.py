@@ -1,28 +1,31 @@
-"""A release in memory."""
+"""A release: its boxes are read from where they are, the steps that made them or the published file."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from shoal.anonymizing import Outcome
+from shoal.boxes import Boxes
 from shoal.errors import InputError
 from shoal.fold import Settings
 from shoal.manifest import describe_granularity, make_manifest
 from shoal.naming import NamedBoxes
-from shoal.promise import Promise
-from shoal.reading import Events
+from shoal.promise import Grid, Promise
+from shoal.reading import Events, read_published
 from shoal.schema import GEOMETRY
-from shoal.utility import granularity
+from shoal.utility import granularity_of
 from shoal.writing import key_table, published_batches
 
 
 @dataclass(frozen=True)
 class Published:
-    """A release in memory: the table, who is who (secret), what may be told about it, and a summary for its maker."""
+    """A release: the table, who is who (secret), what may be told about it, and a summary for its maker."""
 
     events: Events
     outcome: Outcome
@@ -33,7 +36,7 @@ class Published:
     @cached_property
     def named(self) -> NamedBoxes:
         """The boxes under fresh random names."""
-        return NamedBoxes(self.outcome.boxes)
+        return NamedBoxes(self.outcome.source, self.outcome.sizes)
 
     def to_arrow(self) -> pa.Table:
         """The published table; whatever reads Arrow takes a release as it is, ``polars.DataFrame`` for one."""
@@ -81,7 +84,7 @@ class Published:
         projection = self.events.projection
         return make_manifest(
             outcome=self.outcome,
-            precision=granularity(self.outcome.boxes, self.events.grid),
+            precision=granularity_of(self.outcome.extents, self.events.grid),
             promise=self.promise,
             grid=self.events.grid,
             crs=None if projection is None else projection.crs,
@@ -94,7 +97,7 @@ class Published:
     def summary(self) -> dict[str, Any]:
         """Exact figures for whoever made the release; unlike the manifest not meant to leave the machine."""
         outcome, intake = self.outcome, self.events.intake
-        precision = describe_granularity(granularity(outcome.boxes, self.events.grid))
+        precision = describe_granularity(granularity_of(outcome.extents, self.events.grid))
         return {
             "format": intake.format,
             "rows": intake.rows_read,
@@ -106,7 +109,7 @@ class Published:
             "users": outcome.n_users,
             "samples": outcome.n_samples,
             "records": outcome.n_records,
-            "boxes": outcome.boxes.n_boxes,
+            "boxes": outcome.n_boxes,
             "suppressed_samples": outcome.n_suppressed,
             "suppressed_share": outcome.n_suppressed / outcome.n_samples,
             "suppressed_rare_presence": outcome.suppressed_samples,
@@ -126,3 +129,18 @@ class Published:
             "seed": self.settings.seed,
             "shard_size": self.settings.shard_size,
         }
+
+
+def move_to_file(release: Published, path: Path) -> None:
+    """From now on the boxes of a release are read from the file to which it was written."""
+    place = path.absolute()
+    release.outcome.source.read = lambda: [_read_back(place, release.named, release.events.grid)]
+
+
+def _read_back(path: Path, named: NamedBoxes, grid: Grid) -> Boxes:
+    table = read_published(path, grid=grid)
+    if not np.array_equal(table.names, named.name.astype(object)):
+        raise InputError(
+            f"{path.name} is no longer the file to which this release was written: publish to another name."
+        )
+    return table.boxes._replace(owner=named.owner[table.boxes.owner])

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from shoal.boxes import Boxes
+from shoal.extents import Counts, Extents, extents_of
 from shoal.promise import Grid
-from shoal.samples import Floats
 
 
 class Spread(NamedTuple):
@@ -32,15 +30,19 @@ class Granularity(NamedTuple):
 
 
 def granularity(boxes: Boxes, grid: Grid) -> Granularity:
-    """How precise boxes are."""
-    slots = boxes.t1 - boxes.t0 + 1
+    """How precise boxes in memory are."""
+    return granularity_of(extents_of(boxes), grid)
+
+
+def granularity_of(counted: Extents, grid: Grid) -> Granularity:
+    """How precise boxes are that were counted part by part."""
     return Granularity(
-        space_km=_spread(boxes.cells() * np.float64(grid.cell_m / 1000)),
-        time_minutes=_spread(slots * np.float64(grid.step_s / 60)),
-        cost_per_box=float(boxes.cost().mean()),
+        space_km=_spread(counted.cells, grid.cell_m / 1000),
+        time_minutes=_spread(counted.slots, grid.step_s / 60),
+        cost_per_box=counted.cost / counted.n_boxes,
     )
 
 
-def _spread(values: Floats) -> Spread:
-    q25, median, q75 = np.quantile(values, (0.25, 0.5, 0.75)).tolist()
-    return Spread(float(values.mean()), q25, median, q75)
+def _spread(counts: Counts, unit: float) -> Spread:
+    q25, median, q75 = (counts.quantile(share, unit) for share in (0.25, 0.5, 0.75))
+    return Spread(counts.mean() * unit, q25, median, q75)

@@ -13,13 +13,13 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet
 
-from shoal.boxes import Boxes
 from shoal.errors import InputError
 from shoal.features import feature_collection
 from shoal.hulls import Hulls, as_polygons, in_degrees
 from shoal.naming import NamedBoxes
 from shoal.promise import Grid
 from shoal.reading.projection import Plane
+from shoal.samples import Int32s
 from shoal.schema import (
     GEOMETRY,
     KEY_SCHEMA,
@@ -57,20 +57,23 @@ def is_map(path: Path) -> bool:
 
 
 def published_batches(
-    named: NamedBoxes, grid: Grid, projection: Plane | None, *, geometry: bool = False
+    named: NamedBoxes,
+    grid: Grid,
+    projection: Plane | None,
+    *,
+    geometry: bool = False,
+    spill: Path | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """The published table, piece by piece; ``geometry`` adds a column of polygons."""
+    """The published table, piece by piece; ``geometry`` adds a column of polygons.
+
+    The boxes are put in order in files in the folder ``spill``, or in memory without one.
+    """
     schema = full_schema(projection, geometry=geometry)
-    names = pa.array(
-        named.name.tolist(), pa.string()
-    )  # a list, since Arrow cuts long arrays of texts in pieces
-    for begin in range(0, max(len(named.record), 1), _ROWS_AT_A_TIME):
-        piece = slice(begin, begin + _ROWS_AT_A_TIME)
-        boxes = Boxes._make(column[piece] for column in named.boxes)
+    for boxes in named.pieces(_ROWS_AT_A_TIME, spill):
         edges = (boxes.x0, boxes.x1 + np.int64(1), boxes.y0, boxes.y1 + np.int64(1))
         metres = Hulls._make(edge * np.float64(grid.cell_m) for edge in edges)
         columns: dict[str, Any] = {
-            RECORD: names.take(pa.array(named.record[piece])),
+            RECORD: _names(named, boxes.owner),
             T_START: boxes.t0 * (1000 * grid.step_s),
             T_END: (boxes.t1 + 1) * (1000 * grid.step_s),
             **dict(zip((X_MIN, X_MAX, Y_MIN, Y_MAX), metres, strict=True)),
@@ -83,6 +86,14 @@ def published_batches(
             columns[GEOMETRY] = as_polygons(hulls)
         arrays = [pa.array(columns[field.name], type=field.type) for field in schema]
         yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _names(named: NamedBoxes, record: Int32s) -> pa.Array:
+    """The names of records given by number, in increasing order."""
+    first, last = (int(record[0]), int(record[-1])) if len(record) else (0, -1)
+    # A list, since Arrow cuts long arrays of texts in pieces.
+    names = pa.array(named.name[first : last + 1].tolist(), pa.string())
+    return names.take(pa.array(record - first))
 
 
 def full_schema(projection: Plane | None, *, geometry: bool) -> pa.Schema:
@@ -104,10 +115,11 @@ def write_published(
     grid: Grid,
     projection: Plane | None,
     notes: dict[str, Any],
+    spill: Path | None = None,
 ) -> None:
     """Write the published table in the format that the suffix names; ``notes`` go into Parquet's metadata."""
     geometry = suffix == ".geoparquet"
-    batches = published_batches(named, grid, projection, geometry=geometry)
+    batches = published_batches(named, grid, projection, geometry=geometry, spill=spill)
     schema = full_schema(projection, geometry=geometry)
     if suffix.startswith((".csv", ".geojson")):
         sink = pa.CompressedOutputStream(file, "gzip") if suffix.endswith(".gz") else pa.PythonFile(file)

@@ -15,7 +15,7 @@ from oracles.casual_worlds import random_world
 from oracles.merge import inside
 from shoal.baselines import W4M, Anonymized, Glove, KMerge, Limits, Method, Static
 from shoal.errors import InputError, ParameterError
-from shoal.naming import NamedBoxes
+from shoal.naming import named_boxes
 from shoal.promise import Grid
 from shoal.reading import read_events
 from shoal.samples import Samples
@@ -184,7 +184,7 @@ def test_an_audit_agrees_on_who_is_hidden(method: Method, kept: bool) -> None:
     """Held to k among whole trajectories: merges keep it; W4M moves samples away, a grid leaves people alone."""
     city = shoal.make_city(60)
     events = read_events(city, grid=Grid())
-    named = NamedBoxes(method(events.samples, 3).boxes)
+    named = named_boxes(method(events.samples, 3).boxes)
     audit = shoal.audit(
         city, pa.Table.from_batches(published_batches(named, events.grid, events.projection)), k=3, whole=True,
         cell="100m", step="1min", crs=events.projection.crs, key=key_table(named, events.samples.users), attacks=20,

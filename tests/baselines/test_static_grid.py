@@ -9,7 +9,7 @@ import shoal
 from engine import as_samples
 from shoal.auditing.records import pseudonymized
 from shoal.baselines.static_grid import publish_on_grid
-from shoal.naming import NamedBoxes
+from shoal.naming import named_boxes
 from shoal.promise import Grid
 from shoal.reading import read_events
 from shoal.writing import key_table, published_batches
@@ -40,7 +40,7 @@ def test_samples_in_one_part_share_a_box() -> None:
 def test_an_audit_breaks_it() -> None:
     events = read_events(shoal.make_city(300), grid=Grid())
     boxes = publish_on_grid(events.samples, cells=20, slots=30)
-    named = NamedBoxes(boxes)
+    named = named_boxes(boxes)
     table = pa.Table.from_batches(published_batches(named, events.grid, events.projection))
     found = shoal.audit(
         shoal.make_city(300), table, k=2, tau="30min", epsilon="30min", cell="100m", step="1min",

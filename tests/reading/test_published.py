@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from reading.refusals import refusal
 from shoal.boxes import Boxes
 from shoal.errors import InputError
-from shoal.naming import NamedBoxes
+from shoal.naming import NamedBoxes, named_boxes
 from shoal.promise import Grid
 from shoal.reading import Projection, PublishedTable, read_published
 from shoal.writing import SUFFIXES, is_map, published_batches, write_published
@@ -69,9 +69,10 @@ def assert_equal(table: PublishedTable, named: NamedBoxes, grid: Grid) -> None:
     """The table holds the boxes, sorted, in the types that the engine uses."""
     assert table.grid == grid
     assert table.names.tolist() == sorted(set(named.name.tolist()))
-    expected = records_of(named.name[named.record], named.boxes)
+    (boxes,) = named.pieces(10**6)
+    expected = records_of(named.name[boxes.owner], boxes)
     assert records_of(table.names[table.boxes.owner], table.boxes) == expected
-    assert [column.dtype for column in table.boxes] == [column.dtype for column in named.boxes]
+    assert [column.dtype for column in table.boxes] == [column.dtype for column in boxes]
     order = np.lexsort((table.boxes.t0, table.boxes.owner))
     assert (order == np.arange(table.boxes.n_boxes)).all()
 
@@ -79,7 +80,7 @@ def assert_equal(table: PublishedTable, named: NamedBoxes, grid: Grid) -> None:
 @pytest.mark.parametrize("grid", GRIDS, ids=lambda grid: f"{grid.cell_m}m-{grid.step_s}s")
 @pytest.mark.parametrize("suffix", [*SUFFIXES, ".CSV.GZ", ".GeoParquet", ".GeoJSON.gz"])
 def test_files_come_back(tmp_path: Path, suffix: str, grid: Grid) -> None:
-    named = NamedBoxes(some_boxes(np.random.default_rng(len(suffix)), 300))
+    named = named_boxes(some_boxes(np.random.default_rng(len(suffix)), 300))
     path = write(tmp_path / f"out{suffix}", named, grid)
     table = read_published(path)
     assert_equal(table, named, grid)
@@ -96,7 +97,7 @@ def in_memory(named: NamedBoxes, grid: Grid) -> pa.Table:
 @given(st.integers(0, 2**32), st.integers(1, 60), st.floats(0.001, 5000), st.integers(1, 100_000))
 def test_any_grid_comes_back(seed: int, n: int, cell_m: float, step_s: int) -> None:
     grid = Grid(cell_m, step_s)
-    named = NamedBoxes(some_boxes(np.random.default_rng(seed), n))
+    named = named_boxes(some_boxes(np.random.default_rng(seed), n))
     assert_equal(read_published(in_memory(named, grid), grid=grid), named, grid)
 
 
@@ -105,16 +106,17 @@ def test_a_million_boxes_come_back(tmp_path: Path) -> None:
     rng, n = np.random.default_rng(0), 1_100_000
     t0, place = rng.integers(0, 10_000, n), rng.integers(-500, 500, n).astype(np.int32)
     boxes = Boxes(rng.integers(0, 9000, n).astype(np.int32), t0, t0 + 5, place, place, place, place)
-    named = NamedBoxes(boxes)
+    named = named_boxes(boxes)
     table = read_published(write(tmp_path / "out.parquet", named, Grid()))
-    for column, expected in zip(table.boxes[1:], named.boxes[1:], strict=True):
+    (in_order,) = named.pieces(n)
+    for column, expected in zip(table.boxes[1:], in_order[1:], strict=True):
         assert (column == expected).all()
-    assert (table.names[table.boxes.owner] == named.name[named.record]).all()
+    assert (table.names[table.boxes.owner] == named.name[in_order.owner]).all()
 
 
 def test_tables_in_memory_come_back(tmp_path: Path) -> None:
     grid = Grid(50.0, 300)
-    named = NamedBoxes(some_boxes(np.random.default_rng(3), 50))
+    named = named_boxes(some_boxes(np.random.default_rng(3), 50))
     arrow = pq.read_table(write(tmp_path / "out.parquet", named, grid, manifest=False))
     assert_equal(read_published(arrow), named, grid)  # its metadata tell the grid
     assert_equal(read_published(pa.RecordBatchReader.from_stream(arrow)), named, grid)
@@ -133,7 +135,7 @@ def test_tables_in_memory_come_back(tmp_path: Path) -> None:
 
 def test_shuffled_rows_and_other_columns_do_not_matter() -> None:
     grid = Grid(10.0, 60)
-    named = NamedBoxes(some_boxes(np.random.default_rng(4), 400))
+    named = named_boxes(some_boxes(np.random.default_rng(4), 400))
     table = in_memory(named, grid)
     shuffled = table.take(np.random.default_rng(5).permutation(len(table)))
     with_more = shuffled.add_column(0, "note", [["canary"] * 400]).append_column("note", [[{"a": 1}] * 400])

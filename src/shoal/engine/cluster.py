@@ -164,7 +164,8 @@ def attempt(content: bytes) -> bytes:
     """Do a task on a worker, and tell how long that took; its faults are answers, apart from those of the cluster."""
     began = time.monotonic()
     call, task, expected = pickle.loads(content)
-    kind, answer = "other versions", versions()
+    kind: str = "other versions"
+    answer: Any = versions()
     if answer == expected:
         try:
             kind, answer = "result", call(task)

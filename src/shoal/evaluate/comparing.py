@@ -23,7 +23,7 @@ from shoal.promise import Grid, Promise
 from shoal.reading import read_events
 from shoal.reading.filters import Filters
 from shoal.samples import Samples
-from shoal.utility import granularity
+from shoal.utility import granularity_of
 
 KS = (2, 5, 8)
 TUPLES, WHOLE = "tuples", "whole"
@@ -204,7 +204,7 @@ def _ours(samples: Samples, k: int, grid: Grid, seed: int) -> Compared:
     prepare(settings)
     with Workers(1) as alone:
         outcome = anonymize_samples(samples, Promise(k, None, None), settings, alone)
-    spread = granularity(outcome.boxes, grid)
+    spread = granularity_of(outcome.extents, grid)
     return Compared(
         WHOLE,
         OURS,

@@ -12,7 +12,7 @@ from shoal.evaluate.points import Point
 from shoal.promise import Grid
 from shoal.reading.zones import Zone
 from shoal.samples import Floats, Int64s, Samples
-from shoal.utility import granularity
+from shoal.utility import granularity_of
 
 WEEK_H = 168
 _HOUR_S = 3_600
@@ -79,14 +79,14 @@ def nothing_left(point: Point, grid: Grid) -> Measured:
 
 def measure(outcome: Outcome, point: Point, grid: Grid) -> Measured:
     """The figures of one release."""
-    found = granularity(outcome.boxes, grid)
+    found = granularity_of(outcome.extents, grid)
     minutes = grid.step_s / 60
     return Measured(
         point.selector,
         point.k,
         point.tau * minutes,
         point.epsilon * minutes,
-        outcome.boxes.n_boxes,
+        outcome.n_boxes,
         outcome.n_suppressed / outcome.n_samples,
         *found.space_km,
         *found.time_minutes,
