@@ -46,8 +46,8 @@ def test_arguments_of_anonymize() -> None:
     assert arguments == [
         "events", "k", "tau", "epsilon", "whole", "cell", "step", "space_weight", "selector", "reuse", "repair",
         "columns", "sites", "format", "timezone", "start", "end", "exclude_users", "bbox", "min_days_active",
-        "resample", "strict", "seed", "workers", "output", "key_out", "summary_out", "force", "resume",
-        "verify", "progress",
+        "resample", "strict", "seed", "shard_size", "workers", "engine", "cluster", "output", "key_out",
+        "summary_out", "force", "resume", "verify", "progress",
     ]  # fmt: skip
 
 
