@@ -17,9 +17,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from shoal.atomic import reason
 from shoal.boxes import Boxes
-from shoal.errors import InputError, UnfinishedError
+from shoal.disk import explained
+from shoal.errors import InputError
 from shoal.fold import Step
 from shoal.hiding.matching import Picks
 from shoal.interrupts import held
@@ -208,13 +208,5 @@ def _lock(folder: Path) -> int:
     return descriptor
 
 
-@contextlib.contextmanager
-def _explained() -> Iterator[None]:
-    """Failures of the disk in our own words."""
-    try:
-        yield
-    except OSError as error:
-        raise UnfinishedError(
-            f"Could not write the checkpoint ({reason(error)}): nothing was published;"
-            " make room or mend that, then go on with --resume."
-        ) from error
+def _explained() -> contextlib.AbstractContextManager[None]:
+    return explained("the checkpoint", "go on with --resume")

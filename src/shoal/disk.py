@@ -1,0 +1,29 @@
+"""Files that hold raw data: readable by their owner only, and failures of the disk in our own words."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from shoal.atomic import reason
+from shoal.errors import UnfinishedError
+
+
+@contextlib.contextmanager
+def explained(what: str, then: str) -> Iterator[None]:
+    """Say ``what`` could not be written, and what to do ``then``, once the cause is mended."""
+    try:
+        yield
+    except OSError as error:
+        raise UnfinishedError(
+            f"Could not write {what} ({reason(error)}): nothing was published;"
+            f" make room or mend that, then {then}."
+        ) from error
+
+
+def append_private(path: Path) -> IO[bytes]:
+    """A file to write at the end of, made for its owner only where there is none."""
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab")
