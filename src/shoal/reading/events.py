@@ -109,19 +109,12 @@ def read_events(
     users = Users()
     rejected = Rejected()
     digestion = partial(digest, zone=zone, locate=locate, users=users)
-    table_batches = _digested(table, roles, digestion, rejected, max(1, threads or os.cpu_count() or 1))
+    digested = _digested(table, roles, digestion, rejected, max(1, threads or os.cpu_count() or 1))
     with open_piles(spill) as piles:
-        batches = Shelf(piles)
-        vote = UnitVote()
-        for batch in table_batches:
-            if batch.numeric is not None:
-                vote.add(batch.when[batch.numeric])
-            batches.append(batch)
-        pa.default_memory_pool().release_unused()
-
+        batches, per_second = _put_aside(digested, Shelf(piles))
         roll = Roll.call(users.names, excluded)
         for batch in batches:
-            settle_times(batch, vote.per_second, period)
+            settle_times(batch, per_second, period)
             roll.settle(batch)
             if filters.bbox is not None:
                 keep_inside(batch, filters.bbox)
@@ -205,3 +198,14 @@ def _digested(
         finally:
             for future in waiting:
                 future.cancel()
+
+
+def _put_aside(digested: Iterable[Batch], batches: Shelf) -> tuple[Shelf, int]:
+    """All batches as they come, and how many units of numeric times make a second."""
+    vote = UnitVote()
+    for batch in digested:
+        if batch.numeric is not None:
+            vote.add(batch.when[batch.numeric])
+        batches.append(batch)
+    pa.default_memory_pool().release_unused()
+    return batches, vote.per_second
