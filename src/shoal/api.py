@@ -132,7 +132,7 @@ def anonymize(
         for_map=outputs is not None and is_map(outputs.published),
         threads=n_workers,
     )
-    check_population(found.samples.n_users, k)
+    check_population(found.archive.n_users, k)
     progress.stage("loading the engine (compiles it once)")
     prepare(settings)
     identity = _identity(found, promise, settings)
@@ -320,7 +320,7 @@ def _paths(*inputs: object) -> list[Path]:
 def _identity(events: Events, promise: Promise, settings: Settings) -> dict[str, Any]:
     """What must be equal for one run to go on where another ended."""
     return {
-        "dataset": events.samples.fingerprint(),
+        "dataset": events.archive.fingerprint(),
         "k": promise.k,
         "tau": promise.tau,
         "epsilon": promise.epsilon,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,15 +36,6 @@ class Samples:
 
     def __len__(self) -> int:
         return len(self.user)
-
-    def fingerprint(self) -> str:
-        """A hash that tells this dataset from any other; secret like the data, never published."""
-        digest = hashlib.blake2b(digest_size=16)
-        for column in (self.user, self.t, self.x, self.y):
-            digest.update(np.ascontiguousarray(column).data)
-        for name in self.users:
-            digest.update(str(name).encode() + b"\0")
-        return digest.hexdigest()
 
 
 def samples_from_columns(

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from shoal.archive import archive_of
 from shoal.credibility.traces import Traces, traces_of
 from shoal.promise import Grid
 from shoal.reading import Events, Intake
@@ -23,7 +24,7 @@ def traces(rows: Iterable[Row], timezone: str = "UTC") -> Traces:
     names = np.array([f"u{number}" for number in range(int(user.max()) + 1)], dtype=object)
     samples = samples_from_columns(names, user, t, x, y)
     intake = Intake(len(samples), {}, 0, [], [], [], None)
-    return traces_of(Events(samples, Grid(1000.0, 1), None, intake, timezone))
+    return traces_of(Events(archive_of(samples), Grid(1000.0, 1), None, intake, timezone))
 
 
 def rows_of(found: Traces) -> list[tuple[int, int, float, float]]:

@@ -103,7 +103,7 @@ def clean_rows(n: int = 300, seed: int = 1) -> list[tuple[int, int, float, float
 
 def same(left: shoal.reading.Events, right: shoal.reading.Events) -> bool:
     return (
-        left.samples.fingerprint() == right.samples.fingerprint()
+        left.archive.fingerprint() == right.archive.fingerprint()
         and left.projection == right.projection
         and left.intake.duplicates == right.intake.duplicates
         and left.intake.rows_read == right.intake.rows_read

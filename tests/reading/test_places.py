@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from shoal.errors import InputError
 from shoal.promise import Grid
 from shoal.reading import Projection, read_events
-from shoal.reading.ordering import Columns, Part, sort_distinct
-from shoal.reading.strays import stray_times
+from shoal.reading.ordering import sort_distinct
+from shoal.reading.strays import Strays
 
 DAY = 86_400
 
@@ -98,7 +98,7 @@ def test_sites(tmp_path: Path) -> None:
     )
     for sites in (SITES, tmp_path / "sites.csv", str(tmp_path / "sites.parquet")):
         events = read_events(frame, grid=Grid(), sites=sites)
-        assert events.samples.fingerprint() == direct.samples.fingerprint()
+        assert events.archive.fingerprint() == direct.archive.fingerprint()
         assert events.projection == direct.projection
         assert events.intake.dropped == {"missing position": 1, "unknown site": 1}
     metric = pd.DataFrame({"site": [1, 2], "x": [50, 150], "y": [0, 0]})
@@ -145,26 +145,24 @@ def test_repeated_sites_at_one_position_are_fine_and_sites_must_be_used() -> Non
         min_size=1,
     ),
     st.sampled_from([1, 2**20, 2**33]),
-    st.integers(1, 4),
 )
-def test_sorting_packed_and_not(rows: list[tuple[int, int, int, int]], stretch: int, n_parts: int) -> None:
-    rows = [(user, t * stretch, x, y) for user, t, x, y in rows]
-    parts = []
-    for start in range(n_parts):
-        some = rows[start::n_parts]
-        if some:
-            columns = Columns(
-                *(np.array(c, kind) for c, kind in zip(zip(*some, strict=True), "ilii", strict=True))
-            )
-            lows, highs = tuple(int(c.min()) for c in columns), tuple(int(c.max()) for c in columns)
-            parts.append(Part(len(some), lows, highs, lambda columns=columns: columns))
-    result = sort_distinct(parts)
+def test_sorting_packed_and_not(rows: list[tuple[int, int, int, int]], stretch: int) -> None:
+    rows = [(t * stretch, user, x, y) for user, t, x, y in rows]
+    columns = [np.array(c, kind) for c, kind in zip(zip(*rows, strict=True), "liii", strict=True)]
+    result = sort_distinct(columns)
     assert list(zip(*(column.tolist() for column in result), strict=True)) == sorted(set(rows))
-    assert [column.dtype for column in result] == [np.int32, np.int64, np.int32, np.int32]
+    assert [column.dtype for column in result] == [np.int64, np.int32, np.int32, np.int32]
 
 
 def seconds(*days: int) -> list[np.ndarray]:
     return [np.array(days, np.int64) * DAY + 5]
+
+
+def stray_times(batches: list[np.ndarray]) -> list[str]:
+    strays = Strays()
+    for batch in batches:
+        strays.add(batch)
+    return strays.warnings()
 
 
 def test_stray_times() -> None:

@@ -106,9 +106,9 @@ def sweep(
         filters=filters,
         threads=n_workers,
     )
-    check_population(found.samples.n_users, max(point.k for point in plan.points))
+    check_population(found.archive.n_users, max(point.k for point in plan.points))
     identity = {
-        "events": found.samples.fingerprint(),
+        "events": found.archive.fingerprint(),
         "grid": [grid.cell_m, grid.step_s],
         "zone": found.timezone,
         "settings": {name: list(each) for name, each in settings.items()},

@@ -42,11 +42,6 @@ class Batch:
             self.user, self.when, self.place = self.user[usable], self.when[usable], self.place[usable]
             self.numeric = None if self.numeric is None else self.numeric[usable]
 
-    def clear(self) -> None:
-        """Let go of the rows."""
-        self.user = self.place = np.empty(0, np.int32)
-        self.when = np.empty(0, np.int64)
-
 
 def digest(batch: Any, zone: Zone, locate: Locator, users: Users) -> Batch:
     """Type the values of a record batch, drop what cannot be used, and keep codes instead of values."""

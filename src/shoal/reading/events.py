@@ -7,30 +7,33 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
+from shoal.archive import Archive
 from shoal.errors import InputError
 from shoal.promise import Grid
+from shoal.reading.archiving import archive_rows
 from shoal.reading.batches import Batch, digest
 from shoal.reading.columns import Roles, find_roles
 from shoal.reading.coordinates import check_coordinates
-from shoal.reading.density import dense_samples
-from shoal.reading.filters import NO_FILTERS, Filters, keep_active, keep_first, keep_inside
+from shoal.reading.filters import NO_FILTERS, Filters, keep_active, keep_inside
 from shoal.reading.foreign import open_events
 from shoal.reading.geo import implied_columns, names_position, with_points
-from shoal.reading.intake import Intake, Rejected, check_strict, in_order, nothing_left
+from shoal.reading.intake import RESAMPLED, Intake, Rejected, check_strict, in_order, nothing_left
 from shoal.reading.period import Period
+from shoal.reading.piles import open_piles
 from shoal.reading.positions import ByDegrees, ByMetres, Locator
 from shoal.reading.projection import Plane
-from shoal.reading.settling import settle_cells, settle_samples, settle_times, settle_users
+from shoal.reading.settling import Roll, Survey, centred, settle_cells, settle_times
+from shoal.reading.shelf import Shelf
 from shoal.reading.sites import read_sites
 from shoal.reading.sources import Source
-from shoal.reading.strays import stray_times
 from shoal.reading.texts import texts_of
+from shoal.reading.times import UnitVote
 from shoal.reading.users import Users
 from shoal.reading.utf8 import decode
 from shoal.reading.zones import Zone
@@ -42,11 +45,16 @@ from shoal.schema import LAT, SITE
 class Events:
     """Samples with the grid and projection they are counted in, and what became of the rows read."""
 
-    samples: Samples
+    archive: Archive
     grid: Grid
     projection: Plane | None
     intake: Intake
     timezone: str = "UTC"
+
+    @cached_property
+    def samples(self) -> Samples:
+        """All samples in memory, user by user."""
+        return self.archive.load()
 
 
 def read_events(
@@ -65,6 +73,7 @@ def read_events(
     for_map: bool = False,
     projection: Plane | None = None,
     threads: int | None = None,
+    spill: Path | None = None,
 ) -> Events:
     """Read a file, a folder or a table of events into samples.
 
@@ -74,6 +83,10 @@ def read_events(
     half open. Positions ``for_map`` must be degrees. Degrees are brought to the plane of ``projection`` if one is given
     (an audit takes that of the release), else to one centred on them. The result depends on neither the order of the
     rows nor the number of threads.
+
+    With ``spill``, a folder that is made if need be, rows are kept in files there and memory holds a few batches,
+    however many there are; the samples stay in that folder, for as long as they are used, and it is for the caller to
+    remove it.
     """
     excluded = _excluded(exclude_users)
     if timezone is not None:
@@ -96,42 +109,45 @@ def read_events(
     users = Users()
     rejected = Rejected()
     digestion = partial(digest, zone=zone, locate=locate, users=users)
-    batches = list(_digested(table, roles, digestion, rejected, max(1, threads or os.cpu_count() or 1)))
-    pa.default_memory_pool().release_unused()
-
-    settle_times(batches, period)
-    names, not_found = settle_users(batches, users.names, excluded)
-    if filters.bbox is not None:
-        keep_inside(batches, filters.bbox)
-    users_seldom_seen = 0
-    if filters.min_days_active is not None:
-        users_seldom_seen = keep_active(batches, len(names), filters.min_days_active, zone)
-    projection = settle_cells(batches, grid.cell_m, projection, geographic=locate.geographic)
-    if filters.resample_s is not None:
-        keep_first(batches, filters.resample_s)
-    dropped = sum((batch.dropped for batch in batches), rejected.counts)
-    rows_read = sum(batch.rows for batch in batches) + rejected.rows
-    if strict:
-        check_strict(dropped, rows_read)
-    if dropped.total() == rows_read:
-        raise nothing_left(dropped, rows_read, table.title, format)
-    warnings = [*table.warnings, *stray_times(batch.when for batch in batches)]
-    if filters.resample_s is None:
-        warnings += dense_samples(batches, len(names))
+    digested = _digested(table, roles, digestion, rejected, max(1, threads or os.cpu_count() or 1))
+    with open_piles(spill) as piles:
+        batches, per_second = _put_aside(digested, Shelf(piles))
+        roll = Roll.call(users.names, excluded)
+        for batch in batches:
+            settle_times(batch, per_second, period)
+            roll.settle(batch)
+            if filters.bbox is not None:
+                keep_inside(batch, filters.bbox)
+        users_seldom_seen = 0
+        if filters.min_days_active is not None:
+            users_seldom_seen = keep_active(batches, len(roll.names), filters.min_days_active, zone)
+        if projection is None and locate.geographic:
+            projection = centred(batches)
+        survey = Survey(len(roll.names), filters.resample_s or grid.step_s)
+        if projection is not None or not locate.geographic:
+            settle_cells(batches, grid.cell_m, projection, survey)
+        dropped, rows_read = batches.dropped + rejected.counts, batches.rows + rejected.rows
+        if strict:
+            check_strict(dropped, rows_read)
+        if dropped.total() == rows_read:
+            raise nothing_left(dropped, rows_read, table.title, format)
+        archive, resampled, dense = archive_rows(batches, survey, roll.names, grid, filters.resample_s, piles)
+    dropped[RESAMPLED] += resampled
+    warnings = [*table.warnings, *survey.strays.warnings(), *dense]
+    not_found = len(excluded) - roll.n_excluded
     if not_found:
         warnings.append(f"{not_found:,} of {len(excluded):,} users to exclude do not occur in the events.")
-    samples = settle_samples(batches, names, grid)
     intake = Intake(
         rows_read=rows_read,
         dropped=in_order(dropped),
-        duplicates=rows_read - dropped.total() - len(samples),
+        duplicates=rows_read - dropped.total() - len(archive),
         columns_used=roles.used,
         columns_dropped=roles.dropped,
         warnings=warnings,
         format=format,
         users_seldom_seen=users_seldom_seen,
     )
-    return Events(samples, grid, projection, intake, zone.name)
+    return Events(archive, grid, projection, intake, zone.name)
 
 
 def _locator(roles: Roles, sites: object) -> Locator:
@@ -182,3 +198,14 @@ def _digested(
         finally:
             for future in waiting:
                 future.cancel()
+
+
+def _put_aside(digested: Iterable[Batch], batches: Shelf) -> tuple[Shelf, int]:
+    """All batches as they come, and how many units of numeric times make a second."""
+    vote = UnitVote()
+    for batch in digested:
+        if batch.numeric is not None:
+            vote.add(batch.when[batch.numeric])
+        batches.append(batch)
+    pa.default_memory_pool().release_unused()
+    return batches, vote.per_second

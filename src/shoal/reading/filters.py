@@ -15,8 +15,9 @@ from shoal.promise import parse_duration
 from shoal.reading import intake
 from shoal.reading.batches import Batch
 from shoal.reading.positions import Places
+from shoal.reading.shelf import Shelf
 from shoal.reading.zones import DAY_S, Zone
-from shoal.samples import Bools, Int64s
+from shoal.samples import Bools, Int32s, Int64s
 
 _DAYS_BEFORE_1970 = 800_000  # more than since the year 1
 _MOST_DAYS = 1 << 22  # more than up to the year 9999
@@ -94,57 +95,52 @@ class Filters:
 NO_FILTERS = Filters()
 
 
-def keep_inside(batches: list[Batch], box: Box) -> None:
+def keep_inside(batch: Batch, box: Box) -> None:
     """Drop rows outside a box; places are still degrees, or metres."""
-    for batch in batches:
-        batch.keep(box.holds(batch.places)[batch.place], intake.OUTSIDE_BOX)
+    batch.keep(box.holds(batch.places)[batch.place], intake.OUTSIDE_BOX)
 
 
-def keep_active(batches: list[Batch], n_users: int, min_days: int, zone: Zone) -> int:
+def keep_active(batches: Shelf, n_users: int, min_days: int, zone: Zone) -> int:
     """Drop users with rows on fewer different days, on the clock of a zone; returns how many they are."""
-    seen = np.empty(0, np.int64)  # user and day in one number
+    days = ActiveDays(n_users, min_days)
     for batch in batches:
-        days = zone.from_utc(batch.when) // DAY_S
-        seen = np.union1d(seen, batch.user * np.int64(_MOST_DAYS) + (days + _DAYS_BEFORE_1970))
-    days_of = np.bincount(seen // _MOST_DAYS, minlength=n_users)
+        days.add(batch.user, zone.from_utc(batch.when) // DAY_S)
+    enough, seldom = days.verdict()
     for batch in batches:
-        batch.keep(days_of[batch.user] >= min_days, intake.SELDOM_SEEN)
-    return int(np.count_nonzero((days_of > 0) & (days_of < min_days)))
+        batch.keep(enough[batch.user], intake.SELDOM_SEEN)
+    return int(np.count_nonzero(seldom))
 
 
-def keep_first(batches: list[Batch], period_s: int) -> None:
-    """Drop all but each user's first row in each period, counted from 1970 on; places are cells.
+class ActiveDays:
+    """Who has rows on enough different days; the days of those who have are no longer kept."""
 
-    Among rows of one second the one with the smallest cell is kept, whatever the order of rows.
-    """
-    for batch in batches:
-        batch.keep(_firsts([batch], period_s), intake.RESAMPLED)
-    firsts = _firsts(batches, period_s)
-    edges = np.cumsum([0, *(len(batch.when) for batch in batches)])
-    for batch, start, end in zip(batches, edges[:-1], edges[1:], strict=True):
-        batch.keep(firsts[start:end], intake.RESAMPLED)
+    def __init__(self, n_users: int, min_days: int) -> None:
+        self._min_days = min_days
+        self._enough = np.zeros(n_users, bool)
+        self._seen = np.empty(0, np.int64)  # user and day in one number, each once
+        self._waiting: list[Int64s] = []
 
-
-def _firsts(batches: list[Batch], period_s: int) -> Bools:
-    if not batches:
-        return np.empty(0, bool)
-    user, when, x, y = (
-        np.concatenate(columns)
-        for columns in zip(
-            *(
-                (batch.user, batch.when, batch.places.first[batch.place], batch.places.second[batch.place])
-                for batch in batches
-            ),
-            strict=True,
+    def add(self, user: Int32s, day: Int64s) -> None:
+        """Note that users have rows on days."""
+        open_cases = ~self._enough[user]
+        self._waiting.append(
+            np.unique(user[open_cases] * np.int64(_MOST_DAYS) + (day[open_cases] + _DAYS_BEFORE_1970))
         )
-    )
-    order = np.lexsort((y, x, when, user))
-    changed = _changed(user[order]) | _changed(when[order] // period_s)
-    first = np.zeros(len(user), bool)
-    first[order[changed]] = True
-    return first
+        if sum(map(len, self._waiting)) > len(
+            self._seen
+        ):  # so that what is sorted again and again stays little
+            self._merge()
 
+    def _merge(self) -> Int64s:
+        """Days of each user who had too few so far."""
+        seen = np.unique(np.concatenate([self._seen, *self._waiting]))
+        days_of = np.bincount(seen // _MOST_DAYS, minlength=len(self._enough))
+        self._enough |= days_of >= self._min_days
+        self._seen = seen[~self._enough[seen // _MOST_DAYS]]
+        self._waiting = []
+        return days_of
 
-def _changed(values: Int64s) -> Bools:
-    """Where a value differs from the one before; the first always does."""
-    return np.concatenate([[True], values[1:] != values[:-1]])[: len(values)]
+    def verdict(self) -> tuple[Bools, Bools]:
+        """Who was seen on enough days, and who was seen, but on fewer."""
+        days_of = self._merge()
+        return self._enough, (days_of > 0) & ~self._enough

@@ -1,87 +1,61 @@
-"""Sorting and deduplicating (user, t, x, y): packed into one 64-bit number wherever they fit."""
+"""Sorting and deduplicating rows of whole numbers: packed into one 64-bit number wherever they fit."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from shoal.samples import Bools, Int32s, Int64s
+from shoal.samples import Bools
+
+Columns = Sequence[npt.NDArray[Any]]
 
 _BITS = 64
-_TYPES = (np.int32, np.int64, np.int32, np.int32)
-_PIECE = 1 << 20
 
 
-class Columns(NamedTuple):
-    """Users (by number), slots and cells of rows."""
-
-    user: Int32s
-    t: Int64s
-    x: Int32s
-    y: Int32s
-
-
-class Part(NamedTuple):
-    """Some of the rows: how many, between which bounds (ends included), and how to take them out."""
-
-    rows: int
-    lows: tuple[int, int, int, int]
-    highs: tuple[int, int, int, int]
-    take: Callable[[], Columns]
+def sort_distinct(columns: Columns) -> Columns:
+    """The rows of some columns by the first column, then the second and so on, each once; at least one is given."""
+    lows = [int(column.min()) for column in columns]
+    widths = [(int(column.max()) - low).bit_length() for column, low in zip(columns, lows, strict=True)]
+    if sum(widths) > _BITS:
+        return _by_columns(columns)
+    kinds = [column.dtype for column in columns]
+    return _unpacked(_sorted_keys(columns, lows, widths), lows, widths, kinds)
 
 
-def sort_distinct(parts: Sequence[Part]) -> Columns:
-    """All rows in order of (user, t, x, y), each once; taken one by one, so that memory holds them once."""
-    lows = [min(low) for low in zip(*(part.lows for part in parts), strict=True)]
-    highs = [max(high) for high in zip(*(part.highs for part in parts), strict=True)]
-    widths = [(high - low).bit_length() for low, high in zip(lows, highs, strict=True)]
-    if sum(widths) <= _BITS:
-        return _unpacked(_sorted_keys(parts, lows, widths), lows, widths)
-    return _by_columns(parts)
-
-
-def _sorted_keys(parts: Sequence[Part], lows: list[int], widths: list[int]) -> npt.NDArray[np.uint64]:
-    keys = np.zeros(sum(part.rows for part in parts), np.uint64)
-    filled = 0
-    for part in parts:
-        piece = keys[filled : filled + part.rows]
-        columns: tuple[Any, ...] = part.take()
-        for column, low, width in zip(columns, lows, widths, strict=True):
-            if width:
-                piece <<= np.uint64(width % _BITS)  # a field of 64 bits has zeros before it
-                piece |= (column.astype(np.int64) - low).view(np.uint64)
-        filled += part.rows
+def _sorted_keys(columns: Columns, lows: list[int], widths: list[int]) -> npt.NDArray[np.uint64]:
+    keys = np.zeros(len(columns[0]), np.uint64)
+    for column, low, width in zip(columns, lows, widths, strict=True):
+        if width:
+            keys <<= np.uint64(width % _BITS)  # a field of 64 bits has zeros before it
+            keys |= (column.astype(np.int64) - low).view(np.uint64)
     keys.sort()
     first = _first_of_run([keys])
     return keys if first.all() else keys[first]
 
 
-def _unpacked(keys: npt.NDArray[np.uint64], lows: list[int], widths: list[int]) -> Columns:
-    columns: list[Any] = [np.empty(len(keys), kind) for kind in _TYPES]
-    for start in range(0, len(keys), _PIECE):
-        piece = keys[start : start + _PIECE].copy()
-        for column, low, width in reversed(list(zip(columns, lows, widths, strict=True))):
-            field = piece & np.uint64(2**width - 1)
-            column[start : start + _PIECE] = field.view(np.int64) + low
-            piece >>= np.uint64(width % _BITS)
-    return Columns(*columns)
+def _unpacked(
+    keys: npt.NDArray[np.uint64], lows: list[int], widths: list[int], kinds: Sequence[np.dtype[Any]]
+) -> Columns:
+    columns: list[npt.NDArray[Any]] = []
+    for low, width, kind in reversed(list(zip(lows, widths, kinds, strict=True))):
+        field = keys & np.uint64(2**width - 1)
+        columns.insert(0, (field.view(np.int64) + low).astype(kind))
+        keys >>= np.uint64(width % _BITS)
+    return columns
 
 
-def _by_columns(parts: Sequence[Part]) -> Columns:
+def _by_columns(columns: Columns) -> Columns:
     """For spans too wide to pack: GPS tracks of a continent, or times that are centuries apart."""
-    taken = [part.take() for part in parts]
-    columns = [np.concatenate([part[i] for part in taken]) for i in range(len(_TYPES))]
-    taken.clear()
     order = np.lexsort(columns[::-1])
     columns = [column[order] for column in columns]
     first = _first_of_run(columns)
-    return Columns(*(column[first] for column in columns))
+    return [column[first] for column in columns]
 
 
-def _first_of_run(columns: Sequence[Any]) -> Bools:
+def _first_of_run(columns: Columns) -> Bools:
     """Which rows differ from the row before."""
     first = np.zeros(len(columns[0]), bool)
     first[:1] = True

@@ -2,110 +2,102 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.promise import Grid
 from shoal.reading import intake
 from shoal.reading.batches import Batch
-from shoal.reading.ordering import Columns, Part, sort_distinct
 from shoal.reading.period import Period
 from shoal.reading.positions import Places, cells
-from shoal.reading.projection import CentreFinder, Plane, Projection
-from shoal.reading.times import FIRST_SECOND, LAST_SECOND, UnitVote
-from shoal.samples import Int32s, Samples
+from shoal.reading.projection import CentreFinder, Plane
+from shoal.reading.shelf import Shelf
+from shoal.reading.strays import Strays
+from shoal.reading.tally import Tally
+from shoal.reading.times import FIRST_SECOND, LAST_SECOND
+from shoal.samples import Bools, Int32s
+
+_SHORTEST_STRETCH_S = 60  # rows are counted by no less, or a table of seconds might outgrow memory
 
 
-def settle_times(batches: list[Batch], period: Period) -> None:
-    """Bring numeric times to seconds, in one unit for all, and drop what lies outside the period."""
-    vote = UnitVote()
+def settle_times(batch: Batch, per_second: int, period: Period) -> None:
+    """Bring numeric times to seconds, in one unit for all batches, and drop what lies outside the period."""
+    if batch.numeric is not None and per_second > 1:
+        batch.when = np.where(batch.numeric, batch.when // per_second, batch.when)
+    batch.numeric = None
+    batch.keep((batch.when >= FIRST_SECOND) & (batch.when <= LAST_SECOND), intake.TIME_OUT_OF_RANGE)
+    if period.limited:
+        batch.keep(period.holds(batch.when), intake.OUTSIDE_PERIOD)
+
+
+class Roll(NamedTuple):
+    """Users by name: their names in order, the place there of each number so far, and who is not excluded."""
+
+    names: Any
+    rank: Int32s
+    wanted: Bools
+
+    @classmethod
+    def call(cls, names: Any, excluded: set[str]) -> Roll:
+        """The roll of users as they were numbered while rows came in."""
+        order = pc.sort_indices(names)
+        rank = np.empty(len(names), np.int32)
+        rank[order.to_numpy()] = np.arange(len(names), dtype=np.int32)
+        names = names.take(order)
+        unwanted = pc.is_in(names, value_set=pa.array(sorted(excluded), pa.large_string()))
+        return cls(names, rank, ~unwanted.to_numpy(zero_copy_only=False))
+
+    def settle(self, batch: Batch) -> None:
+        """Number users in the order of their names instead of that of the rows, and drop the excluded ones."""
+        batch.user = self.rank[batch.user]
+        if not self.wanted.all():
+            batch.keep(self.wanted[batch.user], intake.EXCLUDED)
+
+    @property
+    def n_excluded(self) -> int:
+        """How many users are dropped."""
+        return int(np.count_nonzero(~self.wanted))
+
+
+def centred(batches: Shelf) -> Plane | None:
+    """The projection around the places of all batches; None where no row is left."""
+    finder = CentreFinder()
+    found = False
     for batch in batches:
-        if batch.numeric is not None:
-            vote.add(batch.when[batch.numeric])
+        weights = np.bincount(batch.place, minlength=len(batch.places.first))
+        there = weights > 0
+        found = found or bool(there.any())
+        finder.add(batch.places.first[there], batch.places.second[there], weights[there])
+    return finder.projection() if found else None
+
+
+class Survey:
+    """What the rows that are left tell together: who has any, and how many there are at which time."""
+
+    def __init__(self, n_users: int, unit_s: int) -> None:
+        self.present = np.zeros(n_users, bool)
+        self.strays = Strays()
+        self.tally = Tally(unit_s * -(-_SHORTEST_STRETCH_S // unit_s))
+
+    def add(self, batch: Batch) -> None:
+        """Look at one batch."""
+        self.present[batch.user] = True
+        self.strays.add(batch.when)
+        self.tally.add(batch.when)
+
+    @property
+    def n_users(self) -> int:
+        """How many users have rows."""
+        return int(np.count_nonzero(self.present))
+
+
+def settle_cells(batches: Shelf, cell_m: float, projection: Plane | None, survey: Survey) -> None:
+    """Turn places into cells, and look at the rows that are left in the end."""
     for batch in batches:
-        if batch.numeric is not None and vote.per_second > 1:
-            batch.when = np.where(batch.numeric, batch.when // vote.per_second, batch.when)
-        batch.numeric = None
-        batch.keep((batch.when >= FIRST_SECOND) & (batch.when <= LAST_SECOND), intake.TIME_OUT_OF_RANGE)
-        if period.limited:
-            batch.keep(period.holds(batch.when), intake.OUTSIDE_PERIOD)
-
-
-def settle_users(batches: list[Batch], names: Any, excluded: set[str]) -> tuple[Any, int]:
-    """Number users in the order of their names instead of that of the rows, and drop the excluded ones.
-
-    Returns the names in order, and how many of the users to exclude do not occur.
-    """
-    order = pc.sort_indices(names)
-    rank = np.empty(len(names), np.int32)
-    rank[order.to_numpy()] = np.arange(len(names), dtype=np.int32)
-    names = names.take(order)
-    unwanted = pc.is_in(names, value_set=pa.array(sorted(excluded), pa.large_string()))
-    wanted = ~unwanted.to_numpy(zero_copy_only=False)
-    for batch in batches:
-        batch.user[:] = rank[batch.user]
-        if not wanted.all():
-            batch.keep(wanted[batch.user], intake.EXCLUDED)
-    return names, len(excluded) - int(np.count_nonzero(~wanted))
-
-
-def settle_cells(
-    batches: list[Batch], cell_m: float, projection: Plane | None, *, geographic: bool
-) -> Plane | None:
-    """Choose the projection, if one is needed and none is given, and turn places into cells."""
-    if projection is None and geographic and any(len(batch.place) for batch in batches):
-        projection = _centred(batches)
-    for batch in batches:
-        if geographic and projection is None:
-            break
         x, y, held = cells(batch.places, cell_m, projection)
         batch.places = Places(x, y)
         if not held.all():
             batch.keep(held[batch.place], intake.POSITION_OUT_OF_RANGE)
-    return projection
-
-
-def _centred(batches: list[Batch]) -> Projection:
-    finder = CentreFinder()
-    for batch in batches:
-        weights = np.bincount(batch.place, minlength=len(batch.places.first))
-        there = weights > 0
-        finder.add(batch.places.first[there], batch.places.second[there], weights[there])
-    return finder.projection()
-
-
-def settle_samples(batches: list[Batch], names: Any, grid: Grid) -> Samples:
-    """Sort the rows of all batches, which are emptied, into samples."""
-    present = np.zeros(len(names), bool)
-    for batch in batches:
-        present[batch.user] = True
-    number = (np.cumsum(present) - 1).astype(np.int32)
-    parts = [_part(batch, number, grid.step_s) for batch in batches if len(batch.when)]
-    columns = sort_distinct(parts)
-    users: npt.NDArray[np.object_] = np.empty(int(present.sum()), object)
-    users[:] = names.filter(pa.array(present)).to_pylist()
-    return Samples(users, *columns)
-
-
-def _part(batch: Batch, number: Int32s, step_s: int) -> Part:
-    def take() -> Columns:
-        t, x, y = batch.when // step_s, batch.places.first[batch.place], batch.places.second[batch.place]
-        user = number[batch.user]
-        batch.clear()
-        return Columns(user, t, x, y)
-
-    bounds = [
-        (int(column.min()), int(column.max()))
-        for column in (batch.when, batch.places.first, batch.places.second)
-    ]
-    lows, highs = zip(*((0, len(number)), *bounds), strict=True)
-    return Part(
-        rows=len(batch.when),
-        lows=(lows[0], lows[1] // step_s, *lows[2:]),
-        highs=(highs[0], highs[1] // step_s, *highs[2:]),
-        take=take,
-    )
+        survey.add(batch)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
-
 import numpy as np
 
+from shoal.reading.tally import Tally
 from shoal.reading.zones import DAY_S
 from shoal.samples import Int64s
 
@@ -15,31 +13,42 @@ _FEW = 0.05  # more than this share is no stray but a second period of observati
 _LATEST_YEAR = 2100
 
 
-def stray_times(batches: Iterable[Int64s]) -> list[str]:
-    """Warnings, one line each, on Unix seconds far from the others, and on times implausible as a whole."""
-    kept = list(batches)
-    days, rows = _rows_by_day(kept)
-    group = np.concatenate([[0], np.cumsum(np.diff(days) > _GAP_DAYS)])
-    sizes = np.bincount(group, weights=rows).astype(np.int64)
-    bulk = int(np.argmax(sizes))
-    among = group == bulk
-    strays = int(rows[~among].sum())
-    found = []
-    if 0 < strays <= max(1, _FEW * int(rows.sum())) and strays < sizes[bulk]:
-        found.append(
-            f"{strays:,} row{'s' if strays > 1 else ''} dated {_years(days[~among])}, years away from the"
-            f" others ({_years(days[among])}): if these dates are wrong, leave them out with --from and --to."
-        )
-    if all(_like_dates(seconds) for seconds in kept):
-        found.append(
-            "Times look like dates (YYYYMMDD) but were read as Unix seconds in 1970: write dates as YYYY-MM-DD."
-        )
-    if _year(int(days[among][0])) > _LATEST_YEAR:
-        found.append(
-            f"Times lie in the years {_years(days[among])}: check that the time column holds Unix seconds or"
-            " milliseconds, or ISO 8601 text."
-        )
-    return found
+class Strays:
+    """Looks, batch by batch, for Unix seconds far from the others, and for times implausible as a whole."""
+
+    def __init__(self) -> None:
+        self._by_day = Tally(DAY_S)
+        self._like_dates = True
+
+    def add(self, seconds: Int64s) -> None:
+        """Look at some times."""
+        self._by_day.add(seconds)
+        self._like_dates = self._like_dates and _like_dates(seconds)
+
+    def warnings(self) -> list[str]:
+        """What was found, one line each; there must have been a time."""
+        days, rows = self._by_day.units, self._by_day.rows
+        group = np.concatenate([[0], np.cumsum(np.diff(days) > _GAP_DAYS)])
+        sizes = np.bincount(group, weights=rows).astype(np.int64)
+        bulk = int(np.argmax(sizes))
+        among = group == bulk
+        strays = int(rows[~among].sum())
+        found = []
+        if 0 < strays <= max(1, _FEW * int(rows.sum())) and strays < sizes[bulk]:
+            found.append(
+                f"{strays:,} row{'s' if strays > 1 else ''} dated {_years(days[~among])}, years away from the"
+                f" others ({_years(days[among])}): if these dates are wrong, leave them out with --from and --to."
+            )
+        if self._like_dates:
+            found.append(
+                "Times look like dates (YYYYMMDD) but were read as Unix seconds in 1970: write dates as YYYY-MM-DD."
+            )
+        if _year(int(days[among][0])) > _LATEST_YEAR:
+            found.append(
+                f"Times lie in the years {_years(days[among])}: check that the time column holds Unix seconds or"
+                " milliseconds, or ISO 8601 text."
+            )
+        return found
 
 
 def _like_dates(seconds: Int64s) -> bool:
@@ -47,20 +56,6 @@ def _like_dates(seconds: Int64s) -> bool:
     month, day = seconds // 100 % 100, seconds % 100
     plausible = (seconds // 10_000 >= 1900) & (seconds // 10_000 <= _LATEST_YEAR)
     return bool((plausible & (month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)).all())
-
-
-def _rows_by_day(batches: Iterable[Int64s]) -> tuple[Int64s, Int64s]:
-    """The days that occur, in order, and how many rows each has."""
-    counts: Counter[int] = Counter()
-    for seconds in batches:
-        if len(seconds):
-            day = seconds // DAY_S
-            first = int(day.min())
-            rows = np.bincount(day - first)  # from the year 1 to 9999 there are 3.7 million days
-            there = np.flatnonzero(rows)
-            counts.update(dict(zip((there + first).tolist(), rows[there].tolist(), strict=True)))
-    days = np.array(sorted(counts), np.int64)
-    return days, np.array([counts[day] for day in days.tolist()], np.int64)
 
 
 def _years(days: Int64s) -> str:
