@@ -6,6 +6,7 @@ import pickle
 import random
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from itertools import pairwise
 from multiprocessing import get_context
 
 import numpy as np
@@ -18,7 +19,7 @@ from oracles.reference import reference_release
 from shoal.archive import archive_of
 from shoal.auditing import chunks
 from shoal.auditing.buckets import open_buckets
-from shoal.auditing.chunks import Chunk, ChunkFindings, Evidence, check_chunk, time_borders
+from shoal.auditing.chunks import Chunk, ChunkFindings, Evidence, time_borders
 from shoal.auditing.coverage import Coverage, check, check_evidence
 from shoal.auditing.scene import Scene
 from shoal.auditing.truthfulness import Truths, check_truthfulness
@@ -229,7 +230,7 @@ def test_chunks_hold_as_many_samples_as_they_may_and_are_longer_than_tau() -> No
         borders = time_borders(archive, Promise(k, tau, epsilon), most).tolist()
         assert all(border % unit == 0 for border in borders)
         edges = [-(10**9), *borders, 10**9]
-        for begin, end in zip(edges, edges[1:], strict=False):
+        for begin, end in pairwise(edges):
             rows = len(archive.between(begin, end + tau).t)
             units = len(np.unique(archive.between(begin, end).t // unit))
             assert units == 1 or rows <= most
