@@ -123,7 +123,7 @@ class Buckets:
         self._lengths[bucket] += len(lines)
 
     def between(self, begin: int, end: int) -> Boxes:
-        """The boxes that meet slots begin .. end - 1, by when they begin."""
+        """The boxes that meet slots begin .. end - 1: bucket by bucket, in each as they came."""
         meets = (self._lengths > 0) & (self._begin < end) & (self._end >= begin)
         return concatenate(
             _meeting(self._read(bucket), begin, end) for bucket in np.flatnonzero(meets).tolist()
@@ -139,9 +139,8 @@ class Buckets:
 
 
 def _meeting(lines: Lines, begin: int, end: int) -> Boxes:
-    lines = lines[(lines["t0"] < end) & (lines["t1"] >= begin)]
-    order = np.argsort(lines["t0"], kind="stable")
-    return Boxes._make(lines[name][order] for name in Boxes._fields)
+    meets = (lines["t0"] < end) & (lines["t1"] >= begin)
+    return Boxes._make(lines[name][meets] for name in Boxes._fields)
 
 
 @contextmanager

@@ -39,7 +39,7 @@ class Evidence(NamedTuple):
 
 
 class Chunk(NamedTuple):
-    """One task: samples and boxes by time, records by their numbers in the whole file.
+    """One task: samples by time, boxes, and records by their numbers in the whole file.
 
     Slots from ``stretch.earliest`` to ``until`` - 1 are its own: other chunks have others, and all together have all.
     """

@@ -32,9 +32,9 @@ def make_records(boxes: Boxes) -> Records:
 
 
 def records_among(boxes: Boxes, n_records: int) -> Records:
-    """Boxes by their begins, whose owners are records numbered already, sorted by when they end.
+    """Boxes whose owners are records numbered already, sorted by when they end; some records may have none of them.
 
-    Some of the records may have none among these boxes.
+    Quick where the boxes of each record come by time, and those of different records as they like.
     """
     order = _by_number(boxes.owner, n_records)
     boxes = Boxes._make(column[order] for column in boxes)
