@@ -17,10 +17,13 @@ import pytest
 import shoal
 from command import CANARY, anonymize, audit, boxes_in, in_metres, left_in, write
 from shoal.anonymizing import anonymize_samples
+from shoal.blocks import Workers
 from shoal.boxes import Boxes, BoxSource, concatenate
 from shoal.errors import UnfinishedError
 from shoal.extents import extents_of
 from shoal.naming import NamedBoxes
+from shoal.progress import Silent
+from shoal.verifying import verify_release
 from shoal.writing import SUFFIXES, write_published
 
 HALF_HOURS: dict[str, Any] = {"k": 2, "tau": "30min", "epsilon": "30min"}
@@ -134,8 +137,13 @@ def files_in(folder: Path) -> set[str]:
     return {name for name in left_in(folder) if ".checkpoint" not in name}
 
 
+@pytest.mark.parametrize("most_samples", [1, 10**6])
 @pytest.mark.parametrize("case", FAULTS)
-def test_nothing_is_published(case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_published(
+    case: str, most_samples: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In chunks that are as short as can be, and all at once."""
+    monkeypatch.setattr("shoal.auditing.chunks.MOST_SAMPLES", most_samples)
     fault, events, words = FAULTS[case]
     path = write(events(), tmp_path / "events.parquet")
     decide_wrongly(fault, monkeypatch)
@@ -183,6 +191,44 @@ def test_what_is_checked_is_what_was_written(
     assert anonymize(events, output, *options, "--resume").code == 0
     assert left_in(tmp_path) == names
     assert before[output.name] != output.read_bytes()
+
+
+def mixed(published: pa.Table) -> pa.Table:
+    """The boxes of two records take turns."""
+    return pa.concat_tables([published.slice(1), published.slice(0, 1)])
+
+
+def the_other_way_round(published: pa.Table) -> pa.Table:
+    return published.sort_by([("record", "descending"), ("t_start", "ascending")])
+
+
+@pytest.mark.parametrize("disorder", [mixed, the_other_way_round])
+def test_records_stand_together_and_in_order(
+    disorder: Callable[[pa.Table], pa.Table], tmp_path: Path
+) -> None:
+    release = shoal.anonymize(table(), **HALF_HOURS, verify=False)
+    written = disorder(release.to_arrow())
+    with Workers(1) as workers:
+        verify_release(release, release, workers=workers, progress=Silent(), folder=tmp_path, run=map)
+        with pytest.raises(UnfinishedError, match="the records read back are not those written"):
+            verify_release(release, written, workers=workers, progress=Silent(), folder=tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_box_that_reaches_over_many_chunks_is_judged_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It holds a sample of its user, long before it ends; where it ends, another box of the record has begun."""
+    monkeypatch.setattr("shoal.auditing.chunks.MOST_SAMPLES", 1)
+    release = shoal.anonymize(crowd(), **HALF_HOURS, verify=False)
+    written = release.to_arrow()
+    ends = written["t_end"].to_pylist()
+    ends[0] = ends[written["record"].to_pylist().count(written["record"][0].as_py()) - 1]
+    place = written.schema.get_field_index("t_end")
+    longer = written.set_column(place, "t_end", pa.array(ends, written.schema.field(place).type))
+    with (
+        Workers(1) as workers,
+        pytest.raises(UnfinishedError, match=r"own user: 0, boxes that overlap: [1-9]"),
+    ):
+        verify_release(release, longer, workers=workers, progress=Silent())
 
 
 def test_what_cannot_be_read_back_is_not_published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

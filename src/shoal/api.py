@@ -145,7 +145,12 @@ def anonymize(
             found.samples, promise, settings, threads, journal=journal, progress=progress, engine=machinery
         )
         published = Published(found, outcome, promise, settings, verify)
-        check = partial(verify_release, published, workers=threads, progress=progress) if verify else None
+        folder = None if outputs is None else outputs.checkpoint
+        check = (
+            partial(verify_release, published, workers=threads, progress=progress, folder=folder)
+            if verify
+            else None
+        )
         if outputs is not None and isinstance(journal, FolderJournal):
             progress.stage("writing")
             journal.note_writing()

@@ -2,39 +2,90 @@
 
 from __future__ import annotations
 
-import numpy as np
+from pathlib import Path
 
-from shoal.auditing.coverage import Coverage, check
-from shoal.auditing.records import Target, make_records
-from shoal.auditing.truthfulness import check_truthfulness
+import numpy as np
+import pyarrow as pa
+
+from shoal.archive import Archive, archive_of
+from shoal.auditing.buckets import Buckets, open_buckets
+from shoal.auditing.chunks import Evidence, bucket_borders
+from shoal.auditing.coverage import Coverage, Run, check_evidence
+from shoal.auditing.truthfulness import Truths
 from shoal.blocks import Workers
 from shoal.boxes import NONE
 from shoal.errors import InputError, UnfinishedError
 from shoal.manifest import unprotected_share
 from shoal.progress import Progress
-from shoal.reading import read_published
-from shoal.reading.zones import Zone
+from shoal.reading import PublishedRows
 from shoal.release import Published
 from shoal.wording import counted
 
+_NAMES_AT_A_TIME = 1 << 20
 
-def verify_release(release: Published, written: object, *, workers: Workers, progress: Progress) -> None:
+
+def verify_release(
+    release: Published,
+    written: object,
+    *,
+    workers: Workers,
+    progress: Progress,
+    folder: Path | None = None,
+    run: Run | None = None,
+) -> None:
     """Refuse a file that breaks the promise, invents something, or is not what was decided.
 
-    Where guarantee 1 is not given, how often it fails is told in the summary and the manifest instead.
+    Where guarantee 1 is not given, how often it fails is told in the summary and the manifest instead. What is read
+    back is kept by time in a ``folder`` (without one, in memory) until it is checked, chunk by chunk; ``run`` may do
+    that elsewhere.
     """
     progress.stage("reading back")
-    samples, grid, named = release.events.samples, release.events.grid, release.named
+    samples = archive_of(release.events.samples)
+    with open_buckets(bucket_borders(samples, release.promise), folder) as boxes:
+        _read_back(release, written, boxes)
+        evidence = Evidence(samples, boxes, _own_records(release, samples), len(release.named.owner))
+        coverage, truths = check_evidence(evidence, release.promise, workers, progress, run=run)
+    _judge_coverage(release, coverage)
+    _judge_truth(release, truths)
+
+
+def _read_back(release: Published, written: object, boxes: Buckets) -> None:
+    """Sort what was written into buckets; its records must be those of the release, one after the other."""
+    other = _failed("the records read back are not those written")
     try:
-        table = read_published(written, grid=grid)
+        rows = PublishedRows(written, grid=release.events.grid)
+        record = 0
+        for batch in rows.batches():
+            if np.any(np.diff(batch.owner, prepend=np.int32(record)) < 0):
+                raise other
+            record = int(batch.owner[-1]) if batch.n_boxes else record
+            boxes.add(batch)
     except InputError as error:
         raise _failed("what was written cannot be read back") from error
-    if not np.array_equal(table.names, named.name.astype(object)):
-        raise _failed("the records read back are not those written")
+    if not _same_names(rows.names, release.named.name):
+        raise other
+
+
+def _same_names(found: pa.Array, wanted: np.typing.NDArray[np.str_]) -> bool:
+    """Whether names are equal and in the same order; compared piece by piece, since Python's texts take much room."""
+    if len(found) != len(wanted):
+        return False
+    pieces = range(0, len(wanted), _NAMES_AT_A_TIME)
+    return all(
+        found.slice(begin, _NAMES_AT_A_TIME).equals(
+            pa.array(wanted[begin : begin + _NAMES_AT_A_TIME].tolist(), pa.large_string())
+        )
+        for begin in pieces
+    )
+
+
+def _own_records(release: Published, samples: Archive) -> np.typing.NDArray[np.int64]:
     own = np.full(samples.n_users, NONE, np.int64)
-    own[named.owner] = np.arange(len(named.owner))
-    target = Target(make_records(table.boxes), own)
-    coverage = check(samples, target, release.promise, workers, progress)
+    own[release.named.owner] = np.arange(len(release.named.owner))
+    return own
+
+
+def _judge_coverage(release: Published, coverage: Coverage) -> None:
     n_unprotected = len({violation.user for violation in coverage.worst})
     if not release.settings.gives_coverage:
         _tell_unprotected(release, coverage, n_unprotected)
@@ -42,15 +93,17 @@ def verify_release(release: Published, written: object, *, workers: Workers, pro
         raise _failed(
             f"{counted(n_unprotected, 'user')} would be hidden among fewer than k = {release.promise.k} records"
         )
-    truth = check_truthfulness(samples, target, grid, Zone("UTC"), workers)
-    if not truth.kept:
+
+
+def _judge_truth(release: Published, truths: Truths) -> None:
+    if truths.n_empty_boxes or truths.n_overlapping_boxes:
         raise _failed(
-            f"boxes without a sample of their own user: {truth.n_empty_boxes:,},"
-            f" boxes that overlap: {truth.n_overlapping_boxes:,}"
+            f"boxes without a sample of their own user: {truths.n_empty_boxes:,},"
+            f" boxes that overlap: {truths.n_overlapping_boxes:,}"
         )
-    if truth.suppressed.n_suppressed != release.outcome.n_suppressed:
+    if truths.n_suppressed != release.outcome.n_suppressed:
         raise _failed(
-            f"{counted(truth.suppressed.n_suppressed, 'sample')} in no box of their user,"
+            f"{counted(truths.n_suppressed, 'sample')} in no box of their user,"
             f" where {release.outcome.n_suppressed:,} were suppressed"
         )
 

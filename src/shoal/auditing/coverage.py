@@ -2,21 +2,43 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from shoal.auditing.records import Records, Target, make_trails
+from shoal.archive import archive_of
+from shoal.auditing.buckets import open_buckets
+from shoal.auditing.chunks import (
+    Chunk,
+    ChunkFindings,
+    Evidence,
+    bucket_borders,
+    check_chunk,
+    check_together,
+    load_check,
+    make_chunks,
+    make_plan,
+    plan_chunks,
+)
+from shoal.auditing.records import Target, make_trails
+from shoal.auditing.truthfulness import Truths
+from shoal.auditing.violations import Ledger, find_violations, steps_over
 from shoal.blocks import Workers
 from shoal.boxes import NONE, UNKNOWN
 from shoal.kernels.consistency import Trails
-from shoal.kernels.coverage import Findings, Terms, check_coverage, find_possible_owners
+from shoal.kernels.coverage import find_possible_owners
 from shoal.progress import Progress, Silent
 from shoal.promise import Promise
 from shoal.samples import Int64s, Samples
 
-_USERS_A_STEP = 1000  # between two signs of progress
+# As builtin ``map``: calls a function for each chunk, wherever it likes, and gives the results in order. It should ask
+# for chunks only as it needs them, and must not hold many.
+Run = Callable[[Callable[[Chunk], ChunkFindings], Iterable[Chunk]], Iterable[ChunkFindings]]
+
+_ATTACKERS = ("strict", "gap-tolerant")
+_LOADING = "loading the check (compiles it once)"
+_CHECKING = "checking every user and interval"
 
 
 class Violation(NamedTuple):
@@ -52,48 +74,79 @@ class Coverage(NamedTuple):
 
 
 def check(
-    samples: Samples, target: Target, promise: Promise, workers: Workers, progress: Progress | None = None
+    samples: Samples,
+    target: Target,
+    promise: Promise,
+    workers: Workers,
+    progress: Progress | None = None,
+    *,
+    run: Run | None = None,
 ) -> Coverage:
-    """Check guarantee 1 for everybody; users without a record are promised nothing."""
+    """Check guarantee 1 for everybody; users without a record are promised nothing.
+
+    All samples and boxes are in memory and looked at together, unless there is a ``run`` to carry out chunks of time
+    elsewhere. Without a key whole trajectories matter, so that it is of no use.
+    """
     progress = progress or Silent()
-    boxes, own = target.records.boxes, target.own
-    begin = min(int(samples.t.min()), int(boxes.t0.min()))
-    end = max(int(samples.t.max()), int(boxes.t1.max())) + 1
-    if promise.tau is None or promise.epsilon is None:
-        tau, epsilon, earliest, latest = end - begin, 0, begin, begin
-    else:
-        tau, epsilon, earliest, latest = promise.tau, promise.epsilon, begin - promise.tau, end
-    findings = Findings(
-        segments=np.zeros(samples.n_users, np.int64),
-        violations=np.zeros((samples.n_users, 2), np.int64),
-        begin=np.zeros((samples.n_users, 2), np.int64),
-        records=np.zeros((samples.n_users, 2), np.int64),
-    )
-    progress.stage("loading the check (compiles it once)")
-    trails, shelves = make_trails(samples), target.shelves
-    lonely = _lonely_ranges(target.records, promise.k, tau, earliest, latest)
-    terms = Terms(promise.k, tau, epsilon)
-
-    def check_users(first: int, last: int) -> None:
-        check_coverage(trails, shelves, own, terms, earliest, latest, lonely, first, last, findings)
-
-    check_users(0, 0)  # compiles it
-    edges = np.linspace(0, samples.n_users, 1 + max(1, samples.n_users // _USERS_A_STEP)).astype(np.int64)
-    progress.stage("checking every user and interval", len(edges) - 1)
-    for start, stop in pairwise(edges.tolist()):
-        workers.between(start, stop, check_users)
-        progress.advance()
-    strangers = _without_possible_record(trails, target, epsilon, workers)
-    n_missing = int((own == UNKNOWN).sum()) - target.records.n_records
+    if run is not None and target.has_key:
+        archive = archive_of(samples)
+        with open_buckets(bucket_borders(archive, promise), None) as boxes:
+            boxes.add(target.records.boxes)
+            evidence = Evidence(archive, boxes, target.own, target.records.n_records)
+            return check_evidence(evidence, promise, workers, progress, run=run)[0]
+    begin = min(int(samples.t.min()), int(target.records.boxes.t0.min()))
+    end = max(int(samples.t.max()), int(target.records.boxes.t1.max())) + 1
+    plan = make_plan(promise, begin, end, np.empty(0, np.int64))
+    progress.stage(_LOADING)
+    load_check()
+    trails, ledger = make_trails(samples), Ledger()
+    progress.stage(_CHECKING, len(steps_over(samples.n_users)) - 1)
+    for stretch, _ in plan.stretches():
+        ledger.add(find_violations(trails, target, plan.terms, stretch, workers, progress.advance))
+    strangers = _without_possible_record(trails, target, plan.terms.epsilon, workers)
+    n_missing = int((target.own == UNKNOWN).sum()) - target.records.n_records
     n_untrue = len(strangers) - max(n_missing, 0)
     if n_untrue <= 0:
-        findings.violations[strangers] = 0
-    return _coverage(
-        findings,
-        n_users=int((own != NONE).sum()),
-        n_unchecked=len(strangers) if n_untrue <= 0 else 0,
-        n_untrue=max(n_untrue, 0),
-    )
+        ledger.drop(strangers)
+    n_unchecked = len(strangers) if n_untrue <= 0 else 0
+    return _coverage(ledger, target.own, n_unchecked, max(n_untrue, 0))
+
+
+def check_evidence(
+    evidence: Evidence,
+    promise: Promise,
+    workers: Workers,
+    progress: Progress | None = None,
+    *,
+    run: Run | None = None,
+) -> tuple[Coverage, Truths]:
+    """Check guarantee 1 and the truth of every box chunk by chunk, on the workers' threads or wherever ``run`` likes.
+
+    Never more of the data is in memory than a chunk, or as many as ``run`` asks for.
+    """
+    progress = progress or Silent()
+    progress.stage(_LOADING)
+    load_check()
+    plan = plan_chunks(evidence, promise)
+    chunks = make_chunks(evidence, plan)
+    found: Iterable[ChunkFindings]
+    if run is None:
+        progress.stage(_CHECKING, plan.n_chunks * (len(steps_over(len(evidence.own))) - 1))
+        found = (check_together(chunk, workers, progress.advance) for chunk in chunks)
+    else:
+        progress.stage(_CHECKING, plan.n_chunks)
+        found = _counted(run(check_chunk, chunks), progress)
+    ledger, truths = Ledger(), Truths(0, 0, 0)
+    for part in found:
+        ledger.add(part.violations)
+        truths = Truths._make(map(sum, zip(truths, part.truths, strict=True)))
+    return _coverage(ledger, evidence.own, 0, 0), truths
+
+
+def _counted(found: Iterable[ChunkFindings], progress: Progress) -> Iterator[ChunkFindings]:
+    for part in found:
+        yield part
+        progress.advance()
 
 
 def _without_possible_record(trails: Trails, target: Target, epsilon: int, workers: Workers) -> Int64s:
@@ -108,35 +161,15 @@ def _without_possible_record(trails: Trails, target: Target, epsilon: int, worke
     return np.flatnonzero(unknown & ~found)
 
 
-def _lonely_ranges(records: Records, k: int, tau: int, earliest: int, latest: int) -> Int64s:
-    """Ranges of a, with the number of records, where fewer than k records have no box wholly inside the interval."""
-    boxes = records.boxes
-    begin, end = boxes.t1 + 1 - tau, boxes.t0
-    # A record's boxes come by their ends, and so do these ranges by their begins: what overlaps belongs to the earlier.
-    lift = boxes.owner.astype(np.int64) * (int(boxes.t1.max()) - int(boxes.t0.min()) + 1)
-    taken = np.maximum.accumulate(end + lift) - lift
-    later = np.flatnonzero(boxes.owner[1:] == boxes.owner[:-1]) + 1
-    begin[later] = np.maximum(begin[later], taken[later - 1] + 1)
-    real = begin <= end
-    places = np.concatenate([begin[real], end[real] + 1, [earliest]])
-    change = np.concatenate([np.ones(real.sum(), np.int64), -np.ones(real.sum(), np.int64), [0]])
-    order = np.argsort(places, kind="stable")
-    at, first = np.unique(places[order], return_index=True)
-    inside = np.cumsum(np.add.reduceat(change[order], first))
-    absent = records.n_records - inside
-    until = np.concatenate([at[1:] - 1, [latest]])
-    wanted = (absent < k) & (until >= earliest) & (at <= latest)
-    lines = np.stack([np.maximum(at, earliest), np.minimum(until, latest), absent], axis=1)
-    return lines[wanted]
-
-
-def _coverage(findings: Findings, *, n_users: int, n_unchecked: int, n_untrue: int) -> Coverage:
+def _coverage(ledger: Ledger, own: Int64s, n_unchecked: int, n_untrue: int) -> Coverage:
+    order = np.lexsort((ledger.user, ledger.attacker, ledger.records))
+    columns = (ledger.user, ledger.attacker, ledger.begin, ledger.records)
     worst = [
-        Violation(int(user), name, int(findings.begin[user, attacker]), int(findings.records[user, attacker]))
-        for attacker, name in enumerate(("strict", "gap-tolerant"))
-        for user in np.flatnonzero(findings.violations[:, attacker])
+        Violation(user, _ATTACKERS[attacker], begin, n_records)
+        for user, attacker, begin, n_records in zip(
+            *(column[order].tolist() for column in columns), strict=True
+        )
     ]
-    strict, tolerant = findings.violations.sum(axis=0).tolist()
-    worst.sort(key=lambda violation: violation.n_records)
-    n_intervals = int(findings.segments.sum())
-    return Coverage(n_users, n_intervals, strict, tolerant, n_unchecked, n_untrue, worst)
+    strict, tolerant = (int(ledger.number[ledger.attacker == attacker].sum()) for attacker in (0, 1))
+    n_users = int((own != NONE).sum())
+    return Coverage(n_users, ledger.n_intervals, strict, tolerant, n_unchecked, n_untrue, worst)

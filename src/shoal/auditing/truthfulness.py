@@ -9,6 +9,7 @@ import numpy as np
 from shoal.auditing.records import Target, make_records, make_shelves, make_trails
 from shoal.blocks import Workers
 from shoal.boxes import NONE, Boxes
+from shoal.kernels.consistency import Trails
 from shoal.kernels.truth import find_held
 from shoal.promise import Grid
 from shoal.reading.zones import Zone
@@ -55,14 +56,7 @@ def check_truthfulness(
 ) -> Truthfulness:
     """Look at every box and every sample; needs to know which record is whose."""
     boxes = target.records.boxes
-    published, filled = np.zeros(len(samples), np.bool_), np.zeros(boxes.n_boxes, np.bool_)
-    trails = make_trails(samples)
-    workers.over(
-        samples.n_users,
-        lambda begin, end: find_held(trails, target.shelves, target.own, begin, end, published, filled),
-    )
-    # Boxes come by their ends, so one that overlaps any earlier box of its record overlaps the one just before it.
-    overlapping = (boxes.owner[1:] == boxes.owner[:-1]) & (boxes.t0[1:] <= boxes.t1[:-1])
+    published, filled = _held(make_trails(samples), target, workers)
     activity = np.bincount(samples.user, minlength=samples.n_users)
     quarter = np.empty(samples.n_users, np.int64)
     order = np.argsort(activity, kind="stable")
@@ -71,12 +65,54 @@ def check_truthfulness(
     return Truthfulness(
         n_boxes=boxes.n_boxes,
         n_empty_boxes=int((~filled).sum()),
-        n_overlapping_boxes=int(overlapping.sum()),
+        n_overlapping_boxes=int(_overlapping(boxes).sum()),
         suppressed=Part(len(samples), int((~published).sum())),
         n_users_without_record=int((target.own < 0).sum()),
         by_activity=_parts(quarter[samples.user], published, _QUARTERS),
         by_hour=_parts(hour, published, _HOURS),
     )
+
+
+class Truths(NamedTuple):
+    """What is untrue in some slots: boxes that end there and hold no sample of their own user or overlap with another,
+    and samples that are in no box."""
+
+    n_empty_boxes: int
+    n_overlapping_boxes: int
+    n_suppressed: int
+
+
+def find_untruths(trails: Trails, target: Target, begin: int, end: int, workers: Workers) -> Truths:
+    """Look at the boxes that end in slots begin .. end - 1, and at the samples there.
+
+    Needs all samples and boxes that meet these slots or the boxes that end there; more do no harm.
+    """
+    published, filled = _held(trails, target, workers)
+    boxes, t = target.records.boxes, trails.sample["t"]
+    ending = (boxes.t1 >= begin) & (boxes.t1 < end)
+    return Truths(
+        n_empty_boxes=int((ending & ~filled).sum()),
+        n_overlapping_boxes=int((ending & _overlapping(boxes)).sum()),
+        n_suppressed=int(((t >= begin) & (t < end) & ~published).sum()),
+    )
+
+
+def _held(trails: Trails, target: Target, workers: Workers) -> tuple[Bools, Bools]:
+    """Which samples lie in a box of their own user's record, and which boxes hold one of their own user."""
+    published = np.zeros(len(trails.sample), np.bool_)
+    filled = np.zeros(target.records.boxes.n_boxes, np.bool_)
+    workers.over(
+        len(target.own),
+        lambda begin, end: find_held(trails, target.shelves, target.own, begin, end, published, filled),
+    )
+    return published, filled
+
+
+def _overlapping(boxes: Boxes) -> Bools:
+    """Which boxes, that come by their ends, share time with an earlier one of their record: then with the last one."""
+    overlapping = np.zeros(boxes.n_boxes, np.bool_)
+    overlapping[1:] = (boxes.owner[1:] == boxes.owner[:-1]) & (boxes.t0[1:] <= boxes.t1[:-1])
+    return overlapping
 
 
 def held_samples(samples: Samples, boxes: Boxes) -> Bools:

@@ -28,18 +28,26 @@ from shoal.samples import Bools, Int64s
 
 
 class Findings(NamedTuple):
-    """What the exact check found, a line per user: segments looked at, and for either attacker (0 strict, 1 tolerant)
-    the number of violations, with the begin of the interval and the number of consistent records in the worst."""
+    """What the exact check found in a stretch of time, a line per user: segments that begin in it, and for either
+    attacker (0 strict, 1 tolerant) the number of violations, with the begin of the interval and the number of
+    consistent records in the worst.
+
+    A segment may reach over the borders of the stretch. entered: whether one that began before is violated in here;
+    left: whether the last one is.
+    """
 
     segments: Int64s
     violations: Int64s
     begin: Int64s
     records: Int64s
+    entered: Bools
+    left: Bools
 
 
 class Segment(NamedTuple):
-    """K is samples first .. last - 1 of a user for every a in low .. high."""
+    """K is samples first .. last - 1 of a user for every a in low .. high; findings go to line ``line``."""
 
+    line: int
     user: int
     own: int
     first: int
@@ -54,6 +62,14 @@ class Terms(NamedTuple):
     k: int
     tau: int
     epsilon: int
+
+
+class Stretch(NamedTuple):
+    """The begins a of intervals to look at, earliest .. latest; is_first: no others come before them."""
+
+    earliest: int
+    latest: int
+    is_first: bool
 
 
 class Tally(NamedTuple):
@@ -83,14 +99,14 @@ class Owners(NamedTuple):
 
 @inner
 def note_violation(
-    findings: Findings, user: int, attacker: int, begin: int, records: int, again: bool
+    findings: Findings, line: int, attacker: int, begin: int, records: int, again: bool
 ) -> None:
     """Keep the violation with the fewest records; count it unless it is of the same segment as the one before."""
-    if findings.violations[user, attacker] == 0 or records < findings.records[user, attacker]:
-        findings.begin[user, attacker] = begin
-        findings.records[user, attacker] = records
+    if findings.violations[line, attacker] == 0 or records < findings.records[line, attacker]:
+        findings.begin[line, attacker] = begin
+        findings.records[line, attacker] = records
     if not again:
-        findings.violations[user, attacker] += 1
+        findings.violations[line, attacker] += 1
 
 
 @kernel
@@ -262,11 +278,11 @@ def judge(
         if found >= terms.k or (turn < 2 * n and places[order[turn + 1]] == a):
             continue
         short = True
-        known_worst = noted and found >= findings.records[segment.user, int(tolerant)]
+        known_worst = noted and found >= findings.records[segment.line, int(tolerant)]
         if known_worst or (not tolerant and found == 0):
             continue
         if tolerant or own_is_among(trails, shelves, segment, terms.epsilon, tally, ranges, a, owners):
-            note_violation(findings, segment.user, int(tolerant), a, found, noted)
+            note_violation(findings, segment.line, int(tolerant), a, found, noted)
             noted = True
     return short
 
@@ -343,16 +359,27 @@ def check_empty(
         if lonely[line, 1] < segment.low:
             continue
         a, found = max(segment.low, lonely[line, 0]), lonely[line, 2]
-        note_violation(findings, segment.user, 1, a, found, noted)
+        note_violation(findings, segment.line, 1, a, found, noted)
         noted = True
         known = segment.own >= 0
         for record in range(segment.own if known else 0, segment.own + 1 if known else len(shelves.ptr) - 1):
             if is_own(trails, shelves, segment, record, terms.epsilon, owners) and is_consistent(
                 trails, shelves, record, segment.first, segment.first, a, a + terms.tau, terms.epsilon, False
             ):
-                note_violation(findings, segment.user, 0, a, found, own_noted)
+                note_violation(findings, segment.line, 0, a, found, own_noted)
                 own_noted = True
                 break
+
+
+@inner
+def begins_here(trails: Trails, segment: Segment, tau: int, stretch: Stretch) -> bool:
+    """Whether a segment begins at its ``low``, rather than going on from before the stretch: a sample comes or goes."""
+    first, last, begin = segment.first, segment.last, trails.ptr[segment.user]
+    if stretch.is_first or segment.low > stretch.earliest:
+        return True
+    if first > begin and trails.sample[first - 1]["t"] == segment.low - 1:
+        return True
+    return bool(last > begin and trails.sample[last - 1]["t"] == segment.low + tau - 1)
 
 
 @kernel
@@ -361,14 +388,17 @@ def check_coverage(
     shelves: Shelves,
     own: Int64s,
     terms: Terms,
-    earliest: int,
-    latest: int,
+    stretch: Stretch,
     lonely: Int64s,
+    base: int,
     begin_user: int,
     end_user: int,
     findings: Findings,
 ) -> None:
-    """Check guarantee 1 for users begin_user .. end_user - 1 and every a in earliest .. latest.
+    """Check guarantee 1 for users begin_user .. end_user - 1 and every a of a stretch; ``base`` has line 0 of findings.
+
+    Needs the samples of slots earliest - 1 .. latest + tau - 1 and the boxes that meet the epochs of all but the first
+    of these; more do no harm. (Where records are unknown, all.)
 
     own[i]: the user's record, -1 where it is unknown, -2 where there is none (such users are promised nothing).
     lonely: ranges of a, a line (begin, end, records) each and in order, where fewer than k records are consistent with
@@ -377,31 +407,39 @@ def check_coverage(
     ranges = np.empty((len(shelves.box) + len(shelves.ptr), 3), np.int64)  # room for every record's
     n_records = len(shelves.ptr) - 1
     strict, tolerant = make_tally(min(terms.k, n_records)), make_tally(min(terms.k, n_records))
-    owners = Owners(np.full(n_records, -1, np.int64), np.zeros(n_records, np.bool_))
+    n_asked = n_records if np.any(own[begin_user:end_user] == -1) else 0
+    owners = Owners(np.full(n_asked, -1, np.int64), np.zeros(n_asked, np.bool_))
     for user in range(begin_user, end_user):
         if own[user] == -2:
             continue
+        line = user - base
         strict.n[0] = 0
         if own[user] >= 0:
             strict.n[0], strict.whole[0] = 1, own[user]
             strict.reached[0, :] = 0
         stop = trails.ptr[user + 1]
         first = last = trails.ptr[user]
-        low = earliest
-        while low <= latest:
+        low = stretch.earliest
+        while low <= stretch.latest:
             while last < stop and trails.sample[last]["t"] - terms.tau + 1 <= low:
                 last += 1
             while first < last and trails.sample[first]["t"] + 1 <= low:
                 first += 1
-            high = latest
+            high = stretch.latest
             if last < stop:
                 high = min(high, trails.sample[last]["t"] - terms.tau)
             if first < last:
                 high = min(high, trails.sample[first]["t"])
-            findings.segments[user] += 1
-            segment = Segment(user, own[user], first, last, low, high)
+            segment = Segment(line, user, own[user], first, last, low, high)
+            n_strict, n_tolerant = findings.violations[line, 0], findings.violations[line, 1]
             if first == last:
                 check_empty(trails, shelves, segment, terms, lonely, owners, findings)
             else:
                 check_segment(trails, shelves, segment, terms, strict, tolerant, ranges, owners, findings)
+            findings.left[line, 0] = findings.violations[line, 0] > n_strict
+            findings.left[line, 1] = findings.violations[line, 1] > n_tolerant
+            if begins_here(trails, segment, terms.tau, stretch):
+                findings.segments[line] += 1
+            else:
+                findings.entered[line, :] = findings.left[line, :]
             low = high + 1

@@ -10,7 +10,7 @@ from shoal.reading.foreign import FORMAT_NAMES
 from shoal.reading.intake import Intake
 from shoal.reading.keys import read_key
 from shoal.reading.projection import Plane, Projection, parse_crs
-from shoal.reading.published import PublishedTable, read_published
+from shoal.reading.published import PublishedRows, PublishedTable, read_published
 
 __all__ = [
     "FORMAT_NAMES",
@@ -19,6 +19,7 @@ __all__ = [
     "Intake",
     "Plane",
     "Projection",
+    "PublishedRows",
     "PublishedTable",
     "check_coordinates",
     "parse_crs",

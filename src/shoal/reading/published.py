@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -57,27 +58,45 @@ class PublishedTable:
     notes: dict[str, Any] | None
 
 
-def read_published(source: object, *, grid: Grid | None = None, crs: str | None = None) -> PublishedTable:
-    """Read a published file or table.
+class PublishedRows:
+    """A published file or table that is read batch by batch, its boxes as they stand.
 
     ``grid`` and ``crs`` are needed only where neither its metadata nor a manifest beside it tell them.
     """
-    table = open_source(source, "A published table")
-    if isinstance(source, str | os.PathLike) and Path(source).is_dir():
-        raise InputError(f"{table.title} cannot be read as one published table: name a file.")
-    columns = need_columns(table.names, published_schema(geographic=False).names, table.title)
-    coordinates = find_coordinates(source, table.title, table.metadata, grid, crs)
-    records, faults = Users(RECORD), Counter[str]()
-    rejected = Rejected()
-    boxes = concatenate(
-        _boxes(batch, coordinates.grid, records, faults, table.title)
-        for batch in table.batches(columns, rejected, threads=os.cpu_count() or 1)
-    )
-    faults[_MALFORMED] = rejected.rows
-    _check(faults, boxes.n_boxes + rejected.rows, table.title, coordinates.grid)
-    rank, names = _in_order(records.names)
+
+    def __init__(self, source: object, *, grid: Grid | None = None, crs: str | None = None) -> None:
+        self._table = open_source(source, "A published table")
+        title = self._table.title
+        if isinstance(source, str | os.PathLike) and Path(source).is_dir():
+            raise InputError(f"{title} cannot be read as one published table: name a file.")
+        self._columns = need_columns(self._table.names, published_schema(geographic=False).names, title)
+        self._records = Users(RECORD)
+        self.coordinates = find_coordinates(source, title, self._table.metadata, grid, crs)
+
+    def batches(self) -> Iterator[Boxes]:
+        """Boxes, whose owners are the records numbered in the order in which they come; faults are told at the end."""
+        grid, title = self.coordinates.grid, self._table.title
+        faults, rejected, n_boxes = Counter[str](), Rejected(), 0
+        for batch in self._table.batches(self._columns, rejected, threads=os.cpu_count() or 1):
+            boxes = _boxes(batch, grid, self._records, faults, title)
+            n_boxes += boxes.n_boxes
+            yield boxes
+        faults[_MALFORMED] = rejected.rows
+        _check(faults, n_boxes + rejected.rows, title, grid)
+
+    @property
+    def names(self) -> Any:
+        """The names of the records that have come so far, in the order of their numbers, as an Arrow array."""
+        return self._records.names
+
+
+def read_published(source: object, *, grid: Grid | None = None, crs: str | None = None) -> PublishedTable:
+    """Read a published file or table as a whole."""
+    rows = PublishedRows(source, grid=grid, crs=crs)
+    boxes = concatenate(rows.batches())
+    rank, names = _in_order(rows.names)
     boxes = boxes._replace(owner=rank[boxes.owner]).by_owner()
-    return PublishedTable(boxes, names, *coordinates)
+    return PublishedTable(boxes, names, *rows.coordinates)
 
 
 def _boxes(batch: Any, grid: Grid, records: Users, faults: Counter[str], title: str) -> Boxes:

@@ -1,0 +1,174 @@
+"""The exact checks cut by time: each chunk is a task of its own, for this process, another, or another machine.
+
+A chunk looks at the intervals that begin in a stretch of time. For these it needs the samples up to tau later, and the
+boxes in all epochs that they reach into. It also answers for the truth of what lies in its own slots.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from shoal.archive import Archive, Rows
+from shoal.auditing.buckets import Buckets
+from shoal.auditing.records import Target, records_among, trails_among
+from shoal.auditing.truthfulness import Truths, find_untruths
+from shoal.auditing.violations import Violations, find_violations
+from shoal.blocks import Workers
+from shoal.boxes import Boxes, concatenate
+from shoal.kernels.coverage import Stretch, Terms
+from shoal.promise import Promise
+from shoal.samples import Int32s, Int64s
+
+MOST_SAMPLES = (
+    1_000_000  # in a chunk, where a unit of time does not have more; there are never more boxes than samples
+)
+_BUCKETS_A_CHUNK = 8  # so that little is read that is not needed
+
+
+class Evidence(NamedTuple):
+    """What the exact checks look at, by time: samples, boxes, and the record of each user (or NONE)."""
+
+    samples: Archive
+    boxes: Buckets
+    own: Int64s
+    n_records: int
+
+
+class Chunk(NamedTuple):
+    """One task: samples by time, boxes, and records by their numbers in the whole file.
+
+    Slots from ``stretch.earliest`` to ``until`` - 1 are its own: other chunks have others, and all together have all.
+    """
+
+    samples: Rows
+    boxes: Boxes
+    own: Int32s
+    n_records: int
+    terms: Terms
+    stretch: Stretch
+    until: int
+
+
+class ChunkFindings(NamedTuple):
+    """What a chunk came to."""
+
+    violations: Violations
+    truths: Truths
+
+
+def check_chunk(chunk: Chunk) -> ChunkFindings:
+    """Carry out one task, with one thread."""
+    with Workers(1) as alone:
+        return check_together(chunk, alone)
+
+
+def check_together(
+    chunk: Chunk, workers: Workers, tick: Callable[[], object] = lambda: None
+) -> ChunkFindings:
+    """Carry out one task, its users shared out among threads."""
+    trails = trails_among(chunk.samples, len(chunk.own))
+    target = Target(records_among(chunk.boxes, chunk.n_records), chunk.own.astype(np.int64))
+    return ChunkFindings(
+        find_violations(trails, target, chunk.terms, chunk.stretch, workers, tick),
+        find_untruths(trails, target, chunk.stretch.earliest, chunk.until, workers),
+    )
+
+
+def load_check() -> None:
+    """Load the compiled code, or compile it once after installation, by checking nothing."""
+    none = np.empty(0, np.int32)
+    nothing = Rows(none, np.empty(0, np.int64), none, none)
+    check_chunk(Chunk(nothing, concatenate([]), none, 0, Terms(2, 1, 1), Stretch(0, 0, True), 1))
+
+
+def time_borders(samples: Archive, promise: Promise, most: int) -> Int64s:
+    """Slots at which to cut time so that between two, and tau after, there are at most so many samples.
+
+    They stand at epochs, and further apart than tau: otherwise most of what a chunk reads would be read by others, too.
+    """
+    if promise.tau is None or promise.epsilon is None:
+        return np.empty(0, np.int64)
+    unit = promise.reach * promise.epsilon
+    possible = np.unique(samples.slots // unit) * unit
+    before, with_tau = (
+        samples.first[np.searchsorted(samples.slots, possible + later)] for later in (0, promise.tau)
+    )
+    with_tau = np.append(with_tau, len(samples))
+    chosen: list[int] = []
+    place = 0
+    while True:
+        reached = int(np.searchsorted(with_tau, before[place] + most, side="right")) - 1
+        place = max(place + 1, reached)
+        if place >= len(possible):
+            return np.array(chosen, np.int64)
+        chosen.append(int(possible[place]))
+
+
+def bucket_borders(samples: Archive, promise: Promise) -> Int64s:
+    """Where to cut time for the buckets of boxes."""
+    return time_borders(samples, promise, MOST_SAMPLES // _BUCKETS_A_CHUNK)
+
+
+class Plan(NamedTuple):
+    """The chunks to make: ``borders`` between them, in slots ``begin`` .. ``end`` - 1, which hold all data."""
+
+    terms: Terms
+    begin: int
+    end: int
+    borders: Int64s
+
+    @property
+    def n_chunks(self) -> int:
+        """How many there are."""
+        return len(self.borders) + 1
+
+    def stretches(self) -> Iterator[tuple[Stretch, int]]:
+        """The intervals and the end of the own slots of each chunk."""
+        if self.terms.epsilon == 0:
+            yield Stretch(self.begin, self.begin, True), self.end
+            return
+        first = self.begin - self.terms.tau
+        for begin, end in pairwise([first, *self.borders.tolist(), self.end + 1]):
+            yield Stretch(begin, end - 1, begin == first), end
+
+
+def make_plan(promise: Promise, begin: int, end: int, borders: Int64s) -> Plan:
+    """What to look at in data that fill slots begin .. end - 1; over whole trajectories there is one interval."""
+    if promise.tau is None or promise.epsilon is None:
+        return Plan(Terms(promise.k, end - begin, 0), begin, end, borders[:0])
+    return Plan(Terms(promise.k, promise.tau, promise.epsilon), begin, end, borders)
+
+
+def plan_chunks(evidence: Evidence, promise: Promise) -> Plan:
+    """Cut time into chunks that memory can hold."""
+    slots, boxes = evidence.samples.slots, evidence.boxes
+    begin, end = min(int(slots[0]), boxes.begin), max(int(slots[-1]) + 1, boxes.end)
+    return make_plan(promise, begin, end, time_borders(evidence.samples, promise, MOST_SAMPLES))
+
+
+def make_chunks(evidence: Evidence, plan: Plan) -> Iterator[Chunk]:
+    """The chunks in order of time, each made when it is asked for."""
+    own = evidence.own.astype(np.int32)
+    for stretch, until in plan.stretches():
+        begin, boxes = _boxes(evidence.boxes, plan.terms, stretch, until)
+        samples = evidence.samples.between(min(begin, stretch.earliest - 1), stretch.latest + plan.terms.tau)
+        yield Chunk(samples, boxes, own, evidence.n_records, plan.terms, stretch, until)
+
+
+def _boxes(buckets: Buckets, terms: Terms, stretch: Stretch, until: int) -> tuple[int, Boxes]:
+    """The boxes that a chunk needs, and the slot from which on it has all.
+
+    Those are the boxes in the epochs of its intervals. Shoal's boxes lie in one epoch each; if others reach back from
+    the own slots, whatever they meet there is needed as well, to tell whether they hold a sample or overlap.
+    """
+    begin, end = stretch.earliest, stretch.latest + terms.tau
+    if terms.epsilon:
+        begin, end = begin // terms.epsilon * terms.epsilon, -(-end // terms.epsilon) * terms.epsilon
+    boxes = buckets.between(begin, end)
+    ending = (boxes.t1 >= stretch.earliest) & (boxes.t1 < until)
+    since = int(boxes.t0[ending].min(initial=begin))
+    return since, boxes if since == begin else buckets.between(since, end)
