@@ -47,7 +47,7 @@ def test_arguments() -> None:
     assert list(inspect.signature(shoal.audit).parameters) == [
         "events", "published", "k", "tau", "epsilon", "whole", "key", "cell", "step", "crs", "columns", "sites",
         "format", "timezone", "start", "end", "exclude_users", "bbox", "min_days_active", "resample", "attacks", "seed",
-        "workers", "progress",
+        "workers", "engine", "cluster", "progress",
     ]  # fmt: skip
     public = {name for name in vars(shoal.Audit) if not name.startswith("_")}
     assert public - set(shoal.Audit.__dataclass_fields__) == {

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from shoal.boxes import Boxes, concatenate
+from shoal.checkpoint import open_checkpoint, was_writing
 from shoal.errors import InputError
 from shoal.fold import Step
 from shoal.hiding.matching import Picks
-from shoal.journal import FolderJournal, MemoryJournal, open_journal, was_writing
+from shoal.journal import FolderJournal, Journal, MemoryJournal
 
 IDENTITY = {"dataset": "d", "k": 2, "tau": None}
 
@@ -22,7 +26,7 @@ def step(number: int) -> Step:
         return Step(number, None, concatenate([]))
     values = np.arange(number, dtype=np.int32)
     boxes = Boxes(values, values.astype(np.int64), values.astype(np.int64), values, values, values, values)
-    return Step(number, Picks(values, values[:, None], values), boxes)
+    return Step(number, Picks(values, values[:, None], values, values.astype(np.uint8)), boxes)
 
 
 def same(one: Step, other: Step) -> bool:
@@ -34,10 +38,21 @@ def same(one: Step, other: Step) -> bool:
     return all(a.dtype == b.dtype and np.array_equal(a, b) for a, b in pairs)
 
 
+@contextmanager
+def open_journal(folder: Path | None, identity: dict[str, Any], *, resume: bool) -> Iterator[Journal]:
+    with open_checkpoint(folder, resume=resume) as checkpoint:
+        yield checkpoint.journal(identity)
+
+
 def filled(folder: Path, steps: int) -> None:
     with open_journal(folder, IDENTITY, resume=False) as journal:
         for number in range(steps):
             journal.append(step(number))
+
+
+def filled_by_another(folder: Path) -> None:
+    with open_journal(folder, {**IDENTITY, "k": 3, "dataset": "e"}, resume=True):
+        pytest.fail("it is not the same run")
 
 
 def reopened(folder: Path) -> list[Step]:
@@ -107,9 +122,9 @@ def test_an_empty_folder_is_a_beginning(tmp_path: Path) -> None:
 def test_other_runs_are_refused(tmp_path: Path) -> None:
     filled(tmp_path / "journal", 3)
     with pytest.raises(InputError, match="with another dataset and k: resume with the same"):
-        FolderJournal(tmp_path / "journal", {**IDENTITY, "k": 3, "dataset": "e"}, resume=True)
+        filled_by_another(tmp_path / "journal")
     with pytest.raises(InputError, match="add --resume"):
-        FolderJournal(tmp_path / "journal", IDENTITY, resume=False)
+        filled(tmp_path / "journal", 1)
     assert len(reopened(tmp_path / "journal")) == 3
 
 
@@ -119,7 +134,7 @@ def test_two_processes_cannot_share_a_folder(tmp_path: Path) -> None:
         open_journal(tmp_path / "journal", IDENTITY, resume=True) as journal,
         pytest.raises(InputError, match="Another run is still at work"),
     ):
-        FolderJournal(tmp_path / "journal", IDENTITY, resume=True)
+        reopened(tmp_path / "journal")
     assert len(journal) == 2
     assert len(reopened(tmp_path / "journal")) == 2
 
@@ -136,12 +151,38 @@ def test_bad_input_takes_the_folder_away_and_other_failures_leave_it(tmp_path: P
 def test_marks_and_removal(tmp_path: Path) -> None:
     folder = tmp_path / "journal"
     assert not was_writing(folder)
-    with open_journal(folder, IDENTITY, resume=False) as journal:
-        assert isinstance(journal, FolderJournal)
+    with open_checkpoint(folder, resume=False) as checkpoint:
+        assert isinstance(checkpoint.journal(IDENTITY), FolderJournal)
         assert not was_writing(folder)
-        journal.note_writing()
+        checkpoint.note_writing()
         assert was_writing(folder)
-        assert journal.remove()
+        assert checkpoint.remove()
     assert not folder.exists()
-    with open_journal(None, IDENTITY, resume=False) as nothing:
-        assert isinstance(nothing, MemoryJournal)
+    with open_checkpoint(None, resume=False) as nothing:
+        assert isinstance(nothing.journal(IDENTITY), MemoryJournal)
+        assert nothing.samples is None
+        assert nothing.remove()
+
+
+@pytest.mark.parametrize("failure", [InputError, ZeroDivisionError, KeyboardInterrupt])
+def test_what_fails_before_anything_was_decided_leaves_nothing(
+    failure: type[BaseException], tmp_path: Path
+) -> None:
+    folder = tmp_path / "journal"
+    with pytest.raises(failure), open_checkpoint(folder, resume=False):
+        raise failure
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize("failure", [InputError, ZeroDivisionError, KeyboardInterrupt])
+def test_work_done_outlives_a_resume_that_fails_while_it_reads(
+    failure: type[BaseException], tmp_path: Path
+) -> None:
+    """Whoever resumes with the wrong file must not lose hours of work; samples put aside go."""
+    folder = tmp_path / "journal"
+    filled(folder, 3)
+    (folder / "samples").mkdir()
+    with pytest.raises(failure), open_checkpoint(folder, resume=True):
+        raise failure
+    assert not (folder / "samples").exists()
+    assert len(reopened(folder)) == 3

@@ -29,7 +29,8 @@ from shoal.promise import Grid
 folder, n_steps, n_users, per_user = Path(sys.argv[1]), *map(int, sys.argv[2:])
 sorting._BUCKET, writing._ROWS_AT_A_TIME = 250_000, 100_000
 rng = np.random.default_rng(0)
-journal = FolderJournal(folder / "journal", {}, resume=False)
+(folder / "journal").mkdir()
+journal = FolderJournal(folder / "journal", {})
 owner = np.repeat(np.arange(n_users, dtype=np.int32), per_user)
 for step in range(n_steps):
     t0 = step * 60 + np.tile(np.arange(per_user) * 20, n_users).astype(np.int64)

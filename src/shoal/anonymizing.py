@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from shoal.archive import Archive, archive_of
 from shoal.blocks import Workers
 from shoal.boxes import Boxes, BoxSource, concatenate
 from shoal.engine import Engine
@@ -68,7 +69,7 @@ class Outcome:
 
 
 def anonymize_samples(
-    samples: Samples,
+    samples: Samples | Archive,
     promise: Promise,
     settings: Settings,
     workers: Workers,
@@ -85,8 +86,9 @@ def anonymize_samples(
     progress = progress or Silent()
     journal = MemoryJournal() if journal is None else journal
     check_population(samples.n_users, promise.k)
-    _check_span(samples, promise)
-    timeline = Timeline(samples, promise)
+    archive = archive_of(samples) if isinstance(samples, Samples) else samples
+    _check_span(archive, promise)
+    timeline = Timeline(archive, promise)
     turns = list(timeline.turns())
     presence, planned = _plan(timeline, samples.n_users, promise, settings, workers, progress)
     if not presence.published:
@@ -105,7 +107,7 @@ def anonymize_samples(
         else:
             journal.append(fold.advance(newest, ends_stretch=ends_stretch))
         progress.advance()
-    return _outcome(samples, presence, journal, time.perf_counter() - began)
+    return _outcome(archive, presence, journal, time.perf_counter() - began)
 
 
 def _plan(
@@ -155,9 +157,9 @@ def check_population(n_users: int, k: int) -> None:
         )
 
 
-def _check_span(samples: Samples, promise: Promise) -> None:
+def _check_span(archive: Archive, promise: Promise) -> None:
     """Refuse data so long, for so short a step, that its slots or epochs cannot be counted."""
-    span = int(samples.t.max()) - int(samples.t.min()) + 1
+    span = int(archive.slots[-1] - archive.slots[0]) + 1
     if span // (promise.epsilon or 1) > MOST_SLOTS:
         unit = "steps" if promise.epsilon is None else "epochs"
         raise InputError(
@@ -187,7 +189,7 @@ def _hiding_cost(
     return costs[np.argsort(arrays.user)]
 
 
-def _outcome(samples: Samples, presence: Presence, journal: Journal, seconds: float) -> Outcome:
+def _outcome(samples: Archive, presence: Presence, journal: Journal, seconds: float) -> Outcome:
     """What can be told of the boxes, gathered step by step; the boxes themselves stay in the journal."""
     picks, relaxations = 0, 0
     sizes = np.zeros(samples.n_users, np.int64)

@@ -13,16 +13,17 @@ import numpy as np
 
 from shoal.anonymizing import anonymize_samples, check_population, prepare
 from shoal.auditing.auditor import run_audit
+from shoal.auditing.coverage import Run
 from shoal.auditing.records import Target, make_records
 from shoal.auditing.result import Audit
 from shoal.auditing.scene import Scene
 from shoal.blocks import Workers
 from shoal.boxes import UNKNOWN
+from shoal.checkpoint import open_checkpoint
 from shoal.credibility.verdict import Credibility, assess_events
-from shoal.engine import open_engine
+from shoal.engine import Engine, open_engine
 from shoal.errors import ParameterError
 from shoal.fold import Settings
-from shoal.journal import FolderJournal, open_journal
 from shoal.outputs import Outputs, check_outputs, write_outputs
 from shoal.parameters import (
     check_count,
@@ -116,47 +117,59 @@ def anonymize(
     outputs = _outputs(output, key_out, summary_out)
     if outputs is not None:
         check_outputs(outputs, _paths(events, sites, exclude_users), force=force, resume=resume)
-    progress.stage("reading")
-    found = read_events(
-        events,
-        grid=grid,
-        columns=columns,
-        sites=sites,
-        format=format,
-        timezone=timezone,
-        start=start,
-        end=end,
-        exclude_users=exclude_users,
-        filters=filters,
-        strict=strict,
-        for_map=outputs is not None and is_map(outputs.published),
-        threads=n_workers,
-    )
-    check_population(found.archive.n_users, k)
-    progress.stage("loading the engine (compiles it once)")
-    prepare(settings)
-    identity = _identity(found, promise, settings)
     with (
-        open_journal(None if outputs is None else outputs.checkpoint, identity, resume=resume) as journal,
+        open_checkpoint(None if outputs is None else outputs.checkpoint, resume=resume) as checkpoint,
         Workers(n_workers) as threads,
         open_engine(engine, n_workers, cluster) as machinery,
     ):
+        progress.stage("reading")
+        found = read_events(
+            events,
+            grid=grid,
+            columns=columns,
+            sites=sites,
+            format=format,
+            timezone=timezone,
+            start=start,
+            end=end,
+            exclude_users=exclude_users,
+            filters=filters,
+            strict=strict,
+            for_map=outputs is not None and is_map(outputs.published),
+            threads=n_workers,
+            spill=checkpoint.samples,
+        )
+        check_population(found.archive.n_users, k)
+        progress.stage("loading the engine (compiles it once)")
+        prepare(settings)
         outcome = anonymize_samples(
-            found.samples, promise, settings, threads, journal=journal, progress=progress, engine=machinery
+            found.archive,
+            promise,
+            settings,
+            threads,
+            journal=checkpoint.journal(_identity(found, promise, settings)),
+            progress=progress,
+            engine=machinery,
         )
         published = Published(found, outcome, promise, settings, verify)
-        folder = None if outputs is None else outputs.checkpoint
         check = (
-            partial(verify_release, published, workers=threads, progress=progress, folder=folder)
+            partial(
+                verify_release,
+                published,
+                workers=threads,
+                progress=progress,
+                folder=checkpoint.folder,
+                run=_elsewhere(machinery),
+            )
             if verify
             else None
         )
-        if outputs is not None and isinstance(journal, FolderJournal):
+        if outputs is not None:
             progress.stage("writing")
-            journal.note_writing()
-            _write(outputs, published, check)
+            checkpoint.note_writing()
+            _write(outputs, published, check, checkpoint.sorting)
             move_to_file(published, outputs.published)
-            if not journal.remove():
+            if not checkpoint.remove():
                 published.summary["warnings"].append(
                     f"{outputs.checkpoint.name} could not be removed whole and holds secrets: remove it."
                 )
@@ -190,6 +203,8 @@ def audit(
     attacks: int = 2000,
     seed: int = 0,
     workers: int | None = None,
+    engine: str = "threads",
+    cluster: str | None = None,
     progress: Progress | None = None,
 ) -> Audit:
     """Attack a published file, shoal's own or anybody else's, and say what is and is not protected.
@@ -197,7 +212,8 @@ def audit(
     ``events`` and ``published`` are paths or tables. The promise to hold the file to is the one it notes itself unless
     given. ``key`` tells which record is whose; what needs it is not checked without. ``cell``, ``step`` and ``crs``
     are for files that do not tell theirs. Give the options with which the events were read, so that the audit sees the
-    same samples. ``attacks`` are drawn of each kind; the promise is checked exactly.
+    same samples. ``attacks`` are drawn of each kind; the promise is checked exactly, with a key also in the processes or
+    on the ``cluster`` that are chosen as in anonymize().
     """
     progress = progress or Silent()
     n_workers = check_workers(workers)
@@ -223,10 +239,10 @@ def audit(
         threads=n_workers,
     )
     check_coordinates(table.crs, geographic=found.projection is not None)
-    own = np.full(found.samples.n_users, UNKNOWN, np.int64)
+    own = np.full(found.archive.n_users, UNKNOWN, np.int64)
     if key is not None:
-        own = read_key(key, found.samples.users, table.names)
-    with Workers(n_workers) as threads:
+        own = read_key(key, found.archive.users, table.names)
+    with Workers(n_workers) as threads, open_engine(engine, n_workers, cluster) as machinery:
         scene = Scene(
             samples=found.samples,
             published=Target(make_records(table.boxes), own),
@@ -237,7 +253,8 @@ def audit(
             seed=seed,
             workers=threads,
         )
-        return run_audit(scene, [*found.intake.losses, *found.intake.warnings], progress)
+        warnings = [*found.intake.losses, *found.intake.warnings]
+        return run_audit(scene, warnings, progress, run=_elsewhere(machinery))
 
 
 def assess(
@@ -288,19 +305,26 @@ def assess(
     return assess_events(found, beside, seed=seed)
 
 
-def _write(outputs: Outputs, published: Published, check: Callable[[object], None] | None) -> None:
+def _write(
+    outputs: Outputs, published: Published, check: Callable[[object], None] | None, spill: Path | None
+) -> None:
     events = published.events
     write_outputs(
         outputs,
         published.named,
-        events.samples.users,
+        events.archive.users,
         events.grid,
         events.projection,
         manifest=published.manifest,
         summary=published.summary,
         check=check,
-        spill=outputs.spill,
+        spill=spill,
     )
+
+
+def _elsewhere(engine: Engine) -> Run | None:
+    """Who carries out chunks of a check, where others are at hand."""
+    return engine.map if engine.n_tasks > 1 else None
 
 
 def _outputs(

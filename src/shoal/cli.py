@@ -186,6 +186,8 @@ def audit(
         bool, typer.Option("--show-users", help="Name the users of counterexamples; they are secret.")
     ] = False,
     workers: options.Workers = None,
+    engine: options.Engine = "threads",
+    cluster: options.Cluster = None,
     force: options.Force = False,
     json_out: Annotated[
         str | None, typer.Option("--json", help="Write everything as JSON to a file, or - for stdout.")
@@ -218,6 +220,8 @@ def audit(
             attacks=attacks,
             seed=seed,
             workers=workers,
+            engine=engine,
+            cluster=cluster,
             progress=progress,
         )
     for warning in found.warnings:

@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 
 from shoal.api import anonymize
 from shoal.atomic import reason
+from shoal.checkpoint import checkpoint_folder
 from shoal.cities import write_city
 from shoal.errors import InputError
-from shoal.journal import checkpoint_folder
 from shoal.progress import Progress
 from shoal.promise import Grid, Promise
+from shoal.reading import read_events
 from shoal.report.demo import write_demo_page
 
 _USERS, _DAYS = 2000, 2
@@ -45,7 +46,7 @@ def run_demo(folder: Path, progress: Progress, *, users: int = _USERS, days: int
     progress.stage("drawing")
     write_demo_page(
         page,
-        samples=published.events.samples,
+        samples=read_events(events, grid=published.events.grid).samples,
         boxes=published.outcome.boxes,
         promise=published.promise,
         grid=published.events.grid,

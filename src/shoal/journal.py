@@ -1,14 +1,12 @@
 """What a fold has done so far, step by step: in memory, or in a folder from which a killed run goes on.
 
-The folder holds raw-data secrets (who hid whom), so it is readable by its owner only and goes away on success.
+What is noted are secrets (who hid whom): the folder must be for its owner only.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
-import os
-import shutil
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -24,7 +22,7 @@ from shoal.fold import Step
 from shoal.hiding.matching import Picks
 from shoal.interrupts import held
 
-_HEADER, _LOCK, _WRITING = "run.json", "lock", "writing"
+_HEADER = "run.json"
 CHANGED = "Files of the checkpoint were changed or removed while they were in use: begin again."
 _TORN = (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile, zlib.error)
 
@@ -65,24 +63,12 @@ class FolderJournal:
     Only the unbroken run of readable steps from the first on counts, whatever else a killed process left behind.
     """
 
-    def __init__(self, folder: Path, identity: dict[str, Any], *, resume: bool) -> None:
+    def __init__(self, folder: Path, identity: dict[str, Any]) -> None:
         self._folder = folder
-        if folder.exists() and not resume:
-            raise InputError(
-                f"Found the checkpoint {folder.name} of an unfinished run:"
-                " add --resume to go on with it, or remove it."
-            )
-        with _explained():
-            folder.mkdir(mode=0o700, exist_ok=resume)
-        self._lock = _lock(folder)
-        try:
-            self._length = 0
-            if self._agrees(identity):
-                while self._readable(self._length):
-                    self._length += 1
-        except BaseException:
-            self.close()
-            raise
+        self._length = 0
+        if self._agrees(identity):
+            while self._readable(self._length):
+                self._length += 1
 
     def _agrees(self, identity: dict[str, Any]) -> bool:
         """Whether there are steps of the same run; what no header vouches for is cleared away."""
@@ -154,65 +140,6 @@ class FolderJournal:
 
     def __len__(self) -> int:
         return self._length
-
-    def note_writing(self) -> None:
-        """From now on files of this run may appear at their final places."""
-        self._put(_WRITING, b"")
-
-    def remove(self) -> bool:
-        """The run is over: take the folder away, and say whether that worked."""
-        shutil.rmtree(self._folder, ignore_errors=True)
-        return not self._folder.exists()
-
-    def close(self) -> None:
-        """Let another process go on with the folder."""
-        os.close(self._lock)
-
-
-@contextlib.contextmanager
-def open_journal(
-    folder: Path | None, identity: dict[str, Any], *, resume: bool
-) -> Iterator[MemoryJournal | FolderJournal]:
-    """The journal of a run: in a folder, or in memory where there is none."""
-    if folder is None:
-        yield MemoryJournal()
-        return
-    journal = FolderJournal(folder, identity, resume=resume)
-    try:
-        yield journal
-    except InputError:  # no run on this input can ever succeed, so there is nothing to go on with
-        journal.remove()
-        raise
-    finally:
-        journal.close()
-
-
-def checkpoint_folder(output: Path) -> Path:
-    """Where the journal of a run that will publish ``output`` lies."""
-    return output.with_name(output.name + ".checkpoint")
-
-
-def was_writing(folder: Path) -> bool:
-    """Whether the run of this journal had begun to put its files in place."""
-    return (folder / _WRITING).exists()
-
-
-def _lock(folder: Path) -> int:
-    """Hold the folder against a second process; the operating system lets go when this one ends, however it does."""
-    with _explained():
-        descriptor = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        import fcntl
-
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(descriptor)
-        raise InputError(
-            f"Another run is still at work on the checkpoint {folder.name}: wait for it, or end it first."
-        ) from None
-    except (ImportError, OSError):  # no locks on this system: two runs at a time are the user's care
-        pass
-    return descriptor
 
 
 def _explained() -> contextlib.AbstractContextManager[None]:

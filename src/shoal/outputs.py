@@ -14,8 +14,8 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from shoal.atomic import AtomicFiles, reason, unfinished_path
+from shoal.checkpoint import checkpoint_folder, was_writing
 from shoal.errors import InputError
-from shoal.journal import checkpoint_folder, was_writing
 from shoal.naming import NamedBoxes
 from shoal.promise import Grid
 from shoal.reading.projection import Plane
@@ -41,11 +41,6 @@ class Outputs(NamedTuple):
     def checkpoint(self) -> Path:
         """From where a killed run goes on."""
         return checkpoint_folder(self.published)
-
-    @property
-    def spill(self) -> Path:
-        """Where boxes are put in order, out of memory."""
-        return self.checkpoint / "sorting"
 
     @property
     def files(self) -> list[Path]:

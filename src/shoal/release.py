@@ -76,7 +76,7 @@ class Published:
 
     def key(self) -> pa.Table:
         """Which record is whose: secret."""
-        return key_table(self.named, self.events.samples.users)
+        return key_table(self.named, self.events.archive.users)
 
     @cached_property
     def manifest(self) -> dict[str, Any]:

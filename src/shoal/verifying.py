@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from shoal.archive import Archive, archive_of
+from shoal.archive import Archive
 from shoal.auditing.buckets import Buckets, open_buckets
 from shoal.auditing.chunks import Evidence, bucket_borders
 from shoal.auditing.coverage import Coverage, Run, check_evidence
@@ -40,7 +40,7 @@ def verify_release(
     that elsewhere.
     """
     progress.stage("reading back")
-    samples = archive_of(release.events.samples)
+    samples = release.events.archive
     with open_buckets(bucket_borders(samples, release.promise), folder) as boxes:
         _read_back(release, written, boxes)
         evidence = Evidence(samples, boxes, _own_records(release, samples), len(release.named.owner))

@@ -15,7 +15,7 @@ from shoal.auditing.attacks.linkage import (
 )
 from shoal.auditing.attacks.places import attack_home_and_work, attack_top_locations
 from shoal.auditing.attacks.rankings import attack_rankings, findings
-from shoal.auditing.coverage import check
+from shoal.auditing.coverage import Run, check
 from shoal.auditing.result import Audit, Counts, Draw
 from shoal.auditing.scene import Scene
 from shoal.auditing.truthfulness import check_truthfulness
@@ -34,11 +34,11 @@ ATTACKS = (
 )
 
 
-def run_audit(scene: Scene, warnings: list[str], progress: Progress) -> Audit:
-    """Hold a file to a promise, and measure what is not promised."""
+def run_audit(scene: Scene, warnings: list[str], progress: Progress, *, run: Run | None = None) -> Audit:
+    """Hold a file to a promise, and measure what is not promised; ``run`` may carry out the exact check elsewhere."""
     began = time.perf_counter()
     samples, published = scene.samples, scene.published
-    coverage = check(samples, published, scene.promise, scene.workers, progress)
+    coverage = check(samples, published, scene.promise, scene.workers, progress, run=run)
     truthfulness = None
     if published.has_key:
         truthfulness = check_truthfulness(samples, published, scene.grid, scene.zone, scene.workers)
