@@ -25,8 +25,10 @@ check: $(READY) ## lint, formatting, types and layers
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
-bench: $(READY) ## measure speed
+bench: $(READY) ## measure speed, half an hour: benchmarks/results.md
 	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/growth.py
+	$(BIN)/python -m pytest -q --benchmark-only --benchmark-columns=min,median,ops benchmarks/kernels
 
 attacks: $(READY) ## attack raw data, pseudonyms, a static grid and shoal's output: docs/attacks.md
 	$(BIN)/python benchmarks/attacks_table.py

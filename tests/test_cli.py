@@ -35,7 +35,7 @@ from shoal.progress import Silent
 def test_help_loads_nothing_slow() -> None:
     script = (
         "import sys, shoal.cli\n"
-        "slow = ('numba', 'pyarrow', 'ortools', 'numpy', 'matplotlib')\n"
+        "slow = ('numba', 'pyarrow', 'numpy', 'matplotlib')\n"
         "try: shoal.cli.main(['anonymize', '--help'])\n"
         "finally: print([name for name in slow if name in sys.modules])\n"
     )

@@ -91,7 +91,7 @@ def anonymize_samples(
     timeline = Timeline(archive, promise)
     turns = list(timeline.turns())
     presence, planned = _plan(timeline, samples.n_users, promise, settings, workers, progress)
-    if not presence.published:
+    if presence.nothing_left:
         raise NothingLeftError(
             f"Everything would be suppressed, as no {promise.k} users come and go alike:"
             " choose a smaller k, a longer epsilon, or add users."
@@ -101,7 +101,7 @@ def anonymize_samples(
     done = iter(journal)
     resumed = len(journal)
     for number, (epoch, ends_stretch) in enumerate(turns):
-        newest = _published_part(timeline.slice(epoch), presence)
+        newest = presence.of(timeline.slice(epoch))
         if number < resumed:
             fold.replay(newest, next(done), ends_stretch=ends_stretch)
         else:
@@ -166,11 +166,6 @@ def _check_span(archive: Archive, promise: Promise) -> None:
             f"The events span {span // (promise.epsilon or 1):,} {unit}, more than {MOST_SLOTS:,}:"
             " leave stray times out with --from and --to, or choose a longer step."
         )
-
-
-def _published_part(newest: EpochSlice, presence: Presence) -> EpochSlice:
-    published = presence.published.get(newest.epoch, np.empty(0, np.int32))
-    return newest.restricted(np.isin(newest.users, published, assume_unique=True))
 
 
 def _hiding_cost(

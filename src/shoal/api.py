@@ -212,8 +212,8 @@ def audit(
     ``events`` and ``published`` are paths or tables. The promise to hold the file to is the one it notes itself unless
     given. ``key`` tells which record is whose; what needs it is not checked without. ``cell``, ``step`` and ``crs``
     are for files that do not tell theirs. Give the options with which the events were read, so that the audit sees the
-    same samples. ``attacks`` are drawn of each kind; the promise is checked exactly, with a key also in the processes or
-    on the ``cluster`` that are chosen as in anonymize().
+    same samples. ``attacks`` are drawn of each kind; the promise is checked exactly, with a key also in the processes
+    or on the ``cluster`` that are chosen as in anonymize().
     """
     progress = progress or Silent()
     n_workers = check_workers(workers)

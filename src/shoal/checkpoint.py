@@ -71,8 +71,9 @@ class Checkpoint:
         """The run failed: leave what one can go on with, and nothing else."""
         if self.folder is None:
             return
-        begun = self._journal is not None
-        if (isinstance(error, InputError) and begun) or (not begun and self._made_here):  # no run on this input can ever succeed
+        hopeless = isinstance(error, InputError) and self._journal is not None
+        untouched = self._journal is None and self._made_here
+        if hopeless or untouched:
             self.remove()
         elif self.samples is not None:
             shutil.rmtree(self.samples, ignore_errors=True)

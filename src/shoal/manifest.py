@@ -131,7 +131,7 @@ def make_manifest(
 
 def _libraries(settings: Settings) -> tuple[str, ...]:
     """Those on which the boxes may depend."""
-    needed = ("numba", "numpy", "ortools", "pyproj")
+    needed = ("numba", "numpy", "pyproj")
     return needed if settings.selector is not Selector.SPECTRAL else (*needed, "scikit-learn", "scipy")
 
 

@@ -194,7 +194,9 @@ def test_a_run_equals_the_literal_algorithm(seed: int, monkeypatch: pytest.Monke
             clusters_by_user(timeline, clusters), cost, k, timeline.reach, rank.__getitem__
         )
         published = {
-            (user, epoch) for epoch, users in found.presence.published.items() for user in users.tolist()
+            (user, epoch)
+            for epoch in timeline.epochs.tolist()
+            for user in found.presence.of(timeline.slice(epoch)).users.tolist()
         }
         present = {(user, t // epsilon) for user, own in world.items() for t, _, _ in own}
         hiding_sets = {

@@ -27,7 +27,7 @@ _PATIENCE_S = (
 )
 _GLANCE_S = 1.0  # between two looks at whether the cluster is still there
 _ATTEMPTS = 4  # to have a task done; more workers than that are not lost by accident
-_LIBRARIES = ("shoal", "numba", "numpy", "ortools")  # on which results depend
+_LIBRARIES = ("shoal", "numba", "numpy")  # on which results depend
 
 
 @dataclass

@@ -10,7 +10,14 @@ from shoal.blocks import Workers, costs_of, with_members
 from shoal.errors import UnfinishedError
 from shoal.hiding.company import Company, surcharge
 from shoal.hiding.neighbours import nearest_edges, plant_tree, with_nearest, with_reused
-from shoal.hiding.pick import Edges, Group, cheapest_permutation, edges_inside, edges_of
+from shoal.hiding.pick import (
+    Edges,
+    Group,
+    cheapest_permutation,
+    cheapest_permutations,
+    edges_inside,
+    edges_of,
+)
 from shoal.hiding.window import member_rows
 from shoal.kernels.search import Barred, WindowArrays, windows_since
 from shoal.kernels.tree import Tree
@@ -79,27 +86,31 @@ def _permutation(
 ) -> tuple[Int32s, Bools]:
     """The cheapest permutation of every group, and which owners had to reuse a member for it; edges go by owner."""
     n = len(arrays.user)
-    member = np.empty(n, np.int32)
-    for first in np.unique(arrays.first).tolist():
-        group = Group(first, int(arrays.last[first]))
-        member[first : group.last] = _permutation_of_group(
-            window, arrays, tree, barred, edges_of(edges, *group), group, workers
+    first = np.unique(arrays.first)
+    member = cheapest_permutations(edges, n, first, arrays.last[first], workers)
+    for begin in np.unique(arrays.first[member < 0]).tolist():
+        group = Group(begin, int(arrays.last[begin]))
+        known = edges_of(edges, *group)
+        served = member[begin : group.last] >= 0
+        member[begin : group.last] = _permutation_with_more(
+            window, arrays, tree, barred, known, group, served, workers
         )
     age = np.empty(n, np.int32)
     windows_since(arrays, barred, np.arange(n, dtype=np.int32), member, window, age)
     return member, age > 0
 
 
-def _permutation_of_group(
+def _permutation_with_more(
     window: int,
     arrays: WindowArrays,
     tree: Tree,
     barred: Barred,
     edges: Edges,
     group: Group,
+    served: Bools,
     workers: Workers,
 ) -> Int32s:
-    """The cheapest permutation of a group.
+    """The cheapest permutation of a group in which not everybody was served by the edges known.
 
     Whoever finds no place among the nearest is given more candidates; a group in which somebody finds none among all
     that are allowed has too few partners left, and may reuse.
@@ -108,10 +119,7 @@ def _permutation_of_group(
     width = np.full(others + 1, CANDIDATES)
     reusing = False
     while True:
-        member = cheapest_permutation(others + 1, edges_inside(edges, group.first))
-        unserved = np.flatnonzero(member < 0).astype(np.int32)
-        if not len(unserved):
-            return member + np.int32(group.first)
+        unserved = np.flatnonzero(~served).astype(np.int32)
         if reusing:
             raise UnfinishedError("Self-check failed: a group that may reuse members found no permutation.")
         if (width[unserved] >= others).any():
@@ -122,3 +130,7 @@ def _permutation_of_group(
             widest = min(int(width[unserved].max()), others)
             owners = unserved + np.int32(group.first)
             edges = with_nearest(edges, arrays, tree, barred, owners, widest, workers)
+        member = cheapest_permutation(others + 1, edges_inside(edges, group.first))
+        served = member >= 0
+        if served.all():
+            return member + np.int32(group.first)

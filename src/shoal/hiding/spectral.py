@@ -75,15 +75,15 @@ class Population:
         """Who is published when."""
         has_record = self._has_record()
         suppressed = recordless = 0
-        published: dict[int, Int32s] = {}
+        withheld: dict[int, Int32s] = {}
         for epoch, kept in self._kept.items():
             whole = self._timeline.slice(epoch)
             of_recordless = ~has_record[whole.users]
             suppressed += int(whole.counts[~kept & ~of_recordless].sum())
             recordless += int(whole.counts[of_recordless].sum())
-            if kept.any():
-                published[epoch] = whole.users[kept]
-        return Presence(published, ~has_record, suppressed, recordless)
+            if not kept.all():
+                withheld[epoch] = whole.users[~kept]
+        return Presence(withheld, ~has_record, suppressed, recordless)
 
     def _has_record(self) -> Bools:
         has_record = np.zeros(self._n_users, np.bool_)

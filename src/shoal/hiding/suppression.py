@@ -26,12 +26,12 @@ HidingCost = Callable[[EpochSlice, Bools], npt.NDArray[np.float64]]
 class Presence(NamedTuple):
     """Who is published when, and what that costs in samples.
 
-    published: the users of every epoch that keeps any, in increasing order. recordless: users of whom nothing can be
-    published, as a mask. suppressed_samples counts what is withheld epoch by epoch, recordless_samples the samples of
-    the recordless.
+    withheld: users who are there in an epoch but not published in it, of every epoch that has any, apart from the
+    recordless: users of whom nothing can be published, as a mask. suppressed_samples counts what is withheld epoch by
+    epoch, recordless_samples the samples of the recordless.
     """
 
-    published: dict[int, Int32s]
+    withheld: dict[int, Int32s]
     recordless: Bools
     suppressed_samples: int
     recordless_samples: int
@@ -40,6 +40,18 @@ class Presence(NamedTuple):
     def n_suppressed(self) -> int:
         """Samples that are published nowhere."""
         return self.suppressed_samples + self.recordless_samples
+
+    @property
+    def nothing_left(self) -> bool:
+        """Whether nobody is published at all."""
+        return bool(self.recordless.all())
+
+    def of(self, part: EpochSlice) -> EpochSlice:
+        """What is published of an epoch."""
+        lost = self.recordless[part.users]
+        if part.epoch in self.withheld:
+            lost |= np.isin(part.users, self.withheld[part.epoch], assume_unique=True)
+        return part.restricted(~lost)
 
 
 def decide_presence(
@@ -66,7 +78,7 @@ def decide_presence(
             continue
         tried = rare
         other = settle(rare)
-        if other.published and (not best.published or other.n_suppressed < best.n_suppressed):
+        if not other.nothing_left and (best.nothing_left or other.n_suppressed < best.n_suppressed):
             best = other
     return best
 
@@ -82,13 +94,12 @@ def _settled(
     """Fold over all epochs until every user that counts as cover has a record."""
     recordless = given_up.copy()
     while True:
-        published, samples_of, suppressed = _fold(timeline, n_users, promise, recordless, hiding_cost, tick)
-        has_record = np.zeros(n_users, np.bool_)
-        for users in published.values():
-            has_record[users] = True
+        withheld, has_record, samples_of, suppressed = _fold(
+            timeline, n_users, promise, recordless, hiding_cost, tick
+        )
         lost = ~has_record & ~recordless
         if not lost.any():
-            return Presence(published, recordless, suppressed, int(samples_of[recordless].sum()))
+            return Presence(withheld, recordless, suppressed, int(samples_of[recordless].sum()))
         recordless |= lost
 
 
@@ -99,11 +110,12 @@ def _fold(
     recordless: Bools,
     hiding_cost: HidingCost,
     tick: Callable[[], object],
-) -> tuple[dict[int, Int32s], Int64s, int]:
-    """One pass: who is published in each epoch, samples per user, and samples suppressed of users who count."""
+) -> tuple[dict[int, Int32s], Bools, Int64s, int]:
+    """One pass: who is withheld from each epoch, who is left, samples per user, and how many of those are withheld."""
     patterns = Patterns(n_users, timeline.reach)
     n_counted = n_users - int(recordless.sum())
-    published: dict[int, Int32s] = {}
+    withheld_from: dict[int, Int32s] = {}
+    has_record = np.zeros(n_users, np.bool_)
     samples_of = np.zeros(n_users, np.int64)
     suppressed = 0
     for epoch, ends_stretch in timeline.turns():
@@ -115,12 +127,13 @@ def _fold(
         suppressed += int(part.counts[withheld].sum())
         kept = part.users[~withheld]
         patterns.publish(epoch, kept)
-        if len(kept):
-            published[epoch] = kept
+        has_record[kept] = True
+        if withheld.any():
+            withheld_from[epoch] = part.users[withheld]
         if ends_stretch:
             patterns.clear()
         tick()
-    return published, samples_of, suppressed
+    return withheld_from, has_record, samples_of, suppressed
 
 
 def choose_withheld(

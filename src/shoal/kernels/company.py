@@ -13,7 +13,7 @@ from shoal.kernels.search import Barred, WindowArrays, make_scratch
 from shoal.samples import Bytes, Int32s, Int64s
 
 _INTERVALS = 3  # of length tau that are tried in a window
-_NEAR = 500  # users on either side whose records are tried
+_NEAR = 100  # users on either side whose records are tried
 _ENDLESS = 2**31 - 1  # later than any slot of an epoch
 
 
