@@ -242,18 +242,20 @@ def audit(
     own = np.full(found.archive.n_users, UNKNOWN, np.int64)
     if key is not None:
         own = read_key(key, found.archive.users, table.names)
+    warnings = [*found.intake.losses, *found.intake.warnings]
+    samples, records, grid, zone = found.samples, make_records(table.boxes), table.grid, Zone(found.timezone)
+    del found, table  # of a large dataset, nothing stays in memory twice
     with Workers(n_workers) as threads, open_engine(engine, n_workers, cluster) as machinery:
         scene = Scene(
-            samples=found.samples,
-            published=Target(make_records(table.boxes), own),
+            samples=samples,
+            published=Target(records, own),
             promise=promise,
-            grid=table.grid,
-            zone=Zone(found.timezone),
+            grid=grid,
+            zone=zone,
             n_attacks=n_attacks,
             seed=seed,
             workers=threads,
         )
-        warnings = [*found.intake.losses, *found.intake.warnings]
         return run_audit(scene, warnings, progress, run=_elsewhere(machinery))
 
 

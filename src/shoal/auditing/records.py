@@ -85,8 +85,9 @@ def make_shelves(records: Records) -> Shelves:
     width = 1
     while (entries := int((boxes.t1 // width - boxes.t0 // width + 1).sum())) > _MOST_ENTRIES * boxes.n_boxes:
         width *= 2
-    slot_ptr = np.zeros((1 << entries.bit_length()) + 1, np.int64)
-    slot_box = np.empty(entries, np.int64)
+    number: type[np.int32 | np.int64] = np.int32 if entries < 2**31 else np.int64  # a country has many
+    slot_ptr = np.zeros((1 << entries.bit_length()) + 1, number)
+    slot_box = np.empty(entries, number)
     fill_slots(boxes.t0, boxes.t1, boxes.x0, boxes.y0, level, width, slot_ptr, slot_box)
     rows = np.empty(boxes.n_boxes, BOX)
     rows["record"], rows["since"], rows["level"] = boxes.owner, _since(boxes), level

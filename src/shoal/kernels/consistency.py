@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.kernels.compiled import inner, kernel
-from shoal.samples import Int64s
+from shoal.samples import Int64s, Integers
 
 SAMPLE = np.dtype([("t", np.int64), ("x", np.int32), ("y", np.int32)])
 BOX = np.dtype([
@@ -36,8 +36,8 @@ class Shelves(NamedTuple):
     box: Rows
     width: int
     levels: Int64s
-    slot_ptr: Int64s
-    slot_box: Int64s
+    slot_ptr: Integers
+    slot_box: Integers
 
 
 @inner

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from shoal.kernels.compiled import inner, kernel
 from shoal.kernels.consistency import Shelves, box_holding, first_box_ending_after
-from shoal.samples import Int32s, Int64s
+from shoal.samples import Int32s, Int64s, Integers
 
 
 @inner
@@ -62,8 +62,8 @@ def fill_slots(
     y0: Int32s,
     level: Int64s,
     width: int,
-    slot_ptr: Int64s,
-    slot_box: Int64s,
+    slot_ptr: Integers,
+    slot_box: Integers,
 ) -> None:
     """Sort boxes into slots: slot_ptr comes as zeros, slot_box with room for every box in every bucket it meets.
 
