@@ -123,7 +123,9 @@ def test_alone_is_who_is_left_with_k_records_of_the_group(seed: int, tau: int) -
             if known:
                 group = range(arrays.first[line], arrays.last[line])
                 left.append(sum(consistent(shown[other], known, since, tau) for other in group))
-        assert alone[line] == 6 * sum(n <= 2 for n in left) // max(len(left), 1)
+        share = sum(n <= 2 for n in left) / max(len(left), 1)
+        n = int(arrays.last[line] - arrays.first[line])
+        assert alone[line] == round(60 * share * n / (n + 100))
 
 
 class Agreements(NamedTuple):
@@ -218,7 +220,7 @@ def test_nothing_is_paid_for_whoever_is_among_many(monkeypatch: pytest.MonkeyPat
     """The price is weighted by how alone the victim would be: where nobody is, nothing changes."""
     samples = read_events(make_city(300), grid=Grid()).samples
     boxes = {}
-    for name, price, share in (("careless", 0.0, 0), ("among many", 1.0, 0), ("alone", 1.0, 6)):
+    for name, price, share in (("careless", 0.0, 0), ("among many", 1.0, 0), ("alone", 1.0, 60)):
         monkeypatch.setattr(
             company_module,
             "_alone",

@@ -33,7 +33,10 @@ from shoal.samples import Bytes, Floats, Int32s, Int64s
 
 MEMORY = 96  # epochs looked back, two days of half hours: time and memory must not grow with the length of the data
 _MOST = 3  # epochs that are counted for an edge: an owner who agrees with everybody must still choose
-_SIXTHS = 6  # in which it is told how alone somebody is
+_UNITS = 60  # in which it is told how alone somebody is
+_STRANGERS = (
+    100  # records of other groups that may fit as well: in a small group nobody is as alone as it seems
+)
 
 
 class Company(NamedTuple):
@@ -59,7 +62,7 @@ class Company(NamedTuple):
 
 
 class Surcharge(NamedTuple):
-    """How much dearer each edge should be, and how alone each user is in this window, in sixths."""
+    """How much dearer each edge should be, and how alone each user is in this window, in sixtieths."""
 
     of_edge: Floats
     alone: Bytes
@@ -81,7 +84,7 @@ def surcharge(
     leaking += _live(company, arrays, barred, inquired, workers)
     dearer = np.zeros(len(edges.owner))
     # Whole numbers, like the costs: the solver is faster with these.
-    dearer[near] = np.rint(np.repeat(price, sizes)[near] * np.minimum(leaking / _SIXTHS, _MOST))
+    dearer[near] = np.rint(np.repeat(price, sizes)[near] * np.minimum(leaking / _UNITS, _MOST))
     return Surcharge(dearer, alone)
 
 
@@ -114,7 +117,9 @@ def _alone(company: Company, arrays: WindowArrays, member: Int32s, workers: Work
             arrays, own, shown, company.epsilon, company.tau, company.k, begin, end, alone
         ),
     )
-    return alone
+    group = arrays.last - arrays.first
+    seeming: Bytes = np.rint(alone * (_UNITS / 6) * group / (group + _STRANGERS)).astype(np.uint8)
+    return seeming
 
 
 def _published(company: Company, arrays: WindowArrays, edges: Edges, workers: Workers) -> Int32s:
@@ -131,7 +136,7 @@ def _published(company: Company, arrays: WindowArrays, edges: Edges, workers: Wo
 
 
 def _live(company: Company, arrays: WindowArrays, barred: Barred, edges: Edges, workers: Workers) -> Int32s:
-    """How many epochs of this window would leak former members if an edge were picked, in sixths."""
+    """How many epochs of this window would leak former members if an edge were picked, in sixtieths."""
     own, leaking = own_slots(arrays.raw), np.empty(len(edges.owner), np.int32)
     oldest, settled = company.window - MEMORY, company.window - company.reach
     workers.over(

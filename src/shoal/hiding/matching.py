@@ -31,7 +31,7 @@ class Picks(NamedTuple):
     """The hiding sets of one window: a line of k - 1 members per owner, numbered in the whole dataset.
 
     relaxed counts members that serve an owner again although the reuse rule forbids it, a number per owner. alone tells
-    how alone the (first) member of each owner was in the window, in sixths, where company is kept in mind; 0 elsewhere.
+    how alone the (first) member of each owner was in the window, in sixtieths; 0 where company is not kept in mind.
     """
 
     owners: Int32s

@@ -133,8 +133,8 @@ def live_agreements(
     end: int,
     leaking: Int32s,
 ) -> None:
-    """How alone the former members are, in sixths, with whom the record of owner[q] would agree, by accident, in an
-    epoch of this window if member[q] joined it: leaking[q], their sum over epochs.
+    """How alone the former members are, in all, with whom the record of owner[q] would agree, by accident, in an
+    epoch of this window if member[q] joined it: leaking[q], summed over epochs.
 
     Looks at members of windows ``oldest`` .. ``settled`` - 1 who are in the owner's group, the latest first, and at no
     more than ``most`` such agreements. own: the slots of arrays.raw, as in a Chronicle.

@@ -41,8 +41,8 @@ class WindowArrays(NamedTuple):
 class Past(NamedTuple):
     """The members that users had: those of user u are entries first[u] .. first[u] + length[u] - 1, in order of time.
 
-    member: who it was, when: in which window, alone (uint8): how alone that member was in it, in sixths (see
-    kernels.company).
+    member: who it was, when: in which window, alone (uint8): how alone that member was in it, in sixtieths (see
+    hiding.company).
     """
 
     member: Int32s
