@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import shoal
+from shoal.auditing import chunks
 from shoal.engine import cluster
 from shoal.engine.cluster import Cluster
 from shoal.errors import InputError, UnfinishedError
@@ -30,7 +31,8 @@ PROMISE: dict[str, Any] = {"k": 2, "tau": "30min", "epsilon": "30min"}
 class Loopback:
     """A scheduler and its workers, each a process of its own."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
@@ -46,6 +48,7 @@ class Loopback:
             [sys.executable, "-m", f"distributed.cli.{module}", *options],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
+            cwd=self._folder,
         )
 
     def add_worker(self) -> subprocess.Popen[bytes]:
@@ -59,15 +62,37 @@ class Loopback:
             process.wait()
 
 
-@pytest.fixture
-def loopback(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Loopback]:
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Workers leave files where they are started."""
+    return tmp_path_factory.mktemp("cluster")
+
+
+@pytest.fixture(autouse=True)
+def _no_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "_CONNECTING_S", 60.0)
-    monkeypatch.chdir(tmp_path)  # workers leave files where they are started
-    loopback = Loopback()
-    for _ in range(2):
-        loopback.add_worker()
-    yield loopback
-    loopback.stop()
+
+
+@pytest.fixture(scope="module")
+def unharmed(folder: Path) -> Iterator[Loopback]:
+    """A cluster that stays as it is."""
+    yield from running(folder)
+
+
+@pytest.fixture
+def loopback(folder: Path) -> Iterator[Loopback]:
+    """A cluster for a test to harm."""
+    yield from running(folder)
+
+
+def running(folder: Path) -> Iterator[Loopback]:
+    loopback = Loopback(folder)
+    try:
+        for _ in range(2):
+            loopback.add_worker()
+        yield loopback
+    finally:
+        loopback.stop()
 
 
 class After(Silent):
@@ -106,8 +131,25 @@ def same(boxes: Any, expected: Any) -> bool:
     return all(np.array_equal(one, other) for one, other in zip(boxes, expected, strict=True))
 
 
-def test_boxes_are_the_same_on_a_cluster(events: Any, expected: Any, loopback: Loopback) -> None:
-    assert same(published(events, loopback).outcome.boxes, expected)
+def test_boxes_are_the_same_on_a_cluster(events: Any, expected: Any, unharmed: Loopback) -> None:
+    assert same(published(events, unharmed).outcome.boxes, expected)
+
+
+def test_the_audit_checks_on_a_cluster_what_it_checks_here(
+    events: Any, unharmed: Loopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that breaks the promise: the same counts and counterexamples, from several chunks."""
+    monkeypatch.setattr(chunks, "MOST_SAMPLES", 2000)
+    release = shoal.anonymize(events, **PROMISE)
+    boxes, key = release.to_pandas(), release.key()
+    broken = boxes[~boxes["record"].duplicated() | (boxes.index % 2 == 0)]
+    grid = {"cell": "100m", "step": "1min", "crs": release.manifest["grid"]["crs"]}
+    here, there = (
+        shoal.audit(events, broken, **PROMISE, **grid, key=key, attacks=20, cluster=address)
+        for address in (None, unharmed.address)
+    )
+    assert here.coverage.n_strict > 100
+    assert here.coverage == there.coverage
 
 
 def test_a_killed_worker_is_replaced(events: Any, expected: Any, loopback: Loopback) -> None:
@@ -180,8 +222,8 @@ def test_nobody_there(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
         Cluster(address)
 
 
-def test_a_task_that_fails_fails_here(loopback: Loopback) -> None:
-    engine = Cluster(loopback.address)
+def test_a_task_that_fails_fails_here(unharmed: Loopback) -> None:
+    engine = Cluster(unharmed.address)
     try:
         with pytest.raises(ZeroDivisionError):
             list(engine.map(eval, ["1", "1/0"]))
@@ -190,9 +232,9 @@ def test_a_task_that_fails_fails_here(loopback: Loopback) -> None:
         engine.close()
 
 
-def test_workers_with_other_versions_are_refused(loopback: Loopback, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_workers_with_other_versions_are_refused(unharmed: Loopback, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "versions", lambda: "shoal 99")
-    engine = Cluster(loopback.address)
+    engine = Cluster(unharmed.address)
     try:
         with pytest.raises(InputError, match="here are shoal 99: install the same versions"):
             list(engine.map(abs, [1]))
