@@ -10,7 +10,7 @@ import numpy as np
 from shoal.archive import Rows
 from shoal.boxes import UNKNOWN, Boxes
 from shoal.kernels.consistency import BOX, SAMPLE, Shelves, Trails
-from shoal.kernels.lookup import fill_slots
+from shoal.kernels.lookup import count_entries, fill_slots, write_levels, write_since
 from shoal.kernels.timeline import order_by_user
 from shoal.samples import Int32s, Int64s, Samples
 
@@ -80,35 +80,26 @@ def _by_number(number: Int32s, n: int) -> Int64s:
 def make_shelves(records: Records) -> Shelves:
     """Records with an index of their boxes by time and place."""
     boxes = records.boxes
-    extent = np.maximum(boxes.x1.astype(np.int64) - boxes.x0, boxes.y1.astype(np.int64) - boxes.y0) + 1
-    level = np.ceil(np.log2(extent)).astype(np.int64)
+    level = np.empty(boxes.n_boxes, np.int32)
+    write_levels(boxes.x0, boxes.x1, boxes.y0, boxes.y1, level)
     width = 1
-    while (entries := int((boxes.t1 // width - boxes.t0 // width + 1).sum())) > _MOST_ENTRIES * boxes.n_boxes:
+    while (entries := count_entries(boxes.t0, boxes.t1, width)) > _MOST_ENTRIES * boxes.n_boxes:
         width *= 2
     number: type[np.int32 | np.int64] = np.int32 if entries < 2**31 else np.int64  # a country has many
     slot_ptr = np.zeros((1 << entries.bit_length()) + 1, number)
     slot_box = np.empty(entries, number)
     fill_slots(boxes.t0, boxes.t1, boxes.x0, boxes.y0, level, width, slot_ptr, slot_box)
     rows = np.empty(boxes.n_boxes, BOX)
-    rows["record"], rows["since"], rows["level"] = boxes.owner, _since(boxes), level
+    rows["record"], rows["level"] = boxes.owner, level
+    write_since(boxes.owner, boxes.t0, rows["since"])
     for name in ("t0", "t1", "x0", "x1", "y0", "y1"):
         rows[name] = getattr(boxes, name)
-    return Shelves(
-        _pointers(boxes.owner, records.n_records), rows, width, np.unique(level), slot_ptr, slot_box
-    )
+    levels = np.flatnonzero(np.bincount(level))
+    return Shelves(_pointers(boxes.owner, records.n_records), rows, width, levels, slot_ptr, slot_box)
 
 
 def _pointers(owner: Int32s, n: int) -> Int64s:
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(owner, minlength=n))])
-
-
-def _since(boxes: Boxes) -> Int64s:
-    """For every box, when the earliest of its record's boxes from it on begins."""
-    if not boxes.n_boxes:
-        return boxes.t0
-    # Records lifted apart, later ones higher, so that one running minimum from the end stops at their borders.
-    lift = boxes.owner.astype(np.int64) * (int(boxes.t1.max()) - int(boxes.t0.min()) + 1)
-    return np.minimum.accumulate((boxes.t0 + lift)[::-1])[::-1] - lift
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,9 @@ share the slot: ``is_meant`` lets every box through exactly once.
 
 from __future__ import annotations
 
-from shoal.kernels.compiled import inner, kernel
+import numpy as np
+
+from shoal.kernels.compiled import inner, kernel, lean
 from shoal.kernels.consistency import Shelves, box_holding, first_box_ending_after
 from shoal.samples import Int32s, Int64s, Integers
 
@@ -54,13 +56,41 @@ def comes_first(shelves: Shelves, box: int, t: int, x: int, y: int) -> bool:
     return box_holding(shelves, begin, shelves.ptr[record + 1], t, x, y) == box
 
 
+@lean
+def write_levels(x0: Int32s, x1: Int32s, y0: Int32s, y1: Int32s, level: Int32s) -> None:
+    """level[b] = the least for which a box has at most 2^level cells along either axis."""
+    for box in range(len(x0)):
+        extent = max(np.int64(x1[box]) - x0[box], np.int64(y1[box]) - y0[box]) + 1
+        level[box] = 0
+        while (1 << level[box]) < extent:
+            level[box] += 1
+
+
+@lean
+def write_since(owner: Int32s, t0: Int64s, since: Int64s) -> None:
+    """since[b] = when the earliest of its record's boxes from box b on begins; boxes go by record."""
+    for box in range(len(owner) - 1, -1, -1):
+        since[box] = t0[box]
+        if box + 1 < len(owner) and owner[box + 1] == owner[box]:
+            since[box] = min(since[box], since[box + 1])
+
+
+@lean
+def count_entries(t0: Int64s, t1: Int64s, width: int) -> int:
+    """How many buckets of a width boxes meet, in all."""
+    entries = 0
+    for box in range(len(t0)):
+        entries += t1[box] // width - t0[box] // width + 1
+    return entries
+
+
 @kernel
 def fill_slots(
     t0: Int64s,
     t1: Int64s,
     x0: Int32s,
     y0: Int32s,
-    level: Int64s,
+    level: Int32s,
     width: int,
     slot_ptr: Integers,
     slot_box: Integers,
