@@ -21,6 +21,7 @@ from shoal.auditing import chunks
 from shoal.engine import cluster
 from shoal.engine.cluster import Cluster
 from shoal.errors import InputError, UnfinishedError
+from shoal.hiding import parts
 from shoal.progress import Silent
 
 pytest.importorskip("distributed")
@@ -69,8 +70,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def _no_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+def _much_to_send(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nearly every window has tasks for the workers; those may take their time to start."""
+    monkeypatch.setattr(parts, "_SMALLEST", 20)
     monkeypatch.setattr(cluster, "_CONNECTING_S", 60.0)
+
+
+@pytest.fixture
+def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "_PATIENCE_S", 2.0)
+    monkeypatch.setattr(cluster, "_SILENCE_S", 5.0)
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +105,7 @@ def running(folder: Path) -> Iterator[Loopback]:
 
 
 class After(Silent):
-    """Does something once a run has come so far in hiding."""
+    """Does something a moment after a run has come so far in hiding, that is, while tasks are out."""
 
     def __init__(self, steps: int, call: Callable[[], object]) -> None:
         self._left = steps
@@ -110,7 +119,7 @@ class After(Silent):
         self._left -= self._hiding
         if self._left == 0:
             self._left = -1
-            self._call()
+            threading.Timer(0.02, self._call).start()
 
 
 @pytest.fixture(scope="module")
@@ -162,11 +171,8 @@ def test_a_killed_worker_is_replaced(events: Any, expected: Any, loopback: Loopb
     assert same(found.outcome.boxes, expected)
 
 
-def test_a_frozen_worker_is_worked_around(
-    events: Any, expected: Any, loopback: Loopback, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(cluster, "_PATIENCE_S", 4.0)
-
+@pytest.mark.usefixtures("hurried")
+def test_a_frozen_worker_is_worked_around(events: Any, expected: Any, loopback: Loopback) -> None:
     def freeze_one() -> None:
         os.kill(loopback.workers[0].pid, signal.SIGSTOP)
 
@@ -174,11 +180,10 @@ def test_a_frozen_worker_is_worked_around(
     assert same(found.outcome.boxes, expected)
 
 
+@pytest.mark.usefixtures("hurried")
 def test_all_workers_frozen_is_an_error(
-    events: Any, loopback: Loopback, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, expected: Any
+    events: Any, loopback: Loopback, tmp_path: Path, expected: Any
 ) -> None:
-    monkeypatch.setattr(cluster, "_PATIENCE_S", 2.0)
-
     def freeze_all() -> None:
         for worker in loopback.workers:
             os.kill(worker.pid, signal.SIGSTOP)
@@ -215,11 +220,16 @@ def test_a_frozen_scheduler_is_an_error(
         published(events, loopback, progress=After(15, freeze))
 
 
-@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nonsense", "10.0.0.1"])
-def test_nobody_there(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "address", ["tcp://127.0.0.1:1", "nonsense", "10.0.0.1", "", "tls://127.0.0.1:1", "http://a:1"]
+)
+def test_nobody_there(
+    address: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(cluster, "_CONNECTING_S", 1.0)
     with pytest.raises(InputError, match=r"No Dask scheduler with workers answers at .*tcp://host:8786"):
         Cluster(address)
+    assert capfd.readouterr().err == ""
 
 
 def test_a_task_that_fails_fails_here(unharmed: Loopback) -> None:
@@ -236,7 +246,7 @@ def test_workers_with_other_versions_are_refused(unharmed: Loopback, monkeypatch
     monkeypatch.setattr(cluster, "versions", lambda: "shoal 99")
     engine = Cluster(unharmed.address)
     try:
-        with pytest.raises(InputError, match="here are shoal 99: install the same versions"):
+        with pytest.raises(UnfinishedError, match=r"here are shoal 99: install the same versions.*--resume"):
             list(engine.map(abs, [1]))
     finally:
         engine.close()
@@ -255,3 +265,47 @@ def test_a_task_is_not_waited_for_longer_than_its_worker_lives(loopback: Loopbac
         assert time.monotonic() - began < 45
     finally:
         engine.close()
+
+
+@pytest.mark.usefixtures("hurried")
+def test_a_task_that_takes_long_is_waited_for(unharmed: Loopback) -> None:
+    """Longer than patience and silence together: its worker is heard all the time, so nothing is sent twice."""
+    engine = Cluster(unharmed.address)
+    try:
+        assert list(engine.map(time.sleep, [9.0, 0.0])) == [None, None]
+        assert not engine._avoided
+    finally:
+        engine.close()
+
+
+@pytest.mark.usefixtures("hurried")
+def test_without_workers_the_run_ends(loopback: Loopback) -> None:
+    engine = Cluster(loopback.address)
+    try:
+        for worker in loopback.workers:
+            worker.kill()
+        with pytest.raises(UnfinishedError, match="it has no workers"):
+            list(engine.map(time.sleep, [1.0]))
+    finally:
+        engine.close()
+
+
+def test_a_checkpoint_outlives_workers_that_do_not_fit(
+    events: Any, expected: Any, loopback: Loopback, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    output = tmp_path / "published.parquet"
+    with pytest.raises(UnfinishedError, match="cluster was lost"):
+        published(events, loopback, output=output, progress=After(25, loopback.scheduler.kill))
+    steps = len(list((tmp_path / "published.parquet.checkpoint").glob("step-*")))
+    assert steps >= 20
+    fresh = Loopback(tmp_path)
+    try:
+        fresh.add_worker()
+        with monkeypatch.context() as other:
+            other.setattr(cluster, "versions", lambda: "shoal 99")
+            with pytest.raises(UnfinishedError, match="install the same versions"):
+                published(events, fresh, output=output, resume=True)
+        assert len(list((tmp_path / "published.parquet.checkpoint").glob("step-*"))) == steps
+        assert same(published(events, fresh, output=output, resume=True).outcome.boxes, expected)
+    finally:
+        fresh.stop()

@@ -90,6 +90,31 @@ def test_children_end_with_the_engine() -> None:
             os.kill(pid, 0)
 
 
+def test_an_engine_that_is_busy_can_be_closed() -> None:
+    """As after Ctrl-C, or when one task fails while others are at work."""
+    engine = Processes(2)
+    with pytest.raises(ZeroDivisionError):
+        list(engine.map(eval, ["1/0", *["__import__('time').sleep(60)"] * 5]))
+    pids = [child.pid for child in engine._children]
+    began = time.monotonic()
+    engine.close()
+    assert time.monotonic() - began < 10
+    assert len(pids) == 2
+    for pid in pids:
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
+
+
+def test_children_do_not_import_what_lies_about(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "queue.py").write_text("raise ImportError")
+    monkeypatch.chdir(tmp_path)
+    engine = Processes(1)
+    try:
+        assert list(engine.map(abs, [-1])) == [1]
+    finally:
+        engine.close()
+
+
 def test_a_script_without_a_guard_is_not_run_again(tmp_path: Path) -> None:
     """multiprocessing would run it in every child."""
     script = tmp_path / "publish.py"

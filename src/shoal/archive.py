@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from shoal.disk import CHANGED
 from shoal.errors import UnfinishedError
 from shoal.samples import Int32s, Int64s, Samples
 
@@ -54,9 +55,7 @@ class FileColumn(NamedTuple):
         except OSError:
             values = np.empty(0, np.int32)
         if len(values) < end - begin:
-            raise UnfinishedError(
-                "Files of the checkpoint were changed or removed while they were in use: begin again."
-            )
+            raise UnfinishedError(CHANGED)
         return values
 
 

@@ -71,9 +71,8 @@ class Checkpoint:
         """The run failed: leave what one can go on with, and nothing else."""
         if self.folder is None:
             return
-        hopeless = isinstance(error, InputError) and self._journal is not None
-        untouched = self._journal is None and self._made_here
-        if hopeless or untouched:
+        hopeless = isinstance(error, InputError) or self._journal is None
+        if self._made_here and hopeless:  # what an earlier run has done is not lost for an error of this one
             self.remove()
         elif self.samples is not None:
             shutil.rmtree(self.samples, ignore_errors=True)

@@ -88,7 +88,8 @@ def anonymize(
         typer.Option(
             parser=options.whole_number,
             metavar="N",
-            help="Among how many users of a place and time one is hidden at most: less time, less precision.",
+            help="Among how many users of a place and time one is hidden at most, 100 or more: fewer take less"
+            " time and cost precision.",
         ),
     ] = 10_000,
     workers: options.Workers = None,

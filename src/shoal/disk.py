@@ -11,6 +11,8 @@ from typing import IO
 from shoal.atomic import reason
 from shoal.errors import UnfinishedError
 
+CHANGED = "Files of the checkpoint were changed or removed while they were in use: begin again."
+
 
 @contextlib.contextmanager
 def explained(what: str, then: str) -> Iterator[None]:
@@ -27,3 +29,8 @@ def explained(what: str, then: str) -> Iterator[None]:
 def append_private(path: Path) -> IO[bytes]:
     """A file to write at the end of, made for its owner only where there is none."""
     return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab")
+
+
+def write_private(path: Path) -> IO[bytes]:
+    """A new file for its owner only."""
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb")

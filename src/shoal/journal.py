@@ -16,14 +16,13 @@ from typing import Any, Protocol
 import numpy as np
 
 from shoal.boxes import Boxes
-from shoal.disk import explained
+from shoal.disk import CHANGED, explained, write_private
 from shoal.errors import InputError, UnfinishedError
 from shoal.fold import Step
 from shoal.hiding.matching import Picks
 from shoal.interrupts import held
 
 _HEADER = "run.json"
-CHANGED = "Files of the checkpoint were changed or removed while they were in use: begin again."
 _TORN = (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile, zlib.error)
 
 
@@ -111,7 +110,8 @@ class FolderJournal:
     def _put(self, name: str, content: bytes) -> None:
         with _explained():
             unfinished = self._folder / f"{name}.part"
-            unfinished.write_bytes(content)
+            with write_private(unfinished) as file:
+                file.write(content)
             unfinished.replace(self._folder / name)
 
     def append(self, step: Step) -> None:
@@ -124,7 +124,7 @@ class FolderJournal:
         path = self._path(self._length)
         unfinished = path.with_suffix(".part")
         with _explained(), held():
-            with unfinished.open("wb") as file:
+            with write_private(unfinished) as file:
                 np.savez(file, window=np.int64(step.window), **picks, **step.boxes._asdict())
             unfinished.replace(path)
             self._length += 1

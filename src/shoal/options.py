@@ -93,10 +93,12 @@ Engine = Annotated[
 ]
 Cluster = Annotated[
     str | None,
-    typer.Option(metavar="ADDRESS", help="Use the workers of this Dask scheduler, e.g. tcp://10.0.0.1:8786."),
+    typer.Option(
+        metavar="ADDRESS", help="Use the workers of this Dask scheduler instead, e.g. tcp://10.0.0.1:8786."
+    ),
 ]
 Workers = Annotated[
-    int | None, typer.Option(parser=whole_number, metavar="N", help="Threads; all cores unless given.")
+    int | None, typer.Option(parser=whole_number, metavar="N", help="How many threads or processes; all cores unless given.")
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace existing output.")]
 ColumnName = Annotated[str | None, typer.Option(rich_help_panel=COLUMNS)]

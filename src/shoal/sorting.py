@@ -16,9 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.boxes import Boxes, concatenate
-from shoal.disk import append_private, explained
+from shoal.disk import CHANGED, append_private, explained
 from shoal.errors import UnfinishedError
-from shoal.journal import CHANGED
 from shoal.samples import Int32s, Int64s
 
 _BUCKET = 2_000_000  # boxes that are sorted at a time, about: a record is never cut

@@ -48,3 +48,19 @@ def test_memory_is_for_what_happened() -> None:
     everybody = np.arange(10_000, dtype=np.int32)
     history.append(1000, everybody, np.roll(everybody, 1)[:, None])
     assert len(history.barred(0).past.member) < 60_000
+
+
+@pytest.mark.parametrize("uneven", [False, True])
+def test_memory_stays_near_what_is_remembered(uneven: bool) -> None:
+    """Everybody grows in step, or everybody at a pace of their own: at most 16 bytes for an entry of 9."""
+    rng, n = np.random.default_rng(1), 2_000
+    pace = rng.random(n) if uneven else np.full(n, 0.3)
+    history, worst = History(n, Reuse.ONCE, 1), 0.0
+    for window in range(600):
+        owners = np.flatnonzero(rng.random(n) < pace).astype(np.int32)
+        history.append(window, owners, np.roll(owners, 1)[:, None])
+        past = history.barred(0).past
+        if window >= 50:
+            held = sum(column.nbytes for column in (past.member, past.when, past.alone))
+            worst = max(worst, held / int(past.length.sum()))
+    assert worst < 16

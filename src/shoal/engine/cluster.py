@@ -6,14 +6,18 @@ out again to another, since it gives the same result wherever it is done.
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import logging
 import pickle
+import re
+import sys
 import time
 import uuid
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -22,12 +26,14 @@ from shoal.errors import InputError, UnfinishedError
 
 _CONNECTING_S = 10.0
 _ANSWERING_S = 20.0  # within which a scheduler that is there answers
-_PATIENCE_S = (
-    60.0  # for a task, or ten times what one takes on average: a new worker may have to compile first
+_PATIENCE_S = 15.0  # with a task before it is asked who has it
+_SILENCE_S = (
+    30.0  # of a worker after which it counts as lost; workers are heard every few seconds, however busy
 )
 _GLANCE_S = 1.0  # between two looks at whether the cluster is still there
 _ATTEMPTS = 4  # to have a task done; more workers than that are not lost by accident
 _LIBRARIES = ("shoal", "numba", "numpy")  # on which results depend
+_ADDRESS = re.compile(r"(tcp|tls)://[^/\s]+:[0-9]+")
 
 
 @dataclass
@@ -40,33 +46,16 @@ class _Errand:
     lost: int = 0
 
 
-@dataclass
 class Cluster:
     """The workers of a scheduler at an address such as tcp://10.0.0.1:8786."""
 
-    address: str
-    n_tasks: int = 2
-    _worked_s: float = 0.0
-    _n_done: int = 0
-    _avoided: set[str] = field(default_factory=set)
-
-    def __post_init__(self) -> None:
-        try:
-            from distributed import Client
-        except ModuleNotFoundError:
-            raise InputError(
-                "--cluster needs Dask's distributed, which is not installed: pip install 'shoal[cluster]'."
-            ) from None
-        logging.getLogger("distributed").setLevel(logging.CRITICAL + 1)  # it tells of every lost connection
-        warnings.filterwarnings("ignore", module="distributed")  # and of tasks of more than some MB
-        try:
-            self._client: Any = Client(self.address, timeout=_CONNECTING_S, set_as_default=False)  # type: ignore[no-untyped-call]
-            self._client.wait_for_workers(1, timeout=_CONNECTING_S)
-        except (OSError, TimeoutError, ValueError):
-            raise InputError(
-                f"No Dask scheduler with workers answers at {self.address!r}: expected an address such as"
-                " tcp://host:8786; start 'dask scheduler' and 'dask worker' there, or leave out --cluster."
-            ) from None
+    def __init__(self, address: str) -> None:
+        self._client = _connected(address)
+        self._heard: dict[
+            str, tuple[float, float]
+        ] = {}  # what each worker was last heard with, and since when
+        self._avoided: set[str] = set()
+        self.n_tasks = 2
         self._count_threads()
 
     def map(self, call: Callable[[Task], Result], tasks: Iterable[Task]) -> Iterator[Result]:
@@ -82,10 +71,13 @@ class Cluster:
             yield self._done(waiting.popleft())
 
     def _send(self, errand: _Errand) -> None:
-        among = sorted(set(self._ask("ncores")) - self._avoided) if self._avoided else None
-        if among == []:  # nobody is left: give those who did not answer another chance
-            self._avoided.clear()
-            among = None
+        among = None
+        if self._avoided:
+            silent = self._silent()
+            self._avoided &= silent
+            among = sorted(set(self._heard) - self._avoided)
+            if not among:
+                raise _lost("none of its workers answers")
         errand.since = time.monotonic()
         errand.future = self._client.submit(
             attempt, errand.content, key=f"shoal-{uuid.uuid4()}", workers=among, allow_other_workers=False
@@ -95,36 +87,55 @@ class Cluster:
         """What came of a task, sent out as often as it takes."""
         while True:
             try:
-                kind, answer, seconds = pickle.loads(errand.future.result(timeout=_GLANCE_S))
+                kind, answer = pickle.loads(errand.future.result(timeout=_GLANCE_S))
             except TimeoutError:
                 self._check_connection()
-                if time.monotonic() - errand.since > max(
-                    _PATIENCE_S, 10 * self._worked_s / max(self._n_done, 1)
-                ):
-                    self._avoided |= self._holders(errand)
-                    self._send_again(errand)
+                if time.monotonic() - errand.since > _PATIENCE_S:
+                    self._look_after(errand)
             except ModuleNotFoundError:
-                raise InputError(
-                    "The workers of the cluster cannot find shoal: install it there, in the same version as here."
+                raise UnfinishedError(
+                    "The workers of the cluster cannot find shoal: install it there, in the same version as here,"
+                    " and go on with --resume."
                 ) from None
             except Exception:  # whatever Dask tells of a lost worker or scheduler
                 self._check_connection()
                 self._send_again(errand)
             else:
-                self._worked_s += seconds
-                self._n_done += 1
                 if kind == "other versions":
-                    raise InputError(
-                        f"The workers of the cluster have {answer}, here are {versions()}: install the same versions."
+                    raise UnfinishedError(
+                        f"Workers of the cluster have {answer}, here are {versions()}:"
+                        " install the same versions, and go on with --resume."
                     )
                 if kind == "error":
                     raise answer
                 return answer
 
+    def _look_after(self, errand: _Errand) -> None:
+        """Send a task again if whoever has it is no longer heard; one that merely takes long is waited for."""
+        silent = self._silent()
+        if not self._heard:
+            if time.monotonic() - errand.since > _PATIENCE_S + _SILENCE_S:
+                raise _lost("it has no workers")
+            return
+        holders = self._holders(errand)
+        if holders and holders <= silent:
+            self._avoided |= holders
+            self._send_again(errand)
+
+    def _silent(self) -> set[str]:
+        """Workers who have not been heard for a while, by the clock of this machine."""
+        now, workers = time.monotonic(), self._ask("identity", n_workers=-1)["workers"]
+        heard = {name: float(worker["last_seen"]) for name, worker in workers.items()}
+        self._heard = {
+            name: known if (known := self._heard.get(name)) and known[0] == last else (last, now)
+            for name, last in heard.items()
+        }
+        return {name for name, (_, since) in self._heard.items() if now - since > _SILENCE_S}
+
     def _send_again(self, errand: _Errand) -> None:
         errand.lost += 1
         if errand.lost >= _ATTEMPTS:
-            raise _lost("its workers do not answer or keep dying")
+            raise _lost("its workers keep dying")
         errand.future.release()
         self._send(errand)
 
@@ -154,15 +165,54 @@ class Cluster:
 
     def close(self) -> None:
         """Leave the cluster as it is."""
-        try:
+        with _quiet(), contextlib.suppress(Exception):  # nothing is to be done about a cluster that is gone
             self._client.close(timeout=2)
-        except Exception:  # there is nothing to be done about a cluster that is gone
-            logging.getLogger(__name__).debug("the cluster was gone before it was left")
+
+
+def _connected(address: str) -> Any:
+    """A client of the scheduler."""
+    try:
+        from distributed import Client
+    except ModuleNotFoundError:
+        raise InputError(
+            "--cluster needs Dask's distributed, which is not installed: pip install 'shoal[cluster]'."
+        ) from None
+    for name in list(logging.Logger.manager.loggerDict):  # they tell of every lost connection
+        if name.split(".")[0] == "distributed":
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+    warnings.filterwarnings("ignore", module="distributed")  # and of tasks of more than some MB
+    nobody = InputError(
+        f"No Dask scheduler with workers answers at {address!r}: expected an address such as"
+        " tcp://host:8786; start 'dask scheduler' and 'dask worker' there, or leave out --cluster."
+    )
+    if not _ADDRESS.fullmatch(address):
+        raise nobody
+    with _quiet():
+        client: Any = None
+        try:
+            client = Client(address, timeout=_CONNECTING_S, set_as_default=False)  # type: ignore[no-untyped-call]
+            client.wait_for_workers(1, timeout=_CONNECTING_S)
+        except Exception:
+            with contextlib.suppress(Exception):
+                client.close(timeout=2)
+            client = None
+            gc.collect()  # a client that came to nothing complains when it goes: let it do so now
+            raise nobody from None
+    return client
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Without what Python tells of exceptions in destructors: Dask's clients end in some."""
+    usual, sys.unraisablehook = sys.unraisablehook, lambda _: None
+    try:
+        yield
+    finally:
+        sys.unraisablehook = usual
 
 
 def attempt(content: bytes) -> bytes:
-    """Do a task on a worker, and tell how long that took; its faults are answers, apart from those of the cluster."""
-    began = time.monotonic()
+    """Do a task on a worker; its faults are answers, apart from those of the cluster."""
     call, task, expected = pickle.loads(content)
     kind: str = "other versions"
     answer: Any = versions()
@@ -171,7 +221,7 @@ def attempt(content: bytes) -> bytes:
             kind, answer = "result", call(task)
         except Exception as error:
             kind, answer = "error", error
-    return pickle.dumps((kind, answer, time.monotonic() - began), pickle.HIGHEST_PROTOCOL)
+    return pickle.dumps((kind, answer), pickle.HIGHEST_PROTOCOL)
 
 
 def versions() -> str:

@@ -6,13 +6,15 @@ calls shoal again in every one of them.
 
 from __future__ import annotations
 
+import os
 import pickle
 import subprocess
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from queue import SimpleQueue
+from threading import Lock
 from typing import IO, Any
 
 from shoal.engine.interface import Result, Task
@@ -28,7 +30,9 @@ class Processes:
         self.n_tasks = 2 * count
         self._threads = ThreadPoolExecutor(count)
         self._idle: SimpleQueue[subprocess.Popen[bytes]] = SimpleQueue()
-        self._children: list[subprocess.Popen[bytes]] = []
+        self._children: set[subprocess.Popen[bytes]] = set()
+        self._lock = Lock()
+        self._closing = False
         for _ in range(count):
             self._idle.put(self._new_child())
 
@@ -67,27 +71,46 @@ class Processes:
         )
 
     def _new_child(self) -> subprocess.Popen[bytes]:
-        child = subprocess.Popen(
-            [sys.executable, "-m", "shoal.engine.child"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-        )
-        self._children.append(child)
-        return child
+        """A child that finds modules where this process does, and nowhere else."""
+        with self._lock:
+            if self._closing:
+                raise CancelledError
+            child = subprocess.Popen(
+                [sys.executable, "-P", "-m", "shoal.engine.child"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+            )
+            self._children.add(child)
+            return child
 
     def _replaced(self, child: subprocess.Popen[bytes]) -> subprocess.Popen[bytes]:
-        child.kill()
-        self._children.remove(child)
+        _end(child)
+        with self._lock:
+            self._children.discard(child)
         return self._new_child()
 
     def close(self) -> None:
-        """End all children."""
-        for child in self._children:
+        """End all children, whatever they are doing; from now on none is replaced."""
+        with self._lock:
+            self._closing = True
+            children = list(self._children)
+        for child in children:
             child.kill()
         self._threads.shutdown(cancel_futures=True)
-        for child in self._children:
-            child.wait()
-            for pipe in (child.stdin, child.stdout):
-                if pipe is not None:
-                    pipe.close()
+        for child in children:
+            _end(child)
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    child.kill()
+    child.wait()
+    for pipe in (child.stdin, child.stdout):
+        if pipe is not None:
+            try:
+                pipe.close()
+            except OSError:  # what was still to be written has nobody to read it
+                continue
 
 
 def _ask(child: subprocess.Popen[bytes], request: object) -> tuple[bool, Any]:

@@ -13,6 +13,8 @@ from shoal.samples import Bytes, Int32s, Int64s
 
 _EVER = -(2**31)  # before any window
 _FIRST_ROOM = 4
+_MOST_LEFT = 0.1  # share of the room that may be left behind
+_USERS_AT_A_TIME = 10_000
 _NOBODY = np.empty((0, 0), np.int32)
 
 
@@ -27,8 +29,9 @@ class Reuse(StrEnum):
 class History:
     """Every owner's past members with the windows in which they served, and how alone they were in these.
 
-    The entries of a user lie together, in a piece of room that is half as large again each time it gets full; what is
-    left behind serves the next user who needs that much. So memory is for what happened, however uneven.
+    The entries of a user lie together, in a piece of room that is an eighth larger each time it gets full. What is left
+    behind serves the next user who needs that much, and where much is left, everybody moves together. So memory is for
+    what happened, however uneven.
     """
 
     def __init__(self, n_users: int, reuse: Reuse, reach: int) -> None:
@@ -37,6 +40,7 @@ class History:
         self._entries = _Entries(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.uint8))
         self._taken = 0
         self._left: dict[int, list[Int64s]] = {}
+        self._n_left = 0
         self._first = np.zeros(n_users, np.int64)
         self._room = np.zeros(n_users, np.int64)
         self._length = np.zeros(n_users, np.int32)
@@ -52,7 +56,9 @@ class History:
         # Owners are all different here, since the members of one column are a permutation of the owners.
         full = owners[self._length[owners] == self._room[owners]]
         for room in np.unique(self._room[full]).tolist():
-            self._move(full[self._room[full] == room], room, room + max(_FIRST_ROOM, room // 2))
+            self._move(full[self._room[full] == room], room, room + max(_FIRST_ROOM, room // 8))
+        if self._n_left > _MOST_LEFT * self._taken:
+            self._move_together()
         entry = self._first[owners] + self._length[owners]
         self._entries.member[entry] = members
         self._entries.when[entry] = window
@@ -67,6 +73,7 @@ class History:
             column[new[:, None] + lines] = column[old[:, None] + lines]
         if room:
             self._left.setdefault(room, []).append(old)
+            self._n_left += room * len(old)
         self._first[users], self._room[users] = new, larger
 
     def _find_room(self, n: int, room: int) -> Int64s:
@@ -74,11 +81,30 @@ class History:
         left = np.concatenate([*self._left.pop(room, []), np.empty(0, np.int64)])
         if len(left) > n:
             self._left[room] = [left[n:]]
+        self._n_left -= room * min(n, len(left))
         fresh = self._taken + room * np.arange(max(n - len(left), 0))
         self._taken += room * len(fresh)
         if self._taken > len(self._entries.member):
             self._entries = _Entries(*(_enlarged(column, self._taken) for column in self._entries))
         return np.concatenate([left[:n], fresh])
+
+    def _move_together(self) -> None:
+        """Leave no room behind; column by column and user by user, so that it takes little more memory for a while."""
+        first = np.cumsum(self._room) - self._room
+        self._taken = int(self._room.sum())
+        columns = []
+        for column in self._entries:
+            moved = np.empty(self._taken + self._taken // 16, column.dtype)
+            for begin in range(0, len(first), _USERS_AT_A_TIME):
+                users = slice(begin, begin + _USERS_AT_A_TIME)
+                length = self._length[users].astype(np.int64)
+                within = np.arange(length.sum()) - np.repeat(np.cumsum(length) - length, length)
+                moved[np.repeat(first[users], length) + within] = column[
+                    np.repeat(self._first[users], length) + within
+                ]
+            columns.append(moved)
+        self._entries = _Entries(*columns)
+        self._first, self._left, self._n_left = first, {}, 0
 
     def barred(self, window: int, picked: Int32s = _NOBODY) -> Barred:
         """Who may not be picked in a window, given what has been picked in it already."""
@@ -93,6 +119,6 @@ class _Entries(NamedTuple):
 
 
 def _enlarged(column: npt.NDArray[Any], needed: int) -> npt.NDArray[Any]:
-    room = np.empty(max(needed, len(column) + len(column) // 4), column.dtype)
+    room = np.empty(max(needed, len(column) + len(column) // 8), column.dtype)
     room[: len(column)] = column
     return room
