@@ -417,6 +417,7 @@ def test_seed_attacks_and_workers(world: World) -> None:
     command = (world.events, world.output, "--key", world.key)
     one, two = (figures(*command, "--workers", n, attacks=150) for n in (1, 2))
     assert one == two == figures(*command, "--seed", 0, attacks=150)
+    assert one == figures(*command, "--engine", "processes", "--workers", 2, attacks=150)
     other = figures(*command, "--seed", 1, attacks=150)
     assert other["attacks"] != one["attacks"]
     for exact in ("coverage", "truthfulness", "counts"):
@@ -594,6 +595,8 @@ OPTIONS = {
     "attacks": (["--attacks", "0"], "attacks must be a whole number of at least 1, got 0"),
     "seed": (["--seed=-1"], "seed must be a whole number of at least 0"),
     "workers": (["--workers", "0"], "workers must be a whole number of at least 1"),
+    "engine": (["--engine", "steam"], "engine must be one of threads, processes"),
+    "cluster": (["--cluster", "10.0.0.1"], "No Dask scheduler with workers answers"),
     "timezone": (["--timezone", "Mars/Olympus"], "Unknown time zone"),
     "format": (["--format", "nothing"], "Unknown format 'nothing' for --format: expected one of"),
     "bbox": (["--bbox", "1,2,3"], "bbox must be four numbers W,S,E,N"),

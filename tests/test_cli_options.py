@@ -70,6 +70,35 @@ def test_workers(workers: int, events: Path, plain: Records, tmp_path: Path) -> 
     assert published(events, tmp_path / "out.parquet", "--workers", workers) == plain
 
 
+def wrong(events: Path, folder: Path, *options: object, words: str) -> None:
+    output = folder / "no.parquet"
+    refused(folder, "anonymize", events, "-o", output, "--k", 2, *HALF_HOURS, *options, words=words)
+
+
+def test_engine(events: Path, plain: Records, tmp_path: Path) -> None:
+    assert published(events, tmp_path / "out.parquet", "--engine", "processes", "--workers", 2) == plain
+    wrong(events, tmp_path, "--engine", "steam", words="engine must be one of threads, processes")
+
+
+def test_cluster(events: Path, tmp_path: Path) -> None:
+    """What a cluster does is tested with one, in test_cluster.py."""
+    wrong(events, tmp_path, "--cluster", "10.0.0.1", words="No Dask scheduler with workers answers")
+
+
+def test_shard_size(tmp_path: Path) -> None:
+    """The same people and samples, cut smaller: other boxes; too small is refused."""
+    events = write(city(900), tmp_path / "events.parquet")
+    whole, cut = (
+        published(events, tmp_path / f"{size}.parquet", "--shard-size", size, "--to", "2024-01-01T09:00")
+        for size in (10_000, 100)
+    )
+    assert whole != cut
+    assert whole.total() == cut.total()
+    manifest = json.loads((tmp_path / "100.parquet.manifest.json").read_text())
+    assert manifest["parameters"]["shard_size"] == 100
+    wrong(events, tmp_path, "--shard-size", 99, words="shard size must be a whole number of at least 100")
+
+
 def test_workers_on_more_than_a_block(tmp_path: Path) -> None:
     events = write(city(400), tmp_path / "events.parquet")
     runs = [

@@ -52,16 +52,17 @@ def test_an_audit_sees_the_samples_that_were_published(tmp_path: Path, suffix: s
         assert table.manifest == published.manifest
         again = read_events(events, grid=table.grid, projection=parse_crs(table.crs))
         assert again.projection == published.events.projection
-        assert_same(again.samples, published.events.samples)
+        assert_same(again.samples, read_events(events, grid=table.grid).samples)
+        assert len(again.samples) == published.outcome.n_samples
         assert table.names.tolist() == published.named.name.tolist()
         (boxes,) = published.named.pieces(10**6)
         for column, expected in zip(table.boxes[1:], boxes[1:], strict=True):
             assert (column == expected).all()
-    own = read_key(tmp_path / "key.csv", published.events.samples.users, table.names)
+    own = read_key(tmp_path / "key.csv", published.events.archive.users, table.names)
     expected = np.full(40, NONE)
     expected[published.named.owner] = np.arange(len(published.named.owner))
     assert (own == expected).all()
-    assert (read_key(published.key(), published.events.samples.users, table.names) == expected).all()
+    assert (read_key(published.key(), published.events.archive.users, table.names) == expected).all()
 
 
 def test_a_release_in_metres(tmp_path: Path) -> None:
@@ -69,7 +70,7 @@ def test_a_release_in_metres(tmp_path: Path) -> None:
     table = read_published(path)
     assert table.crs is None
     check_coordinates(table.crs, geographic=False)
-    assert_same(read_events(in_metres(), grid=table.grid).samples, published.events.samples)
+    assert len(read_events(in_metres(), grid=table.grid).samples) == published.outcome.n_samples
 
 
 def test_a_given_projection_is_used_whatever_the_centre_of_the_events() -> None:
