@@ -98,7 +98,10 @@ Cluster = Annotated[
     ),
 ]
 Workers = Annotated[
-    int | None, typer.Option(parser=whole_number, metavar="N", help="How many threads or processes; all cores unless given.")
+    int | None,
+    typer.Option(
+        parser=whole_number, metavar="N", help="How many threads or processes; all cores unless given."
+    ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace existing output.")]
 ColumnName = Annotated[str | None, typer.Option(rich_help_panel=COLUMNS)]
