@@ -91,7 +91,7 @@ def anonymize(
             help="Among how many users of a place and time one is hidden at most, 100 or more: fewer take less"
             " time and cost precision.",
         ),
-    ] = 10_000,
+    ] = 5_000,
     workers: options.Workers = None,
     engine: options.Engine = "threads",
     cluster: options.Cluster = None,

@@ -50,7 +50,7 @@ class Settings(NamedTuple):
     leak_price: float = 0.8
     selector: Selector = Selector.MATCHING
     repair: bool = False
-    shard_size: int = 10_000
+    shard_size: int = 5_000
 
     @property
     def gives_coverage(self) -> bool:
