@@ -13,6 +13,7 @@ import pytest
 import shoal
 from command import anonymize, boxes_in, city, left_in, read_table, records_of, write
 from shoal import sorting
+from shoal.checkpoint import Checkpoint
 from shoal.errors import InputError
 from shoal.writing import SUFFIXES
 
@@ -101,13 +102,13 @@ def test_a_file_that_is_gone_or_another(tmp_path: Path) -> None:
 
 def test_steps_that_change_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     events, output = write(city(), tmp_path / "events.parquet"), tmp_path / "out.parquet"
-    note_writing = shoal.journal.FolderJournal.note_writing
+    note_writing = Checkpoint.note_writing
 
-    def harm(self: shoal.journal.FolderJournal) -> None:
+    def harm(self: Checkpoint) -> None:
         note_writing(self)
         (tmp_path / "out.parquet.checkpoint" / "step-0000007.npz").write_bytes(b"torn")
 
-    monkeypatch.setattr("shoal.journal.FolderJournal.note_writing", harm)
+    monkeypatch.setattr(Checkpoint, "note_writing", harm)
     done = anonymize(events, output)
     assert done.code == 3
     assert done.err == (
