@@ -16,7 +16,7 @@ N_STEPS, N_USERS, PER_USER = 160, 25_000, 2  # eight million boxes
 HELD = 36 * N_STEPS * N_USERS * PER_USER  # bytes that all of them take
 
 WRITE = """
-import resource, sys
+import sys
 from pathlib import Path
 import numpy as np
 from shoal import sorting, writing
