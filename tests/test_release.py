@@ -12,7 +12,7 @@ import pytest
 
 import shoal
 from command import anonymize, boxes_in, city, left_in, read_table, records_of, write
-from shoal import sorting
+from shoal import box_piles, sorting
 from shoal.checkpoint import Checkpoint
 from shoal.errors import InputError
 from shoal.writing import SUFFIXES
@@ -60,16 +60,16 @@ def test_buckets_lie_in_the_checkpoint(tmp_path: Path, monkeypatch: pytest.Monke
     events, output = write(city(), tmp_path / "events.parquet"), tmp_path / "out.parquet"
     expected = shoal.anonymize(city(), **HALF_HOURS)
     turns = iter(range(1000))
-    add = sorting._FileBuckets.add
+    add = box_piles.FilePiles.add
 
-    def failing(self: sorting._FileBuckets, number: int, rows: Any) -> None:
+    def failing(self: box_piles.FilePiles, number: int, rows: Any) -> None:
         if next(turns) == 3:
             assert {path.name for path in (tmp_path / "out.parquet.checkpoint" / "sorting").iterdir()}
             with sorting._explained():
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         add(self, number, rows)
 
-    monkeypatch.setattr(sorting._FileBuckets, "add", failing)
+    monkeypatch.setattr(box_piles.FilePiles, "add", failing)
     done = anonymize(events, output)
     assert (done.code, done.out) == (3, "")
     assert done.err == (
@@ -79,7 +79,7 @@ def test_buckets_lie_in_the_checkpoint(tmp_path: Path, monkeypatch: pytest.Monke
     assert {name for name in left_in(tmp_path) if "checkpoint" not in name} == {"events.parquet"}
     assert not (tmp_path / "out.parquet.checkpoint" / "sorting").exists()
     (tmp_path / "out.parquet.checkpoint" / "sorting").mkdir()
-    (tmp_path / "out.parquet.checkpoint" / "sorting" / "bucket-000000").write_bytes(b"killed")
+    (tmp_path / "out.parquet.checkpoint" / "sorting" / "pile-0000000").write_bytes(b"killed")
     assert anonymize(events, output, "--resume").code == 0
     assert left_in(tmp_path) == {"events.parquet", "out.parquet", "out.parquet.manifest.json"}
     assert boxes_in(output) == records_of(expected.to_arrow())

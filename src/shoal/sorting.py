@@ -6,23 +6,19 @@ hold the records one range after the other, are sorted one by one, and each goes
 
 from __future__ import annotations
 
-import contextlib
-import shutil
 from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
+from shoal.box_piles import Piles, open_box_piles, put_aside
 from shoal.boxes import Boxes, concatenate
-from shoal.disk import CHANGED, append_private, explained
+from shoal.disk import CHANGED, explained
 from shoal.errors import UnfinishedError
 from shoal.samples import Int32s, Int64s
 
 _BUCKET = 2_000_000  # boxes that are sorted at a time, about: a record is never cut
-_ROW = np.dtype([(name, np.int64 if name in ("t0", "t1") else np.int32) for name in Boxes._fields])
-Rows = npt.NDArray[np.void]
 
 
 def in_order(
@@ -35,11 +31,12 @@ def in_order(
     """
     bucket = np.maximum(np.cumsum(sizes) - 1, 0) // _BUCKET
     expected = np.bincount(bucket, weights=sizes).astype(np.int64)
-    with _opened(spill if len(expected) > 1 else None) as buckets:
+    with open_box_piles(spill if len(expected) > 1 else None, _explained) as buckets:
         for some in _gathered(parts):
             _distribute(some._replace(owner=record[some.owner]), bucket, buckets)
         for number in np.flatnonzero(expected).tolist():
-            rows = buckets.take(number)
+            rows = buckets.read(number)
+            buckets.clear(number)
             if len(rows) != expected[number]:
                 raise UnfinishedError(CHANGED)
             order = np.lexsort((rows["t0"], rows["owner"]))
@@ -76,82 +73,11 @@ def _gathered(parts: Iterable[Boxes]) -> Iterator[Boxes]:
     yield concatenate(waiting)
 
 
-def _distribute(boxes: Boxes, bucket: Int64s, buckets: _Buckets) -> None:
-    """Put boxes into their buckets; boxes of one bucket stay in their order."""
+def _distribute(boxes: Boxes, bucket: Int64s, piles: Piles) -> None:
     # Numbers as narrow as they can be, for those of 16 bits are sorted in linear time.
-    target = bucket.astype(np.min_scalar_type(int(bucket.max(initial=0))))[boxes.owner]
-    order = np.argsort(target, kind="stable")
-    rows = np.empty(boxes.n_boxes, _ROW)
-    for name in Boxes._fields:
-        rows[name] = getattr(boxes, name)[order]
-    numbers, first = np.unique(target[order], return_index=True)
-    for number, part in zip(numbers.tolist(), np.split(rows, first[1:]), strict=False):
-        buckets.add(number, part)
+    narrow = bucket.astype(np.min_scalar_type(int(bucket.max(initial=0))))
+    put_aside(boxes, narrow[boxes.owner], piles)
 
 
-class _Buckets(Protocol):
-    """Rows by number of bucket."""
-
-    def add(self, number: int, rows: Rows) -> None:
-        """Put rows behind those that are in a bucket already."""
-
-    def take(self, number: int) -> Rows:
-        """Take everything out of a bucket."""
-
-
-class _MemoryBuckets:
-    """Buckets in memory."""
-
-    def __init__(self) -> None:
-        self._parts: dict[int, list[Rows]] = {}
-
-    def add(self, number: int, rows: Rows) -> None:
-        """Put rows behind those that are in a bucket already."""
-        self._parts.setdefault(number, []).append(rows)
-
-    def take(self, number: int) -> Rows:
-        """Take everything out of a bucket."""
-        return np.concatenate([np.empty(0, _ROW), *self._parts.pop(number, [])])
-
-
-class _FileBuckets:
-    """Buckets in files that only their owner may read; opened for every write, since there may be thousands."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-
-    def _path(self, number: int) -> Path:
-        return self._folder / f"bucket-{number:06d}"
-
-    def add(self, number: int, rows: Rows) -> None:
-        """Put rows behind those that are in a bucket already."""
-        with _explained(), append_private(self._path(number)) as file:
-            file.write(rows.tobytes())
-
-    def take(self, number: int) -> Rows:
-        """Take everything out of a bucket."""
-        try:
-            rows: Rows = np.fromfile(self._path(number), _ROW)
-        except OSError:
-            return np.empty(0, _ROW)
-        self._path(number).unlink(missing_ok=True)
-        return rows
-
-
-@contextlib.contextmanager
-def _opened(folder: Path | None) -> Iterator[_Buckets]:
-    """Empty buckets, of which nothing is left in the end; what a killed run left in the folder goes away."""
-    if folder is None:
-        yield _MemoryBuckets()
-        return
-    with _explained():
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(mode=0o700)
-    try:
-        yield _FileBuckets(folder)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _explained() -> contextlib.AbstractContextManager[None]:
+def _explained() -> AbstractContextManager[None]:
     return explained("the checkpoint", "go on with --resume")

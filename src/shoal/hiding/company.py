@@ -83,7 +83,7 @@ def surcharge(
     leaking = np.minimum(_published(company, arrays, inquired, workers), _MOST) * alone[inquired.member]
     leaking += _live(company, arrays, barred, inquired, workers)
     dearer = np.zeros(len(edges.owner))
-    # Whole numbers, like the costs: the solver is faster with these.
+    # Whole numbers, like the costs: their sums are exact, so equal ones are known to be equal.
     dearer[near] = np.rint(np.repeat(price, sizes)[near] * np.minimum(leaking / _UNITS, _MOST))
     return Surcharge(dearer, alone)
 
