@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.kernels.compiled import kernel, making
-from shoal.kernels.search import Barred, WindowArrays, edge_cost, make_scratch, mark_barred
+from shoal.kernels.search import Barred, WindowArrays, edge_cost, make_scratch, mark_barred, write_outlines
+from shoal.kernels.tree import OWN
 from shoal.samples import Bools, Floats, Int32s, Int64s
 
 
@@ -68,7 +69,7 @@ def cycles_of_groups(
     member[i] becomes the line of user i's parents, -1 where there are none; hidden[g] whether the group has cycles.
     The cost of a pair is that of the two users alone, whatever their records hold already.
     """
-    scratch = make_scratch(arrays)
+    scratch, own = make_scratch(arrays), np.empty((arrays.row.shape[1], OWN))
     mark = np.full(len(arrays.user), -1, np.int32)
     for group in range(begin, end):
         first, n = bounds[group], bounds[group + 1] - bounds[group]
@@ -81,8 +82,9 @@ def cycles_of_groups(
             mark_barred(arrays, barred, first + i, mark)
             for j in range(n):
                 allowed[j, i] = mark[first + j] != first + i
+            write_outlines(arrays, first + i, own)
             for j in range(i):
-                cost[i, j] = edge_cost(arrays, first + i, first + j, np.inf, scratch)
+                cost[i, j] = edge_cost(arrays, first + i, first + j, own, np.inf, scratch)
                 cost[j, i] = cost[i, j]
         hidden[group] = find_cycles(cost, allowed, member.shape[1], patience, member[first : first + n])
         for i in range(first, first + n):

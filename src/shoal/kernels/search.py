@@ -14,7 +14,7 @@ from shoal.kernels.compiled import inner, kernel, lean, making
 from shoal.kernels.heap import drop_top, push
 from shoal.kernels.merge import best_cuts
 from shoal.kernels.pools import Pools, longest_row, room_for_union, write_union
-from shoal.kernels.tree import BRANCHES, OWN, Tree, add_bounds, write_outline
+from shoal.kernels.tree import BRANCHES, OWN, PRICE, Tree, add_bounds, one_box_cost, write_outline
 from shoal.samples import Bools, Bytes, Floats, Int32s, Int64s
 
 
@@ -64,17 +64,45 @@ class Barred(NamedTuple):
 
 
 @inner
-def edge_cost(arrays: WindowArrays, owner: int, member: int, limit: float, scratch) -> float:  # type: ignore[no-untyped-def]
-    """Exact cost of the edge owner <- member if that is below ``limit``, else ``limit`` or more."""
+def write_outlines(arrays: WindowArrays, owner: int, own: Floats) -> None:
+    """What ``edge_cost`` needs to know of an owner's record: a line per epoch of the window."""
+    for w in range(arrays.row.shape[1]):
+        if arrays.row[owner, w] >= 0:
+            write_outline(arrays.pools, arrays.row[owner, w], own[w])
+
+
+@inner
+def edge_cost(  # type: ignore[no-untyped-def]
+    arrays: WindowArrays, owner: int, member: int, own: Floats, limit: float, scratch
+) -> float:
+    """Exact cost of the edge owner <- member if that is below ``limit``, else ``limit`` or more.
+
+    own: the owner's outlines. Epochs in which all must be in one box come first; in the others the record costs no less
+    than it does alone, so often there is no need to look at them.
+    """
     union, place_a, place_b, cost, previous = scratch
-    total = 0.0
+    known, alone = 0.0, 0.0
     for w in range(arrays.row.shape[1]):
         row = arrays.row[owner, w]
         if row >= 0:
+            price = one_box_cost(own[w], arrays.raw, arrays.row[member, w], arrays.weight)
+            own[w, PRICE] = price
+            if price < 0:
+                alone += arrays.base[row]
+            else:
+                known += price
+    if alone == 0:
+        return known
+    for w in range(arrays.row.shape[1]):
+        row = arrays.row[owner, w]
+        if row >= 0 and own[w, PRICE] < 0:
+            if known + alone >= limit:
+                return known + alone
+            alone -= arrays.base[row]
             other = arrays.row[member, w]
             n = write_union(arrays.pools, row, arrays.raw, other, union, 0, place_a, place_b)
-            total += best_cuts(union, 0, n, arrays.weight, limit - total, cost, previous)
-    return total
+            known += best_cuts(union, 0, n, arrays.weight, limit - known - alone, cost, previous)
+    return known
 
 
 @making
@@ -170,9 +198,7 @@ def find_nearest(  # type: ignore[no-untyped-def]
         for column in range(width):
             member[line, column], cost[line, column] = -1, np.inf
         priced[line] = 0
-        for w in range(n_epochs):
-            if arrays.row[owner, w] >= 0:
-                write_outline(arrays.pools, arrays.row[owner, w], own[w])
+        write_outlines(arrays, owner, own)
         waiting, block = 0, int(tree.top[owner])
         while True:
             for e in range(BRANCHES):
@@ -196,7 +222,7 @@ def find_nearest(  # type: ignore[no-untyped-def]
             while waiting and items[0] < n_users and keys[0] < cost[line, width - 1]:
                 other = items[0]
                 waiting = drop_top(keys, items, waiting)
-                price = edge_cost(arrays, owner, other, cost[line, width - 1], scratch)
+                price = edge_cost(arrays, owner, other, own, cost[line, width - 1], scratch)
                 priced[line] += 1
                 if price < cost[line, width - 1]:
                     insert(member[line], cost[line], other, price)
@@ -220,17 +246,29 @@ def insert(member: Int32s, cost: Floats, other: int, price: float) -> None:
 def edge_costs(
     arrays: WindowArrays, owner: Int32s, member: Int32s, begin: int, end: int, cost: Floats
 ) -> None:
-    """cost[q] (float64) = exact cost of the edge owner[q] <- member[q], for q in begin .. end - 1."""
-    price_edges(arrays, owner, member, begin, end, cost, make_scratch(arrays))
+    """cost[q] (float64) = exact cost of the edge owner[q] <- member[q], for q in begin .. end - 1.
+
+    Owners should come in runs."""
+    own = np.empty((arrays.row.shape[1], OWN))
+    price_edges(arrays, owner, member, begin, end, cost, own, make_scratch(arrays))
 
 
 @lean
 def price_edges(  # type: ignore[no-untyped-def]
-    arrays: WindowArrays, owner: Int32s, member: Int32s, begin: int, end: int, cost: Floats, scratch
+    arrays: WindowArrays,
+    owner: Int32s,
+    member: Int32s,
+    begin: int,
+    end: int,
+    cost: Floats,
+    own: Floats,
+    scratch,
 ) -> None:
     """See edge_costs."""
     for q in range(begin, end):
-        cost[q] = edge_cost(arrays, int(owner[q]), int(member[q]), np.inf, scratch)
+        if q == begin or owner[q] != owner[q - 1]:
+            write_outlines(arrays, int(owner[q]), own)
+        cost[q] = edge_cost(arrays, int(owner[q]), int(member[q]), own, np.inf, scratch)
 
 
 @lean

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.kernels.compiled import inner, kernel
+from shoal.kernels.merge import space_cost
 from shoal.kernels.pools import Pools, in_one_box
 from shoal.samples import Floats, Int32s, Int64s
 
@@ -40,7 +41,7 @@ class Tree(NamedTuple):
 _T0, _T1, _X1, _Y1, _HEAD_X1, _HEAD_Y1, _TAIL_X1, _TAIL_Y1, _LEAST_SLOTS = range(9)
 _LATEST_T0, _LATEST_T1, _X0, _Y0, _HEAD_X0, _HEAD_Y0, _TAIL_X0, _TAIL_Y0, _MOST_SLOTS = range(9, 18)
 _COLUMNS, _LEAST = 18, 9
-OWN = 20  # numbers in the outline of a pool
+OWN, PRICE = 21, 20  # numbers in the outline of a pool; the last is room for a price
 
 
 @kernel
@@ -99,7 +100,7 @@ def plant(row: Int64s, raw: Pools, first: Int32s, last: Int32s) -> Tree:
         starts = np.repeat(begin, blocks) + BRANCHES * number
         sizes = np.minimum(np.repeat(end, blocks) - starts, BRANCHES)
         entries = starts[:, None] + np.minimum(np.arange(BRANCHES), sizes[:, None] - 1)
-        outlines.append(outline[:, :, entries].transpose(2, 0, 1, 3))
+        outlines.append(outline[:, :, entries].transpose(2, 0, 1, 3).reshape(len(starts), n_epochs, -1))
         firsts.append(starts + shift)
         counts.append(sizes)
         outline = np.concatenate(
@@ -166,6 +167,19 @@ def write_outline(pools: Pools, row: int, out: Floats) -> None:
 
 
 @inner
+def one_box_cost(own: Floats, raw: Pools, other: int, weight: float) -> float:
+    """Cost of a pool of outline ``own`` with a user's row if all must be in one box, else -1."""
+    begin, end = raw.ptr[other], raw.ptr[other + 1]
+    apart = max(own[6], raw.touch[other, 0]) > min(own[7], raw.touch[other, 1])
+    if own[19] == 0.0 and end - begin > 1 and not apart:
+        return -1.0
+    time = max(own[1], raw.t[end - 1]) - min(own[0], raw.t[begin]) + 1.0
+    width = max(own[3], raw.touch[other, 3]) - min(own[2], raw.touch[other, 2])
+    height = max(own[5], raw.touch[other, 5]) - min(own[4], raw.touch[other, 4])
+    return float(time * space_cost(int(width + height) + 2, weight))
+
+
+@inner
 def _larger(a: float, b: float) -> float:
     return (
         a if a > b else b
@@ -188,7 +202,7 @@ def _power(space: float, weight: float) -> float:
 
 
 def _adding_bounds(
-    space_cost: Callable[[float, float], float],
+    power: Callable[[float, float], float],
 ) -> Callable[[Floats, Floats, float, float, Floats, Floats], None]:
     """add_bounds for one way to price space: a choice inside its loop would keep it from going several at a time."""
 
@@ -199,23 +213,23 @@ def _adding_bounds(
         head_x0, head_x1, head_y0, head_y1 = own[9], own[10], own[11], own[12]
         tail_x0, tail_x1, tail_y0, tail_y1 = own[14], own[15], own[16], own[17]
         slots, single = own[18], own[19]
-        two_cells = space_cost(2.0, weight)
+        two_cells = power(2.0, weight)
         for e in range(BRANCHES):
-            time = _larger(t1, block[_T1, e]) - _smaller(t0, block[_LATEST_T0, e]) + 1.0
-            width = _larger(x1, block[_X1, e]) - _smaller(x0, block[_X0, e])
-            height = _larger(y1, block[_Y1, e]) - _smaller(y0, block[_Y0, e])
-            one_box = time * space_cost(width + height + 2.0, weight)
-            apart = _larger(touch0, block[_T0, e]) > _smaller(touch1, block[_LATEST_T1, e])
-            in_one = (single != 0.0) | (block[_MOST_SLOTS, e] == 1.0) | apart
-            head_time = _larger(head_t, block[_T0, e]) - _smaller(t0, block[_LATEST_T0, e]) + 1.0
-            width = _larger(head_x1, block[_HEAD_X1, e]) - _smaller(head_x0, block[_HEAD_X0, e])
-            height = _larger(head_y1, block[_HEAD_Y1, e]) - _smaller(head_y0, block[_HEAD_Y0, e])
-            head = head_time * space_cost(width + height + 2.0, weight)
-            tail_time = _larger(t1, block[_T1, e]) - _smaller(tail_t, block[_LATEST_T1, e]) + 1.0
-            width = _larger(tail_x1, block[_TAIL_X1, e]) - _smaller(tail_x0, block[_TAIL_X0, e])
-            height = _larger(tail_y1, block[_TAIL_Y1, e]) - _smaller(tail_y0, block[_TAIL_Y0, e])
-            tail = tail_time * space_cost(width + height + 2.0, weight)
-            between = _larger(slots, block[_LEAST_SLOTS, e]) - head_time - tail_time
+            time = _larger(t1, block[_T1 * BRANCHES + e]) - _smaller(t0, block[_LATEST_T0 * BRANCHES + e]) + 1.0
+            width = _larger(x1, block[_X1 * BRANCHES + e]) - _smaller(x0, block[_X0 * BRANCHES + e])
+            height = _larger(y1, block[_Y1 * BRANCHES + e]) - _smaller(y0, block[_Y0 * BRANCHES + e])
+            one_box = time * power(width + height + 2.0, weight)
+            apart = _larger(touch0, block[_T0 * BRANCHES + e]) > _smaller(touch1, block[_LATEST_T1 * BRANCHES + e])
+            in_one = (single != 0.0) | (block[_MOST_SLOTS * BRANCHES + e] == 1.0) | apart
+            head_time = _larger(head_t, block[_T0 * BRANCHES + e]) - _smaller(t0, block[_LATEST_T0 * BRANCHES + e]) + 1.0
+            width = _larger(head_x1, block[_HEAD_X1 * BRANCHES + e]) - _smaller(head_x0, block[_HEAD_X0 * BRANCHES + e])
+            height = _larger(head_y1, block[_HEAD_Y1 * BRANCHES + e]) - _smaller(head_y0, block[_HEAD_Y0 * BRANCHES + e])
+            head = head_time * power(width + height + 2.0, weight)
+            tail_time = _larger(t1, block[_T1 * BRANCHES + e]) - _smaller(tail_t, block[_LATEST_T1 * BRANCHES + e]) + 1.0
+            width = _larger(tail_x1, block[_TAIL_X1 * BRANCHES + e]) - _smaller(tail_x0, block[_TAIL_X0 * BRANCHES + e])
+            height = _larger(tail_y1, block[_TAIL_Y1 * BRANCHES + e]) - _smaller(tail_y0, block[_TAIL_Y0 * BRANCHES + e])
+            tail = tail_time * power(width + height + 2.0, weight)
+            between = _larger(slots, block[_LEAST_SLOTS * BRANCHES + e]) - head_time - tail_time
             more_boxes = head + tail + _larger(between, 0.0) * two_cells
             bound[e] += one_box if in_one else _larger(base, _smaller(one_box, more_boxes))
             inexact[e] += 0.0 if in_one else 1.0
