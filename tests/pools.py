@@ -34,6 +34,6 @@ def merge(trajectories: list[Trajectory], weight: float = 1.0) -> tuple[float, t
     pool = pool_of(trajectories)
     cost = np.empty(1)
     merge_costs(pool, weight, 0, 1, cost)
-    count, box = np.empty(1, np.int64), np.empty((len(pool.t), 6), np.int32)
+    count, box = np.empty(1, np.int64), np.empty((len(pool.slot), 6), np.int32)
     merge_boxes(pool, weight, 0, 1, count, box)
     return float(cost[0]), tuple(tuple(line) for line in box[: count[0]].tolist())

@@ -71,5 +71,5 @@ def test_merge_costs(benchmark, window) -> None:
 
 def test_merge_boxes(benchmark, window) -> None:
     pools = window[0].pools
-    count, box = np.empty(len(pools.ptr) - 1, np.int64), np.empty((len(pools.t), 6), np.int32)
+    count, box = np.empty(len(pools.ptr) - 1, np.int64), np.empty((len(pools.slot), 6), np.int32)
     benchmark(merge_boxes, pools, 1.0, 0, len(count), count, box)

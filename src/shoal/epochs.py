@@ -33,8 +33,7 @@ class EpochSlice(NamedTuple):
         sizes = np.diff(self.raw.ptr)
         slots = np.repeat(keep, sizes)
         ptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes[keep])])
-        columns = (getattr(self.raw, name)[slots] for name in Pools._fields[1:-1])
-        raw = Pools._make([ptr, *columns, self.raw.touch[keep]])
+        raw = Pools(ptr, self.raw.slot[slots], self.raw.touch[keep])
         return EpochSlice(self.epoch, self.origin, self.users[keep], self.counts[keep], raw)
 
 

@@ -15,7 +15,7 @@ def publish(live: LiveEpoch, weight: float, workers: Workers) -> Boxes:
     pools, origin = live.pools, live.slice.origin
     n = len(live.slice.users)
     count = np.empty(n, np.int64)
-    box = np.empty((len(pools.t), 6), np.int32)
+    box = np.empty((len(pools.slot), 6), np.int32)
     workers.over(n, lambda begin, end: merge_boxes(pools, weight, begin, end, count, box))
     within = np.arange(len(box)) - np.repeat(pools.ptr[:-1], np.diff(pools.ptr))
     lines = box[within < np.repeat(count, np.diff(pools.ptr))]

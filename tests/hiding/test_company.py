@@ -79,7 +79,7 @@ def boxes_shown(arrays: WindowArrays, member: Int32s, epsilon: int) -> list[list
     shown: list[list[tuple[int, ...]]] = []
     with Workers(1) as workers:
         pools = with_members(arrays.pools, arrays.raw, member_rows(arrays, member), workers)
-    count, box = np.empty(len(pools.ptr) - 1, np.int64), np.empty((len(pools.t), 6), np.int32)
+    count, box = np.empty(len(pools.ptr) - 1, np.int64), np.empty((len(pools.slot), 6), np.int32)
     merge_boxes(pools, arrays.weight, 0, len(count), count, box)
     for rows in arrays.row.tolist():
         boxes = [
@@ -96,11 +96,11 @@ def samples_of(arrays: WindowArrays, line: int, epsilon: int) -> set[tuple[int, 
     """What a user has in a window: of every slot, two corners of the hull."""
     raw = arrays.raw
     return {
-        (int(raw.t[slot]) + w * epsilon, int(x[slot]), int(y[slot]))
+        (int(raw.slot["t"][slot]) + w * epsilon, int(x[slot]), int(y[slot]))
         for w, row in enumerate(arrays.row[line].tolist())
         if row >= 0
         for slot in range(raw.ptr[row], raw.ptr[row + 1])
-        for x, y in ((raw.x0, raw.y0), (raw.x1, raw.y1))
+        for x, y in ((raw.slot["x0"], raw.slot["y0"]), (raw.slot["x1"], raw.slot["y1"]))
     }
 
 

@@ -94,7 +94,7 @@ def test_compiled_code_equals_its_source() -> None:
     rng = random.Random(3)
     for _ in range(50):
         pool = pool_of(random_trajectories(rng, most_times=12))
-        n = len(pool.t)
+        n = len(pool.slot)
         results = []
         limit = rng.choice([np.inf, 30.0])
         for function in (best_cuts, best_cuts.py_func):
@@ -108,7 +108,7 @@ def test_a_limit_only_cuts_off_what_exceeds_it() -> None:
     rng = random.Random(9)
     for _ in range(2_000):
         pool = pool_of(random_trajectories(rng, most_times=15))
-        n = len(pool.t)
+        n = len(pool.slot)
         cost, previous = np.empty(n + 1), np.zeros(n + 1, np.int32)
         exact = best_cuts(pool, 0, n, 1.0, np.inf, cost, previous)
         for limit in (exact - 1, exact, exact + 1, exact / 2):
@@ -122,7 +122,7 @@ def test_a_machine_like_device_costs_no_more_than_its_slots() -> None:
     machine = [(rng.randrange(1440), rng.randint(0, 5), rng.randint(0, 5)) for _ in range(50_000)]
     person = [(rng.randrange(1440), rng.randint(0, 400), rng.randint(0, 400)) for _ in range(3)]
     pool = pool_of([machine, person])
-    assert len(pool.t) <= 1440
+    assert len(pool.slot) <= 1440
     merge([machine[:10], person])  # compiled by now
     began = time.process_time()
     cost, boxes = merge([machine, person])

@@ -57,6 +57,4 @@ def merge_everybody(samples: Samples, progress: Progress | None = None) -> Boxes
 
 
 def _first_row(pools: Pools) -> Pools:
-    end = pools.ptr[1]
-    columns = (getattr(pools, name)[:end] for name in Pools._fields[1:-1])
-    return Pools._make([pools.ptr[:2], *columns, pools.touch[:1]])
+    return Pools(pools.ptr[:2], pools.slot[: pools.ptr[1]], pools.touch[:1])

@@ -105,7 +105,7 @@ def _first_choice(edges: Edges, starts: Int64s, sizes: Int64s, cheapest: Floats,
 def _alone(company: Company, arrays: WindowArrays, member: Int32s, workers: Workers) -> Bytes:
     """How alone users would be in this window if everybody picked the cheapest member."""
     pools = with_members(arrays.pools, arrays.raw, member_rows(arrays, member), workers)
-    count, box = np.empty(len(pools.ptr) - 1, np.int64), np.empty((len(pools.t), 6), np.int32)
+    count, box = np.empty(len(pools.ptr) - 1, np.int64), np.empty((len(pools.slot), 6), np.int32)
     workers.over(len(count), lambda begin, end: merge_boxes(pools, arrays.weight, begin, end, count, box))
     within = np.arange(len(box)) - np.repeat(pools.ptr[:-1], np.diff(pools.ptr))
     box = box[within < np.repeat(count, np.diff(pools.ptr))]

@@ -31,27 +31,22 @@ def best_cuts(
     would be five times slower: with a second way out of the loop the compiler no longer sees what it can leave out.)
     """
     cost[0] = 0.0
-    last_useful = pools.start[first + n - 1]
+    last_useful = pools.slot[first + n - 1].start
     for end in range(1, n + 1):
         cost[end] = np.inf
-        nearest = pools.start[first + end - 1]
+        latest = pools.slot[first + end - 1]
+        nearest = latest.start
         if nearest < 0 or (last_useful < end < n):
             continue  # the slots before the cut, or those after it, lack somebody
-        farthest = pools.start[first + nearest - 1] + 1 if nearest > 0 else 0
-        q = first + end - 1
-        t_last = pools.t[q]
-        x0, x1, y0, y1 = pools.x0[q], pools.x1[q], pools.y0[q], pools.y1[q]
-        for q in range(first + end - 2, first + nearest - 1, -1):
-            x0, x1 = min(x0, pools.x0[q]), max(x1, pools.x1[q])
-            y0, y1 = min(y0, pools.y0[q]), max(y1, pools.y1[q])
-        for begin in range(nearest, farthest - 1, -1):
-            q = first + begin
-            x0, x1 = min(x0, pools.x0[q]), max(x1, pools.x1[q])
-            y0, y1 = min(y0, pools.y0[q]), max(y1, pools.y1[q])
-            before = cost[begin]
-            if before >= limit:
+        farthest = pools.slot[first + nearest - 1].start + 1 if nearest > 0 else 0
+        x0, x1, y0, y1 = latest.x0, latest.x1, latest.y0, latest.y1
+        for begin in range(end - 1, farthest - 1, -1):
+            slot = pools.slot[first + begin]
+            x0, x1 = min(x0, slot.x0), max(x1, slot.x1)
+            y0, y1 = min(y0, slot.y0), max(y1, slot.y1)
+            if begin > nearest or cost[begin] >= limit:
                 continue
-            total = before + (t_last - pools.t[q] + 1) * space_cost(x1 - x0 + y1 - y0 + 2, weight)
+            total = cost[begin] + (latest.t - slot.t + 1) * space_cost(x1 - x0 + y1 - y0 + 2, weight)
             if total < cost[end]:
                 cost[end], previous[end] = total, begin
     return float(cost[n])
@@ -66,12 +61,13 @@ def write_boxes(pools: Pools, first: int, n: int, previous: Int32s, box: Int32s,
     cut = n
     for q in range(line + groups - 1, line - 1, -1):
         earlier = previous[cut]
-        box[q, 0], box[q, 1] = pools.t[first + earlier], pools.t[first + cut - 1]
-        box[q, 2], box[q, 3] = pools.x0[first + earlier], pools.x1[first + earlier]
-        box[q, 4], box[q, 5] = pools.y0[first + earlier], pools.y1[first + earlier]
-        for slot in range(first + earlier + 1, first + cut):
-            box[q, 2], box[q, 3] = min(box[q, 2], pools.x0[slot]), max(box[q, 3], pools.x1[slot])
-            box[q, 4], box[q, 5] = min(box[q, 4], pools.y0[slot]), max(box[q, 5], pools.y1[slot])
+        slot = pools.slot[first + earlier]
+        box[q, 0], box[q, 1] = slot.t, pools.slot[first + cut - 1].t
+        box[q, 2], box[q, 3], box[q, 4], box[q, 5] = slot.x0, slot.x1, slot.y0, slot.y1
+        for later in range(first + earlier + 1, first + cut):
+            slot = pools.slot[later]
+            box[q, 2], box[q, 3] = min(box[q, 2], slot.x0), max(box[q, 3], slot.x1)
+            box[q, 4], box[q, 5] = min(box[q, 4], slot.y0), max(box[q, 5], slot.y1)
         cut = earlier
     return groups
 

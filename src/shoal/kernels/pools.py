@@ -14,23 +14,23 @@ import numpy as np
 from shoal.kernels.compiled import inner, kernel, making
 from shoal.samples import Int32s, Int64s
 
+Slots = np.typing.NDArray[np.void]
+
+
+SLOT = np.dtype((np.record, [(name, np.int32) for name in ("t", "x0", "x1", "y0", "y1", "start")]))
+
 
 class Pools(NamedTuple):
     """Many pools, one row each: row i holds slots ptr[i] .. ptr[i + 1] - 1.
 
-    t, x0, x1, y0, y1: int32, slots and cells, ends included; t strictly increasing within a row.
-    start: int32, counted within the row. touch: int32, one line of six per row, (t, x, y) pairs (low, high):
-    ``low`` is the largest of the users' minima and ``high`` the smallest of their maxima, so that anything that
-    meets every user reaches from high to low.
+    slot: one record (SLOT) each, in slots of time and cells, ends included, t strictly increasing within a row, start
+    counted within the row; together, since whoever looks at one number of a slot needs the others too. touch: int32,
+    one line of six per row, (t, x, y) pairs (low, high): ``low`` is the largest of the users' minima and ``high`` the
+    smallest of their maxima, so that anything that meets every user reaches from high to low.
     """
 
     ptr: Int64s
-    t: Int32s
-    x0: Int32s
-    x1: Int32s
-    y0: Int32s
-    y1: Int32s
-    start: Int32s
+    slot: Slots
     touch: Int32s
 
 
@@ -41,7 +41,7 @@ def count_union(a: Pools, row_a: int, b: Pools, row_b: int) -> int:
     j, end_j = int(b.ptr[row_b]), int(b.ptr[row_b + 1])
     n = 0
     while i < end_i and j < end_j:
-        ti, tj = a.t[i], b.t[j]
+        ti, tj = a.slot[i].t, b.slot[j].t
         if ti <= tj:
             i += 1
         if tj <= ti:
@@ -63,30 +63,31 @@ def write_union(
     first_b, end_j = b.ptr[row_b], b.ptr[row_b + 1]
     i, j, n = first_a, first_b, 0
     while i < end_i or j < end_j:
-        take_a = j >= end_j or (i < end_i and a.t[i] <= b.t[j])
-        take_b = i >= end_i or (j < end_j and b.t[j] <= a.t[i])
-        q = base + n
+        take_a = j >= end_j or (i < end_i and a.slot[i].t <= b.slot[j].t)
+        take_b = i >= end_i or (j < end_j and b.slot[j].t <= a.slot[i].t)
+        slot = out.slot[base + n]
         if take_a:
-            out.t[q] = a.t[i]
-            out.x0[q], out.x1[q], out.y0[q], out.y1[q] = a.x0[i], a.x1[i], a.y0[i], a.y1[i]
+            one = a.slot[i]
+            slot.t, slot.x0, slot.x1, slot.y0, slot.y1 = one.t, one.x0, one.x1, one.y0, one.y1
             place_a[i - first_a] = n
             i += 1
             if take_b:
-                out.x0[q], out.x1[q] = min(out.x0[q], b.x0[j]), max(out.x1[q], b.x1[j])
-                out.y0[q], out.y1[q] = min(out.y0[q], b.y0[j]), max(out.y1[q], b.y1[j])
+                other = b.slot[j]
+                slot.x0, slot.x1 = min(one.x0, other.x0), max(one.x1, other.x1)
+                slot.y0, slot.y1 = min(one.y0, other.y0), max(one.y1, other.y1)
                 place_b[j - first_b] = n
                 j += 1
         else:
-            out.t[q] = b.t[j]
-            out.x0[q], out.x1[q], out.y0[q], out.y1[q] = b.x0[j], b.x1[j], b.y0[j], b.y1[j]
+            other = b.slot[j]
+            slot.t, slot.x0, slot.x1, slot.y0, slot.y1 = other.t, other.x0, other.x1, other.y0, other.y1
             place_b[j - first_b] = n
             j += 1
         start = -1
         if i > first_a and j > first_b:
-            start_a, start_b = a.start[i - 1], b.start[j - 1]
+            start_a, start_b = a.slot[i - 1].start, b.slot[j - 1].start
             if start_a >= 0 and start_b >= 0:
                 start = min(place_a[start_a], place_b[start_b])
-        out.start[q] = start
+        slot.start = start
         n += 1
     return n
 
@@ -95,8 +96,8 @@ def write_union(
 def in_one_box(pools: Pools, row: int) -> bool:
     """Whether no two groups of a pool could both hold every user, as when one of these has a single slot."""
     begin = pools.ptr[row]
-    last_group = pools.start[pools.ptr[row + 1] - 1]
-    return bool(last_group == 0 or pools.start[begin + last_group - 1] < 0)
+    last_group = pools.slot[pools.ptr[row + 1] - 1].start
+    return bool(last_group == 0 or pools.slot[begin + last_group - 1].start < 0)
 
 
 @inner
@@ -129,16 +130,7 @@ def longest_row(pools: Pools) -> int:
 @making
 def room_for_union(room: int) -> Pools:
     """One pool of so many slots, nothing written yet."""
-    return Pools(
-        np.zeros(2, np.int64),
-        np.empty(room, np.int32),
-        np.empty(room, np.int32),
-        np.empty(room, np.int32),
-        np.empty(room, np.int32),
-        np.empty(room, np.int32),
-        np.empty(room, np.int32),
-        np.empty((1, 6), np.int32),
-    )
+    return Pools(np.zeros(2, np.int64), np.empty(room, SLOT), np.empty((1, 6), np.int32))
 
 
 @kernel
@@ -152,16 +144,13 @@ def unite(a: Pools, b: Pools, rows_b: Int64s, begin: int, end: int, out: Pools) 
             continue
         shift = out.ptr[row] - a.ptr[row]
         for i in range(a.ptr[row], a.ptr[row + 1]):
-            q = i + shift
-            out.t[q], out.start[q] = a.t[i], a.start[i]
-            out.x0[q], out.x1[q], out.y0[q], out.y1[q] = a.x0[i], a.x1[i], a.y0[i], a.y1[i]
+            out.slot[i + shift] = a.slot[i]
         out.touch[row] = a.touch[row]
 
 
 def empty_pools(ptr: Int64s) -> Pools:
     """Pools of the given sizes with nothing written in them yet."""
-    columns = [np.empty(int(ptr[-1]), np.int32) for _ in range(6)]
-    return Pools._make([ptr, *columns, np.empty((len(ptr) - 1, 6), np.int32)])
+    return Pools(ptr, np.empty(int(ptr[-1]), SLOT), np.empty((len(ptr) - 1, 6), np.int32))
 
 
 def taken(pools: Pools, rows: Int64s) -> Pools:
@@ -169,18 +158,18 @@ def taken(pools: Pools, rows: Int64s) -> Pools:
     sizes = pools.ptr[rows + 1] - pools.ptr[rows]
     ptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
     slots = np.arange(int(ptr[-1])) + np.repeat(pools.ptr[rows] - ptr[:-1], sizes)
-    columns = (getattr(pools, name)[slots] for name in Pools._fields[1:-1])
-    return Pools._make([ptr, *columns, pools.touch[rows]])
+    return Pools(ptr, pools.slot[slots], pools.touch[rows])
 
 
 def concatenate_pools(parts: list[Pools]) -> Pools:
     """All rows of several pools, in their order."""
-    shifts = np.cumsum([0] + [len(part.t) for part in parts])
+    shifts = np.cumsum([0] + [len(part.slot) for part in parts])
     ptr = np.concatenate(
         [np.zeros(1, np.int64)] + [part.ptr[1:] + shift for part, shift in zip(parts, shifts, strict=False)]
     )
-    columns = (np.concatenate([getattr(part, name) for part in parts]) for name in Pools._fields[1:])
-    return Pools(ptr, *columns)
+    return Pools(
+        ptr, np.concatenate([part.slot for part in parts]), np.concatenate([part.touch for part in parts])
+    )
 
 
 @kernel
@@ -205,14 +194,15 @@ def collapse(
             out.touch[row, 2], out.touch[row, 3] = x[i], x[i]
             out.touch[row, 4], out.touch[row, 5] = y[i], y[i]
         counts[row] += 1
-        if fresh or out.t[q] != time:
+        if fresh or out.slot[q].t != time:
             q += 1
-            out.t[q] = time
-            out.start[q] = q - out.ptr[row]
-            out.x0[q], out.x1[q], out.y0[q], out.y1[q] = x[i], x[i], y[i], y[i]
+            slot = out.slot[q]
+            slot.t, slot.start = time, q - out.ptr[row]
+            slot.x0, slot.x1, slot.y0, slot.y1 = x[i], x[i], y[i], y[i]
         else:
-            out.x0[q], out.x1[q] = min(out.x0[q], x[i]), max(out.x1[q], x[i])
-            out.y0[q], out.y1[q] = min(out.y0[q], y[i]), max(out.y1[q], y[i])
+            slot = out.slot[q]
+            slot.x0, slot.x1 = min(slot.x0, x[i]), max(slot.x1, x[i])
+            slot.y0, slot.y1 = min(slot.y0, y[i]), max(slot.y1, y[i])
         out.touch[row, 1] = time
         out.touch[row, 2], out.touch[row, 3] = min(out.touch[row, 2], x[i]), max(out.touch[row, 3], x[i])
         out.touch[row, 4], out.touch[row, 5] = min(out.touch[row, 4], y[i]), max(out.touch[row, 5], y[i])
@@ -227,10 +217,5 @@ def collapsed(user: Int32s, t: Int64s, x: Int32s, y: Int32s, origin: int) -> tup
     users, counts = np.empty(n, np.int32), np.empty(n, np.int32)
     rows = collapse(user, t, x, y, origin, out, users, counts) if n else 0
     ptr = out.ptr[: rows + 1] if rows else np.zeros(1, np.int64)
-    n_slots = int(ptr[-1])
-    columns = (getattr(out, name)[:n_slots].copy() for name in Pools._fields[1:-1])
-    return (
-        users[:rows].copy(),
-        counts[:rows].copy(),
-        Pools._make([ptr.copy(), *columns, out.touch[:rows].copy()]),
-    )
+    pools = Pools(ptr.copy(), out.slot[: ptr[-1]].copy(), out.touch[:rows].copy())
+    return users[:rows].copy(), counts[:rows].copy(), pools

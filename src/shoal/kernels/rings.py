@@ -81,7 +81,7 @@ def ring_bound(arrays: WindowArrays, ring: Int32s, width: int) -> float:
                 a[row, 5],
             )
             first, last = pools.ptr[row], pools.ptr[row + 1]
-            n, t0, t1 = last - first, pools.t[first], pools.t[last - 1]
+            n, t0, t1 = last - first, pools.slot[first].t, pools.slot[last - 1].t
             for step in range(1, width + 1):
                 other = arrays.row[next_in(ring, owner, step), w]
                 b = raw.touch
@@ -89,7 +89,7 @@ def ring_bound(arrays: WindowArrays, ring: Int32s, width: int) -> float:
                 east, west = max(east, b[other, 2]), min(west, b[other, 3])
                 north, south = max(north, b[other, 4]), min(south, b[other, 5])
                 first, last = raw.ptr[other], raw.ptr[other + 1]
-                n, t0, t1 = max(n, last - first), min(t0, raw.t[first]), max(t1, raw.t[last - 1])
+                n, t0, t1 = max(n, last - first), min(t0, raw.slot[first].t), max(t1, raw.slot[last - 1].t)
             if late > early:  # two users apart in time: one box holds all
                 n = t1 - t0 + 1
             span = max(east - west, 0) + max(north - south, 0) + 2

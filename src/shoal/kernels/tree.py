@@ -25,11 +25,11 @@ class Tree(NamedTuple):
     """Blocks of up to BRANCHES entries: users of a window, or blocks of such users or blocks.
 
     outline (float64: the search spends its time on these numbers, and processors compare several at once): the outlines
-    of a block's entries by block, epoch, column and entry. An outline has the least of what is below the entry, then
-    the largest: time of the first and of the last sample, the ends of x and of y of all samples, of those in the first
-    slot and of those in the last (of the least the upper ends, of the largest the lower), number of slots. first[b]:
-    the first entry, a user or, counted from the number of users on, a block; size[b]: how many. top[i]: the block
-    above all of the group of user i.
+    of a block's entries by block and epoch, then, flat, by column and entry (see ``at``). An outline has the least of
+    what is below the entry, then the largest: time of the first and of the last sample, the ends of x and of y of all
+    samples, of those in the first slot and of those in the last (of the least the upper ends, of the largest the
+    lower), number of slots. first[b]: the first entry, a user or, counted from the number of users on, a block;
+    size[b]: how many. top[i]: the block above all of the group of user i.
     """
 
     outline: Floats
@@ -132,16 +132,17 @@ def _write_users(row: Int64s, raw: Pools, outline: Floats) -> None:
             if at < 0:
                 continue
             out = outline[w, :, i]
-            head, tail = raw.ptr[at], raw.ptr[at + 1] - 1
-            out[_T0], out[_LATEST_T0] = raw.t[head], raw.t[head]
-            out[_T1], out[_LATEST_T1] = raw.t[tail], raw.t[tail]
+            head, tail = raw.slot[raw.ptr[at]], raw.slot[raw.ptr[at + 1] - 1]
+            out[_T0], out[_LATEST_T0] = head.t, head.t
+            out[_T1], out[_LATEST_T1] = tail.t, tail.t
             out[_X0], out[_X1] = raw.touch[at, 2], raw.touch[at, 3]
             out[_Y0], out[_Y1] = raw.touch[at, 4], raw.touch[at, 5]
-            out[_HEAD_X0], out[_HEAD_X1] = raw.x0[head], raw.x1[head]
-            out[_HEAD_Y0], out[_HEAD_Y1] = raw.y0[head], raw.y1[head]
-            out[_TAIL_X0], out[_TAIL_X1] = raw.x0[tail], raw.x1[tail]
-            out[_TAIL_Y0], out[_TAIL_Y1] = raw.y0[tail], raw.y1[tail]
-            out[_LEAST_SLOTS], out[_MOST_SLOTS] = tail - head + 1, tail - head + 1
+            out[_HEAD_X0], out[_HEAD_X1] = head.x0, head.x1
+            out[_HEAD_Y0], out[_HEAD_Y1] = head.y0, head.y1
+            out[_TAIL_X0], out[_TAIL_X1] = tail.x0, tail.x1
+            out[_TAIL_Y0], out[_TAIL_Y1] = tail.y0, tail.y1
+            n_slots = raw.ptr[at + 1] - raw.ptr[at]
+            out[_LEAST_SLOTS], out[_MOST_SLOTS] = n_slots, n_slots
 
 
 @inner
@@ -150,17 +151,19 @@ def write_outline(pools: Pools, row: int, out: Floats) -> None:
     (8-12), beginning of the tail and its hull (13-17), slots (18), whether it can only be in one box (19)."""
     begin, end = pools.ptr[row], pools.ptr[row + 1]
     head = begin
-    while pools.start[head] < 0:
+    while pools.slot[head].start < 0:
         head += 1
-    tail = begin + pools.start[end - 1]
-    out[0], out[1] = pools.t[begin], pools.t[end - 1]
+    tail = begin + pools.slot[end - 1].start
+    out[0], out[1] = pools.slot[begin].t, pools.slot[end - 1].t
     out[6], out[7] = pools.touch[row, 0], pools.touch[row, 1]
-    out[8], out[13] = pools.t[head], pools.t[tail]
+    out[8], out[13] = pools.slot[head].t, pools.slot[tail].t
     for at, since, until in ((2, begin, end), (9, begin, head + 1), (14, tail, end)):
-        x0, x1, y0, y1 = pools.x0[since], pools.x1[since], pools.y0[since], pools.y1[since]
+        slot = pools.slot[since]
+        x0, x1, y0, y1 = slot.x0, slot.x1, slot.y0, slot.y1
         for q in range(since + 1, until):
-            x0, x1 = min(x0, pools.x0[q]), max(x1, pools.x1[q])
-            y0, y1 = min(y0, pools.y0[q]), max(y1, pools.y1[q])
+            slot = pools.slot[q]
+            x0, x1 = min(x0, slot.x0), max(x1, slot.x1)
+            y0, y1 = min(y0, slot.y0), max(y1, slot.y1)
         out[at], out[at + 1], out[at + 2], out[at + 3] = x0, x1, y0, y1
     out[18] = end - begin
     out[19] = in_one_box(pools, row)
@@ -173,10 +176,16 @@ def one_box_cost(own: Floats, raw: Pools, other: int, weight: float) -> float:
     apart = max(own[6], raw.touch[other, 0]) > min(own[7], raw.touch[other, 1])
     if own[19] == 0.0 and end - begin > 1 and not apart:
         return -1.0
-    time = max(own[1], raw.t[end - 1]) - min(own[0], raw.t[begin]) + 1.0
+    time = max(own[1], raw.slot[end - 1].t) - min(own[0], raw.slot[begin].t) + 1.0
     width = max(own[3], raw.touch[other, 3]) - min(own[2], raw.touch[other, 2])
     height = max(own[5], raw.touch[other, 5]) - min(own[4], raw.touch[other, 4])
     return float(time * space_cost(int(width + height) + 2, weight))
+
+
+@inner
+def at(block: Floats, column: int, e: int) -> float:
+    """A number of entry e of a block; where the compiler knows the distances it goes several entries at a time."""
+    return float(block[column * BRANCHES + e])
 
 
 @inner
@@ -215,21 +224,21 @@ def _adding_bounds(
         slots, single = own[18], own[19]
         two_cells = power(2.0, weight)
         for e in range(BRANCHES):
-            time = _larger(t1, block[_T1 * BRANCHES + e]) - _smaller(t0, block[_LATEST_T0 * BRANCHES + e]) + 1.0
-            width = _larger(x1, block[_X1 * BRANCHES + e]) - _smaller(x0, block[_X0 * BRANCHES + e])
-            height = _larger(y1, block[_Y1 * BRANCHES + e]) - _smaller(y0, block[_Y0 * BRANCHES + e])
+            time = _larger(t1, at(block, _T1, e)) - _smaller(t0, at(block, _LATEST_T0, e)) + 1.0
+            width = _larger(x1, at(block, _X1, e)) - _smaller(x0, at(block, _X0, e))
+            height = _larger(y1, at(block, _Y1, e)) - _smaller(y0, at(block, _Y0, e))
             one_box = time * power(width + height + 2.0, weight)
-            apart = _larger(touch0, block[_T0 * BRANCHES + e]) > _smaller(touch1, block[_LATEST_T1 * BRANCHES + e])
-            in_one = (single != 0.0) | (block[_MOST_SLOTS * BRANCHES + e] == 1.0) | apart
-            head_time = _larger(head_t, block[_T0 * BRANCHES + e]) - _smaller(t0, block[_LATEST_T0 * BRANCHES + e]) + 1.0
-            width = _larger(head_x1, block[_HEAD_X1 * BRANCHES + e]) - _smaller(head_x0, block[_HEAD_X0 * BRANCHES + e])
-            height = _larger(head_y1, block[_HEAD_Y1 * BRANCHES + e]) - _smaller(head_y0, block[_HEAD_Y0 * BRANCHES + e])
+            apart = _larger(touch0, at(block, _T0, e)) > _smaller(touch1, at(block, _LATEST_T1, e))
+            in_one = (single != 0.0) | (at(block, _MOST_SLOTS, e) == 1.0) | apart
+            head_time = _larger(head_t, at(block, _T0, e)) - _smaller(t0, at(block, _LATEST_T0, e)) + 1.0
+            width = _larger(head_x1, at(block, _HEAD_X1, e)) - _smaller(head_x0, at(block, _HEAD_X0, e))
+            height = _larger(head_y1, at(block, _HEAD_Y1, e)) - _smaller(head_y0, at(block, _HEAD_Y0, e))
             head = head_time * power(width + height + 2.0, weight)
-            tail_time = _larger(t1, block[_T1 * BRANCHES + e]) - _smaller(tail_t, block[_LATEST_T1 * BRANCHES + e]) + 1.0
-            width = _larger(tail_x1, block[_TAIL_X1 * BRANCHES + e]) - _smaller(tail_x0, block[_TAIL_X0 * BRANCHES + e])
-            height = _larger(tail_y1, block[_TAIL_Y1 * BRANCHES + e]) - _smaller(tail_y0, block[_TAIL_Y0 * BRANCHES + e])
+            tail_time = _larger(t1, at(block, _T1, e)) - _smaller(tail_t, at(block, _LATEST_T1, e)) + 1.0
+            width = _larger(tail_x1, at(block, _TAIL_X1, e)) - _smaller(tail_x0, at(block, _TAIL_X0, e))
+            height = _larger(tail_y1, at(block, _TAIL_Y1, e)) - _smaller(tail_y0, at(block, _TAIL_Y0, e))
             tail = tail_time * power(width + height + 2.0, weight)
-            between = _larger(slots, block[_LEAST_SLOTS * BRANCHES + e]) - head_time - tail_time
+            between = _larger(slots, at(block, _LEAST_SLOTS, e)) - head_time - tail_time
             more_boxes = head + tail + _larger(between, 0.0) * two_cells
             bound[e] += one_box if in_one else _larger(base, _smaller(one_box, more_boxes))
             inexact[e] += 0.0 if in_one else 1.0
