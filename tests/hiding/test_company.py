@@ -64,7 +64,7 @@ def test_agreements_are_those_of_the_attacker(seed: int) -> None:
     owner, member = np.array(pairs, np.int32).T.copy()
     count = np.empty(len(pairs), np.int32)
     published_agreements(
-        chronicler_of(world, result).chronicle, -(10**9), owner, member, 0, len(pairs), count
+        chronicler_of(world, result).chronicle, -(10**9), owner, member, 10**6, 0, len(pairs), count
     )
     for (i, j), found in zip(pairs, count.tolist(), strict=True):
         both = result.presence.get(users[i], set()) & result.presence.get(users[j], set())
@@ -148,7 +148,9 @@ def agreements(samples: Samples, promise: Promise, price: float) -> Agreements:
     for window, picks in ((step.window, step.picks) for step in journal if step.picks is not None):
         count = np.empty(len(picks.owners), np.int32)
         members = picks.members[:, 0].copy()
-        published_agreements(chronicler.chronicle, -(10**9), picks.owners, members, 0, len(count), count)
+        published_agreements(
+            chronicler.chronicle, -(10**9), picks.owners, members, 10**6, 0, len(count), count
+        )
         epochs = range(window, window + promise.reach + 1)
         by_choice = sum(np.isin(picks.owners, timeline.slice(epoch).users).astype(int) for epoch in epochs)
         betrayed += int((count > by_choice).sum())
@@ -210,7 +212,7 @@ def test_what_is_forgotten_does_not_change_what_is_remembered(seed: int, memory:
     found = []
     for chronicle in (everything, short):
         count = np.empty(len(pairs), np.int32)
-        published_agreements(chronicle, newest - memory + 1, owner, member, 0, len(pairs), count)
+        published_agreements(chronicle, newest - memory + 1, owner, member, 10**6, 0, len(pairs), count)
         found.append(count.tolist())
     assert found[0] == found[1]
     assert int(short.earlier.max()) < len(short.epoch)

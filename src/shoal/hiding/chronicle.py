@@ -11,7 +11,7 @@ from shoal.boxes import Boxes
 from shoal.epochs import EpochSlice
 from shoal.kernels.company import Chronicle
 from shoal.kernels.pools import Pools
-from shoal.samples import Int32s, Int64s
+from shoal.samples import Int32s
 
 
 class Chronicler:
@@ -72,15 +72,6 @@ class Chronicler:
 def own_slots(raw: Pools) -> Int32s:
     """Users' own samples slot by slot: t, x0, x1, y0, y1."""
     return raw.slot.view(np.int32).reshape(-1, 6)[:, :5].copy()
-
-
-def hulls(box: Int32s, sizes: Int64s) -> Int32s:
-    """What the boxes of each row reach over, x0, x1, y0, y1; sizes: how many boxes each row has, at least one."""
-    if not len(box):
-        return np.empty((0, 4), np.int32)
-    starts = np.cumsum(sizes) - sizes
-    sides = ((np.minimum, 2), (np.maximum, 3), (np.minimum, 4), (np.maximum, 5))
-    return np.stack([side.reduceat(box[:, column], starts) for side, column in sides], axis=1)
 
 
 class _Growing:

@@ -17,19 +17,20 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.blocks import Workers, with_members
-from shoal.hiding.chronicle import hulls, own_slots
-from shoal.hiding.pick import Edges
+from shoal.hiding.chronicle import own_slots
+from shoal.hiding.pick import Edges, edge_starts
 from shoal.hiding.window import member_rows
 from shoal.kernels.company import (
     Chronicle,
     Shown,
     alone_shares,
+    cheapest_edges,
     live_agreements,
     published_agreements,
+    show,
 )
-from shoal.kernels.merge import merge_boxes
 from shoal.kernels.search import Barred, WindowArrays
-from shoal.samples import Bytes, Floats, Int32s, Int64s
+from shoal.samples import Bools, Bytes, Floats, Int32s
 
 MEMORY = 96  # epochs looked back, two days of half hours: time and memory must not grow with the length of the data
 _MOST = 3  # epochs that are counted for an edge: an owner who agrees with everybody must still choose
@@ -72,44 +73,43 @@ def surcharge(
     company: Company, arrays: WindowArrays, barred: Barred, edges: Edges, workers: Workers
 ) -> Surcharge:
     """What keeps company from telling more than is promised; edges go by owner."""
-    starts: Int64s = np.flatnonzero(np.diff(edges.owner, prepend=-1))
-    sizes: Int64s = np.diff(starts, append=len(edges.owner))
-    cheapest = np.minimum.reduceat(edges.cost, starts) if len(starts) else np.empty(0)
-    alone = _alone(company, arrays, _first_choice(edges, starts, sizes, cheapest, len(arrays.user)), workers)
-    price = company.price * _mean_of_group(cheapest, arrays.first[edges.owner[starts]])
+    best = np.empty(len(arrays.user), np.int64)
+    cheapest_edges(edge_starts(edges.owner, len(best)), edges.cost, best)
+    some = best >= 0
+    member, cheapest = np.full(len(best), -1, np.int32), np.zeros(len(best))
+    member[some], cheapest[some] = edges.member[best[some]], edges.cost[best[some]]
+    alone = _alone(company, arrays, member, workers)
+    price = company.price * _mean_of_group(cheapest, some, arrays.first)
     # What costs more than the cheapest and its price is no way out.
-    near = edges.cost <= np.repeat(cheapest + price, sizes)
-    inquired = Edges(edges.owner[near], edges.member[near], edges.cost[near])
-    leaking = np.minimum(_published(company, arrays, inquired, workers), _MOST) * alone[inquired.member]
-    leaking += _live(company, arrays, barred, inquired, workers)
+    near = np.flatnonzero(edges.cost <= (cheapest + price)[edges.owner])
+    owner, member = edges.owner[near], edges.member[near]
+    leaking = _live(company, arrays, barred, owner, member, workers)
+    told = np.flatnonzero(alone[member])
+    leaking[told] += _published(company, arrays, owner[told], member[told], workers) * alone[member[told]]
     dearer = np.zeros(len(edges.owner))
     # Whole numbers, like the costs: their sums are exact, so equal ones are known to be equal.
-    dearer[near] = np.rint(np.repeat(price, sizes)[near] * np.minimum(leaking / _UNITS, _MOST))
+    dearer[near] = np.rint(price[owner] * np.minimum(leaking / _UNITS, _MOST))
     return Surcharge(dearer, alone)
 
 
-def _mean_of_group(cheapest: Floats, group: Int32s) -> Floats:
-    """For every owner, the mean of the cheapest edges in its group."""
-    total, n = np.bincount(group, cheapest), np.bincount(group)
-    return total[group] / n[group]
-
-
-def _first_choice(edges: Edges, starts: Int64s, sizes: Int64s, cheapest: Floats, n: int) -> Int32s:
-    """The cheapest member of everybody, the first among equals; -1 for those without any."""
-    member = np.full(n, -1, np.int32)
-    ties = np.flatnonzero(edges.cost == np.repeat(cheapest, sizes))
-    member[edges.owner[starts]] = edges.member[ties[np.searchsorted(ties, starts)]]
-    return member
+def _mean_of_group(cheapest: Floats, some: Bools, group: Int32s) -> Floats:
+    """For every owner, the mean of the cheapest edges in its group; some: who has any."""
+    total, n = np.bincount(group, cheapest), np.bincount(group, some)
+    mean: Floats = (total / np.maximum(n, 1))[group]
+    return mean
 
 
 def _alone(company: Company, arrays: WindowArrays, member: Int32s, workers: Workers) -> Bytes:
     """How alone users would be in this window if everybody picked the cheapest member."""
     pools = with_members(arrays.pools, arrays.raw, member_rows(arrays, member), workers)
-    count, box = np.empty(len(pools.ptr) - 1, np.int64), np.empty((len(pools.slot), 6), np.int32)
-    workers.over(len(count), lambda begin, end: merge_boxes(pools, arrays.weight, begin, end, count, box))
-    within = np.arange(len(box)) - np.repeat(pools.ptr[:-1], np.diff(pools.ptr))
-    box = box[within < np.repeat(count, np.diff(pools.ptr))]
-    shown = Shown(np.concatenate([[0], np.cumsum(count)]), box, hulls(box, count))
+    n_rows = len(pools.ptr) - 1
+    shown = Shown(
+        pools.ptr[:-1],
+        np.empty(n_rows, np.int64),
+        np.empty((len(pools.slot), 6), np.int32),
+        np.empty((n_rows, 4), np.int32),
+    )
+    workers.over(n_rows, lambda begin, end: show(pools, arrays.weight, begin, end, shown))
     own, alone = own_slots(arrays.raw), np.empty(len(arrays.user), np.uint8)
     workers.over(
         len(alone),
@@ -122,27 +122,36 @@ def _alone(company: Company, arrays: WindowArrays, member: Int32s, workers: Work
     return seeming
 
 
-def _published(company: Company, arrays: WindowArrays, edges: Edges, workers: Workers) -> Int32s:
-    """In how many epochs that are out already each edge would leak."""
-    owners, members = arrays.user[edges.owner], arrays.user[edges.member]
+def _published(
+    company: Company, arrays: WindowArrays, owner: Int32s, member: Int32s, workers: Workers
+) -> Int32s:
+    """In how many epochs that are out already each edge would leak, up to _MOST."""
+    owners, members = arrays.user[owner], arrays.user[member]
     count, oldest = np.empty(len(owners), np.int32), company.oldest_epoch
     workers.over(
         len(owners),
         lambda begin, end: published_agreements(
-            company.chronicle, oldest, owners, members, begin, end, count
+            company.chronicle, oldest, owners, members, _MOST, begin, end, count
         ),
     )
     return count
 
 
-def _live(company: Company, arrays: WindowArrays, barred: Barred, edges: Edges, workers: Workers) -> Int32s:
+def _live(
+    company: Company,
+    arrays: WindowArrays,
+    barred: Barred,
+    owner: Int32s,
+    member: Int32s,
+    workers: Workers,
+) -> Int32s:
     """How many epochs of this window would leak former members if an edge were picked, in sixtieths."""
-    own, leaking = own_slots(arrays.raw), np.empty(len(edges.owner), np.int32)
+    own, leaking = own_slots(arrays.raw), np.empty(len(owner), np.int32)
     oldest, settled = company.window - MEMORY, company.window - company.reach
     workers.over(
         len(leaking),
         lambda begin, end: live_agreements(
-            arrays, own, barred, oldest, settled, edges.owner, edges.member, _MOST, begin, end, leaking
+            arrays, own, barred, oldest, settled, owner, member, _MOST, begin, end, leaking
         ),
     )
     return leaking

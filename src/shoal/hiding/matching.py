@@ -18,8 +18,9 @@ from shoal.hiding.pick import (
     edges_inside,
     edges_of,
 )
-from shoal.hiding.window import member_rows
-from shoal.kernels.search import Barred, WindowArrays, windows_since
+from shoal.hiding.window import first_users, member_rows
+from shoal.kernels.edges import windows_since
+from shoal.kernels.search import Barred, WindowArrays
 from shoal.kernels.tree import Tree
 from shoal.samples import Bools, Bytes, Int32s
 
@@ -86,7 +87,7 @@ def _permutation(
 ) -> tuple[Int32s, Bools]:
     """The cheapest permutation of every group, and which owners had to reuse a member for it; edges go by owner."""
     n = len(arrays.user)
-    first = np.unique(arrays.first)
+    first = first_users(arrays)
     member = cheapest_permutations(edges, n, first, arrays.last[first], workers)
     for begin in np.unique(arrays.first[member < 0]).tolist():
         group = Group(begin, int(arrays.last[begin]))

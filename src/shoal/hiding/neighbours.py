@@ -7,15 +7,18 @@ import numpy as np
 from shoal.blocks import Workers
 from shoal.hiding.pick import Edges, Group
 from shoal.hiding.reuse import History, Reuse
-from shoal.kernels.search import (
-    Barred,
-    WindowArrays,
+from shoal.kernels.edges import (
+    Back,
+    Found,
+    Listed,
     allowed_edges,
-    edge_costs,
-    nearest,
+    bar_back,
+    count_edges,
     unanswered,
     windows_since,
+    write_edges,
 )
+from shoal.kernels.search import Barred, WindowArrays, edge_costs, nearest
 from shoal.kernels.tree import Tree, plant
 from shoal.samples import Floats, Int32s, Int64s
 
@@ -56,14 +59,17 @@ def nearest_costs(arrays: WindowArrays, width: int, workers: Workers) -> Floats:
 def nearest_edges(arrays: WindowArrays, tree: Tree, barred: Barred, width: int, workers: Workers) -> Edges:
     """The edges from everybody to the nearest members, and back."""
     n = len(arrays.user)
-    everybody = np.arange(n, dtype=np.int32)
-    member, cost = _searched(arrays, tree, barred, everybody, width, workers)
-    found = member >= 0
-    forth = Edges(np.repeat(everybody, found.sum(axis=1)), member[found], cost[found])
-    first, listing = np.empty(n + 1, np.int64), np.empty(len(forth.owner), np.int32)
-    unanswered(member, first, listing)
-    back = np.repeat(everybody, np.diff(first)), listing[: first[-1]]
-    return _by_owner(forth, _allowed(arrays, barred, *back, workers))
+    found = Found(*_searched(arrays, tree, barred, np.arange(n, dtype=np.int32), width, workers))
+    back = Back(np.empty(n + 1, np.int64), np.empty(found.member.size, np.int32))
+    unanswered(found.member, back.first, back.member)
+    workers.over(n, lambda begin, end: bar_back(arrays, barred, back, begin, end))
+    first = np.empty(n + 1, np.int64)
+    count_edges(found, back, first)
+    total = int(first[-1])
+    edges = Edges(np.empty(total, np.int32), np.empty(total, np.int32), np.empty(total))
+    listed = Listed(first, *edges)
+    workers.over(n, lambda begin, end: write_edges(arrays, found, back, begin, end, listed))
+    return edges
 
 
 def with_nearest(
@@ -126,17 +132,6 @@ def _allowed(arrays: WindowArrays, barred: Barred, owner: Int32s, member: Int32s
     allowed = np.empty(len(owner), np.bool_)
     allowed_edges(arrays, barred, owner, member, allowed)
     return _priced(arrays, owner[allowed], member[allowed], workers)
-
-
-def _by_owner(one: Edges, other: Edges) -> Edges:
-    """Two sets of different edges, each by owner, as one by owner."""
-    owner = np.concatenate([one.owner, other.owner])
-    order = np.argsort(owner, kind="stable")
-    return Edges(
-        owner[order],
-        np.concatenate([one.member, other.member])[order],
-        np.concatenate([one.cost, other.cost])[order],
-    )
 
 
 def _priced(arrays: WindowArrays, owner: Int32s, member: Int32s, workers: Workers) -> Edges:

@@ -51,7 +51,7 @@ def cheapest_permutation(n: int, edges: Edges) -> Int32s:
 
 def cheapest_permutations(edges: Edges, n: int, first: Int32s, last: Int32s, workers: Workers) -> Int32s:
     """The cheapest permutation of each of several groups, which together are owners 0 .. n - 1."""
-    candidates = Candidates(_starts(edges.owner, n), *edges)
+    candidates = Candidates(edge_starts(edges.owner, n), *edges)
     member = np.empty(n, np.int32)
     bounds = _shares(first, last)
     workers.each(
@@ -61,7 +61,8 @@ def cheapest_permutations(edges: Edges, n: int, first: Int32s, last: Int32s, wor
     return member
 
 
-def _starts(owner: Int32s, n: int) -> Int64s:
+def edge_starts(owner: Int32s, n: int) -> Int64s:
+    """Where the edges of each of n owners begin; edges go by owner."""
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(owner, minlength=n))])
 
 

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from shoal.kernels.moving import move_entries
 from shoal.kernels.search import Barred, Past
 from shoal.samples import Bytes, Int32s, Int64s
 
 _EVER = -(2**31)  # before any window
 _FIRST_ROOM = 4
 _MOST_LEFT = 0.1  # share of the room that may be left behind
-_USERS_AT_A_TIME = 10_000
 _NOBODY = np.empty((0, 0), np.int32)
 
 
@@ -89,19 +89,13 @@ class History:
         return np.concatenate([left[:n], fresh])
 
     def _move_together(self) -> None:
-        """Leave no room behind; column by column and user by user, so that it takes little more memory for a while."""
+        """Leave no room behind; column by column, so that it takes little more memory for a while."""
         first = np.cumsum(self._room) - self._room
         self._taken = int(self._room.sum())
         columns = []
         for column in self._entries:
             moved = np.empty(self._taken + self._taken // 16, column.dtype)
-            for begin in range(0, len(first), _USERS_AT_A_TIME):
-                users = slice(begin, begin + _USERS_AT_A_TIME)
-                length = self._length[users].astype(np.int64)
-                within = np.arange(length.sum()) - np.repeat(np.cumsum(length) - length, length)
-                moved[np.repeat(first[users], length) + within] = column[
-                    np.repeat(self._first[users], length) + within
-                ]
+            move_entries(column, self._first, self._length, moved, first)
             columns.append(moved)
         self._entries = _Entries(*columns)
         self._first, self._left, self._n_left = first, {}, 0

@@ -75,6 +75,11 @@ def member_rows(arrays: WindowArrays, member: Int32s) -> Int64s:
     return rows
 
 
+def first_users(arrays: WindowArrays) -> Int32s:
+    """The first user of every group."""
+    return np.flatnonzero(arrays.first == np.arange(len(arrays.first))).astype(np.int32)
+
+
 def _pack(presence: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint64]:
     """Lines of bits as lines of words."""
     padding = -presence.shape[1] % 64

@@ -7,10 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.kernels.compiled import inner, kernel, lean
-from shoal.kernels.merge import best_cuts, write_boxes
-from shoal.kernels.pools import write_union
-from shoal.kernels.search import Barred, WindowArrays, make_scratch
-from shoal.samples import Bytes, Int32s, Int64s
+from shoal.kernels.merge import best_cuts, merge_boxes, write_boxes
+from shoal.kernels.pools import Pools, write_union
+from shoal.kernels.search import Barred, Past, WindowArrays, make_scratch, write_outlines
+from shoal.kernels.tree import OWN
+from shoal.samples import Bytes, Floats, Int32s, Int64s
 
 _INTERVALS = 3  # of length tau that are tried in a window
 _NEAR = 100  # users on either side whose records are tried
@@ -38,12 +39,26 @@ class Chronicle(NamedTuple):
 class Shown(NamedTuple):
     """What records show in a window, a row per user and epoch, boxes as in a Chronicle.
 
-    hull (int32, 4 columns: x0, x1, y0, y1): what the boxes of a row reach over.
+    Those of a row are the first n_boxes[row] from first[row] on. hull (int32, 4 columns: x0, x1, y0, y1): what they
+    reach over.
     """
 
-    box_first: Int64s
+    first: Int64s
+    n_boxes: Int64s
     box: Int32s
     hull: Int32s
+
+
+@kernel
+def show(pools: Pools, weight: float, begin: int, end: int, shown: Shown) -> None:
+    """Write what rows begin .. end - 1 of some pools show; shown.first is where the rows begin."""
+    merge_boxes(pools, weight, begin, end, shown.n_boxes, shown.box)
+    for row in range(begin, end):
+        first, hull = shown.first[row], shown.hull[row]
+        hull[:] = shown.box[first, 2:]
+        for b in range(first + 1, first + shown.n_boxes[row]):
+            hull[0], hull[1] = min(hull[0], shown.box[b, 2]), max(hull[1], shown.box[b, 3])
+            hull[2], hull[3] = min(hull[2], shown.box[b, 4]), max(hull[3], shown.box[b, 5])
 
 
 @inner
@@ -78,15 +93,34 @@ def consistent(
 
 
 @lean
+def cheapest_edges(first: Int64s, cost: Floats, best: Int64s) -> None:
+    """best[i] = the first of the cheapest edges first[i] .. first[i + 1] - 1, -1 where there are none."""
+    for owner in range(len(best)):
+        best[owner] = -1
+        for edge in range(first[owner], first[owner + 1]):
+            if best[owner] < 0 or cost[edge] < cost[best[owner]]:
+                best[owner] = edge
+
+
+@lean
 def published_agreements(
-    chronicle: Chronicle, oldest: int, owner: Int32s, member: Int32s, begin: int, end: int, count: Int32s
+    chronicle: Chronicle,
+    oldest: int,
+    owner: Int32s,
+    member: Int32s,
+    most: int,
+    begin: int,
+    end: int,
+    count: Int32s,
 ) -> None:
-    """count[q] = in how many published epochs from ``oldest`` on the record of owner[q] agrees with member[q], for q in
-    begin .. end - 1."""
+    """count[q] = in how many published epochs from ``oldest`` on the record of owner[q] agrees with member[q], up to
+    ``most``, for q in begin .. end - 1."""
     for q in range(begin, end):
         count[q] = 0
         a, b = chronicle.latest[owner[q]], chronicle.latest[member[q]]
-        while a >= 0 and b >= 0 and min(chronicle.epoch[a], chronicle.epoch[b]) >= oldest:
+        while a >= 0 and b >= 0 and count[q] < most:
+            if min(chronicle.epoch[a], chronicle.epoch[b]) < oldest:
+                break
             if chronicle.epoch[a] > chronicle.epoch[b]:
                 a = chronicle.earlier[a]
             elif chronicle.epoch[b] > chronicle.epoch[a]:
@@ -136,14 +170,17 @@ def live_agreements(
     """How alone the former members are, in all, with whom the record of owner[q] would agree, by accident, in an
     epoch of this window if member[q] joined it: leaking[q], summed over epochs.
 
-    Looks at members of windows ``oldest`` .. ``settled`` - 1 who are in the owner's group, the latest first, and at no
-    more than ``most`` such agreements. own: the slots of arrays.raw, as in a Chronicle.
+    Looks at members of windows ``oldest`` .. ``settled`` - 1 who were alone and are in the owner's group, the latest
+    first, and at no more than ``most`` such agreements. own: the slots of arrays.raw, as in a Chronicle.
     """
     scratch = make_scratch(arrays)
     box = np.empty((len(scratch[1]), 6), np.int32)
+    outline = np.empty((arrays.row.shape[1], OWN))
+    former = np.empty((2, barred.past.length.max() if len(barred.past.length) else 0), np.int32)
     find_agreements(
-        arrays, own, barred, oldest, settled, owner, member, most, begin, end, leaking, scratch, box
-    )
+        arrays, own, barred, oldest, settled, owner, member, most, begin, end, leaking,
+        scratch, box, outline, former,
+    )  # fmt: skip
 
 
 @lean
@@ -161,34 +198,69 @@ def find_agreements(  # type: ignore[no-untyped-def]
     leaking: Int32s,
     scratch,
     box: Int32s,
+    outline: Floats,
+    former: Int32s,
 ) -> None:
-    """See live_agreements."""
+    """See live_agreements. outline and former are room for what is known of one owner."""
     union, place_a, place_b, cost, previous = scratch
-    raw, past = arrays.raw, barred.past
+    raw, n_former = arrays.raw, 0
     for q in range(begin, end):
         i, j = int(owner[q]), int(member[q])
-        user, found = arrays.user[i], 0
+        if q == begin or i != owner[q - 1]:
+            n_former = list_former(arrays, barred.past, i, oldest, settled, former)
+            write_outlines(arrays, i, outline)
+        found = 0
         leaking[q] = 0
         for w in range(arrays.row.shape[1]):
             row, boxes = arrays.row[i, w], -1
             if row < 0:
                 continue
-            for entry in range(past.first[user] + past.length[user] - 1, past.first[user] - 1, -1):
-                if past.when[entry] < oldest or found == most:
+            joining = arrays.row[j, w]
+            for entry in range(n_former):
+                if found == most:
                     break
-                other = arrays.place[past.member[entry]]
-                if past.when[entry] >= settled or other < arrays.first[i] or other >= arrays.last[i]:
-                    continue
-                if other == j:
+                known = arrays.row[former[0, entry], w]
+                if former[0, entry] == j or not within_hull(raw, known, outline[w], joining):
                     continue
                 if boxes < 0:
-                    n = write_union(arrays.pools, row, raw, arrays.row[j, w], union, 0, place_a, place_b)
+                    n = write_union(arrays.pools, row, raw, joining, union, 0, place_a, place_b)
                     best_cuts(union, 0, n, arrays.weight, np.inf, cost, previous)
                     boxes = write_boxes(union, 0, n, previous, box, 0)
-                known = arrays.row[other, w]
                 if consistent(box, 0, boxes, own, raw.ptr[known], raw.ptr[known + 1], 0, _ENDLESS):
-                    leaking[q] += past.alone[entry]
+                    leaking[q] += former[1, entry]
                     found += 1
+
+
+@inner
+def list_former(
+    arrays: WindowArrays, past: Past, owner: int, oldest: int, settled: int, former: Int32s
+) -> int:
+    """Write the former members of an owner who are to be kept in mind, and how alone they were; return how many."""
+    user, n = arrays.user[owner], 0
+    for entry in range(past.first[user] + past.length[user] - 1, past.first[user] - 1, -1):
+        if past.when[entry] < oldest:
+            break
+        if past.alone[entry] == 0 or past.when[entry] >= settled:
+            continue
+        other = arrays.place[past.member[entry]]
+        if arrays.first[owner] <= other < arrays.last[owner]:
+            former[0, n], former[1, n] = other, past.alone[entry]
+            n += 1
+    return n
+
+
+@inner
+def within_hull(raw: Pools, known: int, outline: Floats, joining: int) -> bool:
+    """Whether a user's row lies within the hull of a record and another user's row: else no boxes in it hold it."""
+    user, other = raw.touch[known], raw.touch[joining]
+    return bool(
+        user[0] >= min(outline[0], other[0])
+        and user[1] <= max(outline[1], other[1])
+        and user[2] >= min(outline[2], other[2])
+        and user[3] <= max(outline[3], other[3])
+        and user[4] >= min(outline[4], other[4])
+        and user[5] <= max(outline[5], other[5])
+    )
 
 
 @inner
@@ -198,7 +270,7 @@ def row_consistent(
     """Whether what a record shows in a row is consistent with what a user has in another."""
     return bool(
         consistent(
-            shown.box, shown.box_first[row], shown.box_first[row + 1],
+            shown.box, shown.first[row], shown.first[row] + shown.n_boxes[row],
             own, own_first[known], own_first[known + 1], since, until,
         )
     )  # fmt: skip

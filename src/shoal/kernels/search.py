@@ -15,7 +15,7 @@ from shoal.kernels.heap import drop_top, push
 from shoal.kernels.merge import best_cuts
 from shoal.kernels.pools import Pools, longest_row, room_for_union, write_union
 from shoal.kernels.tree import BRANCHES, OWN, PRICE, Tree, add_bounds, one_box_cost, write_outline
-from shoal.samples import Bools, Bytes, Floats, Int32s, Int64s
+from shoal.samples import Bytes, Floats, Int32s, Int64s
 
 
 class WindowArrays(NamedTuple):
@@ -269,64 +269,3 @@ def price_edges(  # type: ignore[no-untyped-def]
         if q == begin or owner[q] != owner[q - 1]:
             write_outlines(arrays, int(owner[q]), own)
         cost[q] = edge_cost(arrays, int(owner[q]), int(member[q]), own, np.inf, scratch)
-
-
-@lean
-def unanswered(member: Int32s, first: Int64s, back: Int32s) -> None:
-    """Who lists an owner without being listed by it: back[first[i] .. first[i + 1] - 1], for every owner i.
-
-    member has a line per owner, -1 for none. first (int64, a number more than owners) is written; back has room for all
-    that are listed.
-    """
-    n, width = member.shape
-    first[:] = 0
-    for writing in range(2):
-        for i in range(n):
-            for column in range(width):
-                j = member[i, column]
-                if j < 0:
-                    break
-                listed = False
-                for other in member[j]:
-                    listed |= other == i
-                if listed:
-                    continue
-                if writing:
-                    back[first[j]] = i
-                first[j] += 1
-        if not writing:
-            total = 0
-            for i in range(n):
-                first[i], total = total, total + first[i]
-    for i in range(n, 0, -1):
-        first[i] = first[i - 1]
-    first[0] = 0
-
-
-@kernel
-def allowed_edges(
-    arrays: WindowArrays, barred: Barred, owner: Int32s, member: Int32s, allowed: Bools
-) -> None:
-    """allowed[q] (bool) = whether owner[q] may pick member[q]; owners should come in runs."""
-    mark = np.full(len(arrays.user), -1, np.int32)
-    for q in range(len(owner)):
-        if q == 0 or owner[q] != owner[q - 1]:
-            mark_barred(arrays, barred, int(owner[q]), mark)
-        allowed[q] = mark[member[q]] != owner[q]
-
-
-@lean
-def windows_since(
-    arrays: WindowArrays, barred: Barred, owner: Int32s, member: Int32s, window: int, age: Int32s
-) -> None:
-    """age[q] = windows since owner[q] last had member[q]; 0 if never, -1 if it has it in this window already."""
-    past = barred.past
-    for q in range(len(owner)):
-        user, other = arrays.user[owner[q]], arrays.user[member[q]]
-        age[q] = 0
-        for entry in range(past.first[user], past.first[user] + past.length[user]):
-            if past.member[entry] == other and past.when[entry] >= barred.since:
-                age[q] = window - past.when[entry]
-        for entry in range(barred.picked.shape[1]):
-            if barred.picked[owner[q], entry] == member[q]:
-                age[q] = -1
