@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
@@ -43,9 +44,23 @@ class Workers:
             call(start, stop)
             return
         size = max(_SMALLEST_BLOCK, -(-n // (self.count * _BLOCKS_PER_WORKER)))
-        starts = range(start, stop, size)
-        for future in [self._threads.submit(call, begin, min(begin + size, stop)) for begin in starts]:
-            future.result()
+        left = deque(range(start, stop, size))
+
+        def work() -> None:
+            while True:
+                try:
+                    begin = left.popleft()
+                except IndexError:
+                    return
+                call(begin, min(begin + size, stop))
+
+        others = [self._threads.submit(work) for _ in range(min(self.count, len(left)) - 1)]
+        try:
+            work()
+        finally:
+            left.clear()
+            for other in others:
+                other.result()
 
     def each(self, n: int, call: Callable[[int], object], tick: Callable[[], object] = lambda: None) -> None:
         """Call ``call(i)`` for every i below n, and ``tick`` after each; calls may not share out work themselves."""

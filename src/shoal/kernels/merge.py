@@ -27,8 +27,7 @@ def best_cuts(
 
     cost[e] is the least cost of slots 0 .. e - 1, and previous[e] where its last group begins. Among groups of equal
     cost the shortest wins, so that the result depends on the samples alone. Costs of ``limit`` or more are of no
-    interest: they are not followed up, and the result is then only known to be ``limit`` or more. (To stop at once
-    would be five times slower: with a second way out of the loop the compiler no longer sees what it can leave out.)
+    interest: they are not followed up, and the result is then only known to be ``limit`` or more.
     """
     cost[0] = 0.0
     last_useful = pools.slot[first + n - 1].start
