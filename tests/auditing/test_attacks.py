@@ -20,6 +20,7 @@ from shoal.auditing.drawing import intervals, knowledge_of, points
 from shoal.auditing.figures import NO_KEY, linked
 from shoal.auditing.scene import Scene
 from shoal.kernels.attacks import (
+    count_cells,
     find_cell_fits,
     find_common_extents,
     find_heaviest_places,
@@ -189,6 +190,11 @@ def test_common_places(seed: int) -> None:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_top_locations(seed: int) -> None:
     for case in cases(seed, 20, small=True):
+        n_cells = np.empty(len(case.users), np.int64)
+        count_cells(case.scene.trails, 3, 0, len(case.users), n_cells)
+        assert n_cells.tolist() == [
+            min(3, len({(x, y) for _, x, y in case.world[user]})) for user in case.users
+        ]
         for n in (1, 2, 3):
             known = [
                 (place, user, auditor.top_cells(case.world[user], n))
@@ -199,7 +205,7 @@ def test_top_locations(seed: int) -> None:
                 continue
             cells = np.array([top for _, _, top in known], np.int64)
             own = case.scene.published.own[[place for place, _, _ in known]]
-            visited = places._cells_by_visits(case.scene, np.ones(len(case.scene.samples), np.bool_))
+            visited = places.cells_by_visits(case.scene, np.arange(len(case.scene.samples)))
             line = visited.at[[place for place, _, _ in known]][:, None] + np.arange(n)
             assert visited.x[line].tolist() == cells[:, :, 0].tolist()
             assert visited.y[line].tolist() == cells[:, :, 1].tolist()
@@ -234,7 +240,7 @@ def test_home_and_work(seed: int, place: str) -> None:
         scene = case.scene
         counted = when(scene, scene.published.records.boxes.t0)
         x, y = np.empty((2, len(case.owners)))
-        places_of = places.footprints(scene.published, counted)
+        places_of = places.footprints(scene.published, np.flatnonzero(counted))
         find_heaviest_places(places_of, 0, len(case.owners), x, y)
         for record, owner in enumerate(case.owners):
             expected = auditor.guessed_place(case.records[owner], hours)
@@ -246,7 +252,7 @@ def test_home_and_work(seed: int, place: str) -> None:
             assert guess == expected or _weight(case.records[owner], hours, guess) == _weight(
                 case.records[owner], hours, expected
             )
-        visited = places._cells_by_visits(scene, when(scene, scene.samples.t))
+        visited = places.cells_by_visits(scene, np.flatnonzero(when(scene, scene.samples.t)))
         for number, user in enumerate(case.users):
             true = auditor.true_place(case.world[user], hours)
             if true is None:

@@ -84,11 +84,11 @@ def check(
 ) -> Coverage:
     """Check guarantee 1 for everybody; users without a record are promised nothing.
 
-    All samples and boxes are in memory and looked at together, unless there is a ``run`` to carry out chunks of time
-    elsewhere. Without a key whole trajectories matter, so that it is of no use.
+    With a key it is done in chunks of time, so that it takes little more memory than samples and boxes do, and ``run``
+    may carry them out elsewhere. Without one whole trajectories matter, and everything is looked at together.
     """
     progress = progress or Silent()
-    if run is not None and target.has_key:
+    if target.has_key:
         archive = archive_of(samples)
         with open_buckets(bucket_borders(archive, promise), None) as boxes:
             boxes.add(target.records.boxes)

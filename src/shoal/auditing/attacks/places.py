@@ -9,24 +9,28 @@ import numpy as np
 from shoal.auditing.figures import Figure, figures, guessed, linked
 from shoal.auditing.records import Target
 from shoal.auditing.scene import Scene
-from shoal.kernels.attacks import Footprints, find_cell_fits, find_heaviest_places
-from shoal.samples import Bools, Floats, Int64s
+from shoal.kernels.attacks import Footprints, count_cells, find_cell_fits, find_heaviest_places
+from shoal.samples import Bools, Floats, Int32s, Int64s
 
 TOP = (1, 2, 3)
 RADII_M = {"within_500m": 500.0, "within_1km": 1000.0, "within_2km": 2000.0}
 _DAY_S, _HOUR_S = 86_400, 3_600
+_AT_A_TIME = 1 << 22  # samples
 
 Hours = Callable[[Scene, Int64s], Bools]  # which slots lie in certain hours
 
 
 def attack_top_locations(scene: Scene) -> list[Figure]:
     """The cells where the victim has most samples; when is not known."""
-    cells = _cells_by_visits(scene, np.ones(len(scene.samples), np.bool_))
-    found = []
+    found, n_cells = [], np.empty(scene.samples.n_users, np.int64)
+    scene.workers.over(
+        len(n_cells), lambda begin, end: count_cells(scene.trails, max(TOP), begin, end, n_cells)
+    )
     for n in TOP:
         rng = scene.randomness(10, n)
-        known = scene.victims[cells.n[scene.victims] >= n]
+        known = scene.victims[n_cells[scene.victims] >= n]
         victim = rng.choice(known, scene.n_attacks if len(known) else 0)
+        cells = cells_by_visits(scene, _of(scene.samples.user, victim, scene.samples.n_users))
         line = cells.at[victim][:, None] + np.arange(n)
         x, y = cells.x[line], cells.y[line]
         published, raw = (_located(scene, target, victim, x, y) for target in (scene.published, scene.raw))
@@ -40,19 +44,22 @@ def attack_home_and_work(scene: Scene) -> list[Figure]:
     found = []
     for number, (place, when) in enumerate((("home", _at_night), ("work", _at_work))):
         rng = scene.randomness(11, number)
-        cells = _cells_by_visits(scene, when(scene, scene.samples.t))
-        known = scene.victims[cells.n[scene.victims] >= 1]
+        known = scene.victims[_seen(scene, when)[scene.victims]]
         victim = rng.choice(known, scene.n_attacks if len(known) else 0)
+        rows = _of(scene.samples.user, victim, scene.samples.n_users)
+        cells = cells_by_visits(scene, rows[when(scene, scene.samples.t[rows])])
         true = np.stack([cells.x[cells.at[victim]], cells.y[cells.at[victim]]], axis=1) + 0.5
         stranger = rng.integers(0, scene.published.records.n_records, len(victim))
-        guess, raw_guess = (_heaviest(scene, target, when) for target in (scene.published, scene.raw))
-        published = _near(scene, true, guess[scene.published.own[victim]])
+        own, raw_own = scene.published.own[victim], scene.raw.own[victim]
+        guess = _heaviest(scene, scene.published, when, np.concatenate([own, stranger]))
+        raw_guess = _heaviest(scene, scene.raw, when, raw_own)
+        published = _near(scene, true, guess[own])
         blind = _near(scene, true, guess[stranger])
         found += figures(
             "home_and_work",
             place,
             published if scene.published.has_key else {},
-            _near(scene, true, raw_guess[scene.raw.own[victim]]),
+            _near(scene, true, raw_guess[raw_own]),
             {name: float(np.mean(near)) for name, near in blind.items() if len(near)},
         )
     return found
@@ -69,7 +76,24 @@ class _Visited:
         self.at = np.cumsum(self.n) - self.n
 
 
-def _cells_by_visits(scene: Scene, rows: Bools) -> _Visited:
+def _of(owner: Int32s, some: Int64s, n: int) -> Int64s:
+    """Where some of n owners stand; of a country, the rest is left alone."""
+    wanted = np.zeros(n, np.bool_)
+    wanted[some[some >= 0]] = True
+    return np.flatnonzero(wanted[owner])
+
+
+def _seen(scene: Scene, when: Hours) -> Bools:
+    """Which users have a sample in certain hours; looked at piece by piece."""
+    samples, seen = scene.samples, np.zeros(scene.samples.n_users, np.bool_)
+    for begin in range(0, len(samples), _AT_A_TIME):
+        rows = slice(begin, begin + _AT_A_TIME)
+        seen[samples.user[rows][when(scene, samples.t[rows])]] = True
+    return seen
+
+
+def cells_by_visits(scene: Scene, rows: Int64s) -> _Visited:
+    """The cells of some samples."""
     samples = scene.samples
     user, x, y = (column[rows].astype(np.int64) for column in (samples.user, samples.x, samples.y))
     return _Visited(user, x, y, samples.n_users)
@@ -90,15 +114,17 @@ def _located(scene: Scene, target: Target, victim: Int64s, x: Int64s, y: Int64s)
     return {**linked(n, own_covers, scene.promise.k), "pick": pick}
 
 
-def _heaviest(scene: Scene, target: Target, when: Hours) -> Floats:
-    """For every record the place where its boxes of some hours pile up."""
-    n, places = target.records.n_records, footprints(target, when(scene, target.records.boxes.t0))
+def _heaviest(scene: Scene, target: Target, when: Hours, some: Int64s) -> Floats:
+    """For some of the records (NaN for others) the place where their boxes of some hours pile up."""
+    n, boxes = target.records.n_records, target.records.boxes
+    rows = _of(boxes.owner, some, n)
+    places = footprints(target, rows[when(scene, boxes.t0[rows])])
     x, y = np.empty((2, n))
     scene.workers.over(n, lambda begin, end: find_heaviest_places(places, begin, end, x, y))
     return np.stack([x, y], axis=1)
 
 
-def footprints(target: Target, rows: Bools) -> Footprints:
+def footprints(target: Target, rows: Int64s) -> Footprints:
     """Where some of the boxes are, equal places of a record together."""
     boxes = target.records.boxes
     columns = (boxes.owner, boxes.x0, boxes.x1, boxes.y0, boxes.y1)
