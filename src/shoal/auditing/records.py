@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
-from shoal.archive import Rows
+from shoal import archive
 from shoal.boxes import UNKNOWN, Boxes
-from shoal.kernels.consistency import BOX, SAMPLE, Shelves, Trails
+from shoal.kernels.consistency import BOX, SAMPLE, Rows, Shelves, Trails
 from shoal.kernels.lookup import count_entries, fill_slots, write_levels, write_since
 from shoal.kernels.timeline import order_by_user
 from shoal.samples import Int32s, Int64s, Samples
@@ -17,18 +18,23 @@ from shoal.samples import Int32s, Int64s, Samples
 _MOST_ENTRIES = 3  # boxes stand in this many buckets of time each on average, or buckets grow wider
 
 
-@dataclass(frozen=True)
-class Records:
-    """Boxes record by record and by their ends; ``boxes.owner`` is the number of the record, 0 .. n_records - 1."""
+class Records(NamedTuple):
+    """Boxes (of dtype BOX) record by record and by their ends; records are numbered 0 .. n_records - 1."""
 
-    boxes: Boxes
+    box: Rows
     n_records: int
+
+    @property
+    def boxes(self) -> Boxes:
+        """The same as columns, without copying anything; the owner is the number of the record."""
+        return Boxes(*(self.box[name] for name in ("record", "t0", "t1", "x0", "x1", "y0", "y1")))
 
 
 def make_records(boxes: Boxes) -> Records:
     """Number the owners that occur from 0 on and sort their boxes by when they end."""
-    owners, number = np.unique(boxes.owner, return_inverse=True)
-    return Records(_by_ends(boxes._replace(owner=number.astype(np.int32))), len(owners))
+    occurs = np.bincount(boxes.owner) > 0
+    number = np.cumsum(occurs, dtype=np.int32) - np.int32(1)
+    return Records(_by_ends(boxes._replace(owner=number[boxes.owner])), int(occurs.sum()))
 
 
 def records_among(boxes: Boxes, n_records: int) -> Records:
@@ -36,35 +42,44 @@ def records_among(boxes: Boxes, n_records: int) -> Records:
 
     Quick where the boxes of each record come by time, and those of different records as they like.
     """
-    order = _by_number(boxes.owner, n_records)
-    boxes = Boxes._make(column[order] for column in boxes)
-    in_order = (boxes.owner[1:] > boxes.owner[:-1]) | (boxes.t1[1:] >= boxes.t1[:-1])
-    return Records(boxes if in_order.all() else _by_ends(boxes), n_records)
+    box = _rows(boxes, _by_number(boxes.owner, n_records))
+    in_order = (box["record"][1:] > box["record"][:-1]) | (box["t1"][1:] >= box["t1"][:-1])
+    return Records(box if in_order.all() else _by_ends(boxes), n_records)
 
 
-def _by_ends(boxes: Boxes) -> Boxes:
-    order = np.lexsort((boxes.t0, boxes.t1, boxes.owner))
-    return Boxes._make(column[order] for column in boxes)
+def _by_ends(boxes: Boxes) -> Rows:
+    return _rows(boxes, np.lexsort((boxes.t0, boxes.t1, boxes.owner)))
+
+
+def _rows(boxes: Boxes, order: Int64s | slice) -> Rows:
+    """Boxes in an order, with what an index needs to know of each."""
+    box = np.empty(boxes.n_boxes, BOX)
+    box["record"] = boxes.owner[order]
+    for name in Boxes._fields[1:]:
+        box[name] = getattr(boxes, name)[order]
+    write_levels(box)
+    write_since(box)
+    return box
 
 
 def pseudonymized(samples: Samples) -> Records:
     """The samples as if they had been published under pseudonyms: a box of one slot and cell for each."""
     t, x, y = samples.t, samples.x, samples.y
-    return Records(Boxes(samples.user, t, t, x, x, y, y), samples.n_users)
+    return Records(_rows(Boxes(samples.user, t, t, x, x, y, y), slice(None)), samples.n_users)
 
 
 def make_trails(samples: Samples) -> Trails:
     """Samples user by user."""
-    return _trails(Rows(samples.user, samples.t, samples.x, samples.y), samples.n_users)
+    return _trails(archive.Rows(samples.user, samples.t, samples.x, samples.y), samples.n_users)
 
 
-def trails_among(rows: Rows, n_users: int) -> Trails:
+def trails_among(rows: archive.Rows, n_users: int) -> Trails:
     """Samples by time, user by user; some of the users may have none among them."""
     order = _by_number(rows.user, n_users)
-    return _trails(Rows._make(column[order] for column in rows), n_users)
+    return _trails(archive.Rows._make(column[order] for column in rows), n_users)
 
 
-def _trails(rows: Rows, n_users: int) -> Trails:
+def _trails(rows: archive.Rows, n_users: int) -> Trails:
     sample = np.empty(len(rows.t), SAMPLE)
     sample["t"], sample["x"], sample["y"] = rows.t, rows.x, rows.y
     return Trails(_pointers(rows.user, n_users), sample)
@@ -79,23 +94,15 @@ def _by_number(number: Int32s, n: int) -> Int64s:
 
 def make_shelves(records: Records) -> Shelves:
     """Records with an index of their boxes by time and place."""
-    boxes = records.boxes
-    level = np.empty(boxes.n_boxes, np.int32)
-    write_levels(boxes.x0, boxes.x1, boxes.y0, boxes.y1, level)
-    width = 1
-    while (entries := count_entries(boxes.t0, boxes.t1, width)) > _MOST_ENTRIES * boxes.n_boxes:
+    box, width = records.box, 1
+    while (entries := count_entries(box, width)) > _MOST_ENTRIES * len(box):
         width *= 2
     number: type[np.int32 | np.int64] = np.int32 if entries < 2**31 else np.int64  # a country has many
     slot_ptr = np.zeros((1 << entries.bit_length()) + 1, number)
     slot_box = np.empty(entries, number)
-    fill_slots(boxes.t0, boxes.t1, boxes.x0, boxes.y0, level, width, slot_ptr, slot_box)
-    rows = np.empty(boxes.n_boxes, BOX)
-    rows["record"], rows["level"] = boxes.owner, level
-    write_since(boxes.owner, boxes.t0, rows["since"])
-    for name in ("t0", "t1", "x0", "x1", "y0", "y1"):
-        rows[name] = getattr(boxes, name)
-    levels = np.flatnonzero(np.bincount(level))
-    return Shelves(_pointers(boxes.owner, records.n_records), rows, width, levels, slot_ptr, slot_box)
+    fill_slots(box, width, slot_ptr, slot_box)
+    levels = np.flatnonzero(np.bincount(box["level"]))
+    return Shelves(_pointers(box["record"], records.n_records), box, width, levels, slot_ptr, slot_box)
 
 
 def _pointers(owner: Int32s, n: int) -> Int64s:

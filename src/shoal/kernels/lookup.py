@@ -12,8 +12,8 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.kernels.compiled import inner, kernel, lean
-from shoal.kernels.consistency import Shelves, box_holding, first_box_ending_after
-from shoal.samples import Int32s, Int64s, Integers
+from shoal.kernels.consistency import Rows, Shelves, box_holding, first_box_ending_after
+from shoal.samples import Integers
 
 
 @inner
@@ -57,58 +57,53 @@ def comes_first(shelves: Shelves, box: int, t: int, x: int, y: int) -> bool:
 
 
 @lean
-def write_levels(x0: Int32s, x1: Int32s, y0: Int32s, y1: Int32s, level: Int32s) -> None:
-    """level[b] = the least for which a box has at most 2^level cells along either axis."""
-    for box in range(len(x0)):
-        extent = max(np.int64(x1[box]) - x0[box], np.int64(y1[box]) - y0[box]) + 1
-        level[box] = 0
-        while (1 << level[box]) < extent:
-            level[box] += 1
+def write_levels(box: Rows) -> None:
+    """The level of every box: the least for which it has at most 2^level cells along either axis."""
+    for b in range(len(box)):
+        row = box[b]
+        extent = max(np.int64(row["x1"]) - row["x0"], np.int64(row["y1"]) - row["y0"]) + 1
+        level = 0
+        while (1 << level) < extent:
+            level += 1
+        row["level"] = level
 
 
 @lean
-def write_since(owner: Int32s, t0: Int64s, since: Int64s) -> None:
-    """since[b] = when the earliest of its record's boxes from box b on begins; boxes go by record."""
-    for box in range(len(owner) - 1, -1, -1):
-        since[box] = t0[box]
-        if box + 1 < len(owner) and owner[box + 1] == owner[box]:
-            since[box] = min(since[box], since[box + 1])
+def write_since(box: Rows) -> None:
+    """When the earliest of its record's boxes from each box on begins; boxes go by record."""
+    for b in range(len(box) - 1, -1, -1):
+        row = box[b]
+        row["since"] = row["t0"]
+        if b + 1 < len(box) and box[b + 1]["record"] == row["record"]:
+            row["since"] = min(row["since"], box[b + 1]["since"])
 
 
 @lean
-def count_entries(t0: Int64s, t1: Int64s, width: int) -> int:
+def count_entries(box: Rows, width: int) -> int:
     """How many buckets of a width boxes meet, in all."""
     entries = 0
-    for box in range(len(t0)):
-        entries += t1[box] // width - t0[box] // width + 1
+    for b in range(len(box)):
+        entries += box[b]["t1"] // width - box[b]["t0"] // width + 1
     return entries
 
 
 @kernel
-def fill_slots(
-    t0: Int64s,
-    t1: Int64s,
-    x0: Int32s,
-    y0: Int32s,
-    level: Int32s,
-    width: int,
-    slot_ptr: Integers,
-    slot_box: Integers,
-) -> None:
+def fill_slots(box: Rows, width: int, slot_ptr: Integers, slot_box: Integers) -> None:
     """Sort boxes into slots: slot_ptr comes as zeros, slot_box with room for every box in every bucket it meets.
 
     Entries of one box in one slot stand side by side.
     """
     n_slots = len(slot_ptr) - 1
     for turn in range(2):
-        for box in range(len(t0) - 1, -1, -1):
-            for bucket in range(t0[box] // width, t1[box] // width + 1):
-                slot = slot_of(bucket, level[box], x0[box] >> level[box], y0[box] >> level[box], n_slots)
+        for b in range(len(box) - 1, -1, -1):
+            row, level = box[b], box[b]["level"]
+            for bucket in range(row["t0"] // width, row["t1"] // width + 1):
+                slot = slot_of(bucket, level, row["x0"] >> level, row["y0"] >> level, n_slots)
                 if turn == 0:
                     slot_ptr[slot] += 1
                 else:
                     slot_ptr[slot] -= 1
-                    slot_box[slot_ptr[slot]] = box
+                    slot_box[slot_ptr[slot]] = b
         if turn == 0:
             for slot in range(1, n_slots + 1):
                 slot_ptr[slot] += slot_ptr[slot - 1]
