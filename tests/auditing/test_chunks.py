@@ -30,7 +30,7 @@ from shoal.reading.zones import Zone
 
 def at_once(scene: Scene) -> tuple[Coverage, Truths]:
     found = check(scene.samples, scene.published, scene.promise, scene.workers)
-    truth = check_truthfulness(scene.samples, scene.published, HOUR, Zone("UTC"), scene.workers)
+    truth = check_truthfulness(replace(scene, grid=HOUR, zone=Zone("UTC")))
     return found, Truths(truth.n_empty_boxes, truth.n_overlapping_boxes, truth.suppressed.n_suppressed)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -16,7 +17,7 @@ from shoal.reading.zones import Zone
 
 def checked(world: dict, records: dict, zone: str = "UTC") -> Truthfulness:
     scene = stage(world, records, 2, 2, 2)
-    return check_truthfulness(scene.samples, scene.published, HOUR, Zone(zone), scene.workers)
+    return check_truthfulness(replace(scene, grid=HOUR, zone=Zone(zone)))
 
 
 @pytest.mark.parametrize("seed", range(4))

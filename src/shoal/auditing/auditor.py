@@ -41,7 +41,7 @@ def run_audit(scene: Scene, warnings: list[str], progress: Progress, *, run: Run
     coverage = check(samples, published, scene.promise, scene.workers, progress, run=run)
     truthfulness = None
     if published.has_key:
-        truthfulness = check_truthfulness(samples, published, scene.grid, scene.zone, scene.workers)
+        truthfulness = check_truthfulness(scene)
     progress.stage("attacking", len(ATTACKS) + 1)
     figures = []
     for attack in ATTACKS:

@@ -7,16 +7,16 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.auditing.records import Target, make_records, make_shelves, make_trails
+from shoal.auditing.scene import Scene
 from shoal.blocks import Workers
 from shoal.boxes import NONE, Boxes
 from shoal.kernels.consistency import Trails
 from shoal.kernels.truth import find_held
-from shoal.promise import Grid
-from shoal.reading.zones import Zone
 from shoal.samples import Bools, Samples
 
 _QUARTERS = 4
 _HOURS = 24
+_AT_A_TIME = 1 << 22  # samples
 
 
 class Part(NamedTuple):
@@ -51,17 +51,19 @@ class Truthfulness(NamedTuple):
         return self.n_empty_boxes == self.n_overlapping_boxes == 0
 
 
-def check_truthfulness(
-    samples: Samples, target: Target, grid: Grid, zone: Zone, workers: Workers
-) -> Truthfulness:
+def check_truthfulness(scene: Scene) -> Truthfulness:
     """Look at every box and every sample; needs to know which record is whose."""
+    samples, target = scene.samples, scene.published
     boxes = target.records.boxes
-    published, filled = _held(make_trails(samples), target, workers)
+    published, filled = _held(scene.trails, target, scene.workers)
     activity = np.bincount(samples.user, minlength=samples.n_users)
-    quarter = np.empty(samples.n_users, np.int64)
+    quarter = np.empty(samples.n_users, np.int8)
     order = np.argsort(activity, kind="stable")
     quarter[order] = np.arange(samples.n_users) * _QUARTERS // samples.n_users
-    hour = zone.from_utc(samples.t * grid.step_s) // 3600 % _HOURS
+    hour = np.empty(len(samples), np.int8)
+    for begin in range(0, len(hour), _AT_A_TIME):
+        rows = slice(begin, begin + _AT_A_TIME)
+        hour[rows] = scene.zone.from_utc(samples.t[rows] * scene.grid.step_s) // 3600 % _HOURS
     return Truthfulness(
         n_boxes=boxes.n_boxes,
         n_empty_boxes=int((~filled).sum()),
@@ -129,6 +131,6 @@ def held_samples(samples: Samples, boxes: Boxes) -> Bools:
     return published
 
 
-def _parts(part: np.typing.NDArray[np.int64], published: Bools, n: int) -> list[Part]:
+def _parts(part: np.typing.NDArray[np.int8], published: Bools, n: int) -> list[Part]:
     sizes, kept = np.bincount(part, minlength=n), np.bincount(part[published], minlength=n)
     return [Part(size, size - held) for size, held in zip(sizes.tolist(), kept.tolist(), strict=True)]
