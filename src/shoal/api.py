@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -216,6 +217,67 @@ def audit(
     or on the ``cluster`` that are chosen as in anonymize().
     """
     progress = progress or Silent()
+    with (
+        open_scene(
+            events,
+            published,
+            k=k,
+            tau=tau,
+            epsilon=epsilon,
+            whole=whole,
+            key=key,
+            cell=cell,
+            step=step,
+            crs=crs,
+            columns=columns,
+            sites=sites,
+            format=format,
+            timezone=timezone,
+            start=start,
+            end=end,
+            exclude_users=exclude_users,
+            bbox=bbox,
+            min_days_active=min_days_active,
+            resample=resample,
+            attacks=attacks,
+            seed=seed,
+            workers=workers,
+            progress=progress,
+        ) as (scene, warnings),
+        open_engine(engine, scene.workers.count, cluster) as machinery,
+    ):
+        return run_audit(scene, warnings, progress, run=_elsewhere(machinery))
+
+
+@contextmanager
+def open_scene(
+    events: Any,
+    published: Any,
+    *,
+    progress: Progress,
+    k: int | None = None,
+    tau: str | None = None,
+    epsilon: str | None = None,
+    whole: bool = False,
+    key: Any = None,
+    cell: str | None = None,
+    step: str | None = None,
+    crs: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    sites: Any = None,
+    format: str | None = None,
+    timezone: str | None = None,
+    start: str | None = None,
+    end: str | None = None,
+    exclude_users: str | Path | Iterable[str] | None = None,
+    bbox: str | Sequence[float] | None = None,
+    min_days_active: int | None = None,
+    resample: str | None = None,
+    attacks: int = 2000,
+    seed: int = 0,
+    workers: int | None = None,
+) -> Iterator[tuple[Scene, list[str]]]:
+    """Events and a published file as an audit sees them, and what there is to warn of; parameters as in audit()."""
     n_workers = check_workers(workers)
     n_attacks = check_count(attacks, "attacks", least=1, most=_MOST_ATTACKS)
     seed = check_count(seed, "seed", least=0)
@@ -245,7 +307,7 @@ def audit(
     warnings = [*found.intake.losses, *found.intake.warnings]
     samples, records, grid, zone = found.samples, make_records(table.boxes), table.grid, Zone(found.timezone)
     del found, table  # of a large dataset, nothing stays in memory twice
-    with Workers(n_workers) as threads, open_engine(engine, n_workers, cluster) as machinery:
+    with Workers(n_workers) as threads:
         scene = Scene(
             samples=samples,
             published=Target(records, own),
@@ -256,7 +318,7 @@ def audit(
             seed=seed,
             workers=threads,
         )
-        return run_audit(scene, warnings, progress, run=_elsewhere(machinery))
+        yield scene, warnings
 
 
 def assess(

@@ -1,0 +1,25 @@
+"""Everything a report tells, in one place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from shoal.auditing.result import Audit
+from shoal.overview.people import People
+from shoal.overview.precision import Precision
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What was found out about a release.
+
+    people: None in a report that is to be published. manifest: what the file's own manifest says, None without one.
+    """
+
+    audit: Audit
+    precision: Precision
+    people: People | None
+    manifest: dict[str, Any] | None
+    version: str
+    seconds: float

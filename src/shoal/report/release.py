@@ -1,0 +1,189 @@
+"""The report about a release: one page that works offline. What is on it was computed before."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+
+from shoal.auditing.figures import Figure
+from shoal.auditing.result import Audit
+from shoal.overview.facts import Facts
+from shoal.overview.people import as_json
+from shoal.report import figures, release_figures
+from shoal.report.demo import beyond_in_words, duration_in_words, headline, promise_in_words
+from shoal.report.pages import page_environment
+from shoal.samples import Floats
+
+_ATTACKS = (
+    ("knows one interval", "linkage", "", "success"),
+    ("ranks by size", "rankings", "", "smallest"),
+    ("ranks by faces", "rankings", "", "faces"),
+    ("ranks by middle", "rankings", "", "central"),
+    ("follows the chain", "chain", "", "success"),
+    ("knows 4 samples", "points", "4", "success"),
+    ("knows 3 top places", "top_locations", "3", "pick"),
+    ("asks for the home, 1 km", "home_and_work", "home", "within_1km"),
+    ("asks for work, 1 km", "home_and_work", "work", "within_1km"),
+)
+
+
+def report_page(facts: Facts, *, public: bool) -> str:
+    """The page as HTML; one to publish shows nobody's raw samples."""
+    audit, grid = facts.audit, facts.audit.grid
+    promise = audit.promise
+    return (
+        page_environment()
+        .get_template("report.html.j2")
+        .render(
+            public=public,
+            headline=headline(promise, grid),
+            promise_words=promise_in_words(promise, grid),
+            beyond_words=beyond_in_words(promise, grid),
+            verdict=audit.verdict,
+            kept=audit.kept,
+            promise=promise,
+            tau=None if promise.tau is None else duration_in_words(promise.tau * grid.step_s),
+            epsilon=None if promise.epsilon is None else duration_in_words(promise.epsilon * grid.step_s),
+            counts=audit.counts,
+            coverage=audit.coverage,
+            truth=audit.truthfulness,
+            precision=_precision(facts),
+            suppression=_suppression(audit),
+            privacy=_privacy(audit),
+            people=None if public or facts.people is None else _people(facts),
+            settings=_settings(facts),
+            relaxations=(facts.manifest or {}).get("relaxations", 0),
+            tabs=_tabs(public or facts.people is None),
+            audit_seconds=audit.seconds,
+            draw=audit.draw,
+            version=facts.version,
+            seconds=facts.seconds,
+        )
+    )
+
+
+def _tabs(without_people: bool) -> list[tuple[str, str]]:
+    tabs = [("verdict", "Verdict"), ("precision", "Precision"), ("privacy", "Privacy")]
+    people = [] if without_people else [("people-panel", "People")]
+    return [*tabs, *people, ("details", "Details")]
+
+
+def _precision(facts: Facts) -> dict[str, Any]:
+    found, grid = facts.precision, facts.audit.grid
+    space = _quartiles(found.km)
+    time = _quartiles(found.minutes)
+    week = release_figures.week(found.hourly)
+    return {
+        "space": space,
+        "time": time,
+        "raw_km": found.raw_km,
+        "raw_minutes": found.raw_minutes,
+        "in_space": Markup(
+            figures.precision_histogram(
+                found.km, grid.cell_m / 1000, space, "width + height of a box, km", "km"
+            )
+        ),
+        "in_time": Markup(
+            figures.precision_histogram(
+                found.minutes, grid.step_s / 60, time, "duration of a box, minutes", "min"
+            )
+        ),
+        "week_km": Markup(week[0]),
+        "week_minutes": Markup(week[1]),
+        "map": Markup(release_figures.area_map(found.area)),
+        "side": found.area.side,
+        "limits": release_figures.shade_limits(found.area),
+    }
+
+
+def _quartiles(values: Floats) -> dict[str, float]:
+    q25, median, q75 = np.quantile(values, [0.25, 0.5, 0.75]).tolist()
+    return {"q25": q25, "median": median, "q75": q75}
+
+
+def _suppression(audit: Audit) -> dict[str, Any] | None:
+    truth = audit.truthfulness
+    if truth is None:
+        return None
+    quarters = ["least active", "", "", "most active"]
+    return {
+        "share": truth.suppressed.share,
+        "n": truth.suppressed.n_suppressed,
+        "by_hour": Markup(
+            release_figures.suppressed(
+                truth.by_hour,
+                [str(hour) for hour in range(24)],
+                "hour of the day",
+                "Share suppressed by the hour.",
+            )
+        ),
+        "by_activity": Markup(
+            release_figures.suppressed(
+                truth.by_activity,
+                quarters,
+                "users by activity, in quarters",
+                "Share suppressed by users' activity.",
+            )
+        ),
+    }
+
+
+def _privacy(audit: Audit) -> dict[str, Any]:
+    named = [(name, audit.figure(attack, measure, variant)) for name, attack, variant, measure in _ATTACKS]
+    shown = [(name, figure) for name, figure in named if figure is not None]
+    return {
+        "attacks": Markup(release_figures.before_and_after(shown)),
+        "rows": shown,
+        "longer": _cliff(audit, "longer", {f"{n}_tau": f"{n} tau" for n in (1, 2, 4, 8)}, "time watched"),
+        "points": _cliff(audit, "points", {str(n): str(n) for n in (1, 2, 3, 4, 6, 8)}, "samples known"),
+        "chain": audit.figure("chain", "single"),
+        "leak": audit.figure("leakage", "above_epsilon"),
+        "leakage": None
+        if audit.leakage is None
+        else {name: slots * audit.grid.step_s / 60 for name, slots in audit.leakage._asdict().items()},
+    }
+
+
+def _cliff(audit: Audit, attack: str, variants: dict[str, str], axis: str) -> Markup | None:
+    named: list[tuple[str, Figure]] = []
+    for variant, name in variants.items():
+        figure = audit.figure(attack, "single", variant)
+        if figure is not None:
+            named.append((name, figure))
+    if not named:
+        return None
+    return Markup(release_figures.cliff(named, axis, f"Attacks left with a single record, by {axis}."))
+
+
+def _people(facts: Facts) -> dict[str, Any]:
+    assert facts.people is not None
+    grid = facts.audit.grid
+    content = {
+        **as_json(facts.people),
+        "cell_km": grid.cell_m / 1000,
+        "step_s": grid.step_s,
+        "k": facts.audit.promise.k,
+    }
+    text = json.dumps(content, separators=(",", ":")).replace("<", "\\u003c")
+    return {
+        "n": len(facts.people.people),
+        "json": Markup(text),
+        "n_moments": len(facts.people.people[0].moments),
+    }
+
+
+def _settings(facts: Facts) -> list[tuple[str, str]]:
+    """What the file's manifest says of how it was made, flat."""
+    found: list[tuple[str, str]] = []
+    for name, value in (facts.manifest or {}).items():
+        parts = value.items() if isinstance(value, dict) else [("", value)]
+        for part, content in parts:
+            if not isinstance(content, (dict, list)):
+                label = f"{name} {part}".strip().replace("_", " ")
+                found.append(
+                    (label, "yes" if content is True else "no" if content is False else str(content))
+                )
+    return found

@@ -1,0 +1,128 @@
+"""The figures of the report, as inline SVG."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from shoal.auditing.figures import Figure
+from shoal.auditing.shares import Share
+from shoal.auditing.truthfulness import Part
+from shoal.overview.precision import WEEK_HOURS, Area, Hourly
+from shoal.report.drawing import Panel, round_ticks
+from shoal.samples import Floats
+
+SHADES = 7
+_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_ROW = 30
+
+
+def week(hourly: Hourly) -> tuple[str, str]:
+    """Median precision in space and in time over the hours of the week."""
+    return (
+        _over_week(hourly.km, "median precision, km", "Median precision in space by the hour of the week."),
+        _over_week(
+            hourly.minutes, "median precision, minutes", "Median precision in time by the hour of the week."
+        ),
+    )
+
+
+def _over_week(values: Floats, name: str, description: str) -> str:
+    top = float(np.nanmax(values, initial=0.0)) * 1.1 or 1.0
+    panel = Panel((0, WEEK_HOURS), (0, top), height=240)
+    panel.y_axis(round_ticks(0, top, 5), name)
+    panel.x_axis([(24.0 * day + 12, label) for day, label in enumerate(_DAYS)], "", grid=False)
+    for day in range(1, 7):
+        panel.line([24.0 * day] * 2, [0, top], "grid")
+    for begin, end in _runs(~np.isnan(values)):
+        hours = [h + 0.5 for h in range(begin, end)]
+        if len(hours) == 1:
+            panel.dot(hours[0], float(values[begin]), "dot1", 2.5)
+        panel.line(hours, values[begin:end].tolist(), "series1")
+    return panel.svg(description)
+
+
+def _runs(there: np.typing.NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """Where stretches of True begin and end."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], there, [False]]).astype(np.int8)))
+    return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
+
+
+def shade_limits(area: Area) -> list[float]:
+    """What divides the shades of the map: quantiles of the squares, rounded."""
+    values = [square.km for square in area.squares]
+    if not values:
+        return []
+    quantiles = np.quantile(values, [i / SHADES for i in range(1, SHADES)])
+    return sorted({float(f"{value:.2g}") for value in quantiles})
+
+
+def area_map(area: Area) -> str:
+    """Squares of the region, darker where boxes are larger."""
+    limits = shade_limits(area)
+    panel = Panel((0, 1), (0, 1), height=420)
+    width, height = area.width + area.side, area.height + area.side
+    unit = 1.04 * max(width / panel.inner_width, height / panel.inner_height)
+    half_x, half_y = unit * panel.inner_width / 2, unit * panel.inner_height / 2
+    panel.x_range = (width / 2 - half_x, width / 2 + half_x)
+    panel.y_range = (height / 2 - half_y, height / 2 + half_y)
+    panel.y_axis(round_ticks(*panel.y_range), "km, south to north")
+    panel.x_axis(round_ticks(*panel.x_range), "km, west to east")
+    for square in area.squares:
+        shade = int(np.searchsorted(limits, square.km, side="right"))
+        panel.box((square.x, square.x + area.side), (square.y, square.y + area.side), f"shade{shade}")
+    return panel.svg("Median precision of the boxes in each square of the region.")
+
+
+def suppressed(parts: Sequence[Part], names: Sequence[str], axis: str, description: str) -> str:
+    """Share suppressed in each of some parts of the data."""
+    shares = [100 * part.share for part in parts]
+    top = max(max(shares, default=0.0) * 1.12, 0.1)
+    panel = Panel((0, len(parts)), (0, top), height=240)
+    panel.y_axis(round_ticks(0, top, 5), "% suppressed")
+    for i, share in enumerate(shares):
+        panel.box((i + 0.1, i + 0.9), (0, share), "bar lost")
+    every = -(-len(names) // 8)
+    panel.x_axis([(i + 0.5, name) for i, name in enumerate(names) if i % every == 0], axis, grid=False)
+    return panel.svg(description)
+
+
+def before_and_after(lines: Sequence[tuple[str, Figure]]) -> str:
+    """A row for each attack: raw data, the published file with its interval, and guessing."""
+    left, height = 190, 64 + _ROW * len(lines)
+    panel = Panel((0, 100), (0, len(lines)), height=height, left=left)
+    panel.x_axis([(float(x), f"{x} %") for x in range(0, 101, 25)], "of attacks")
+    for place, (name, figure) in enumerate(lines):
+        y = len(lines) - place - 0.5
+        panel.words(left - 10, panel.y(y) + 4.5, name, "lane", anchor="end")
+        if figure.guessing is not None:
+            panel.box(
+                (100 * figure.guessing - 0.3, 100 * figure.guessing + 0.3), (y - 0.3, y + 0.3), "guessing"
+            )
+        if isinstance(figure.raw, Share):
+            panel.dot(100 * figure.raw.value, y, "dot2", 5)
+        if isinstance(figure.published, Share):
+            low, high = 100 * figure.published.low, 100 * figure.published.high
+            panel.box((low, high), (y - 0.07, y + 0.07), "whisker", least=2)
+            panel.dot(100 * figure.published.value, y, "dot1", 5)
+    return panel.svg("How often attacks succeed on the raw data and on the published file.")
+
+
+def cliff(points: Sequence[tuple[str, Figure]], axis: str, description: str) -> str:
+    """How often one record alone is left as the attacker knows more: raw data and the published file."""
+    panel = Panel(
+        (-0.25, len(points) - 0.75),
+        (0, 104),
+        height=270,
+        legend=(("series2", "raw data"), ("series1", "published")),
+    )
+    panel.y_axis([(float(y), f"{y}") for y in range(0, 101, 25)], "% left with one record")
+    panel.x_axis([(float(i), name) for i, (name, _) in enumerate(points)], axis, grid=False)
+    for css, dot, side in (("series2", "dot2", "raw"), ("series1", "dot1", "published")):
+        shares = [(i, getattr(figure, side)) for i, (_, figure) in enumerate(points)]
+        known = [(float(i), 100 * share.value) for i, share in shares if isinstance(share, Share)]
+        panel.line([x for x, _ in known], [y for _, y in known], css)
+        for x, y in known:
+            panel.dot(x, y, dot, 3.4)
+    return panel.svg(description)

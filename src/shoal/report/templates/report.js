@@ -1,0 +1,112 @@
+"use strict";
+(function () {
+  const root = document.documentElement;
+  root.classList.add("js");
+
+  /* theme: what the system says, until somebody says otherwise */
+  const button = document.getElementById("theme");
+  const dark = window.matchMedia("(prefers-color-scheme: dark)");
+  const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : dark.matches);
+  const label = () => { button.textContent = isDark() ? "Light" : "Dark"; };
+  button.addEventListener("click", () => { root.dataset.theme = isDark() ? "light" : "dark"; label(); });
+  dark.addEventListener("change", label);
+  label();
+
+  /* tabs */
+  const tabs = Array.from(document.querySelectorAll("[role=tab]"));
+  function choose(tab, focus) {
+    for (const other of tabs) {
+      const chosen = other === tab;
+      other.setAttribute("aria-selected", String(chosen));
+      other.tabIndex = chosen ? 0 : -1;
+      document.getElementById(other.getAttribute("aria-controls")).hidden = !chosen;
+    }
+    if (focus) tab.focus();
+  }
+  tabs.forEach((tab, place) => {
+    tab.addEventListener("click", () => choose(tab, false));
+    tab.addEventListener("keydown", (event) => {
+      const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+      if (step) { event.preventDefault(); choose(tabs[(place + step + tabs.length) % tabs.length], true); }
+    });
+  });
+  if (tabs.length) choose(tabs[0], false);
+
+  /* the map of a few people */
+  const source = document.getElementById("people");
+  if (!source) return;
+  const data = JSON.parse(source.textContent);
+  const map = document.getElementById("map"), slider = document.getElementById("when");
+  const who = document.getElementById("who"), time = document.getElementById("time"), fits = document.getElementById("fits");
+  const WIDTH = 960, HEIGHT = 560, PAD = 14;
+  const clock = (slot) => {
+    const minutes = Math.floor((slot * data.step_s) / 60);
+    const two = (n) => String(n).padStart(2, "0");
+    return two(Math.floor(minutes / 60) % 25) + ":" + two(minutes % 60);
+  };
+  function element(name, attributes) {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+    for (const key in attributes) made.setAttribute(key, attributes[key]);
+    map.appendChild(made);
+  }
+  function frame(person, moment) {
+    const xs = [], ys = [];
+    for (const s of person.samples) { xs.push(s[1], s[1] + 1); ys.push(s[2], s[2] + 1); }
+    for (const record of [person.own].concat(moment[2].slice(0, Math.max(data.k - 1, 1)))) {
+      for (const b of shownBoxes(person, record, moment)) { xs.push(b[2], b[3]); ys.push(b[4], b[5]); }
+    }
+    const west = Math.min(...xs), east = Math.max(...xs), south = Math.min(...ys), north = Math.max(...ys);
+    const scale = Math.min((WIDTH - 2 * PAD) / Math.max(east - west, 1), (HEIGHT - 2 * PAD) / Math.max(north - south, 1));
+    const left = (WIDTH - scale * (east - west)) / 2, below = (HEIGHT - scale * (north - south)) / 2;
+    return { x: (v) => left + scale * (v - west), y: (v) => HEIGHT - below - scale * (v - south), scale };
+  }
+  function shownBoxes(person, record, moment) {
+    const end = moment[0] + data.length;
+    return (person.boxes[record] || []).filter((b) => b[1] > moment[0] && b[0] < end);
+  }
+  function draw() {
+    const person = data.people[Number(who.value)], moment = person.moments[Number(slider.value)];
+    const end = moment[0] + data.length, at = frame(person, moment);
+    map.textContent = "";
+    for (const p of data.places) {
+      const x = at.x(p[0] + 0.5), y = at.y(p[1] + 0.5);
+      if (x > 0 && x < WIDTH && y > 0 && y < HEIGHT) element("circle", { class: "place", cx: x.toFixed(1), cy: y.toFixed(1), r: 2 });
+    }
+    const lanes = [[person.own, "box own"]].concat(moment[2].map((record, i) => [record, "box record" + (i + 1)]));
+    for (const [record, css] of lanes.reverse()) {
+      for (const b of shownBoxes(person, record, moment)) {
+        const width = Math.max(at.x(b[3]) - at.x(b[2]), 4), height = Math.max(at.y(b[4]) - at.y(b[5]), 4);
+        element("rect", { class: css, x: at.x(b[2]).toFixed(1), y: at.y(b[5]).toFixed(1), width: width.toFixed(1), height: height.toFixed(1) });
+      }
+    }
+    const line = person.samples.map((s) => at.x(s[1] + 0.5).toFixed(1) + "," + at.y(s[2] + 0.5).toFixed(1)).join(" ");
+    element("polyline", { class: "raw", points: line });
+    for (const s of person.samples) {
+      const seen = s[0] >= moment[0] && s[0] < end;
+      element("circle", { class: seen ? "sample seen" : "sample", cx: at.x(s[1] + 0.5).toFixed(1), cy: at.y(s[2] + 0.5).toFixed(1), r: seen ? 6 : 3 });
+    }
+    time.textContent = clock(moment[0]) + " to " + clock(end);
+    fits.textContent = moment[1] < 0
+      ? "Nothing was seen in this time, so every record fits."
+      : moment[1].toLocaleString("en") + (moment[1] === 1 ? " record fits" : " records fit") + " what was seen"
+        + (moment[1] > moment[2].length + 1 ? "; " + (moment[2].length + 1) + " are drawn." : ".");
+    fits.className = "verdict" + (moment[1] >= 0 && moment[1] < data.k ? " broken" : "");
+  }
+  data.people.forEach((_, i) => {
+    const option = document.createElement("option");
+    option.value = String(i); option.textContent = "Person " + (i + 1);
+    who.appendChild(option);
+  });
+  function busiest(person) {
+    let best = 0, most = -1;
+    person.moments.forEach((moment, i) => {
+      const seen = person.samples.filter((s) => s[0] >= moment[0] && s[0] < moment[0] + data.length).length;
+      if (seen > most) { most = seen; best = i; }
+    });
+    return best;
+  }
+  function start() { const person = data.people[Number(who.value)]; slider.max = person.moments.length - 1; slider.value = busiest(person); draw(); }
+  slider.addEventListener("input", draw);
+  who.addEventListener("change", start);
+  start();
+})();

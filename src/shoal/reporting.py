@@ -1,0 +1,69 @@
+"""From events and a published file to a report: audit, measure, draw."""
+
+from __future__ import annotations
+
+import json
+import time
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from shoal.api import open_scene
+from shoal.auditing.auditor import run_audit
+from shoal.auditing.result import Audit
+from shoal.outputs import Outputs, check_target, write_whole
+from shoal.overview.facts import Facts
+from shoal.overview.people import follow_people
+from shoal.overview.precision import measure_precision
+from shoal.progress import Progress, Silent
+from shoal.report.release import report_page
+
+
+def write_report(
+    events: Any,
+    published: Any,
+    output: str | Path,
+    *,
+    public: bool = False,
+    force: bool = False,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Audit:
+    """Audit a published file and write a page about it; options are those of shoal.audit().
+
+    The page may show raw trajectories of a few people unless it is ``public``: then it holds nothing of the events but
+    figures over many of them, and can be published with the data.
+    """
+    target, progress = Path(output), progress or Silent()
+    check_target(
+        target, [Path(given) for given in (events, published) if isinstance(given, (str, Path))], force=force
+    )
+    with open_scene(events, published, progress=progress, **options) as (scene, warnings):
+        audit = run_audit(scene, warnings, progress)
+        began = time.perf_counter()
+        progress.stage("measuring")
+        boxes = scene.published.records.boxes
+        facts = Facts(
+            audit=audit,
+            precision=measure_precision(boxes, scene.grid, scene.zone, scene.promise.k),
+            people=None if public else follow_people(scene),
+            manifest=_manifest(published),
+            version=version("shoal"),
+            seconds=time.perf_counter() - began,
+        )
+        progress.stage("drawing")
+        page = report_page(facts, public=public)
+    write_whole(target, page.encode(), mode=0o666 if public else 0o600)
+    return audit
+
+
+def _manifest(published: Any) -> dict[str, Any] | None:
+    """The manifest beside a published file, where there is one."""
+    if not isinstance(published, (str, Path)):
+        return None
+    path = Outputs(Path(published)).manifest
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) else None
