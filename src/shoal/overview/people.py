@@ -9,9 +9,11 @@ import numpy as np
 from shoal.auditing.drawing import knowledge_of
 from shoal.auditing.scene import Scene
 from shoal.boxes import Boxes
+from shoal.kernels.consistency import Rows
 from shoal.samples import Int64s
 
-_PEOPLE = 4
+_PEOPLE, _DRAWN = 4, 40
+_LIVELY_PLACES = 4
 _LIVELY = (10, 80)  # samples of a day that make a readable picture
 _STEPS = 96  # positions of the slider, at most
 _OTHERS = 5  # records drawn beside the person's own
@@ -48,7 +50,10 @@ class People(NamedTuple):
 
 
 def follow_people(scene: Scene) -> People | None:
-    """Some lively users, drawn at random; None where there is nobody to show."""
+    """Some users who are about, drawn at random; None where there is nobody to show.
+
+    How many records fit plays no part in the choice, so that they are examples and not the best cases.
+    """
     begin, end = _busiest_day(scene)
     length = scene.promise.tau or end - begin
     trails = scene.trails
@@ -61,8 +66,9 @@ def follow_people(scene: Scene) -> People | None:
     if not len(pool):
         return None
     rng = scene.randomness(99)
-    chosen = rng.choice(pool, min(_PEOPLE, len(pool)), replace=False)
-    people = [_follow(scene, int(user), begin, end, length) for user in chosen.tolist()]
+    drawn = rng.choice(pool, min(_DRAWN, len(pool)), replace=False).tolist()
+    drawn.sort(key=lambda user: -min(_n_places(_day_of(scene, user, begin, end)), _LIVELY_PLACES))
+    people = [_follow(scene, user, begin, end, length) for user in drawn[:_PEOPLE]]
     return People(begin, end, length, people, _places(scene, rng))
 
 
@@ -73,9 +79,17 @@ def _busiest_day(scene: Scene) -> tuple[int, int]:
     return busiest * day, (busiest + 1) * day
 
 
-def _follow(scene: Scene, user: int, begin: int, end: int, length: int) -> Person:
+def _day_of(scene: Scene, user: int, begin: int, end: int) -> Rows:
     sample = scene.trails.sample[scene.trails.ptr[user] : scene.trails.ptr[user + 1]]
-    mine = sample[(sample["t"] >= begin) & (sample["t"] < end)]
+    return sample[(sample["t"] >= begin) & (sample["t"] < end)]
+
+
+def _n_places(day: Rows) -> int:
+    return len(np.unique(np.stack([day["x"], day["y"]]), axis=1).T)
+
+
+def _follow(scene: Scene, user: int, begin: int, end: int, length: int) -> Person:
+    mine = _day_of(scene, user, begin, end)
     step = max(length // 2, -(-(end - begin) // _STEPS), 1)
     starts = np.arange(begin, max(end - length, begin) + 1, step)
     seen = np.searchsorted(mine["t"], starts) < np.searchsorted(mine["t"], starts + length)

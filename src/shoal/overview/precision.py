@@ -11,13 +11,17 @@ from shoal.promise import Grid
 from shoal.reading.zones import Zone
 from shoal.samples import Floats, Int64s
 
-WEEK_HOURS = 168
+DAY_HOURS, WEEK_HOURS = 24, 168
+_FEW_DAYS = 4  # of which the hours of the day are told instead of those of the week
 _SQUARES_ACROSS = 36  # along the longer side of the region
 _MONDAY = 4 * 86_400  # 1970-01-05, in seconds
 
 
 class Hourly(NamedTuple):
-    """Medians by the hour of the week, Monday first; NaN where fewer than k records have a box that begins then."""
+    """Medians by the hour of the week, Monday first, or of the day where there are a few days only.
+
+    NaN where fewer than k records have a box that begins then.
+    """
 
     km: Floats
     minutes: Floats
@@ -57,15 +61,17 @@ def measure_precision(boxes: Boxes, grid: Grid, zone: Zone, k: int) -> Precision
     """Look at published boxes alone."""
     km = boxes.cells() * grid.cell_m / 1000
     minutes = (boxes.t1 - boxes.t0 + 1) * grid.step_s / 60
-    hour = (zone.from_utc(boxes.t0 * grid.step_s) - _MONDAY) // 3600 % WEEK_HOURS
+    local = zone.from_utc(boxes.t0 * grid.step_s) - _MONDAY
+    n_hours = DAY_HOURS if np.ptp(local) < _FEW_DAYS * 86_400 else WEEK_HOURS
+    hour = local // 3600 % n_hours
     return Precision(
         km=km,
         minutes=minutes,
         raw_km=2 * grid.cell_m / 1000,
         raw_minutes=grid.step_s / 60,
         hourly=Hourly(
-            medians_of_groups(hour, km, boxes.owner, WEEK_HOURS, k),
-            medians_of_groups(hour, minutes, boxes.owner, WEEK_HOURS, k),
+            medians_of_groups(hour, km, boxes.owner, n_hours, k),
+            medians_of_groups(hour, minutes, boxes.owner, n_hours, k),
         ),
         area=_area(boxes, km, grid, k),
     )

@@ -75,7 +75,7 @@ def _precision(facts: Facts) -> dict[str, Any]:
     found, grid = facts.precision, facts.audit.grid
     space = _quartiles(found.km)
     time = _quartiles(found.minutes)
-    week = release_figures.week(found.hourly)
+    hourly = release_figures.hours(found.hourly)
     return {
         "space": space,
         "time": time,
@@ -91,8 +91,8 @@ def _precision(facts: Facts) -> dict[str, Any]:
                 found.minutes, grid.step_s / 60, time, "duration of a box, minutes", "min"
             )
         ),
-        "week_km": Markup(week[0]),
-        "week_minutes": Markup(week[1]),
+        "hours_km": Markup(hourly[0]),
+        "hours_minutes": Markup(hourly[1]),
         "map": Markup(release_figures.area_map(found.area)),
         "side": found.area.side,
         "limits": release_figures.shade_limits(found.area),

@@ -9,7 +9,7 @@ import numpy as np
 from shoal.auditing.figures import Figure
 from shoal.auditing.shares import Share
 from shoal.auditing.truthfulness import Part
-from shoal.overview.precision import WEEK_HOURS, Area, Hourly
+from shoal.overview.precision import DAY_HOURS, Area, Hourly
 from shoal.report.drawing import Panel, round_ticks
 from shoal.samples import Floats
 
@@ -18,28 +18,31 @@ _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _ROW = 30
 
 
-def week(hourly: Hourly) -> tuple[str, str]:
-    """Median precision in space and in time over the hours of the week."""
+def hours(hourly: Hourly) -> tuple[str, str]:
+    """Median precision in space and in time over the hours of the week, or of the day."""
     return (
-        _over_week(hourly.km, "median precision, km", "Median precision in space by the hour of the week."),
-        _over_week(
-            hourly.minutes, "median precision, minutes", "Median precision in time by the hour of the week."
-        ),
+        _over_hours(hourly.km, "median precision, km", "Median precision in space by the hour."),
+        _over_hours(hourly.minutes, "median precision, minutes", "Median precision in time by the hour."),
     )
 
 
-def _over_week(values: Floats, name: str, description: str) -> str:
+def _over_hours(values: Floats, name: str, description: str) -> str:
     top = float(np.nanmax(values, initial=0.0)) * 1.1 or 1.0
-    panel = Panel((0, WEEK_HOURS), (0, top), height=240)
+    panel = Panel((0, len(values)), (0, top), height=240)
     panel.y_axis(round_ticks(0, top, 5), name)
-    panel.x_axis([(24.0 * day + 12, label) for day, label in enumerate(_DAYS)], "", grid=False)
-    for day in range(1, 7):
-        panel.line([24.0 * day] * 2, [0, top], "grid")
+    if len(values) == DAY_HOURS:
+        panel.x_axis([(float(hour), f"{hour}") for hour in range(0, 25, 4)], "hour of the day")
+    else:
+        panel.x_axis(
+            [(24.0 * day + 12, label) for day, label in enumerate(_DAYS)], "hour of the week", grid=False
+        )
+        for day in range(1, 7):
+            panel.line([24.0 * day] * 2, [0, top], "grid")
     for begin, end in _runs(~np.isnan(values)):
-        hours = [h + 0.5 for h in range(begin, end)]
-        if len(hours) == 1:
-            panel.dot(hours[0], float(values[begin]), "dot1", 2.5)
-        panel.line(hours, values[begin:end].tolist(), "series1")
+        middles = [hour + 0.5 for hour in range(begin, end)]
+        if len(middles) == 1:
+            panel.dot(middles[0], float(values[begin]), "dot1", 2.5)
+        panel.line(middles, values[begin:end].tolist(), "series1")
     return panel.svg(description)
 
 
@@ -91,7 +94,7 @@ def suppressed(parts: Sequence[Part], names: Sequence[str], axis: str, descripti
 def before_and_after(lines: Sequence[tuple[str, Figure]]) -> str:
     """A row for each attack: raw data, the published file with its interval, and guessing."""
     left, height = 190, 64 + _ROW * len(lines)
-    panel = Panel((0, 100), (0, len(lines)), height=height, left=left)
+    panel = Panel((-2, 102), (0, len(lines)), height=height, left=left)
     panel.x_axis([(float(x), f"{x} %") for x in range(0, 101, 25)], "of attacks")
     for place, (name, figure) in enumerate(lines):
         y = len(lines) - place - 0.5
