@@ -310,7 +310,10 @@ def report(
     for warning in found.warnings:
         say(f"Warning: {warning}")
     show(f"{found.verdict.headline}.")
-    show(f"Look at {output}" + ("." if public else ": internal, it shows raw data."))
+    if public and not found.kept:
+        show("No datasheet was written: a file that breaks its promise must not be published.")
+    else:
+        show(f"Look at {output}" + ("." if public else ": internal, it shows raw data."))
     if not found.kept:
         raise typer.Exit(1)
 

@@ -32,7 +32,7 @@ def write_report(
     """Audit a published file and write a page about it; options are those of shoal.audit().
 
     The page may show raw trajectories of a few people unless it is ``public``: then it holds nothing of the events but
-    figures over many of them, and can be published with the data.
+    figures over many of them, and can be published with the data. No such page is written about a broken promise.
     """
     target, progress = Path(output), progress or Silent()
     check_target(
@@ -40,6 +40,8 @@ def write_report(
     )
     with open_scene(events, published, progress=progress, **options) as (scene, warnings):
         audit = run_audit(scene, warnings, progress)
+        if public and not audit.kept:
+            return audit
         began = time.perf_counter()
         progress.stage("measuring")
         boxes = scene.published.records.boxes

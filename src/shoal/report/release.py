@@ -10,12 +10,14 @@ from markupsafe import Markup
 
 from shoal.auditing.figures import Figure
 from shoal.auditing.result import Audit
+from shoal.manifest import public_share
 from shoal.overview.facts import Facts
 from shoal.overview.people import as_json
 from shoal.report import figures, release_figures
 from shoal.report.demo import beyond_in_words, duration_in_words, headline, promise_in_words
 from shoal.report.pages import page_environment
 from shoal.samples import Floats
+from shoal.wording import percent
 
 _ATTACKS = (
     ("knows one interval", "linkage", "", "success"),
@@ -51,7 +53,7 @@ def report_page(facts: Facts, *, public: bool) -> str:
             coverage=audit.coverage,
             truth=audit.truthfulness,
             precision=_precision(facts),
-            suppression=_suppression(audit),
+            suppression=_suppression(audit, public=public),
             privacy=_privacy(audit),
             people=None if public or facts.people is None else _people(facts),
             settings=_settings(facts),
@@ -104,14 +106,21 @@ def _quartiles(values: Floats) -> dict[str, float]:
     return {"q25": q25, "median": median, "q75": q75}
 
 
-def _suppression(audit: Audit) -> dict[str, Any] | None:
+def _suppression(audit: Audit, *, public: bool) -> dict[str, Any] | None:
+    """What is in no box; in public a share alone, and none that stands for a few."""
     truth = audit.truthfulness
     if truth is None:
         return None
+    lost = truth.suppressed
+    if public or not lost.n_suppressed:
+        share = public_share(lost.n_suppressed, lost.n_samples, audit.promise.k) if public else lost.share
+        words = share if isinstance(share, str) else percent(share)
+        return {"any": bool(lost.n_suppressed), "words": words, "n": None, "by_hour": None}
     quarters = ["least active", "", "", "most active"]
     return {
-        "share": truth.suppressed.share,
-        "n": truth.suppressed.n_suppressed,
+        "any": True,
+        "words": percent(lost.share),
+        "n": lost.n_suppressed,
         "by_hour": Markup(
             release_figures.suppressed(
                 truth.by_hour,
