@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench attacks presets credibility reproduction wheelhouse clean
+.PHONY: help demo test check browser bench attacks presets credibility reproduction wheelhouse clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,6 +29,12 @@ bench: $(READY) ## measure speed, half an hour: benchmarks/results.md
 	$(BIN)/python benchmarks/run.py
 	$(BIN)/python benchmarks/growth.py
 	$(BIN)/python -m pytest -q --benchmark-only --benchmark-columns=min,median,ops benchmarks/kernels
+
+browser: $(READY) ## have a browser for the tests of the report: the system's, or one that playwright installs
+	@for name in chromium chromium-browser google-chrome google-chrome-stable; do \
+	  command -v $$name > /dev/null && exit 0; done; \
+	  $(BIN)/playwright install --with-deps chromium > /dev/null 2>&1 || $(BIN)/playwright install chromium > /dev/null 2>&1 || \
+	  echo "No browser could be installed: the tests that need one will be skipped, and say so."
 
 attacks: $(READY) ## attack raw data, pseudonyms, a static grid and shoal's output: docs/attacks.md
 	$(BIN)/python benchmarks/attacks_table.py

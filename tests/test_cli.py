@@ -229,6 +229,7 @@ def test_demo_makes_a_page_and_makes_it_again(tmp_path: Path) -> None:
         "events.csv",
         "published.parquet",
         "published.parquet.manifest.json",
+        "key.csv",
         "report.html",
         ".shoal-demo",
     }

@@ -13,8 +13,7 @@ from shoal.cities import write_city
 from shoal.errors import InputError
 from shoal.progress import Progress
 from shoal.promise import Grid, Promise
-from shoal.reading import read_events
-from shoal.report.demo import write_demo_page
+from shoal.reporting import write_report
 
 _USERS, _DAYS = 2000, 2
 _MARK = ".shoal-demo"  # tells a folder that an earlier demo made from one that holds somebody's events.csv
@@ -32,26 +31,19 @@ class Demo(NamedTuple):
 
 
 def run_demo(folder: Path, progress: Progress, *, users: int = _USERS, days: int = _DAYS) -> Demo:
-    """Make a city, anonymize it and draw what happened; replaces an earlier demo in that folder."""
+    """Make a city, publish it, audit it and report; replaces an earlier demo in that folder."""
     _take_over(folder)
-    events, output, page = folder / "events.csv", folder / "published.parquet", folder / "report.html"
+    events, output, key = folder / "events.csv", folder / "published.parquet", folder / "key.csv"
+    page = folder / "report.html"
     shutil.rmtree(
         checkpoint_folder(output), ignore_errors=True
     )  # a demo is quicker begun again than gone on with
     progress.stage("making a city")
     write_city("city", events, users=users, days=days, seed=0, force=True)
     published = anonymize(
-        events, k=2, tau="30min", epsilon="30min", output=output, force=True, progress=progress
+        events, k=2, tau="30min", epsilon="30min", output=output, key_out=key, force=True, progress=progress
     )
-    progress.stage("drawing")
-    write_demo_page(
-        page,
-        samples=read_events(events, grid=published.events.grid).samples,
-        boxes=published.outcome.boxes,
-        promise=published.promise,
-        grid=published.events.grid,
-        summary=published.summary,
-    )
+    write_report(events, output, page, key=key, made_up=True, force=True, progress=progress)
     return Demo(events, output, page, published.summary, published.promise, published.events.grid)
 
 

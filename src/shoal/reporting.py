@@ -25,6 +25,7 @@ def write_report(
     output: str | Path,
     *,
     public: bool = False,
+    made_up: bool = False,
     force: bool = False,
     progress: Progress | None = None,
     **options: Any,
@@ -33,6 +34,7 @@ def write_report(
 
     The page may show raw trajectories of a few people unless it is ``public``: then it holds nothing of the events but
     figures over many of them, and can be published with the data. No such page is written about a broken promise.
+    ``made_up`` people need no such care.
     """
     target, progress = Path(output), progress or Silent()
     check_target(
@@ -54,8 +56,8 @@ def write_report(
             seconds=time.perf_counter() - began,
         )
         progress.stage("drawing")
-        page = report_page(facts, public=public)
-    write_whole(target, page.encode(), mode=0o666 if public else 0o600)
+        page = report_page(facts, public=public, made_up=made_up)
+    write_whole(target, page.encode(), mode=0o666 if public or made_up else 0o600)
     return audit
 
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from auditing.stage import HOUR, damaged, stage
 from oracles.auditor import boxes_without_own_sample, overlapping_pairs, suppressed_samples
 from oracles.casual_worlds import random_case
 from oracles.reference import reference_release
-from shoal.auditing.truthfulness import Part, Truthfulness, check_truthfulness
+from shoal.auditing.truthfulness import Part, Truthfulness, check_truthfulness, held_samples
+from shoal.boxes import Boxes
 from shoal.reading.zones import Zone
+from shoal.samples import samples_from_columns
 
 
 def checked(world: dict, records: dict, zone: str = "UTC") -> Truthfulness:
@@ -65,3 +68,25 @@ def test_suppression_is_told_by_activity_and_by_hour() -> None:
     assert found.by_activity[3].share == 1
     assert found.by_hour[:6] == [Part(0, 0), Part(4, 1), Part(3, 1), Part(2, 1), Part(1, 1), Part(0, 0)]
     assert found.by_hour[0].share == 0
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_held_samples_are_those_in_a_box_of_their_user(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n_users, n_samples, n_boxes = int(rng.integers(1, 5)), int(rng.integers(1, 30)), int(rng.integers(0, 12))
+    user, t, x, y = rng.integers(0, [[n_users], [6], [4], [4]], (4, n_samples))
+    user[:n_users] = np.arange(n_users)[:n_samples]
+    names = np.array([f"u{number}" for number in range(int(user.max()) + 1)], object)
+    samples = samples_from_columns(names, user, t, x, y)
+    corner, size = rng.integers(0, 5, (3, n_boxes)), rng.integers(0, 3, (3, n_boxes))
+    owner = rng.integers(0, samples.n_users, n_boxes)
+    columns = [column for low, more in zip(corner, size, strict=True) for column in (low, low + more)]
+    boxes = Boxes(owner.astype(np.int32), *columns[:2], *(column.astype(np.int32) for column in columns[2:]))
+    expected = [
+        any(
+            box[0] == u and box[1] <= t <= box[2] and box[3] <= x <= box[4] and box[5] <= y <= box[6]
+            for box in zip(*(column.tolist() for column in boxes), strict=True)
+        )
+        for u, t, x, y in zip(samples.user, samples.t, samples.x, samples.y, strict=True)
+    ]
+    assert held_samples(samples, boxes).tolist() == expected

@@ -18,7 +18,9 @@ class Release(NamedTuple):
     key: Path
 
 
-def make_release(folder: Path, users: int = 200, k: int = 2, tau: str = "30min", epsilon: str = "30min") -> Release:
+def make_release(
+    folder: Path, users: int = 200, k: int = 2, tau: str = "30min", epsilon: str = "30min"
+) -> Release:
     """A made-up city, published."""
     release = Release(*(folder / f"{name}.parquet" for name in ("events", "published", "key")))
     pq.write_table(shoal.make_city(users), release.events)

@@ -22,7 +22,7 @@ def browser() -> Iterator[Any]:
 
 
 @pytest.fixture(scope="module")
-def report(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("report")
     release = make_release(folder)
     write_report(release.events, release.published, folder / "report.html", key=release.key, attacks=100)

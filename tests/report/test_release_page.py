@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from report.outline import Outline
 from report.releases import Release, make_release
-from report.test_demo_page import Outline
 from shoal.reporting import write_report
 
 
@@ -51,7 +51,9 @@ def test_a_broken_promise_is_the_first_thing_told(release: Release, tmp_path: Pa
     assert "BROKEN:" in words
     assert "at least 5 records fit." not in words.split("What was promised:")[0]
     assert words.index("BROKEN:") < words.index("What was published")
-    audit = write_report(release.events, release.published, tmp_path / "sheet.html", public=True, attacks=50, **options)
+    audit = write_report(
+        release.events, release.published, tmp_path / "sheet.html", public=True, attacks=50, **options
+    )
     assert not audit.kept
     assert not (tmp_path / "sheet.html").exists()
 

@@ -13,9 +13,9 @@ from shoal.auditing.result import Audit
 from shoal.manifest import public_share
 from shoal.overview.facts import Facts
 from shoal.overview.people import as_json
-from shoal.report import figures, release_figures
-from shoal.report.demo import beyond_in_words, duration_in_words, headline, promise_in_words
+from shoal.report import figures
 from shoal.report.pages import page_environment
+from shoal.report.words import beyond_in_words, duration_in_words, headline, promise_in_words
 from shoal.samples import Floats
 from shoal.wording import percent
 
@@ -32,8 +32,8 @@ _ATTACKS = (
 )
 
 
-def report_page(facts: Facts, *, public: bool) -> str:
-    """The page as HTML; one to publish shows nobody's raw samples."""
+def report_page(facts: Facts, *, public: bool, made_up: bool = False) -> str:
+    """The page as HTML; one to publish shows nobody's raw samples, one about ``made_up`` people may be shown around."""
     audit, grid = facts.audit, facts.audit.grid
     promise = audit.promise
     return (
@@ -41,6 +41,7 @@ def report_page(facts: Facts, *, public: bool) -> str:
         .get_template("report.html.j2")
         .render(
             public=public,
+            made_up=made_up,
             headline=headline(promise, grid),
             promise_words=promise_in_words(promise, grid),
             beyond_words=beyond_in_words(promise, grid),
@@ -77,7 +78,7 @@ def _precision(facts: Facts) -> dict[str, Any]:
     found, grid = facts.precision, facts.audit.grid
     space = _quartiles(found.km)
     time = _quartiles(found.minutes)
-    hourly = release_figures.hours(found.hourly)
+    hourly = figures.hours(found.hourly)
     return {
         "space": space,
         "time": time,
@@ -95,9 +96,9 @@ def _precision(facts: Facts) -> dict[str, Any]:
         ),
         "hours_km": Markup(hourly[0]),
         "hours_minutes": Markup(hourly[1]),
-        "map": Markup(release_figures.area_map(found.area)),
+        "map": Markup(figures.area_map(found.area)),
         "side": found.area.side,
-        "limits": release_figures.shade_limits(found.area),
+        "limits": figures.shade_limits(found.area),
     }
 
 
@@ -122,7 +123,7 @@ def _suppression(audit: Audit, *, public: bool) -> dict[str, Any] | None:
         "words": percent(lost.share),
         "n": lost.n_suppressed,
         "by_hour": Markup(
-            release_figures.suppressed(
+            figures.suppressed(
                 truth.by_hour,
                 [str(hour) for hour in range(24)],
                 "hour of the day",
@@ -130,7 +131,7 @@ def _suppression(audit: Audit, *, public: bool) -> dict[str, Any] | None:
             )
         ),
         "by_activity": Markup(
-            release_figures.suppressed(
+            figures.suppressed(
                 truth.by_activity,
                 quarters,
                 "users by activity, in quarters",
@@ -144,7 +145,7 @@ def _privacy(audit: Audit) -> dict[str, Any]:
     named = [(name, audit.figure(attack, measure, variant)) for name, attack, variant, measure in _ATTACKS]
     shown = [(name, figure) for name, figure in named if figure is not None]
     return {
-        "attacks": Markup(release_figures.before_and_after(shown)),
+        "attacks": Markup(figures.before_and_after(shown)),
         "rows": shown,
         "longer": _cliff(audit, "longer", {f"{n}_tau": f"{n} tau" for n in (1, 2, 4, 8)}, "time watched"),
         "points": _cliff(audit, "points", {str(n): str(n) for n in (1, 2, 3, 4, 6, 8)}, "samples known"),
@@ -164,7 +165,7 @@ def _cliff(audit: Audit, attack: str, variants: dict[str, str], axis: str) -> Ma
             named.append((name, figure))
     if not named:
         return None
-    return Markup(release_figures.cliff(named, axis, f"Attacks left with a single record, by {axis}."))
+    return Markup(figures.cliff(named, axis, f"Attacks left with a single record, by {axis}."))
 
 
 def _people(facts: Facts) -> dict[str, Any]:
