@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check browser bench attacks presets credibility reproduction wheelhouse clean
+.PHONY: help demo test check browser bench attacks pictures presets credibility reproduction wheelhouse clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -38,6 +38,9 @@ browser: $(READY) ## have a browser for the tests of the report: the system's, o
 
 attacks: $(READY) ## attack raw data, pseudonyms, a static grid and shoal's output: docs/attacks.md
 	$(BIN)/python benchmarks/attacks_table.py
+
+pictures: $(READY) ## the README's pictures of the report, in a real browser: docs/images
+	$(BIN)/python benchmarks/pictures.py
 
 presets: $(READY) ## make every synthetic preset in full and hold it to the paper's table
 	$(BIN)/python benchmarks/presets.py

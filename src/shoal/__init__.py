@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from shoal.evaluate.comparing import Comparison, compare
     from shoal.evaluate.sweep import Sweep, sweep
     from shoal.release import Published
+    from shoal.reporting import write_report
 
 # Where each name lives; loaded when first used, so that ``shoal --help`` need not load the compiler.
 _HOMES = {
@@ -33,6 +34,7 @@ _HOMES = {
     "make_city": "shoal.cities",
     "make_region": "shoal.cities",
     "sweep": "shoal.evaluate.sweep",
+    "write_report": "shoal.reporting",
 }
 
 __all__ = [
@@ -52,6 +54,7 @@ __all__ = [
     "make_city",
     "make_region",
     "sweep",
+    "write_report",
 ]
 
 

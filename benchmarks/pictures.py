@@ -1,0 +1,46 @@
+"""Pictures of the report for the README, made in a real browser: docs/images/report-*.png.
+
+    python benchmarks/pictures.py
+
+A made-up city of 12,000 people is published, audited and reported on.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+
+import pyarrow.parquet as pq
+from playwright.sync_api import sync_playwright
+
+import shoal
+
+IMAGES = Path(__file__).resolve().parent.parent / "docs/images"
+SHOTS = (("verdict", "light", 1180), ("people-panel", "dark", 1010))
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        events, published, key, page = (
+            Path(folder) / name for name in ("events.parquet", "published.parquet", "key.csv", "report.html")
+        )
+        pq.write_table(shoal.make_city(12_000), events)
+        shoal.anonymize(events, k=2, tau="30min", epsilon="30min", output=published, key_out=key)
+        shoal.write_report(events, published, page, key=key, made_up=True)
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium") or shutil.which("google-chrome"), args=["--no-sandbox"]
+        )
+        for name, theme, height in SHOTS:
+            tab = browser.new_page(viewport={"width": 1080, "height": height}, color_scheme=theme)
+            tab.goto(page.as_uri())
+            tab.click(f"#tab-{name}")
+            tab.evaluate(f"document.getElementById('tab-{name}').blur()")
+            path = IMAGES / f"report-{name.removesuffix('-panel')}.png"
+            tab.screenshot(path=path, clip={"x": 0, "y": 0, "width": 1080, "height": height})
+            print(f"{path.name}: {path.stat().st_size // 1000} kB")
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()
