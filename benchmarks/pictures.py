@@ -17,7 +17,7 @@ from playwright.sync_api import sync_playwright
 import shoal
 
 IMAGES = Path(__file__).resolve().parent.parent / "docs/images"
-SHOTS = (("verdict", "light", 1180), ("people-panel", "dark", 1010))
+SHOTS = (("verdict", "light", 1180), ("people-panel", "dark", 1180))
 
 
 def main() -> None:
@@ -37,7 +37,10 @@ def main() -> None:
             tab.click(f"#tab-{name}")
             tab.evaluate(f"document.getElementById('tab-{name}').blur()")
             path = IMAGES / f"report-{name.removesuffix('-panel')}.png"
-            tab.screenshot(path=path, clip={"x": 0, "y": 0, "width": 1080, "height": height})
+            if name == "verdict":
+                tab.screenshot(path=path, clip={"x": 0, "y": 0, "width": 1080, "height": height})
+            else:
+                tab.locator(f"#{name}").screenshot(path=path)
             print(f"{path.name}: {path.stat().st_size // 1000} kB")
         browser.close()
 
