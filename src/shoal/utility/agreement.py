@@ -119,9 +119,10 @@ def _overlap(raw: Places, published: Places, side_m: float) -> float | None:
             return None
         keys = _keys(squares_at(places.x_m[known], places.y_m[known], side_m))
         different, n = np.unique(keys, axis=0, return_counts=True)
-        sides.append((different, (n / n.sum())[:, None]))
+        sides.append((different, n[:, None].astype(np.float64)))
     one, other = _aligned(*sides)
-    return float(np.minimum(one, other).sum())
+    n_raw, n_published = one.sum(), other.sum()
+    return float(np.minimum(one * n_published, other * n_raw).sum() / (n_raw * n_published))
 
 
 def _keys(squares: Squares) -> Int64s:
