@@ -27,7 +27,7 @@ def test_surface() -> None:
     assert sorted(shoal.__all__) == [
         "Audit", "Comparison", "Credibility", "InputError", "ParameterError", "Published", "ShoalError", "Sweep",
         "UnfinishedError",
-        "anonymize", "assess", "audit", "compare", "make_city", "make_region", "sweep",
+        "anonymize", "assess", "audit", "compare", "make_city", "make_region", "sweep", "utility",
     ]  # fmt: skip
     assert set(shoal.__all__) <= set(dir(shoal))
     for name in shoal.__all__:

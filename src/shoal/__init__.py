@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from shoal import utility
     from shoal.api import anonymize, assess, audit
     from shoal.auditing.result import Audit
     from shoal.cities import make_city, make_region
@@ -36,6 +37,7 @@ _HOMES = {
     "sweep": "shoal.evaluate.sweep",
     "write_report": "shoal.reporting",
 }
+_MODULES = ("utility",)  # of which Python users call several functions
 
 __all__ = [
     "Audit",
@@ -54,6 +56,7 @@ __all__ = [
     "make_city",
     "make_region",
     "sweep",
+    "utility",
     "write_report",
 ]
 
@@ -63,6 +66,8 @@ def __getattr__(name: str) -> object:
         from importlib.metadata import version
 
         return version("shoal")
+    if name in _MODULES:
+        return import_module(f"shoal.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'shoal' has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)

@@ -15,6 +15,7 @@ from shoal.outputs import Outputs, check_target, write_whole
 from shoal.overview.facts import Facts
 from shoal.overview.people import follow_people
 from shoal.overview.precision import measure_precision
+from shoal.overview.usefulness import measure_usefulness
 from shoal.progress import Progress, Silent
 from shoal.report.release import report_page
 
@@ -50,6 +51,7 @@ def write_report(
         facts = Facts(
             audit=audit,
             precision=measure_precision(boxes, scene.grid, scene.zone, scene.promise.k),
+            usefulness=measure_usefulness(scene, public=public),
             people=None if public else follow_people(scene),
             manifest=_manifest(published),
             version=version("shoal"),

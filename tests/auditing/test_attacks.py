@@ -19,16 +19,17 @@ from shoal.auditing.attacks import chain, homogeneity, leakage, linkage, places,
 from shoal.auditing.drawing import intervals, knowledge_of, points
 from shoal.auditing.figures import NO_KEY, linked
 from shoal.auditing.scene import Scene
+from shoal.footprints import footprints
 from shoal.kernels.attacks import (
     count_cells,
     find_cell_fits,
     find_common_extents,
-    find_heaviest_places,
     find_leaks,
     score_fits,
 )
 from shoal.kernels.chain import find_survivors
 from shoal.kernels.coverage import Terms
+from shoal.kernels.places import find_heaviest_places
 
 SEEDS = range(4)
 
@@ -240,7 +241,8 @@ def test_home_and_work(seed: int, place: str) -> None:
         scene = case.scene
         counted = when(scene, scene.published.records.boxes.t0)
         x, y = np.empty((2, len(case.owners)))
-        places_of = places.footprints(scene.published, np.flatnonzero(counted))
+        boxes, n_records = scene.published.records.boxes, scene.published.records.n_records
+        places_of = footprints(boxes, np.flatnonzero(counted), n_records)
         find_heaviest_places(places_of, 0, len(case.owners), x, y)
         for record, owner in enumerate(case.owners):
             expected = auditor.guessed_place(case.records[owner], hours)

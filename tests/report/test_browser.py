@@ -12,7 +12,7 @@ from report.browser import Page, open_browser
 from report.releases import make_release
 from shoal.reporting import write_report
 
-TABS = ("verdict", "precision", "privacy", "people-panel", "details")
+TABS = ("verdict", "precision", "privacy", "utility", "people-panel", "details")
 
 
 @pytest.fixture(scope="module")

@@ -36,7 +36,13 @@ def test_a_release_that_keeps_its_promise(release: Release, tmp_path: Path) -> N
     assert "Watch anyone for 30 minutes: at least 2 records fit." in words
     assert "KEPT: whoever knows everything" in words
     assert "Internal: shows raw data" in words
-    for title in ("Three questions of the law", "Attacks, before and after", "The cliff", "How it was made"):
+    for title in (
+        "Three questions of the law",
+        "Attacks, before and after",
+        "What the data are still good for",
+        "The cliff",
+        "How it was made",
+    ):
         assert title in words
     assert not re.search(r"(?:src|href)=[\"']", html)
     assert "http" not in html.replace("http://www.w3.org/2000/svg", "")

@@ -8,6 +8,7 @@ from typing import Any
 from shoal.auditing.result import Audit
 from shoal.overview.people import People
 from shoal.overview.precision import Precision
+from shoal.overview.usefulness import Usefulness
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,7 @@ class Facts:
 
     audit: Audit
     precision: Precision
+    usefulness: Usefulness
     people: People | None
     manifest: dict[str, Any] | None
     version: str

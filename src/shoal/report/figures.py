@@ -11,6 +11,7 @@ from shoal.auditing.figures import Figure
 from shoal.auditing.shares import Share
 from shoal.auditing.truthfulness import Part
 from shoal.overview.precision import DAY_HOURS, Area, Hourly
+from shoal.overview.usefulness import Crowd
 from shoal.report.drawing import Panel, round_ticks
 from shoal.samples import Floats
 
@@ -93,12 +94,7 @@ def area_map(area: Area) -> str:
     limits = shade_limits(area)
     panel = Panel((0, 1), (0, 1), height=420)
     width, height = area.width + area.side, area.height + area.side
-    unit = 1.04 * max(width / panel.inner_width, height / panel.inner_height)
-    half_x, half_y = unit * panel.inner_width / 2, unit * panel.inner_height / 2
-    panel.x_range = (width / 2 - half_x, width / 2 + half_x)
-    panel.y_range = (height / 2 - half_y, height / 2 + half_y)
-    panel.y_axis(round_ticks(*panel.y_range), "km, south to north")
-    panel.x_axis(round_ticks(*panel.x_range), "km, west to east")
+    _fit(panel, width, height)
     for square in area.squares:
         shade = int(np.searchsorted(limits, square.km, side="right"))
         panel.box((square.x, square.x + area.side), (square.y, square.y + area.side), f"shade{shade}")
@@ -156,3 +152,60 @@ def cliff(points: Sequence[tuple[str, Figure]], axis: str, description: str) -> 
         for x, y in known:
             panel.dot(x, y, dot, 3.4)
     return panel.svg(description)
+
+
+def crowd(crowds: tuple[Crowd, Crowd], side: float, which: int, description: str) -> str:
+    """People in squares, in shades that are the same for both sides."""
+    limits = [10.0**power * factor for power in range(7) for factor in (1, 3)]
+    most = max((float(each.people.max(initial=0.0)) for each in crowds), default=0.0)
+    top = next((place for place, limit in enumerate(limits) if limit >= most), len(limits))
+    panel = Panel((0, 1), (0, 1), height=400)
+    width, height = (
+        side * (1 + max(int(axis.max(initial=0)) for axis in axes))
+        for axes in ([each.i for each in crowds], [each.j for each in crowds])
+    )
+    _fit(panel, width, height)
+    for i, j, people in zip(*(column.tolist() for column in crowds[which]), strict=True):
+        place = int(np.searchsorted(limits, people, side="right"))
+        shade = max(0, min(SHADES - 1, SHADES - 1 - (top - place)))
+        panel.box((i * side, (i + 1) * side), (j * side, (j + 1) * side), f"shade{shade}")
+    return panel.svg(description)
+
+
+def _fit(panel: Panel, width: float, height: float) -> None:
+    """One scale both ways, with axes in km."""
+    unit = 1.04 * max(width / panel.inner_width, height / panel.inner_height)
+    half_x, half_y = unit * panel.inner_width / 2, unit * panel.inner_height / 2
+    panel.x_range = (width / 2 - half_x, width / 2 + half_x)
+    panel.y_range = (height / 2 - half_y, height / 2 + half_y)
+    panel.y_axis(round_ticks(*panel.y_range), "km, south to north")
+    panel.x_axis(round_ticks(*panel.x_range), "km, west to east")
+
+
+def distributions(radii: tuple[Floats, Floats]) -> str:
+    """Cumulative distributions of the radius of gyration, raw and published."""
+    top = max(float(each[int(0.97 * len(each))]) for each in radii) or 1.0
+    panel = Panel((0, top), (0, 104), height=270, legend=(("series2", "raw data"), ("series1", "published")))
+    panel.y_axis([(float(y), f"{y}") for y in range(0, 101, 25)], "% of people, at most")
+    panel.x_axis(round_ticks(0, top), "radius of gyration, km", grid=False)
+    for css, each in (("series2", radii[0]), ("series1", radii[1])):
+        panel.line(each.tolist(), np.linspace(0, 100, len(each)).tolist(), css)
+    return panel.svg("How far people move about: radius of gyration, raw and published.")
+
+
+def strongest_flows(trips: tuple[Floats, Floats]) -> str:
+    """Trips of the strongest flows, raw and as the boxes tell them."""
+    n, top = len(trips[0]), float(max(each.max(initial=1.0) for each in trips)) * 1.08
+    panel = Panel(
+        (0, n),
+        (0, top),
+        height=270,
+        left=64,
+        legend=(("strip raw-bar", "raw data"), ("strip told-bar", "published")),
+    )
+    panel.y_axis(round_ticks(0, top, 5), "trips")
+    panel.x_axis([(i + 0.5, f"{i + 1}") for i in range(n)], "the strongest flows between squares", grid=False)
+    for i in range(n):
+        panel.box((i + 0.12, i + 0.48), (0, float(trips[0][i])), "raw-bar")
+        panel.box((i + 0.52, i + 0.88), (0, float(trips[1][i])), "told-bar")
+    return panel.svg("Trips of the strongest flows, raw and published.")

@@ -13,6 +13,7 @@ from shoal.auditing.result import Audit
 from shoal.manifest import public_share
 from shoal.overview.facts import Facts
 from shoal.overview.people import as_json
+from shoal.overview.usefulness import Usefulness
 from shoal.report import figures
 from shoal.report.pages import page_environment
 from shoal.report.words import beyond_in_words, duration_in_words, headline, promise_in_words
@@ -56,6 +57,7 @@ def report_page(facts: Facts, *, public: bool, made_up: bool = False) -> str:
             precision=_precision(facts),
             suppression=_suppression(audit, public=public),
             privacy=_privacy(audit),
+            utility=_utility(facts.usefulness),
             people=None if public or facts.people is None else _people(facts),
             settings=_settings(facts),
             relaxations=(facts.manifest or {}).get("relaxations", 0),
@@ -69,7 +71,12 @@ def report_page(facts: Facts, *, public: bool, made_up: bool = False) -> str:
 
 
 def _tabs(without_people: bool) -> list[tuple[str, str]]:
-    tabs = [("verdict", "Verdict"), ("precision", "Precision"), ("privacy", "Privacy")]
+    tabs = [
+        ("verdict", "Verdict"),
+        ("precision", "Precision"),
+        ("privacy", "Privacy"),
+        ("utility", "Utility"),
+    ]
     people = [] if without_people else [("people-panel", "People")]
     return [*tabs, *people, ("details", "Details")]
 
@@ -166,6 +173,19 @@ def _cliff(audit: Audit, attack: str, variants: dict[str, str], axis: str) -> Ma
     if not named:
         return None
     return Markup(figures.cliff(named, axis, f"Attacks left with a single record, by {axis}."))
+
+
+def _utility(found: Usefulness) -> dict[str, Any]:
+    told = found.agreement
+    return {
+        "told": told,
+        "side": found.side_km,
+        "hour": found.hour,
+        "raw_people": Markup(figures.crowd(found.crowds, found.side_km, 0, "People in the raw samples.")),
+        "told_people": Markup(figures.crowd(found.crowds, found.side_km, 1, "People as the boxes tell it.")),
+        "radii": Markup(figures.distributions(found.radii)),
+        "flows": Markup(figures.strongest_flows(found.trips)) if len(found.trips[0]) else None,
+    }
 
 
 def _people(facts: Facts) -> dict[str, Any]:

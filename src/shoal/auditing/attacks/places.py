@@ -9,12 +9,13 @@ import numpy as np
 from shoal.auditing.figures import Figure, figures, guessed, linked
 from shoal.auditing.records import Target
 from shoal.auditing.scene import Scene
-from shoal.kernels.attacks import Footprints, count_cells, find_cell_fits, find_heaviest_places
+from shoal.footprints import at_night, at_work, footprints
+from shoal.kernels.attacks import count_cells, find_cell_fits
+from shoal.kernels.places import find_heaviest_places
 from shoal.samples import Bools, Floats, Int32s, Int64s
 
 TOP = (1, 2, 3)
 RADII_M = {"within_500m": 500.0, "within_1km": 1000.0, "within_2km": 2000.0}
-_DAY_S, _HOUR_S = 86_400, 3_600
 _AT_A_TIME = 1 << 22  # samples
 
 Hours = Callable[[Scene, Int64s], Bools]  # which slots lie in certain hours
@@ -118,24 +119,10 @@ def _heaviest(scene: Scene, target: Target, when: Hours, some: Int64s) -> Floats
     """For some of the records (NaN for others) the place where their boxes of some hours pile up."""
     n, boxes = target.records.n_records, target.records.boxes
     rows = _of(boxes.owner, some, n)
-    places = footprints(target, rows[when(scene, boxes.t0[rows])])
+    places = footprints(boxes, rows[when(scene, boxes.t0[rows])], n)
     x, y = np.empty((2, n))
     scene.workers.over(n, lambda begin, end: find_heaviest_places(places, begin, end, x, y))
     return np.stack([x, y], axis=1)
-
-
-def footprints(target: Target, rows: Int64s) -> Footprints:
-    """Where some of the boxes are, equal places of a record together."""
-    boxes = target.records.boxes
-    columns = (boxes.owner, boxes.x0, boxes.x1, boxes.y0, boxes.y1)
-    lines = np.stack([column[rows].astype(np.int64) for column in columns], axis=1)
-    places, line, times = np.unique(lines, axis=0, return_inverse=True, return_counts=True)
-    earliest = np.full(len(places), np.iinfo(np.int64).max)
-    np.minimum.at(earliest, line.reshape(-1), boxes.t0[rows])
-    sizes = np.bincount(places[:, 0], minlength=target.records.n_records)
-    ptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
-    x0, x1, y0, y1 = places[:, 1:].T.copy()
-    return Footprints(ptr, x0, x1, y0, y1, times, earliest)
 
 
 def _near(scene: Scene, true: Floats, guess: Floats) -> dict[str, Floats | Bools]:
@@ -144,14 +131,11 @@ def _near(scene: Scene, true: Floats, guess: Floats) -> dict[str, Floats | Bools
 
 
 def _at_night(scene: Scene, slot: Int64s) -> Bools:
-    hour = _local(scene, slot) % _DAY_S // _HOUR_S
-    return (hour >= 22) | (hour < 6)
+    return at_night(_local(scene, slot))
 
 
 def _at_work(scene: Scene, slot: Int64s) -> Bools:
-    local = _local(scene, slot)
-    hour, weekday = local % _DAY_S // _HOUR_S, (local // _DAY_S + 3) % 7  # 1970-01-01 was a Thursday
-    return (hour >= 9) & (hour < 17) & (weekday < 5)
+    return at_work(_local(scene, slot))
 
 
 def _local(scene: Scene, slot: Int64s) -> Int64s:

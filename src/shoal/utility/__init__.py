@@ -1,0 +1,28 @@
+"""What boxes are good for: how precise they are, what a recipient can estimate from them, and how well.
+
+Estimators see a published file or table, and nothing else.
+"""
+
+from shoal.utility.agreement import Agreement, agreement
+from shoal.utility.density import Density, density
+from shoal.utility.flows import Flows, flows
+from shoal.utility.granularity import Granularity, Spread, granularity, granularity_of
+from shoal.utility.gyration import gyration
+from shoal.utility.places import Places, homes, workplaces
+
+__all__ = [
+    "Agreement",
+    "Density",
+    "Flows",
+    "Granularity",
+    "Places",
+    "Spread",
+    "agreement",
+    "density",
+    "flows",
+    "granularity",
+    "granularity_of",
+    "gyration",
+    "homes",
+    "workplaces",
+]

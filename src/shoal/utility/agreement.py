@@ -1,0 +1,143 @@
+"""How much of what raw samples tell is still told by published boxes: one number for each question."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from shoal.boxes import Boxes
+from shoal.promise import parse_length
+from shoal.reading import PublishedTable, check_coordinates, parse_crs, read_events
+from shoal.samples import Floats, Int64s, Samples
+from shoal.utility.density import Density, density
+from shoal.utility.flows import Flows, flows
+from shoal.utility.gyration import gyration
+from shoal.utility.places import Places, homes, workplaces
+from shoal.utility.squares import Squares, opened, squares_at
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """What recipients estimate from boxes, beside the same estimate from raw samples. None: nothing to compare.
+
+    - ``density``: cosine of the angle between people over squares x hours; 1 if proportional, 0 if nowhere in common.
+      (A correlation would depend on how many squares count in which nobody is, on either side.)
+    - ``flows``: common part of commuters, 2 sum min / (sum + sum): 1 if equal, 0 if no pair of squares in common.
+    - ``gyration_distance``: largest difference of the two cumulative distributions of radii (Kolmogorov-Smirnov), 0 if
+      equal; ``gyration_ratio``: published median over raw median.
+    - ``homes``, ``workplaces``: share of people in common, as if moved square by square: 1 - total variation.
+    """
+
+    density: float | None
+    flows: float | None
+    gyration_distance: float
+    gyration_ratio: float | None
+    homes: float | None
+    workplaces: float | None
+
+    def to_dict(self) -> dict[str, float | None]:
+        """The numbers by name."""
+        return asdict(self)
+
+
+def agreement(
+    events: object,
+    published: object,
+    *,
+    cell: str = "5km",
+    gap: str = "6h",
+    timezone: str | None = None,
+) -> Agreement:
+    """Hold what boxes tell to what the samples tell from which they were made.
+
+    ``events`` are a path, a table, or samples on the grid of the release (``release.events.samples``). A sample is a
+    box of one cell and slot, and both sides go through the same estimators. Squares have the side ``cell``; times of
+    events without a zone and hours of the day are in ``timezone``, else in that of the events, else UTC.
+    """
+    table = opened(published)
+    samples, zone = _samples(events, table, timezone)
+    raw = _as_published(samples, table)
+    side_m = float(parse_length(cell, "cell"))
+    raw_radius, radius = gyration(raw), gyration(table)
+    return Agreement(
+        density=_cosine(density(raw, cell, zone), density(table, cell, zone)),
+        flows=_common_part(flows(raw, cell, gap), flows(table, cell, gap)),
+        gyration_distance=_largest_difference(raw_radius, radius),
+        gyration_ratio=_ratio(float(np.median(raw_radius)), float(np.median(radius))),
+        homes=_overlap(homes(raw, zone), homes(table, zone), side_m),
+        workplaces=_overlap(workplaces(raw, zone), workplaces(table, zone), side_m),
+    )
+
+
+def _samples(events: object, table: PublishedTable, timezone: str | None) -> tuple[Samples, str]:
+    """Events on the grid and in the plane of the release, and their time zone."""
+    if isinstance(events, Samples):
+        return events, timezone or "UTC"
+    plane = None if table.crs is None else parse_crs(table.crs)
+    found = read_events(events, grid=table.grid, timezone=timezone, projection=plane)
+    check_coordinates(table.crs, geographic=found.projection is not None)
+    return found.samples, found.timezone
+
+
+def _as_published(samples: Samples, table: PublishedTable) -> PublishedTable:
+    """Samples as if they had been published as they are: a box of one slot and cell for each."""
+    t, x, y = samples.t, samples.x, samples.y
+    boxes = Boxes(samples.user, t, t, x, x, y, y)
+    return PublishedTable(boxes, samples.users, table.grid, table.crs, None, None)
+
+
+def _cosine(raw: Density, published: Density) -> float | None:
+    one, other = _aligned((_keys(raw.squares), raw.people.T), (_keys(published.squares), published.people.T))
+    lengths = float(np.linalg.norm(one)) * float(np.linalg.norm(other))
+    return min(1.0, float((one * other).sum()) / lengths) if lengths else None
+
+
+def _common_part(raw: Flows, published: Flows) -> float | None:
+    one, other = _aligned((_pairs(raw), raw.trips[:, None]), (_pairs(published), published.trips[:, None]))
+    total = float(one.sum() + other.sum())
+    return 2 * float(np.minimum(one, other).sum()) / total if total else None
+
+
+def _largest_difference(raw: Floats, published: Floats) -> float:
+    radius = np.concatenate([raw, published])
+    shares = (np.searchsorted(np.sort(each), radius, side="right") / len(each) for each in (raw, published))
+    return float(np.abs(np.subtract(*shares)).max())
+
+
+def _ratio(raw: float, published: float) -> float | None:
+    if raw == 0:
+        return 1.0 if published == 0 else None
+    return published / raw
+
+
+def _overlap(raw: Places, published: Places, side_m: float) -> float | None:
+    sides = []
+    for places in (raw, published):
+        known = places.known()
+        if not known.any():
+            return None
+        keys = _keys(squares_at(places.x_m[known], places.y_m[known], side_m))
+        different, n = np.unique(keys, axis=0, return_counts=True)
+        sides.append((different, n[:, None].astype(np.float64)))
+    one, other = _aligned(*sides)
+    n_raw, n_published = one.sum(), other.sum()
+    return float(np.minimum(one * n_published, other * n_raw).sum() / (n_raw * n_published))
+
+
+def _keys(squares: Squares) -> Int64s:
+    return np.stack([squares.i, squares.j], axis=1)
+
+
+def _pairs(found: Flows) -> Int64s:
+    keys = _keys(found.squares)
+    return np.concatenate([keys[found.origin], keys[found.destination]], axis=1)
+
+
+def _aligned(raw: tuple[Int64s, Floats], published: tuple[Int64s, Floats]) -> tuple[Floats, Floats]:
+    """Rows of numbers with their keys (different ones) on common lines, zero where one side has none."""
+    keys, line = np.unique(np.concatenate([raw[0], published[0]]), axis=0, return_inverse=True)
+    one, other = np.zeros((2, len(keys), raw[1].shape[1]))
+    one[line.reshape(-1)[: len(raw[0])]] = raw[1]
+    other[line.reshape(-1)[len(raw[0]) :]] = published[1]
+    return one, other
