@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from types import TracebackType
 
 import numpy as np
@@ -47,20 +47,24 @@ class Workers:
         left = deque(range(start, stop, size))
 
         def work() -> None:
-            while True:
-                try:
-                    begin = left.popleft()
-                except IndexError:
-                    return
-                call(begin, min(begin + size, stop))
+            try:
+                while True:
+                    try:
+                        begin = left.popleft()
+                    except IndexError:
+                        return
+                    call(begin, min(begin + size, stop))
+            except BaseException:
+                left.clear()  # nobody else need begin
+                raise
 
         others = [self._threads.submit(work) for _ in range(min(self.count, len(left)) - 1)]
         try:
             work()
         finally:
-            left.clear()
-            for other in others:
-                other.result()
+            wait(others)
+        for other in others:
+            other.result()
 
     def each(self, n: int, call: Callable[[int], object], tick: Callable[[], object] = lambda: None) -> None:
         """Call ``call(i)`` for every i below n, and ``tick`` after each; calls may not share out work themselves."""

@@ -56,6 +56,19 @@ def chronicler_of(world: World, result: Release, memory: int = 96) -> Chronicler
     return chronicler
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_agreements_are_counted_up_to_a_number(seed: int) -> None:
+    world, result = random_release(seed, EPSILON)
+    pairs = [(i, j) for i in range(len(world)) for j in range(len(world)) if i != j]
+    owner, member = np.array(pairs, np.int32).T.copy()
+    chronicle, found = chronicler_of(world, result).chronicle, {}
+    for most in (1, 2, 10**6):
+        found[most] = np.empty(len(pairs), np.int32)
+        published_agreements(chronicle, -(10**9), owner, member, most, 0, len(pairs), found[most])
+    assert all((found[most] == np.minimum(found[10**6], most)).all() for most in (1, 2))
+    assert found[10**6].max() > 2
+
+
 @pytest.mark.parametrize("seed", range(30))
 def test_agreements_are_those_of_the_attacker(seed: int) -> None:
     world, result = random_release(seed, EPSILON)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.kernels.compiled import inner, kernel, lean
+from shoal.kernels.compiled import inner, kernel
 from shoal.kernels.consistency import (
     Shelves,
     Trails,
@@ -316,18 +316,18 @@ def find_cell_fits(
                 shares[attack, 2] += 1.0
 
 
-@lean
+@kernel
 def count_cells(trails: Trails, most: int, begin: int, end: int, n: Int64s) -> None:
     """n[i] = in how many different cells user i has samples, up to ``most``, for users begin .. end - 1."""
+    met = np.empty((most, 2), np.int64)
     for user in range(begin, end):
         n[user] = 0
         for row in range(trails.ptr[user], trails.ptr[user + 1]):
             if n[user] == most:
                 break
-            here, fresh = trails.sample[row], True
-            for earlier in range(trails.ptr[user], row):
-                if not fresh:
-                    break
-                there = trails.sample[earlier]
-                fresh = there["x"] != here["x"] or there["y"] != here["y"]
-            n[user] += fresh
+            x, y, fresh = trails.sample[row]["x"], trails.sample[row]["y"], True
+            for cell in range(n[user]):
+                fresh &= met[cell, 0] != x or met[cell, 1] != y
+            if fresh:
+                met[n[user], 0], met[n[user], 1] = x, y
+                n[user] += 1

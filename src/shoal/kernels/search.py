@@ -75,7 +75,8 @@ def write_outlines(arrays: WindowArrays, owner: int, own: Floats) -> None:
 def edge_cost(  # type: ignore[no-untyped-def]
     arrays: WindowArrays, owner: int, member: int, own: Floats, limit: float, scratch
 ) -> float:
-    """Exact cost of the edge owner <- member if that is below ``limit``, else ``limit`` or more.
+    """Exact cost of the edge owner <- member if that is below ``limit``, else ``limit`` or more (where costs are not
+    whole numbers, to the last digit).
 
     own: the owner's outlines. Epochs in which all must be in one box come first; in the others the record costs no less
     than it does alone, so often there is no need to look at them.

@@ -156,7 +156,7 @@ def cliff(points: Sequence[tuple[str, Figure]], axis: str, description: str) -> 
 
 def crowd(crowds: tuple[Crowd, Crowd], side: float, which: int, description: str) -> str:
     """People in squares, in shades that are the same for both sides."""
-    limits = [10.0**power * factor for power in range(7) for factor in (1, 3)]
+    limits = [10.0**power * factor for power in range(-2, 7) for factor in (1, 3)]
     most = max((float(each.people.max(initial=0.0)) for each in crowds), default=0.0)
     top = next((place for place, limit in enumerate(limits) if limit >= most), len(limits))
     panel = Panel((0, 1), (0, 1), height=400)

@@ -1,0 +1,54 @@
+"""Threads that share out rows: every row once, and what fails, fails at once and alone."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from shoal.blocks import Workers
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+@pytest.mark.parametrize("n", [0, 1, 63, 64, 65, 1000, 12_345])
+def test_every_row_is_met_once(count: int, n: int) -> None:
+    met = np.zeros(n, np.int64)
+
+    def meet(begin: int, end: int) -> None:
+        met[begin:end] += 1
+
+    with Workers(count) as workers:
+        workers.over(n, meet)
+    assert (met == 1).all()
+
+
+@pytest.mark.parametrize("in_main", [True, False])
+def test_an_error_stops_the_others_and_nobody_is_left_running(in_main: bool) -> None:
+    calls, running = [], []
+
+    def fail(begin: int, _end: int) -> None:
+        calls.append(begin)
+        running.append(begin)
+        time.sleep(0.01)
+        running.remove(begin)
+        if (threading.current_thread() is threading.main_thread()) == in_main:
+            raise ValueError("no")
+
+    with Workers(3) as workers:
+        with pytest.raises(ValueError, match="no"):
+            workers.over(64 * 24, fail)
+        assert running == []
+    assert len(calls) <= 9  # of 24: three at a time, and at most two turns more than the one that fails
+
+
+def test_an_interrupt_is_not_hidden_by_an_error_elsewhere() -> None:
+    def both(_begin: int, _end: int) -> None:
+        time.sleep(0.01)
+        if threading.current_thread() is threading.main_thread():
+            raise KeyboardInterrupt
+        raise ValueError("elsewhere")
+
+    with Workers(2) as workers, pytest.raises(KeyboardInterrupt):
+        workers.over(64 * 16, both)
