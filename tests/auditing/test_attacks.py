@@ -19,10 +19,10 @@ from shoal.auditing.attacks import chain, homogeneity, leakage, linkage, places,
 from shoal.auditing.drawing import intervals, knowledge_of, points
 from shoal.auditing.figures import NO_KEY, linked
 from shoal.auditing.scene import Scene
+from shoal.blocks import Workers
 from shoal.footprints import footprints
 from shoal.kernels.attacks import (
     count_cells,
-    find_cell_fits,
     find_common_extents,
     find_leaks,
     score_fits,
@@ -188,8 +188,14 @@ def test_common_places(seed: int) -> None:
             assert extent[attack] == (most if expected is None else expected)
 
 
+@pytest.fixture(scope="module")
+def three() -> Iterator[Workers]:
+    with Workers(3) as workers:
+        yield workers
+
+
 @pytest.mark.parametrize("seed", SEEDS)
-def test_top_locations(seed: int) -> None:
+def test_top_locations(seed: int, three: Workers) -> None:
     for case in cases(seed, 20, small=True):
         n_cells = np.empty(len(case.users), np.int64)
         count_cells(case.scene.trails, 3, 0, len(case.users), n_cells)
@@ -210,21 +216,22 @@ def test_top_locations(seed: int) -> None:
             line = visited.at[[place for place, _, _ in known]][:, None] + np.arange(n)
             assert visited.x[line].tolist() == cells[:, :, 0].tolist()
             assert visited.y[line].tolist() == cells[:, :, 1].tolist()
-            n_fits, own_fits = np.empty(len(known), np.int64), np.empty(len(known), np.bool_)
-            shares = np.empty((len(known), 3))
-            find_cell_fits(
-                case.scene.published.shelves, cells[:, :, 0].copy(), cells[:, :, 1].copy(), own,
-                0, len(known), n_fits, own_fits, shares,
-            )  # fmt: skip
-            for attack, (_, user, top) in enumerate(known):
-                fitting = auditor.cells_fit(case.records, top)
-                assert n_fits[attack] == len(fitting)
-                assert own_fits[attack] == (user in fitting)
-                everyone = [auditor.share_on_cells(boxes, top) for boxes in case.records.values()]
-                assert shares[attack, 0] == pytest.approx(
-                    float(auditor.share_on_cells(case.records[user], top))
+            for workers in (case.scene.workers, three):
+                found = places.cell_fits(
+                    case.scene.published, own, cells[:, :, 0].copy(), cells[:, :, 1].copy(), workers
                 )
-                assert shares[attack, 1] == pytest.approx(float(max(everyone)))
+                for attack, (_, user, top) in enumerate(known):
+                    fitting = auditor.cells_fit(case.records, top)
+                    assert found.n[attack] == len(fitting)
+                    assert found.own_fits[attack] == (user in fitting)
+                    everyone = [float(auditor.share_on_cells(boxes, top)) for boxes in case.records.values()]
+                    assert found.own_share[attack] == pytest.approx(
+                        float(auditor.share_on_cells(case.records[user], top))
+                    )
+                    assert found.largest[attack] == pytest.approx(max(everyone))
+                    assert found.n_largest[attack] == sum(
+                        share == pytest.approx(max(everyone), abs=1e-12) for share in everyone
+                    )
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -271,49 +271,72 @@ def find_common_extents(
         extent[attack] = best
 
 
+ALIKE = 1e-9  # shares that differ by less are the same: they were summed in another order
+
+
+class KnownCells(NamedTuple):
+    """Different cells that attackers know, by x: entries first[c] .. first[c + 1] - 1 of ``attack`` know cell c.
+
+    n: how many cells each attacker knows.
+    """
+
+    x: Int64s
+    y: Int64s
+    first: Int64s
+    attack: Int64s
+    n: int
+
+
+class CellFits(NamedTuple):
+    """For every attack: how many records have a box over each of its cells; whether the victim's own has; and the share
+    of a record spent on these cells, mean over its boxes of known cells / cells inside: that of the victim's own
+    record, the largest of all, and how many records have the largest."""
+
+    n: Int64s
+    own_fits: Bools
+    own_share: Floats
+    largest: Floats
+    n_largest: Int64s
+
+
 @kernel
-def find_cell_fits(
-    shelves: Shelves,
-    x: Int64s,
-    y: Int64s,
-    own: Int64s,
-    begin: int,
-    end: int,
-    n_fits: Int64s,
-    own_fits: Bools,
-    shares: Floats,
+def add_cell_fits(
+    shelves: Shelves, cells: KnownCells, own: Int64s, begin: int, end: int, found: CellFits
 ) -> None:
-    """For known cells x[i], y[i] (a line of them per attack): how many records have a box over each of them, whether
-    the victim's own has, and the share of a record spent on these cells, mean over its boxes of known cells / cells
-    inside: shares[i] = (that of the victim's own record, the largest of all, how many records have the largest)."""
-    n_cells = x.shape[1]
-    covered = np.empty(n_cells, np.bool_)
-    for attack in range(begin, end):
-        n_fits[attack], shares[attack, 0], shares[attack, 1], shares[attack, 2] = 0, -1.0, -1.0, 0.0
-        for record in range(len(shelves.ptr) - 1):
-            covered[:] = False
-            share = 0.0
-            for box in range(shelves.ptr[record], shelves.ptr[record + 1]):
-                row = shelves.box[box]
-                inside = 0
-                for cell in range(n_cells):
-                    if (
-                        row["x0"] <= x[attack, cell] <= row["x1"]
-                        and row["y0"] <= y[attack, cell] <= row["y1"]
-                    ):
-                        covered[cell] = True
-                        inside += 1
-                if inside:
-                    share += inside / ((row["x1"] - row["x0"] + 1.0) * (row["y1"] - row["y0"] + 1.0))
-            share /= shelves.ptr[record + 1] - shelves.ptr[record]
-            n_fits[attack] += covered.all()
+    """Count records begin .. end - 1 in; ``found`` comes as zeros. A record that meets no known cell has no share."""
+    weight, met = np.zeros(len(cells.x)), np.empty(len(cells.x), np.int64)
+    share, covered = np.zeros(len(own)), np.zeros(len(own), np.int64)
+    concerned = np.empty(len(own), np.int64)
+    for record in range(begin, end):
+        n_met, n_concerned = 0, 0
+        for box in range(shelves.ptr[record], shelves.ptr[record + 1]):
+            row = shelves.box[box]
+            area = (row["x1"] - row["x0"] + 1.0) * (row["y1"] - row["y0"] + 1.0)
+            cell = np.searchsorted(cells.x, row["x0"])
+            while cell < len(cells.x) and cells.x[cell] <= row["x1"]:
+                if row["y0"] <= cells.y[cell] <= row["y1"]:
+                    if weight[cell] == 0:
+                        met[n_met] = cell
+                        n_met += 1
+                    weight[cell] += 1.0 / area
+                cell += 1
+        for cell in met[:n_met]:
+            for attack in cells.attack[cells.first[cell] : cells.first[cell + 1]]:
+                if covered[attack] == 0:
+                    concerned[n_concerned] = attack
+                    n_concerned += 1
+                covered[attack] += 1
+                share[attack] += weight[cell]
+            weight[cell] = 0.0
+        for attack in concerned[:n_concerned]:
+            mean = share[attack] / (shelves.ptr[record + 1] - shelves.ptr[record])
+            found.n[attack] += covered[attack] == cells.n
             if record == own[attack]:
-                own_fits[attack] = covered.all()
-                shares[attack, 0] = share
-            if share > shares[attack, 1]:
-                shares[attack, 1], shares[attack, 2] = share, 0.0
-            if share == shares[attack, 1]:
-                shares[attack, 2] += 1.0
+                found.own_fits[attack], found.own_share[attack] = covered[attack] == cells.n, mean
+            if mean > found.largest[attack] * (1 + ALIKE):
+                found.largest[attack], found.n_largest[attack] = mean, 0
+            found.n_largest[attack] += mean >= found.largest[attack] * (1 - ALIKE)
+            share[attack], covered[attack] = 0.0, 0
 
 
 @kernel

@@ -9,8 +9,9 @@ import numpy as np
 from shoal.auditing.figures import Figure, figures, guessed, linked
 from shoal.auditing.records import Target
 from shoal.auditing.scene import Scene
+from shoal.blocks import Workers
 from shoal.footprints import at_night, at_work, footprints
-from shoal.kernels.attacks import count_cells, find_cell_fits
+from shoal.kernels.attacks import ALIKE, CellFits, KnownCells, add_cell_fits, count_cells
 from shoal.kernels.places import find_heaviest_places
 from shoal.samples import Bools, Floats, Int32s, Int64s
 
@@ -101,18 +102,53 @@ def cells_by_visits(scene: Scene, rows: Int64s) -> _Visited:
 
 
 def _located(scene: Scene, target: Target, victim: Int64s, x: Int64s, y: Int64s) -> dict[str, Floats | Bools]:
-    n, shares = np.empty(len(victim), np.int64), np.empty((len(victim), 3))
-    own_covers = np.zeros(len(victim), np.bool_)
-    own = target.own[victim]
-    scene.workers.over(
-        len(victim),
-        lambda begin, end: find_cell_fits(target.shelves, x, y, own, begin, end, n, own_covers, shares),
-    )
+    found = cell_fits(target, target.own[victim], x, y, scene.workers)
     if not target.has_key:
-        return linked(n, n > 0, scene.promise.k)
-    own_share, largest, n_largest = shares.T
-    pick = np.where(own_share == largest, 1 / np.maximum(n_largest, 1), 0.0)
-    return {**linked(n, own_covers, scene.promise.k), "pick": pick}
+        return linked(found.n, found.n > 0, scene.promise.k)
+    pick = np.where(found.own_share >= found.largest * (1 - ALIKE), 1 / np.maximum(found.n_largest, 1), 0.0)
+    return {**linked(found.n, found.own_fits, scene.promise.k), "pick": pick}
+
+
+def cell_fits(target: Target, own: Int64s, x: Int64s, y: Int64s, workers: Workers) -> CellFits:
+    """Which records are over the cells x[i], y[i] (a line of them per attack), and how much of them is."""
+    n_attacks, n_records = len(own), target.records.n_records
+    places, known = np.unique(np.stack([x.ravel(), y.ravel()], axis=1), axis=0, return_inverse=True)
+    order = np.argsort(known.ravel(), kind="stable")
+    first = np.concatenate(
+        [np.zeros(1, np.int64), np.cumsum(np.bincount(known.ravel(), minlength=len(places)))]
+    )
+    cells = KnownCells(
+        places[:, 0].copy(), places[:, 1].copy(), first, order // max(x.shape[1], 1), x.shape[1]
+    )
+    parts: list[CellFits] = []
+
+    def look(begin: int, end: int) -> None:
+        part = _no_cell_fits(n_attacks)
+        add_cell_fits(target.shelves, cells, own, begin, end, part)
+        parts.append(part)
+
+    workers.over(n_records, look)
+    together = _no_cell_fits(n_attacks)
+    for part in parts:
+        larger, smaller = (
+            part.largest > together.largest * (1 + ALIKE),
+            part.largest < together.largest * (1 - ALIKE),
+        )
+        together.n_largest[larger] = 0
+        together.n_largest[:] += np.where(smaller, 0, part.n_largest)
+        together.largest[larger] = part.largest[larger]
+        together.n[:] += part.n
+        together.own_fits[:] |= part.own_fits
+        together.own_share[:] += part.own_share
+    nowhere = together.largest == 0
+    together.n_largest[nowhere] = n_records
+    return together
+
+
+def _no_cell_fits(n: int) -> CellFits:
+    return CellFits(
+        np.zeros(n, np.int64), np.zeros(n, np.bool_), np.zeros(n), np.zeros(n), np.zeros(n, np.int64)
+    )
 
 
 def _heaviest(scene: Scene, target: Target, when: Hours, some: Int64s) -> Floats:
