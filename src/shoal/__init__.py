@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from shoal.credibility.verdict import Credibility
     from shoal.errors import InputError, ParameterError, ShoalError, UnfinishedError
     from shoal.evaluate.comparing import Comparison, compare
+    from shoal.evaluate.planning import Plan, plan
     from shoal.evaluate.sweep import Sweep, sweep
     from shoal.release import Published
 
@@ -22,6 +23,7 @@ _HOMES = {
     "Credibility": "shoal.credibility.verdict",
     "InputError": "shoal.errors",
     "ParameterError": "shoal.errors",
+    "Plan": "shoal.evaluate.planning",
     "Published": "shoal.release",
     "ShoalError": "shoal.errors",
     "Sweep": "shoal.evaluate.sweep",
@@ -32,6 +34,7 @@ _HOMES = {
     "compare": "shoal.evaluate.comparing",
     "make_city": "shoal.cities",
     "make_region": "shoal.cities",
+    "plan": "shoal.evaluate.planning",
     "sweep": "shoal.evaluate.sweep",
 }
 
@@ -41,6 +44,7 @@ __all__ = [
     "Credibility",
     "InputError",
     "ParameterError",
+    "Plan",
     "Published",
     "ShoalError",
     "Sweep",
@@ -51,6 +55,7 @@ __all__ = [
     "compare",
     "make_city",
     "make_region",
+    "plan",
     "sweep",
 ]
 
