@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from shoal.credibility.verdict import Credibility
     from shoal.errors import InputError, ParameterError, ShoalError, UnfinishedError
     from shoal.evaluate.comparing import Comparison, compare
+    from shoal.evaluate.planning import Plan, plan
     from shoal.evaluate.sweep import Sweep, sweep
     from shoal.release import Published
     from shoal.reporting import write_report
@@ -24,6 +25,7 @@ _HOMES = {
     "Credibility": "shoal.credibility.verdict",
     "InputError": "shoal.errors",
     "ParameterError": "shoal.errors",
+    "Plan": "shoal.evaluate.planning",
     "Published": "shoal.release",
     "ShoalError": "shoal.errors",
     "Sweep": "shoal.evaluate.sweep",
@@ -34,6 +36,7 @@ _HOMES = {
     "compare": "shoal.evaluate.comparing",
     "make_city": "shoal.cities",
     "make_region": "shoal.cities",
+    "plan": "shoal.evaluate.planning",
     "sweep": "shoal.evaluate.sweep",
     "write_report": "shoal.reporting",
 }
@@ -45,6 +48,7 @@ __all__ = [
     "Credibility",
     "InputError",
     "ParameterError",
+    "Plan",
     "Published",
     "ShoalError",
     "Sweep",
@@ -55,6 +59,7 @@ __all__ = [
     "compare",
     "make_city",
     "make_region",
+    "plan",
     "sweep",
     "utility",
     "write_report",

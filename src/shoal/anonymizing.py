@@ -119,22 +119,32 @@ def _plan(
     progress: Progress,
 ) -> tuple[Presence, dict[int, Picks] | None]:
     """Who is published when; with the paper's selector that depends on who hides whom, so that is settled as well."""
-    n_turns = sum(1 for _ in timeline.turns())
     if settings.selector is not Selector.SPECTRAL:
-        progress.stage("finding who can hide whom", n_turns)
-        presence = decide_presence(
-            timeline,
-            n_users,
-            promise,
-            lambda newest, members: _hiding_cost(newest, members, promise.k, n_users, settings, workers),
-            progress.advance,
-        )
-        return presence, None
+        return find_presence(timeline, n_users, promise, settings, workers, progress), None
     rules = Rules(promise.k, settings.space_weight, settings.reuse, settings.seed, settings.repair)
     progress.stage("clustering", len(timeline.epochs))
     clusters = cluster_epochs(timeline, n_users, rules, workers, progress.advance)
-    progress.stage("laying cycles", n_turns)
+    progress.stage("laying cycles", sum(1 for _ in timeline.turns()))
     return hide(timeline, n_users, rules, clusters, workers, progress.advance)
+
+
+def find_presence(
+    timeline: Timeline,
+    n_users: int,
+    promise: Promise,
+    settings: Settings,
+    workers: Workers,
+    progress: Progress,
+) -> Presence:
+    """Who is published when, with any selector but the paper's."""
+    progress.stage("finding who can hide whom", sum(1 for _ in timeline.turns()))
+    return decide_presence(
+        timeline,
+        n_users,
+        promise,
+        lambda newest, members: _hiding_cost(newest, members, promise.k, n_users, settings, workers),
+        progress.advance,
+    )
 
 
 def prepare(settings: Settings) -> None:

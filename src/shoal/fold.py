@@ -121,6 +121,10 @@ class Fold:
             settled = self._apply(done.picks, ends_stretch)
             self._remember(settled, done.boxes)
 
+    def suppose(self, window: int, owners: Int32s, members: Int32s) -> None:
+        """Take for granted who served whom in a window, named by its first epoch, that is not folded."""
+        self._history.append(window - self._first_epoch, owners, members)
+
     def _window_complete(self, ends_stretch: bool) -> bool:
         """Whether the live epochs make up a window; a stretch shorter than one is a window of its own."""
         return ends_stretch or len(self._live) == self._reach + 1

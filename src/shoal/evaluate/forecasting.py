@@ -1,0 +1,180 @@
+"""What a release would be like, from a few stretches of it."""
+
+from __future__ import annotations
+
+import time
+from typing import NamedTuple
+
+import numpy as np
+
+from shoal.anonymizing import anonymize_samples
+from shoal.archive import Archive
+from shoal.blocks import Workers
+from shoal.boxes import Boxes, concatenate
+from shoal.epochs import Timeline
+from shoal.errors import NothingLeftError
+from shoal.evaluate.guessing import Past
+from shoal.evaluate.points import Point
+from shoal.evaluate.stretches import Census, Stretch
+from shoal.extents import Counts, Extents, extents_of
+from shoal.fold import Fold, Settings, Step
+from shoal.hiding.suppression import Presence
+from shoal.promise import Grid
+from shoal.utility import granularity_of
+
+_GROWN = 1.1  # boxes of full runs against those of stretches: measured, docs/plan.md
+_PARTS = 1_000  # into which a box is cut, so that it can count by a weight
+_ELSEWHERE_S = 1.1e-5  # processor seconds to read, sort, write and check a sample: docs/plan.md
+_FIXED_BYTES = 500e6  # the process, its libraries and one bucket
+_CHRONICLE_EPOCHS = (
+    120  # whose boxes are remembered at most, and for which k: shoal.fold, shoal.hiding.company
+)
+_REMEMBERING_K = 2
+
+
+class Trial(NamedTuple):
+    """What was measured on everything, or on stretches and weighted: boxes, members, seconds to hide all samples."""
+
+    extents: Extents
+    n_boxes: float
+    picks: float
+    relaxations: float
+    seconds: float
+    processor_seconds: float
+
+
+class Forecast(NamedTuple):
+    """What a full run at one point would give. NaN where nothing would be left.
+
+    ``seconds`` are of this machine with as many workers; ``sampled`` says whether it was told from stretches.
+    """
+
+    k: int
+    tau_min: float
+    epsilon_min: float
+    space_km_median: float
+    time_min_median: float
+    suppressed_share: float
+    reused_share: float
+    n_boxes: int
+    seconds: float
+    processor_seconds: float
+    memory_bytes: int
+    sampled: bool
+
+
+def try_stretches(
+    archive: Archive,
+    point: Point,
+    presence: Presence | None,
+    stretches: list[Stretch],
+    past: Past,
+    census: Census,
+    settings: Settings,
+    workers: Workers,
+) -> Trial:
+    """Fold the stretches, by time, on top of what may have been before; no presence: everybody is there."""
+    timeline = Timeline(archive, point.promise)
+    fold = Fold(archive.n_users, timeline, point.promise, settings, workers)
+    extents = extents_of(concatenate([]))
+    picks = relaxations = seconds = processor = 0.0
+    done = census.first_epoch
+    for stretch in stretches:
+        epochs = stretch.epochs(timeline.reach)
+        for window in range(done, epochs.start):
+            owners, members = past[window]
+            fold.suppose(window, owners, members[:, : point.k - 1])
+        done = epochs.stop - timeline.reach
+        began, spent = time.perf_counter(), time.process_time()
+        steps = [_advance(fold, timeline, presence, epoch, epochs[-1]) for epoch in epochs]
+        took, used = time.perf_counter() - began, time.process_time() - spent
+        # Fewer windows than epochs are decided; each stands for one epoch.
+        decided = [step.picks for step in steps if step.picks is not None]
+        weight = stretch.samples / max(1.0, census.of(epochs) * len(decided) / len(epochs))
+        seconds, processor = seconds + took * weight, processor + used * weight
+        picks += weight * sum(each.members.size for each in decided)
+        relaxations += weight * sum(int(each.relaxed.sum()) for each in decided)
+        boxes = concatenate([step.boxes for step in steps])
+        counted = (boxes.t0 >= stretch.first * point.epsilon) & (boxes.t0 < stretch.end * point.epsilon)
+        boxes = Boxes._make(column[counted] for column in boxes)
+        extents = extents.plus(
+            _weighted(extents_of(boxes), stretch.samples / max(1, census.of(stretch.counted)))
+        )
+    return Trial(extents, extents.n_boxes / _PARTS, picks, relaxations, seconds, processor)
+
+
+def _advance(fold: Fold, timeline: Timeline, presence: Presence | None, epoch: int, last: int) -> Step:
+    part = timeline.slice(epoch)
+    return fold.advance(part if presence is None else presence.of(part), ends_stretch=epoch == last)
+
+
+def _weighted(extents: Extents, weight: float) -> Extents:
+    """As if every box were there ``weight`` times, in thousandths."""
+    times = round(_PARTS * weight)
+    cells, slots = (
+        Counts(counts.value, counts.frequency * times) for counts in (extents.cells, extents.slots)
+    )
+    return Extents(cells, slots, extents.cost * times)
+
+
+def nothing() -> Trial:
+    """The trial of a release that everything would have to be suppressed for."""
+    return Trial(extents_of(concatenate([])), 0.0, 0.0, 0.0, 0.0, 0.0)
+
+
+def try_everything(
+    archive: Archive, point: Point, settings: Settings, workers: Workers
+) -> tuple[Trial, float]:
+    """Make the release itself, and say which share of it is suppressed."""
+    spent = time.process_time()
+    try:
+        outcome = anonymize_samples(archive, point.promise, settings, workers)
+    except NothingLeftError:
+        return nothing(), 1.0
+    used = time.process_time() - spent
+    trial = Trial(outcome.extents, outcome.n_boxes, outcome.picks, outcome.relaxations, outcome.seconds, used)
+    return trial, outcome.n_suppressed / outcome.n_samples
+
+
+def forecast(
+    trial: Trial, suppressed_share: float, point: Point, archive: Archive, census: Census, grid: Grid,
+    n_workers: int, *, sampled: bool,
+) -> Forecast:  # fmt: skip
+    """A trial as what a run from end to end would give."""
+    minutes, unknown = grid.step_s / 60, float("nan")
+    found = granularity_of(trial.extents, grid) if trial.extents.n_boxes else None
+    elsewhere = len(archive) * _ELSEWHERE_S
+    return Forecast(
+        k=point.k,
+        tau_min=point.tau * minutes,
+        epsilon_min=point.epsilon * minutes,
+        space_km_median=unknown if found is None else found.space_km.median * (_GROWN if sampled else 1),
+        time_min_median=unknown if found is None else found.time_minutes.median,
+        suppressed_share=suppressed_share,
+        reused_share=trial.relaxations / trial.picks if trial.picks else 0.0,
+        n_boxes=round(trial.n_boxes),
+        seconds=trial.seconds + elsewhere / min(n_workers, 2),
+        processor_seconds=trial.processor_seconds + elsewhere,
+        memory_bytes=round(_memory(point, archive, census, trial.picks)),
+        sampled=sampled,
+    )
+
+
+def _memory(point: Point, archive: Archive, census: Census, picks: float) -> float:
+    """The table of docs/scaling.md, in bytes."""
+    live = point.promise.reach + 1
+    remembered = _CHRONICLE_EPOCHS if point.k == _REMEMBERING_K else 0
+    return (
+        _FIXED_BYTES
+        + 200 * archive.n_users
+        + 100 * _most(census, live) * (1 + live * (point.k - 1))
+        + 80 * _most(census, remembered)
+        + 14 * picks
+    )
+
+
+def _most(census: Census, n_epochs: int) -> int:
+    """The most samples in so many epochs in a row."""
+    behind = np.concatenate([np.zeros(1, np.int64), np.cumsum(census.samples)])
+    n = min(n_epochs, len(census.samples))
+    return int((behind[n:] - behind[: len(behind) - n]).max())

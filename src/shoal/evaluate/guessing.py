@@ -1,0 +1,99 @@
+"""Who might have hidden whom before a stretch: neighbours who come and go alike, drawn without looking at the cost.
+
+A member serves an owner once, so after days the best are used up, and boxes grow (docs/plan.md). A stretch in the
+middle of the data needs such a past, but only roughly.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.epochs import EpochSlice
+from shoal.samples import Int32s, Int64s
+
+_MOST_BITS = 63
+_CELLS = 16  # bits of each coordinate that order users by place
+
+
+Past = dict[int, tuple[Int32s, Int32s]]  # owners and their members, by the first epoch of the window
+
+
+class Sighting(NamedTuple):
+    """Who is there in an epoch, and whereabouts, as a number that is alike for users who are near."""
+
+    users: Int32s
+    place: npt.NDArray[np.uint32]
+
+
+def sighting_of(part: EpochSlice) -> Sighting:
+    """An epoch as far as guessing needs it."""
+    slots = part.raw.slot.view(np.int32).reshape(-1, 6)[part.raw.ptr[:-1]]
+    x, y = (_spread(slots[:, column]) for column in (1, 3))
+    return Sighting(part.users, x | (y << np.uint32(1)))
+
+
+def _spread(cells: Int32s) -> npt.NDArray[np.uint32]:
+    """The last bits of each number, with a free one between any two: for a curve that keeps neighbours together."""
+    bits = (cells & ((1 << _CELLS) - 1)).astype(np.uint32)
+    for shift, mask in ((8, 0x00FF00FF), (4, 0x0F0F0F0F), (2, 0x33333333), (1, 0x55555555)):
+        bits = (bits | (bits << np.uint32(shift))) & np.uint32(mask)
+    return bits
+
+
+class Guesser:
+    """Sees one epoch after the other, and guesses the hiding sets of the window that ends with the last."""
+
+    def __init__(self, n_users: int, reach: int, k: int, seed: int) -> None:
+        self._mask = np.uint64((1 << min(reach + 1, _MOST_BITS)) - 1)
+        self._pattern = np.zeros(n_users, np.uint64)
+        self._place = np.zeros(n_users, np.uint32)
+        self._n_users, self._k = n_users, k
+        self._served = 0
+        self._draw = np.random.default_rng(seed)
+
+    def see(self, sighting: Sighting) -> None:
+        """The next epoch."""
+        self._pattern <<= np.uint64(1)
+        self._pattern &= self._mask
+        self._pattern[sighting.users] |= np.uint64(1)
+        self._place[sighting.users] = sighting.place
+
+    def guess(self) -> tuple[Int32s, Int32s]:
+        """Owners, and k - 1 members of each who stand near in their group; further off as partners are used up."""
+        users = np.flatnonzero(self._pattern).astype(np.int32)
+        if not len(users):
+            return users, np.empty((0, self._k - 1), np.int32)
+        pattern, place = self._pattern[users], self._place[users]
+        order = np.lexsort((self._draw.random(len(users), np.float32), place, pattern))
+        users, pattern = users[order], pattern[order]
+        first = np.flatnonzero(np.append(True, pattern[1:] != pattern[:-1]))
+        size = np.diff(np.append(first, len(users)))
+        shift = self._shifts(size)
+        begin, shift, size = (np.repeat(column, size) for column in (first, shift, size))
+        within = np.arange(len(users)) - begin
+        enough = size >= self._k
+        members = [users[begin + (within + shift + column) % size] for column in range(self._k - 1)]
+        self._served += len(members) * int(enough.sum())
+        return users[enough], np.stack(members, axis=1)[enough]
+
+    def _shifts(self, size: Int64s) -> Int64s:
+        """How far off in its group the first member of each stands, a number per group.
+
+        So many of the crowd have served an owner already, the nearest first; as many of a group as its share of it.
+        """
+        used = self._served / self._n_users * size / self._n_users
+        furthest = np.maximum(np.minimum(1 + used, size - self._k + 1), 1)
+        shift = (1 + self._draw.random(len(size)) * furthest).astype(np.int64)
+        return np.where(self._draw.random(len(size)) < 0.5, shift, size - shift - self._k + 2)
+
+
+def guess_past(sightings: dict[int, Sighting], n_users: int, reach: int, k: int, seed: int) -> Past:
+    """Hiding sets for every window of the epochs seen, by its first epoch."""
+    guesser, past = Guesser(n_users, reach, k, seed), {}
+    for epoch, sighting in sightings.items():
+        guesser.see(sighting)
+        past[epoch - reach] = guesser.guess()
+    return past

@@ -1,0 +1,253 @@
+"""``shoal.plan``: what releases under several promises would cost, told from a few stretches before a long run."""
+
+from __future__ import annotations
+
+import math
+import os
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from shoal.anonymizing import check_population, find_presence, prepare
+from shoal.archive import Archive
+from shoal.blocks import Workers
+from shoal.epochs import Timeline
+from shoal.errors import ParameterError
+from shoal.evaluate.forecasting import Forecast, Trial, forecast, nothing, try_everything, try_stretches
+from shoal.evaluate.guessing import Past, Sighting, guess_past, sighting_of
+from shoal.evaluate.points import Point
+from shoal.evaluate.stretches import Census, Stretch, choose_stretches, take_census, work
+from shoal.fold import Selector, Settings
+from shoal.hiding.suppression import Presence
+from shoal.parameters import check_settings, check_workers
+from shoal.progress import Progress, Silent
+from shoal.promise import Grid
+from shoal.reading import read_events
+from shoal.reading.filters import Filters
+
+KS = (2, 3, 5)
+TAUS = ("30min", "1h", "2h")
+EPSILONS = ("30min",)
+MOST_POINTS = 27
+_PER_S = 14_000  # samples hidden in one other in a processor second: docs/scaling.md
+_SHORT_S = 40  # processor seconds within which everything is tried, not a few stretches
+_HIDING_S = 120  # those that all stretches of all points may take together, about
+_MOST_STRETCHES = 8
+_DAY_S = 86_400
+
+
+class Budget(NamedTuple):
+    """How many processor seconds to spend: on trying everything, else on stretches."""
+
+    everything_s: float = _SHORT_S
+    stretches_s: float = _HIDING_S
+
+
+class Plan(NamedTuple):
+    """What was foretold, a forecast per point; by epsilon, tau and k."""
+
+    forecasts: list[Forecast]
+    n_samples: int
+    n_users: int
+    warnings: list[str]
+
+    def to_arrow(self) -> pa.Table:
+        """A row per point."""
+        return pa.Table.from_pylist([row._asdict() for row in self.forecasts])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, ready for JSON: what is unknown is None."""
+        rows = [
+            {name: None if value != value else value for name, value in row._asdict().items()}
+            for row in self.forecasts
+        ]
+        return {"n_samples": self.n_samples, "n_users": self.n_users, "forecasts": rows}
+
+
+def plan(
+    events: Any,
+    *,
+    ks: Sequence[int] = KS,
+    taus: Sequence[str] = TAUS,
+    epsilons: Sequence[str] = EPSILONS,
+    cell: str = "100m",
+    step: str = "1min",
+    space_weight: float = 1.0,
+    reuse: str = "once",
+    columns: Mapping[str, str] | None = None,
+    sites: Any = None,
+    format: str | None = None,
+    timezone: str | None = None,
+    start: str | None = None,
+    end: str | None = None,
+    exclude_users: str | Path | Iterable[str] | None = None,
+    bbox: str | Sequence[float] | None = None,
+    min_days_active: int | None = None,
+    resample: str | None = None,
+    seed: int = 0,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> Plan:
+    """Foretell precision, suppression, time and memory of a release for every k, tau and epsilon.
+
+    All users of a few stretches of time are hidden, and what that gives stands for the hours that are alike; where
+    everything can be hidden in no time, it is. Who would be suppressed is found for all of the time. Nothing is
+    published. docs/plan.md says how far to trust it.
+    """
+    progress = progress or Silent()
+    grid = Grid.parse(cell, step)
+    points = points_of(ks, taus, epsilons, grid)
+    settings = check_settings(space_weight, Selector.MATCHING, reuse, seed)
+    n_workers = check_workers(workers)
+    filters = Filters.parse(bbox, min_days_active, resample)
+    with tempfile.TemporaryDirectory(prefix="shoal-plan-") as aside, Workers(n_workers) as threads:
+        progress.stage("reading")
+        found = read_events(
+            events,
+            grid=grid,
+            columns=columns,
+            sites=sites,
+            format=format,
+            timezone=timezone,
+            start=start,
+            end=end,
+            exclude_users=exclude_users,
+            filters=filters,
+            threads=n_workers,
+            spill=Path(aside) if isinstance(events, str | os.PathLike) else None,
+        )
+        check_population(found.archive.n_users, max(point.k for point in points))
+        progress.stage("loading the engine (compiles it once)")
+        prepare(settings)
+        forecasts = foretell(found.archive, points, settings, threads, grid, Budget(), progress)
+        warnings = [*found.intake.losses, *found.intake.warnings]
+        return Plan(forecasts, len(found.archive), found.archive.n_users, warnings)
+
+
+def points_of(ks: Sequence[int], taus: Sequence[str], epsilons: Sequence[str], grid: Grid) -> list[Point]:
+    """Every k with every tau and epsilon, each once; by epsilon, tau and k."""
+    for name, values in (("ks", ks), ("taus", taus), ("epsilons", epsilons)):
+        if not values:
+            raise ParameterError(f"{name} must name at least one value, got none.")
+    lengths = (sorted({grid.slots(text, name) for text in texts})
+               for name, texts in (("epsilon", epsilons), ("tau", taus)))  # fmt: skip
+    epsilon_slots, tau_slots = lengths
+    points = [
+        Point(Selector.MATCHING, k, tau, epsilon)
+        for epsilon in epsilon_slots
+        for tau in tau_slots
+        for k in sorted(set(ks))
+    ]
+    if len(points) > MOST_POINTS:
+        raise ParameterError(
+            f"ks, taus and epsilons must make at most {MOST_POINTS} points, got {len(points):,}: give fewer."
+        )
+    for point in points:
+        _ = point.promise  # an invalid one cannot exist
+    return points
+
+
+def foretell(
+    archive: Archive,
+    points: Sequence[Point],
+    settings: Settings,
+    workers: Workers,
+    grid: Grid,
+    budget: Budget,
+    progress: Progress,
+) -> list[Forecast]:
+    """A forecast for every point; all points of an epsilon are tried on the same stretches."""
+    everything = sum(len(archive) * (point.k - 1) for point in points) / _PER_S <= budget.everything_s
+    forecasts = {}
+    for epsilon in sorted({point.epsilon for point in points}):
+        alike = [point for point in points if point.epsilon == epsilon]
+        census = take_census(archive, epsilon)
+        share_s = 0.0 if everything else budget.stretches_s * len(alike) / len(points)
+        stretches = _stretches(census, alike, share_s, _DAY_S / (epsilon * grid.step_s), settings.seed)
+        trials = _Trials(archive, stretches, census, settings, workers, progress)
+        for point, (trial, suppressed) in trials.of(alike).items():
+            forecasts[point] = forecast(
+                trial, suppressed, point, archive, census, grid, workers.count, sampled=bool(stretches)
+            )
+    return [forecasts[point] for point in points]
+
+
+def _stretches(
+    census: Census, points: Sequence[Point], budget_s: float, epochs_a_day: float, seed: int
+) -> list[Stretch]:
+    """As many stretches as there is time for, at least one; none where trying everything is wanted or hardly more."""
+    if not budget_s:
+        return []
+    one_s = sum(work(census, 1, point.promise.reach, point.k) for point in points) / _PER_S
+    n = min(max(1, math.floor(budget_s / max(one_s, 1e-9))), _MOST_STRETCHES)
+    reach = max(point.promise.reach for point in points)
+    tried = (choose_stretches(census, fewer, reach, epochs_a_day, seed) for fewer in range(n, 0, -1))
+    return next((stretches for stretches in tried if stretches), [])
+
+
+class _Trials(NamedTuple):
+    """What all points of an epsilon are tried on."""
+
+    archive: Archive
+    stretches: list[Stretch]
+    census: Census
+    settings: Settings
+    workers: Workers
+    progress: Progress
+
+    def of(self, points: Sequence[Point]) -> dict[Point, tuple[Trial, float]]:
+        """Try every point: what it gives, and the share that is suppressed. The strictest come first."""
+        tried: dict[Point, tuple[Trial, float]] = {}
+        sightings = self._sightings(points)
+        most = max(point.k for point in points)
+        for tau in sorted({point.tau for point in points}, reverse=True):
+            same = sorted((point for point in points if point.tau == tau), reverse=True)
+            past: Past = {}
+            if sightings:
+                reach = same[0].promise.reach
+                past = guess_past(sightings, self.archive.n_users, reach, most, self.settings.seed)
+            for point in same:
+                free = [other for other, (_, suppressed) in tried.items() if not suppressed]
+                tried[point] = self._try(point, past, free)
+        return tried
+
+    def _sightings(self, points: Sequence[Point]) -> dict[int, Sighting]:
+        """Who is where, up to the last stretch."""
+        if not self.stretches:
+            return {}
+        timeline = Timeline(self.archive, points[0].promise)
+        epochs = range(self.census.first_epoch, self.stretches[-1].end)
+        return {epoch: sighting_of(timeline.slice(epoch)) for epoch in epochs}
+
+    def _try(self, point: Point, past: Past, free: Sequence[Point]) -> tuple[Trial, float]:
+        archive, stretches, census, settings, workers, progress = self
+        if not stretches:
+            progress.stage(f"trying k {point.k}")
+            return try_everything(archive, point, settings, workers)
+        presence = _presence(archive, point, free, settings, workers, progress)
+        if presence is not None and presence.nothing_left:
+            return nothing(), 1.0
+        progress.stage(f"trying k {point.k}")
+        trial = try_stretches(archive, point, presence, stretches, past, census, settings, workers)
+        return trial, 0.0 if presence is None else presence.n_suppressed / len(archive)
+
+
+def _presence(
+    archive: Archive,
+    point: Point,
+    free: Sequence[Point],
+    settings: Settings,
+    workers: Workers,
+    progress: Progress,
+) -> Presence | None:
+    """Who would be published when; None where it is everybody always.
+
+    Where a longer tau and a larger k suppress nothing, every pattern is shared by enough, and so is every part of it.
+    """
+    if any(other.k >= point.k and other.tau >= point.tau for other in free):
+        return None
+    timeline = Timeline(archive, point.promise)
+    return find_presence(timeline, archive.n_users, point.promise, settings, workers, progress)

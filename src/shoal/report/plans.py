@@ -1,0 +1,55 @@
+"""A plan as a figure."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from shoal.atomic import AtomicFiles
+from shoal.errors import InputError
+from shoal.evaluate.forecasting import Forecast
+from shoal.evaluate.planning import Plan
+from shoal.report import plots
+from shoal.report.plots import Plot
+from shoal.wording import duration
+
+
+def check_figure(path: Path) -> None:
+    """Refuse a figure of a kind that is not drawn."""
+    if path.suffix.lower() not in plots.SUFFIXES:
+        raise InputError(
+            f"The figure must end in one of {', '.join(plots.SUFFIXES)}, found {path.suffix or 'none'!r}: rename it."
+        )
+
+
+def write_plan(plan: Plan, path: Path) -> None:
+    """The figure as SVG or PNG; whole or not at all."""
+    with plots.house_style(), AtomicFiles() as files:
+        plot = draw_plan(plan)
+        plots.lay_out(plot.figure)
+        with files.open(path) as file:
+            plots.save(plot, path.suffix.lower(), file)
+
+
+def draw_plan(plan: Plan) -> Plot:
+    """Median space over tau, a line for each k and epsilon."""
+    figure, axes = plots.new_plot(plots.COLUMN_IN)
+    keys = []
+    for number, (name, rows) in enumerate(_series(plan.forecasts).items()):
+        style = plots.style_of(number)
+        plots.line(axes, [row.tau_min for row in rows], [row.space_km_median for row in rows], style)
+        keys.append(plots.key(style, name))
+    plots.from_zero(axes, "median space (x span + y span), km")
+    taus = sorted({row.tau_min for row in plan.forecasts})
+    plots.log_axis(axes, taus, [duration(round(60 * tau)) for tau in taus], "tau")
+    plots.legend_above(figure, *(keys[begin : begin + 3] for begin in range(0, len(keys), 3)))
+    return Plot(figure, "Median precision in space that is foretold, over tau, for every k and epsilon.")
+
+
+def _series(forecasts: list[Forecast]) -> dict[str, list[Forecast]]:
+    """The forecasts by k, and by epsilon where there are several."""
+    several = len({row.epsilon_min for row in forecasts}) > 1
+    series: dict[str, list[Forecast]] = {}
+    for row in sorted(forecasts, key=lambda row: (row.epsilon_min, row.k, row.tau_min)):
+        epsilon = f", epsilon {duration(round(60 * row.epsilon_min))}" if several else ""
+        series.setdefault(f"k {row.k}{epsilon}", []).append(row)
+    return series
