@@ -11,7 +11,7 @@ from shoal.evaluate.planning import Plan
 from shoal.wording import counted, duration, percent, short
 
 _HEAD = ("k", "tau", "epsilon", "space km", "time min", "suppressed", "reused", "takes", "memory")
-_WIDTHS = (3, 8, 8, 10, 10, 12, 9, 10, 9)
+_WIDTHS = (3, 7, 8, 9, 9, 12, 13, 9, 9)
 _COLUMNS = 80
 _MUCH_SUPPRESSED = 0.05
 _MUCH_REUSED = 0.01
