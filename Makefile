@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check browser bench attacks pictures presets credibility reproduction wheelhouse clean
+.PHONY: help demo test check browser bench attacks pictures site presets credibility reproduction wheelhouse clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,6 +42,10 @@ attacks: $(READY) ## attack raw data, pseudonyms, a static grid and shoal's outp
 pictures: $(READY) ## the README's pictures of the report, in a real browser: docs/images
 	$(BIN)/python benchmarks/pictures.py
 
+site: $(READY) ## the docs as a small site in site/, built offline
+	@rm -rf site
+	@$(BIN)/python tools/site.py site
+
 presets: $(READY) ## make every synthetic preset in full and hold it to the paper's table
 	$(BIN)/python benchmarks/presets.py
 
@@ -61,7 +65,7 @@ wheelhouse: $(READY) ## collect wheels for a machine without a network
 	@echo "  pip install --no-index --find-links wheelhouse shoal"
 
 clean: ## remove the environment and everything that was built
-	rm -rf $(VENV) wheelhouse build dist demo .pytest_cache .mypy_cache .ruff_cache .hypothesis \
+	rm -rf $(VENV) site wheelhouse build dist demo .pytest_cache .mypy_cache .ruff_cache .hypothesis \
 	  .import_linter_cache .benchmarks
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
