@@ -74,7 +74,7 @@ def slow(
     former = [
         (int(arrays.place[other]), share)
         for other, window, share in reversed(past[int(arrays.user[owner])])
-        if span[0] <= window < span[1] and share
+        if span[0] <= window < span[1]
     ]
     found = [
         share

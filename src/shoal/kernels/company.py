@@ -170,8 +170,8 @@ def live_agreements(
     """How alone the former members are, in all, with whom the record of owner[q] would agree, by accident, in an
     epoch of this window if member[q] joined it: leaking[q], summed over epochs.
 
-    Looks at members of windows ``oldest`` .. ``settled`` - 1 who were alone and are in the owner's group, the latest
-    first, and at no more than ``most`` such agreements. own: the slots of arrays.raw, as in a Chronicle.
+    Looks at members of windows ``oldest`` .. ``settled`` - 1 who are in the owner's group, the latest first, and at no
+    more than ``most`` such agreements. own: the slots of arrays.raw, as in a Chronicle.
     """
     scratch = make_scratch(arrays)
     box = np.empty((len(scratch[1]), 6), np.int32)
@@ -240,7 +240,7 @@ def list_former(
     for entry in range(past.first[user] + past.length[user] - 1, past.first[user] - 1, -1):
         if past.when[entry] < oldest:
             break
-        if past.alone[entry] == 0 or past.when[entry] >= settled:
+        if past.when[entry] >= settled:
             continue
         other = arrays.place[past.member[entry]]
         if arrays.first[owner] <= other < arrays.last[owner]:
