@@ -8,18 +8,34 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from shoal.kernels.attacks import Fits, Knowledge
-from shoal.kernels.compiled import inner, kernel
+from shoal.kernels.compiled import inner, kernel, making
 from shoal.kernels.consistency import (
     Shelves,
     Trails,
     first_box_ending_after,
+    first_sample_from,
+    has_box_in,
     holds,
     is_consistent,
 )
-from shoal.kernels.coverage import Terms
 from shoal.kernels.lookup import comes_first, is_meant, slot_over
-from shoal.samples import Bools
+from shoal.samples import Bools, Int64s
+
+
+class Method(NamedTuple):
+    """What the attacker knows of how records are made: everybody is covered by k - 1 others in every window.
+
+    Window m is slots low[m] .. high[m] - 1, in order of time. distinct: nobody is covered by the same record in two
+    windows that overlap the same tau.
+    """
+
+    k: int
+    distinct: bool
+    low: Int64s
+    high: Int64s
 
 
 class View(NamedTuple):
@@ -91,17 +107,52 @@ def may_cover(trails: Trails, shelves: Shelves, record: int, other: int, view: V
     )
 
 
+class Covers(NamedTuple):
+    """Which records may cover a candidate: those of its w-th window are record[w, 0 .. n[w] - 1].
+
+    Room for as many as all windows need together: a window with so many has always enough left for itself. The rest is
+    room to assign them: who serves each place of each window, and how one gets from one place to another.
+    """
+
+    n: Int64s
+    record: Int64s
+    server: Int64s
+    came_from: Int64s
+    waiting: Int64s
+
+
+@making
+def make_covers(n_windows: int, wanted: int) -> Covers:
+    """Room for the covers of so many windows, so many wanted in each."""
+    places = n_windows * wanted
+    return Covers(
+        np.zeros(n_windows, np.int64),
+        np.empty((n_windows, places), np.int64),
+        np.empty(places, np.int64),
+        np.empty(places, np.int64),
+        np.empty(places, np.int64),
+    )
+
+
 @inner
-def is_covered(trails: Trails, shelves: Shelves, record: int, view: View, wanted: int) -> bool:
-    """Whether at least ``wanted`` other records may cover a record in a window."""
-    found = 0
+def note_cover(covers: Covers, w: int, record: int) -> bool:
+    """Note a record that may cover in the w-th window; say whether there is room for more."""
+    covers.record[w, covers.n[w]] = record
+    covers.n[w] += 1
+    return bool(covers.n[w] < covers.record.shape[1])
+
+
+@inner
+def find_covers(
+    trails: Trails, shelves: Shelves, record: int, view: View, covers: Covers, w: int
+) -> None:
+    """Find other records that may cover a record in a window, as many as there is room for."""
+    covers.n[w] = 0
     if view.seen == view.until:
         for other in range(len(shelves.ptr) - 1):
-            if may_cover(trails, shelves, record, other, view):
-                found += 1
-                if found == wanted:
-                    return True
-        return False
+            if may_cover(trails, shelves, record, other, view) and not note_cover(covers, w, other):
+                return
+        return
     t, x, y = trails.sample[view.seen]["t"], trails.sample[view.seen]["x"], trails.sample[view.seen]["y"]
     for run in range(4 * len(shelves.levels)):
         slot = slot_over(shelves, run, t, x, y)
@@ -112,11 +163,64 @@ def is_covered(trails: Trails, shelves: Shelves, record: int, view: View, wanted
                 and holds(shelves, box, t, x, y)
                 and comes_first(shelves, box, t, x, y)
                 and may_cover(trails, shelves, record, shelves.box[box]["record"], view)
+                and not note_cover(covers, w, shelves.box[box]["record"])
             ):
-                found += 1
-                if found == wanted:
-                    return True
+                return
+
+
+@inner
+def served_at(covers: Covers, n_places: int, record: int) -> int:
+    """The place that a record serves; -1 for none."""
+    for place in range(n_places):
+        if covers.server[place] == record:
+            return place
+    return -1
+
+
+@inner
+def serve(covers: Covers, wanted: int, n_places: int, place: int) -> bool:
+    """Find a record for a place, while those who serve others may change places; say whether there is one."""
+    covers.came_from[:n_places] = -2
+    covers.came_from[place], covers.waiting[0], n_waiting, at = -1, place, 1, 0
+    while at < n_waiting:
+        here = covers.waiting[at]
+        at += 1
+        for entry in range(covers.n[here // wanted]):
+            record = covers.record[here // wanted, entry]
+            elsewhere = served_at(covers, n_places, record)
+            if elsewhere < 0:
+                while here >= 0:
+                    record, covers.server[here] = covers.server[here], record
+                    here = covers.came_from[here]
+                return True
+            if covers.came_from[elsewhere] == -2:
+                covers.came_from[elsewhere] = here
+                covers.waiting[n_waiting] = elsewhere
+                n_waiting += 1
     return False
+
+
+@inner
+def can_be_distinct(covers: Covers, n_windows: int, wanted: int) -> bool:
+    """Whether every window can have so many covers and no record serve twice."""
+    n_places = n_windows * wanted
+    covers.server[:n_places] = -1
+    for place in range(n_places):
+        if not serve(covers, wanted, n_places, place):
+            return False
+    return True
+
+
+@inner
+def first_window(method: Method, begin: int) -> int:
+    """The first window that reaches beyond slot begin - 1."""
+    return int(np.searchsorted(method.high, begin, side="right"))
+
+
+@inner
+def end_of_windows(method: Method, end: int) -> int:
+    """One past the last window that begins before slot end."""
+    return int(np.searchsorted(method.low, end, side="left"))
 
 
 @inner
@@ -128,36 +232,25 @@ def survives(
     last: int,
     begin: int,
     end: int,
-    terms: Terms,
-    since: int,
-    until: int,
+    method: Method,
+    covers: Covers,
 ) -> bool:
     """Whether a record may be covered by k - 1 others in every window that overlaps slots begin .. end - 1.
 
-    Windows that hold all of the data (slots since .. until - 1), or none, are alike and looked at once.
+    Whoever has no boxes in a window was not there, and needs no cover in it.
     """
-    reach = -(-terms.tau // terms.epsilon)
-    oldest, newest = since // terms.epsilon, (until - 1) // terms.epsilon
-    window, last_window = begin // terms.epsilon - reach, (end - 1) // terms.epsilon
-    while window <= last_window:
-        low, high = window * terms.epsilon, (window + reach + 1) * terms.epsilon
-        seen, until_seen = first, last
-        while seen < until_seen and trails.sample[seen]["t"] < low:
-            seen += 1
-        while seen < until_seen and trails.sample[until_seen - 1]["t"] >= high:
-            until_seen -= 1
-        view = View(first, last, begin, end, low, high, seen, until_seen)
-        if not is_covered(trails, shelves, record, view, terms.k - 1):
+    wanted, n = method.k - 1, 0
+    for window in range(first_window(method, begin), end_of_windows(method, end)):
+        low, high = method.low[window], method.high[window]
+        if not has_box_in(shelves, record, low, high):
+            continue
+        seen, until = first_sample_from(trails, first, last, low), first_sample_from(trails, first, last, high)
+        view = View(first, last, begin, end, low, high, seen, until)
+        find_covers(trails, shelves, record, view, covers, n)
+        if covers.n[n] < wanted:
             return False
-        if window + reach < oldest:  # windows before the data are all alike, and so are ...
-            window = max(window + 1, min(oldest - reach, last_window + 1))
-        elif window <= oldest and window + reach >= newest:  # ... those that hold all of it
-            window = oldest + 1
-        elif window > newest:  # ... and those after it
-            return True
-        else:
-            window += 1
-    return True
+        n += 1
+    return not method.distinct or can_be_distinct(covers, n, wanted)
 
 
 @kernel
@@ -166,20 +259,19 @@ def find_survivors(
     shelves: Shelves,
     knowledge: Knowledge,
     fits: Fits,
-    terms: Terms,
+    method: Method,
     begin: int,
     end: int,
     alive: Bools,
 ) -> None:
     """alive[line]: whether record fits.record[line] survives, for attacks begin .. end - 1 (of one piece each)."""
-    since, until = 2**62, -(2**62)
-    for box in range(len(shelves.box)):
-        since, until = min(since, shelves.box[box]["t0"]), max(until, shelves.box[box]["t1"] + 1)
     for attack in range(begin, end):
         piece = knowledge.ptr[attack]
         first, last = knowledge.first[piece], knowledge.last[piece]
+        since, until = knowledge.begin[piece], knowledge.end[piece]
+        n_windows = end_of_windows(method, until) - first_window(method, since)
+        covers = make_covers(n_windows, method.k - 1)
         for line in range(fits.at[attack], fits.at[attack] + fits.n[attack]):
             alive[line] = survives(
-                trails, shelves, fits.record[line], first, last,
-                knowledge.begin[piece], knowledge.end[piece], terms, since, until,
-            )  # fmt: skip
+                trails, shelves, fits.record[line], first, last, since, until, method, covers
+            )
