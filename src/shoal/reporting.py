@@ -11,7 +11,8 @@ from typing import Any
 from shoal.api import open_scene
 from shoal.auditing.auditor import run_audit
 from shoal.auditing.result import Audit
-from shoal.outputs import Outputs, check_target, write_whole
+from shoal.errors import InputError
+from shoal.outputs import Outputs, check_page, check_target, write_whole
 from shoal.overview.facts import Facts
 from shoal.overview.people import follow_people
 from shoal.overview.precision import measure_precision
@@ -38,9 +39,7 @@ def write_report(
     ``made_up`` people need no such care.
     """
     target, progress = Path(output), progress or Silent()
-    check_target(
-        target, [Path(given) for given in (events, published) if isinstance(given, (str, Path))], force=force
-    )
+    _check_output(target, events, published, options, force=force)
     with open_scene(events, published, progress=progress, **options) as (scene, warnings):
         audit = run_audit(scene, warnings, progress)
         if public and not audit.kept:
@@ -61,6 +60,19 @@ def write_report(
         page = report_page(facts, public=public, made_up=made_up)
     write_whole(target, page.encode(), mode=0o666 if public or made_up else 0o600)
     return audit
+
+
+def _check_output(target: Path, events: Any, published: Any, options: dict[str, Any], *, force: bool) -> None:
+    """Refuse a page that could not be written, or that would take the place of something that is read: the key is lost
+    for good, and a device, which ``force`` would replace as well, is nobody's page."""
+    check_page(target)
+    named = (events, published, *(options.get(name) for name in ("key", "sites", "exclude_users")))
+    given = [Path(path) for path in named if isinstance(path, (str, Path))]
+    if isinstance(published, (str, Path)):
+        given.append(Outputs(Path(published)).manifest)
+    check_target(target, given, force=force)
+    if target.exists() and not target.is_file():
+        raise InputError(f"The output {target.name} is a device or a pipe, no file: choose another name.")
 
 
 def _manifest(published: Any) -> dict[str, Any] | None:
