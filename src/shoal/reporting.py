@@ -16,6 +16,7 @@ from shoal.outputs import Outputs, check_page, check_target, write_whole
 from shoal.overview.facts import Facts
 from shoal.overview.people import follow_people
 from shoal.overview.precision import measure_precision
+from shoal.overview.suppression import public_suppression
 from shoal.overview.usefulness import measure_usefulness
 from shoal.progress import Progress, Silent
 from shoal.report.release import report_page
@@ -52,6 +53,7 @@ def write_report(
             precision=measure_precision(boxes, scene.grid, scene.zone, scene.promise.k),
             usefulness=measure_usefulness(scene, public=public),
             people=None if public else follow_people(scene),
+            suppression=public_suppression(scene) if public and audit.has_key else None,
             manifest=_manifest(published),
             version=version("shoal"),
             seconds=time.perf_counter() - began,
