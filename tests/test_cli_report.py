@@ -85,12 +85,16 @@ def test_no_device_or_pipe_is_replaced_by_force(world: World) -> None:
 
 def test_events_and_published_swapped(world: World) -> None:
     page = world.folder / "report.html"
-    refused(world.folder, "report", world.published, world.events, "-o", page, words="expected record, t_start")
+    refused(
+        world.folder, "report", world.published, world.events, "-o", page, words="expected record, t_start"
+    )
 
 
 def test_the_key_of_another_release(world: World) -> None:
     options = ("-o", world.folder / "report.html", "--key", world.other_key)
-    refused(world.folder, "report", world.events, world.published, *options, words="give the key of this release")
+    refused(
+        world.folder, "report", world.events, world.published, *options, words="give the key of this release"
+    )
 
 
 @pytest.mark.parametrize(

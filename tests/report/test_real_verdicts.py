@@ -109,7 +109,7 @@ def test_a_public_page_holds_no_coordinate_no_name_and_no_small_count(
 
 
 def test_shares_are_told_only_where_no_few_stand_behind_them() -> None:
-    """Hours: 0 many and some of many lost; 1 two users lost; 2 two users left; 3 nobody; 4 nothing lost; 5 few samples."""
+    """Hour 0: many kept and lost; 1: two users lost; 2: two kept; 3: nobody; 4: none lost; 5: few samples lost."""
     hours: list[int] = []
     users: list[int] = []
     held: list[bool] = []

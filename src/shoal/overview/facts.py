@@ -16,8 +16,8 @@ from shoal.overview.usefulness import Usefulness
 class Facts:
     """What was found out about a release.
 
-    people: None in a report that is to be published. suppression: in one of those only, and with the key. manifest: what
-    the file's own manifest says, None without one.
+    people: None in a report that is to be published. suppression: in one of those only, and with the key.
+    manifest: what the file's own manifest says, None without one.
     """
 
     audit: Audit

@@ -1,4 +1,4 @@
-"""What was suppressed by hour and by activity, as far as it may be told in public: where no few people stand behind it."""
+"""What was suppressed by hour and by activity, where it may be told in public: where no few people stand behind it."""
 
 from __future__ import annotations
 

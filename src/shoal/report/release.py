@@ -23,15 +23,51 @@ from shoal.wording import duration, percent
 
 # How the figure calls an attack, how the table does, and which it is: attack, variant, measure.
 _ATTACKS = (
-    ("knows one interval", "knows one interval, and picks one of the records that fit", "linkage", "", "success"),
+    (
+        "knows one interval",
+        "knows one interval, and picks one of the records that fit",
+        "linkage",
+        "",
+        "success",
+    ),
     ("ranks by size", "... the one with the smallest boxes", "rankings", "", "smallest"),
     ("ranks by edges", "... the one whose boxes' edges were touched most", "rankings", "", "faces"),
-    ("ranks by middle", "... the one in whose boxes the samples lie most centrally", "rankings", "", "central"),
-    ("follows the chain", "knows the method, and tests what fits at neighbouring times", "chain", "", "success"),
+    (
+        "ranks by middle",
+        "... the one in whose boxes the samples lie most centrally",
+        "rankings",
+        "",
+        "central",
+    ),
+    (
+        "follows the chain",
+        "knows the method, and tests what fits at neighbouring times",
+        "chain",
+        "",
+        "success",
+    ),
     ("knows 4 samples", "knows 4 samples, at any times", "points", "4", "success"),
-    ("knows 3 top places", "knows the 3 places where the person is most, not when", "top_locations", "3", "pick"),
-    ("finds home", "knows the record, and guesses the home within 1 km", "home_and_work", "home", "within_1km"),
-    ("finds work", "knows the record, and guesses the workplace within 1 km", "home_and_work", "work", "within_1km"),
+    (
+        "knows 3 top places",
+        "knows the 3 places where the person is most, not when",
+        "top_locations",
+        "3",
+        "pick",
+    ),
+    (
+        "finds home",
+        "knows the record, and guesses the home within 1 km",
+        "home_and_work",
+        "home",
+        "within_1km",
+    ),
+    (
+        "finds work",
+        "knows the record, and guesses the workplace within 1 km",
+        "home_and_work",
+        "work",
+        "within_1km",
+    ),
 )
 _QUARTERS = ("least active", "", "", "most active")
 
@@ -127,9 +163,13 @@ def _suppression(facts: Facts, *, public: bool) -> dict[str, Any] | None:
     if public or not lost.n_suppressed:
         share = public_share(lost.n_suppressed, lost.n_samples, audit.promise.k) if public else lost.share
         words = share if isinstance(share, str) else percent(share)
-        drawn = _drawn(facts.suppression) if isinstance(share, float) and lost.n_suppressed else {"by_hour": None}
+        drawn = (
+            _drawn(facts.suppression) if isinstance(share, float) and lost.n_suppressed else {"by_hour": None}
+        )
         return {"any": bool(lost.n_suppressed), "words": words, "n": None, **drawn}
-    parts = PublicSuppression([part.share for part in truth.by_hour], [part.share for part in truth.by_activity])
+    parts = PublicSuppression(
+        [part.share for part in truth.by_hour], [part.share for part in truth.by_activity]
+    )
     return {"any": True, "words": percent(lost.share), "n": lost.n_suppressed, **_drawn(parts)}
 
 
