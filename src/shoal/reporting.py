@@ -11,7 +11,6 @@ from typing import Any
 from shoal.api import open_scene
 from shoal.auditing.auditor import run_audit
 from shoal.auditing.result import Audit
-from shoal.errors import InputError
 from shoal.outputs import Outputs, check_page, check_target, write_whole
 from shoal.overview.facts import Facts
 from shoal.overview.people import follow_people
@@ -65,16 +64,13 @@ def write_report(
 
 
 def _check_output(target: Path, events: Any, published: Any, options: dict[str, Any], *, force: bool) -> None:
-    """Refuse a page that could not be written, or that would take the place of something that is read: the key is lost
-    for good, and a device, which ``force`` would replace as well, is nobody's page."""
+    """Refuse a page that could not be written, or that would take the place of something that is read."""
     check_page(target)
     named = (events, published, *(options.get(name) for name in ("key", "sites", "exclude_users")))
     given = [Path(path) for path in named if isinstance(path, (str, Path))]
     if isinstance(published, (str, Path)):
         given.append(Outputs(Path(published)).manifest)
     check_target(target, given, force=force)
-    if target.exists() and not target.is_file():
-        raise InputError(f"The output {target.name} is a device or a pipe, no file: choose another name.")
 
 
 def _manifest(published: Any) -> dict[str, Any] | None:
