@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from shoal import options
-from shoal.terminal import TerminalProgress, say, show, show_summary
+from shoal.terminal import TerminalProgress, say_warnings, show, show_summary
 
 
 @options.reads_events
@@ -23,17 +23,12 @@ def anonymize(
             help="Published file: .parquet, .csv, .csv.gz, .geoparquet, .geojson, .geojson.gz.",
         ),
     ],
-    k: Annotated[
-        int,
-        typer.Option(
-            "--k", parser=options.whole_number, metavar="N", help="Hide everybody among at least k records."
-        ),
-    ],
+    k: Annotated[int, options.count("Hide everybody among at least k records.", "--k")],
     tau: options.Tau = None,
     epsilon: options.Epsilon = None,
     whole: options.Whole = False,
-    cell: Annotated[str, typer.Option(help="Finest resolution in space.")] = "100m",
-    step: Annotated[str, typer.Option(help="Finest resolution in time.")] = "1min",
+    cell: options.Cell = "100m",
+    step: options.Step = "1min",
     space_weight: options.SpaceWeight = 1.0,
     selector: Annotated[
         str,
@@ -55,11 +50,9 @@ def anonymize(
     seed: options.Seed = 0,
     shard_size: Annotated[
         int,
-        typer.Option(
-            parser=options.whole_number,
-            metavar="N",
-            help="Among how many users of a place and time one is hidden at most, 100 or more: fewer take less"
-            " time and cost precision.",
+        options.count(
+            "Among how many users of a place and time one is hidden at most, 100 or more: fewer take less"
+            " time and cost precision."
         ),
     ] = 5_000,
     workers: options.Workers = None,
@@ -110,8 +103,7 @@ def anonymize(
             verify=not no_verify,
             progress=progress,
         )
-    for warning in published.summary["warnings"]:
-        say(f"Warning: {warning}")
+    say_warnings(published.summary["warnings"])
     if json_out == "-":
         show(json.dumps(published.summary, indent=2))
     else:

@@ -3,49 +3,28 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from shoal import options
-from shoal.terminal import TerminalProgress, say, show
+from shoal.terminal import TerminalProgress, say_warnings, show
 
 
 @options.reads_events
 def audit(
     events: options.Events,
-    published: Annotated[
-        Path,
-        typer.Argument(help="Published file: .parquet, .geoparquet, .csv, .csv.gz, .geojson, .geojson.gz."),
-    ],
-    k: Annotated[
-        int | None,
-        typer.Option(
-            "--k",
-            parser=options.whole_number,
-            metavar="N",
-            help="The promise to hold the file to; with --tau and --epsilon, or --whole. The file's own unless given.",
-        ),
-    ] = None,
+    published: options.Published,
+    k: options.AuditK = None,
     tau: options.Tau = None,
     epsilon: options.Epsilon = None,
     whole: options.Whole = False,
-    key: Annotated[
-        Path | None, typer.Option(help="Which record is whose (secret), as anonymize wrote it.")
-    ] = None,
-    cell: Annotated[str | None, typer.Option(help="Cell of a file that does not tell it.")] = None,
-    step: Annotated[str | None, typer.Option(help="Time step of a file that does not tell it.")] = None,
-    crs: Annotated[
-        str | None, typer.Option(help="Coordinate system of a file that does not tell it, e.g. EPSG:3035.")
-    ] = None,
-    attacks: Annotated[
-        int,
-        typer.Option(parser=options.whole_number, metavar="N", help="How many attacks to draw of each kind."),
-    ] = 2000,
-    seed: Annotated[
-        int, typer.Option(parser=options.whole_number, metavar="N", help="Other attacks for another seed.")
-    ] = 0,
+    key: options.Key = None,
+    cell: options.AuditCell = None,
+    step: options.AuditStep = None,
+    crs: options.AuditCrs = None,
+    attacks: options.Attacks = 2000,
+    seed: options.AuditSeed = 0,
     show_users: Annotated[
         bool, typer.Option("--show-users", help="Name the users of counterexamples; they are secret.")
     ] = False,
@@ -64,7 +43,7 @@ def audit(
     from shoal.outputs import Outputs, as_json, check_target, write_whole
     from shoal.telling import audit_lines
 
-    report = None if json_out in (None, "-") else Path(json_out or "")
+    report = options.file_of(json_out)
     if report is not None:
         given = [*options.inputs(events, reading), published, Outputs(published).manifest, key]
         check_target(report, [path for path in given if path is not None], force=force)
@@ -88,8 +67,7 @@ def audit(
             cluster=cluster,
             progress=progress,
         )
-    for warning in found.warnings:
-        say(f"Warning: {warning}")
+    say_warnings(found.warnings)
     content = found.to_dict(show_users=show_users)
     if report is not None:
         write_whole(report, as_json(content), mode=0o600 if show_users else 0o666)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from shoal import options
-from shoal.terminal import TerminalProgress, say, show
+from shoal.terminal import TerminalProgress, say_warnings, show
 
 
 @options.reads_events
@@ -17,10 +17,8 @@ def compare(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Also write the numbers: .csv or .parquet.")
     ] = None,
-    ks: Annotated[str, typer.Option(metavar="LIST", help="Values of k.")] = "2,5,8",
-    tuples: Annotated[
-        int, typer.Option(parser=options.whole_number, metavar="N", help="How many k-tuples.")
-    ] = 100,
+    ks: options.Ks = "2,5,8",
+    tuples: Annotated[int, options.count("How many k-tuples.")] = 100,
     drawn: Annotated[
         str,
         typer.Option(
@@ -30,17 +28,13 @@ def compare(
     ] = "random",
     whole_users: Annotated[
         int,
-        typer.Option(
-            parser=options.whole_number,
-            metavar="N",
-            help="Also hide the whole trajectories of so many users (GLOVE and W4M: up to 1,000); 0: do not.",
+        options.count(
+            "Also hide the whole trajectories of so many users (GLOVE and W4M: up to 1,000); 0: do not."
         ),
     ] = 200,
-    cell: Annotated[str, typer.Option(help="Finest resolution in space.")] = "100m",
-    step: Annotated[str, typer.Option(help="Finest resolution in time.")] = "1min",
-    seed: Annotated[
-        int, typer.Option(parser=options.whole_number, metavar="N", help="Other tuples for another seed.")
-    ] = 0,
+    cell: options.Cell = "100m",
+    step: options.Step = "1min",
+    seed: Annotated[int, options.count("Other tuples for another seed.")] = 0,
     workers: options.Workers = None,
     force: options.Force = False,
     *,
@@ -57,7 +51,7 @@ def compare(
     with TerminalProgress() as progress:
         found = run(
             events,
-            ks=[options.whole_number(value) for value in options.listed(ks)],
+            ks=options.numbers(ks),
             tuples=tuples,
             drawn=drawn,
             whole_users=whole_users,
@@ -68,8 +62,7 @@ def compare(
             workers=workers,
             progress=progress,
         )
-    for warning in found.warnings:
-        say(f"Warning: {warning}")
+    say_warnings(found.warnings)
     if output is not None:
         write_table(output, found.to_arrow())
     show("\n".join(comparison_lines(found)))

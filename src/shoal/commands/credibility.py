@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from shoal import options
-from shoal.terminal import TerminalProgress, say, show
+from shoal.terminal import TerminalProgress, say_warnings, show
 
 
 @options.reads_events
@@ -24,15 +24,10 @@ def credibility(
     cell: Annotated[
         str, typer.Option(help="What counts as one place; finer than antennas are apart.")
     ] = "100m",
-    seed: Annotated[
-        int,
-        typer.Option(parser=options.whole_number, metavar="N", help="Other points for another seed."),
-    ] = 0,
+    seed: Annotated[int, options.count("Other points for another seed.")] = 0,
     workers: options.Workers = None,
     force: options.Force = False,
-    json_out: Annotated[
-        str | None, typer.Option("--json", help="Write all figures as JSON to a file, or - for stdout.")
-    ] = None,
+    json_out: options.JsonFigures = None,
     *,
     reading: dict[str, Any],
 ) -> None:
@@ -41,7 +36,7 @@ def credibility(
     from shoal.credibility.telling import credibility_lines
     from shoal.outputs import as_json, check_page, check_target, write_whole
 
-    report = None if json_out in (None, "-") else Path(json_out or "")
+    report = options.file_of(json_out)
     given = [*options.inputs(events, reading), *([] if real is None else [real])]
     if output is not None:
         check_page(output)
@@ -58,8 +53,7 @@ def credibility(
             workers=workers,
             progress=progress,
         )
-    for warning in found.warnings:
-        say(f"Warning: {warning}")
+    say_warnings(found.warnings)
     if output is not None:
         from shoal.report.credibility import credibility_page
 

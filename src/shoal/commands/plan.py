@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from shoal import options
-from shoal.terminal import TerminalProgress, say, show
+from shoal.terminal import TerminalProgress, say_warnings, show
 
 
 @options.reads_events
@@ -18,19 +18,17 @@ def plan(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Figure to write: .svg or .png.")
     ] = None,
-    ks: Annotated[str, typer.Option(metavar="LIST", help="Values of k.")] = "2,3,5",
+    ks: options.Ks = "2,3,5",
     taus: Annotated[str, typer.Option(metavar="LIST", help="Values of tau.")] = "30min,1h,2h",
-    epsilons: Annotated[str, typer.Option(metavar="LIST", help="Values of epsilon.")] = "30min",
-    cell: Annotated[str, typer.Option(help="Finest resolution in space.")] = "100m",
-    step: Annotated[str, typer.Option(help="Finest resolution in time.")] = "1min",
+    epsilons: options.Epsilons = "30min",
+    cell: options.Cell = "100m",
+    step: options.Step = "1min",
     space_weight: options.SpaceWeight = 1.0,
     reuse: options.Reuse = "once",
     seed: options.Seed = 0,
     workers: options.Workers = None,
     force: options.Force = False,
-    json_out: Annotated[
-        str | None, typer.Option("--json", help="Write all figures as JSON to a file, or - for stdout.")
-    ] = None,
+    json_out: options.JsonFigures = None,
     *,
     reading: dict[str, Any],
 ) -> None:
@@ -39,7 +37,7 @@ def plan(
     from shoal.evaluate.planning import plan as run
     from shoal.outputs import as_json, check_target, write_whole
 
-    report = None if json_out in (None, "-") else Path(json_out or "")
+    report = options.file_of(json_out)
     given = options.inputs(events, reading)
     if output is not None:
         from shoal.report.plans import check_figure
@@ -51,7 +49,7 @@ def plan(
     with TerminalProgress() as progress:
         found = run(
             events,
-            ks=[options.whole_number(value) for value in options.listed(ks)],
+            ks=options.numbers(ks),
             taus=options.listed(taus),
             epsilons=options.listed(epsilons),
             cell=cell,
@@ -63,8 +61,7 @@ def plan(
             workers=workers,
             progress=progress,
         )
-    for warning in found.warnings:
-        say(f"Warning: {warning}")
+    say_warnings(found.warnings)
     if output is not None:
         from shoal.report.plans import write_plan
 

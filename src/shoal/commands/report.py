@@ -8,20 +8,15 @@ from typing import Annotated, Any
 import typer
 
 from shoal import options
-from shoal.terminal import TerminalProgress, say, show
+from shoal.terminal import TerminalProgress, say_warnings, show
 
 
 @options.reads_events
 def report(
     events: options.Events,
-    published: Annotated[
-        Path,
-        typer.Argument(help="Published file: .parquet, .geoparquet, .csv, .csv.gz, .geojson, .geojson.gz."),
-    ],
+    published: options.Published,
     output: Annotated[Path, typer.Option("--output", "-o", help="The page to write, e.g. report.html.")],
-    key: Annotated[
-        Path | None, typer.Option(help="Which record is whose (secret), as anonymize wrote it.")
-    ] = None,
+    key: options.Key = None,
     public: Annotated[
         bool,
         typer.Option(
@@ -29,27 +24,15 @@ def report(
             help="A datasheet to publish with the data; otherwise the page may show raw trajectories.",
         ),
     ] = False,
-    k: Annotated[
-        int | None,
-        typer.Option(
-            "--k", parser=options.whole_number, metavar="N", help="The promise, if not the file's own."
-        ),
-    ] = None,
+    k: options.AuditK = None,
     tau: options.Tau = None,
     epsilon: options.Epsilon = None,
     whole: options.Whole = False,
-    cell: Annotated[str | None, typer.Option(help="Cell of a file that does not tell it.")] = None,
-    step: Annotated[str | None, typer.Option(help="Time step of a file that does not tell it.")] = None,
-    crs: Annotated[
-        str | None, typer.Option(help="Coordinate system of a file that does not tell it, e.g. EPSG:3035.")
-    ] = None,
-    attacks: Annotated[
-        int,
-        typer.Option(parser=options.whole_number, metavar="N", help="How many attacks to draw of each kind."),
-    ] = 2000,
-    seed: Annotated[
-        int, typer.Option(parser=options.whole_number, metavar="N", help="Other attacks for another seed.")
-    ] = 0,
+    cell: options.AuditCell = None,
+    step: options.AuditStep = None,
+    crs: options.AuditCrs = None,
+    attacks: options.Attacks = 2000,
+    seed: options.AuditSeed = 0,
     workers: options.Workers = None,
     force: options.Force = False,
     *,
@@ -79,8 +62,7 @@ def report(
             force=force,
             progress=progress,
         )
-    for warning in found.warnings:
-        say(f"Warning: {warning}")
+    say_warnings(found.warnings)
     show(f"{found.verdict.headline}.")
     if public and not found.kept:
         show("No datasheet was written: a file that breaks its promise must not be published.")

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from shoal import options
-from shoal.terminal import TerminalProgress, say, show
+from shoal.terminal import TerminalProgress, say_warnings, show
 
 
 @options.reads_events
@@ -21,19 +21,15 @@ def sweep(
     over: Annotated[
         str, typer.Option(metavar="NAMES", help="What varies: tau, k, epsilon; hours: a week, hour by hour.")
     ] = "tau,k,epsilon,hours",
-    k: Annotated[
-        int, typer.Option(parser=options.whole_number, metavar="N", help="k where it does not vary.")
-    ] = 2,
+    k: Annotated[int, options.count("k where it does not vary.")] = 2,
     tau: Annotated[
         str, typer.Option(help="tau where it does not vary; epsilon is the same unless it varies.")
     ] = "30min",
-    ks: Annotated[str, typer.Option(metavar="LIST", help="Values of k.")] = "2,3,5,8",
+    ks: options.Ks = "2,3,5,8",
     taus: Annotated[
         str, typer.Option(metavar="LIST", help="Values of tau, each with epsilon = tau.")
     ] = "10min,20min,30min,1h,2h,4h",
-    epsilons: Annotated[
-        str, typer.Option(metavar="LIST", help="Values of epsilon.")
-    ] = "10min,15min,30min,1h,2h",
+    epsilons: options.Epsilons = "10min,15min,30min,1h,2h",
     selectors: Annotated[
         str | None,
         typer.Option(
@@ -42,8 +38,8 @@ def sweep(
             " given (spectral where scikit-learn is installed).",
         ),
     ] = None,
-    cell: Annotated[str, typer.Option(help="Finest resolution in space.")] = "100m",
-    step: Annotated[str, typer.Option(help="Finest resolution in time.")] = "1min",
+    cell: options.Cell = "100m",
+    step: options.Step = "1min",
     space_weight: options.SpaceWeight = 1.0,
     reuse: options.Reuse = "once",
     seed: options.Seed = 0,
@@ -68,7 +64,7 @@ def sweep(
             over=options.listed(over),
             k=k,
             tau=tau,
-            ks=[options.whole_number(value) for value in options.listed(ks)],
+            ks=options.numbers(ks),
             taus=options.listed(taus),
             epsilons=options.listed(epsilons),
             selectors=None if selectors is None else options.listed(selectors),
@@ -83,8 +79,7 @@ def sweep(
             resume=resume,
             progress=progress,
         )
-    for warning in found.warnings:
-        say(f"Warning: {warning}")
+    say_warnings(found.warnings)
     files = write_sweep(found, output)
     remove(checkpoint)
     show("\n".join(sweep_lines(found)))

@@ -23,26 +23,11 @@ def synth(
     output: Annotated[
         Path, typer.Option("-o", "--output", help="Events to write: .parquet, .csv or .csv.gz.")
     ],
-    users: Annotated[
-        int | None,
-        typer.Option(
-            parser=options.whole_number, metavar="N", help="How many subscribers; city: 2,000 unless given."
-        ),
-    ] = None,
-    days: Annotated[
-        int | None,
-        typer.Option(parser=options.whole_number, metavar="N", help="How many days; city: 1 unless given."),
-    ] = None,
-    seed: Annotated[
-        int, typer.Option(parser=options.whole_number, metavar="N", help="Another seed, another region.")
-    ] = 0,
-    surface: Annotated[
-        int | None,
-        typer.Option(parser=options.whole_number, metavar="KM2", help="Surface in square kilometres."),
-    ] = None,
-    antennas: Annotated[
-        int | None, typer.Option(parser=options.whole_number, metavar="N", help="How many antennas.")
-    ] = None,
+    users: Annotated[int | None, options.count("How many subscribers; city: 2,000 unless given.")] = None,
+    days: Annotated[int | None, options.count("How many days; city: 1 unless given.")] = None,
+    seed: Annotated[int, options.count("Another seed, another region.")] = 0,
+    surface: Annotated[int | None, options.count("Surface in square kilometres.", metavar="KM2")] = None,
+    antennas: Annotated[int | None, options.count("How many antennas.")] = None,
     samples_per_hour: Annotated[
         float | None,
         typer.Option(parser=options.number, metavar="R", help="Samples per user and hour, on average."),
