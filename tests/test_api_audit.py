@@ -45,9 +45,10 @@ def content(audit: shoal.Audit) -> dict[str, Any]:
 
 def test_arguments() -> None:
     assert list(inspect.signature(shoal.audit).parameters) == [
-        "events", "published", "k", "tau", "epsilon", "whole", "key", "cell", "step", "crs", "columns", "sites",
-        "format", "timezone", "start", "end", "exclude_users", "bbox", "min_days_active", "resample", "attacks", "seed",
-        "workers", "engine", "cluster", "progress",
+        "events", "published", "engine", "cluster", "progress",
+        "k", "tau", "epsilon", "whole", "key", "cell", "step", "crs", "attacks", "seed", "workers",
+        "columns", "sites", "format", "timezone", "start", "end", "exclude_users", "bbox", "min_days_active",
+        "resample",
     ]  # fmt: skip
     public = {name for name in vars(shoal.Audit) if not name.startswith("_")}
     assert public - set(shoal.Audit.__dataclass_fields__) == {

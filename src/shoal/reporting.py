@@ -6,11 +6,11 @@ import json
 import time
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
-from shoal.api import open_scene
 from shoal.auditing.auditor import run_audit
 from shoal.auditing.result import Audit
+from shoal.keywords import takes
 from shoal.outputs import Outputs, check_target, write_whole
 from shoal.overview.facts import Facts
 from shoal.overview.people import follow_people
@@ -18,8 +18,10 @@ from shoal.overview.precision import measure_precision
 from shoal.overview.usefulness import measure_usefulness
 from shoal.progress import Progress, Silent
 from shoal.report.release import report_page
+from shoal.scenes import AUDITING, AuditOptions, open_scene
 
 
+@takes(AUDITING)
 def write_report(
     events: Any,
     published: Any,
@@ -29,7 +31,7 @@ def write_report(
     made_up: bool = False,
     force: bool = False,
     progress: Progress | None = None,
-    **options: Any,
+    **options: Unpack[AuditOptions],
 ) -> Audit:
     """Audit a published file and write a page about it; options are those of shoal.audit().
 
@@ -41,7 +43,7 @@ def write_report(
     check_target(
         target, [Path(given) for given in (events, published) if isinstance(given, (str, Path))], force=force
     )
-    with open_scene(events, published, progress=progress, **options) as (scene, warnings):
+    with open_scene(events, published, progress, **options) as (scene, warnings):
         audit = run_audit(scene, warnings, progress)
         if public and not audit.kept:
             return audit
