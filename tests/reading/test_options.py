@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import shoal
+from listening import Listener
 from shoal import options
 from shoal.errors import ParameterError
 from shoal.keywords import options_of, takes
@@ -41,18 +42,11 @@ EVERY_FUNCTION = sorted(calls(Path()))
 
 @pytest.mark.parametrize("name", EVERY_FUNCTION)
 def test_a_misspelt_option_is_refused_before_anything_happens(name: str, tmp_path: Path) -> None:
-    told: list[str] = []
-
-    class Listener:
-        def stage(self, name: str, steps: int | None = None) -> None:
-            told.append(f"{name} {steps}")
-
-        def advance(self) -> None: ...
-
+    listener = Listener()
     with pytest.raises(TypeError) as caught:
-        calls(tmp_path)[name](timezon="UTC", progress=Listener())
+        calls(tmp_path)[name](timezon="UTC", progress=listener)
     assert str(caught.value) == f"{name}() got an unexpected keyword argument 'timezon'"
-    assert told == []
+    assert listener.names == []
     assert list(tmp_path.iterdir()) == []
 
 
