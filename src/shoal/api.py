@@ -90,12 +90,8 @@ def anonymize(
     how = check_reading(reading)
     outputs = _outputs(output, key_out, summary_out)
     if outputs is not None:
-        check_outputs(
-            outputs,
-            _paths(events, reading.get("sites"), reading.get("exclude_users")),
-            force=force,
-            resume=resume,
-        )
+        given = _paths(events, reading.get("sites"), reading.get("exclude_users"))
+        check_outputs(outputs, given, force=force, resume=resume)
     with (
         open_checkpoint(None if outputs is None else outputs.checkpoint, resume=resume) as checkpoint,
         Workers(n_workers) as threads,
