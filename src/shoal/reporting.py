@@ -6,11 +6,11 @@ import json
 import time
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
-from shoal.api import open_scene
 from shoal.auditing.auditor import run_audit
 from shoal.auditing.result import Audit
+from shoal.keywords import takes
 from shoal.outputs import Outputs, check_page, check_target, write_whole
 from shoal.overview.facts import Facts
 from shoal.overview.people import follow_people
@@ -19,8 +19,10 @@ from shoal.overview.suppression import public_suppression
 from shoal.overview.usefulness import measure_usefulness
 from shoal.progress import Progress, Silent
 from shoal.report.release import report_page
+from shoal.scenes import AUDITING, AuditOptions, open_scene
 
 
+@takes(AUDITING)
 def write_report(
     events: Any,
     published: Any,
@@ -30,7 +32,7 @@ def write_report(
     made_up: bool = False,
     force: bool = False,
     progress: Progress | None = None,
-    **options: Any,
+    **options: Unpack[AuditOptions],
 ) -> Audit:
     """Audit a published file and write a page about it; options are those of shoal.audit().
 
@@ -40,7 +42,7 @@ def write_report(
     """
     target, progress = Path(output), progress or Silent()
     _check_output(target, events, published, options, force=force)
-    with open_scene(events, published, progress=progress, **options) as (scene, warnings):
+    with open_scene(events, published, progress, **options) as (scene, warnings):
         audit = run_audit(scene, warnings, progress)
         if public and not audit.kept:
             return audit
@@ -63,7 +65,7 @@ def write_report(
     return audit
 
 
-def _check_output(target: Path, events: Any, published: Any, options: dict[str, Any], *, force: bool) -> None:
+def _check_output(target: Path, events: Any, published: Any, options: AuditOptions, *, force: bool) -> None:
     """Refuse a page that could not be written, or that would take the place of something that is read."""
     check_page(target)
     named = (events, published, *(options.get(name) for name in ("key", "sites", "exclude_users")))
