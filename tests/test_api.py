@@ -13,6 +13,7 @@ import pytest
 
 import shoal
 from command import boxes_in, city, in_metres, left_in, read_table, records_of, write
+from listening import Listener
 from shoal.errors import InputError, ParameterError, ShoalError, UnfinishedError
 
 HALF_HOURS: dict[str, Any] = {"k": 2, "tau": "30min", "epsilon": "30min"}
@@ -46,9 +47,10 @@ def test_arguments_of_anonymize() -> None:
     arguments = list(inspect.signature(shoal.anonymize).parameters)
     assert arguments == [
         "events", "k", "tau", "epsilon", "whole", "cell", "step", "space_weight", "selector", "reuse", "repair",
+        "strict", "seed", "shard_size", "workers", "engine", "cluster", "output", "key_out", "summary_out", "force",
+        "resume", "verify", "progress",
         "columns", "sites", "format", "timezone", "start", "end", "exclude_users", "bbox", "min_days_active",
-        "resample", "strict", "seed", "shard_size", "workers", "engine", "cluster", "output", "key_out",
-        "summary_out", "force", "resume", "verify", "progress",
+        "resample",
     ]  # fmt: skip
 
 
@@ -172,19 +174,9 @@ def test_tree_of_errors() -> None:
 
 
 def test_progress_is_told_stages_and_steps() -> None:
-    class Listener:
-        def __init__(self) -> None:
-            self.told: list[Any] = []
-
-        def stage(self, name: str, steps: int | None = None) -> None:
-            self.told.append([name, steps, 0])
-
-        def advance(self) -> None:
-            self.told[-1][2] += 1
-
     listener = Listener()
     shoal.anonymize(in_metres(), **HALF_HOURS, progress=listener)
-    assert [name for name, *_ in listener.told] == [
+    assert listener.names == [
         "reading",
         "loading the engine (compiles it once)",
         "finding who can hide whom",
@@ -193,5 +185,5 @@ def test_progress_is_told_stages_and_steps() -> None:
         "loading the check (compiles it once)",
         "checking every user and interval",
     ]
-    for _, steps, done in listener.told:
-        assert steps is None or steps == done > 0
+    for told in listener.stages:
+        assert told.steps is None or told.steps == told.done > 0

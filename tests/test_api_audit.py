@@ -14,6 +14,7 @@ import pytest
 import shoal
 from auditing.audits import made_up
 from command import city, in_metres, write
+from listening import Listener
 from shoal.auditing.coverage import Coverage
 from shoal.auditing.figures import NO_KEY, Figure
 from shoal.auditing.result import Counts
@@ -45,9 +46,10 @@ def content(audit: shoal.Audit) -> dict[str, Any]:
 
 def test_arguments() -> None:
     assert list(inspect.signature(shoal.audit).parameters) == [
-        "events", "published", "k", "tau", "epsilon", "whole", "key", "cell", "step", "crs", "columns", "sites",
-        "format", "timezone", "start", "end", "exclude_users", "bbox", "min_days_active", "resample", "attacks", "seed",
-        "workers", "engine", "cluster", "progress",
+        "events", "published", "engine", "cluster", "progress",
+        "k", "tau", "epsilon", "whole", "key", "cell", "step", "crs", "attacks", "seed", "workers",
+        "columns", "sites", "format", "timezone", "start", "end", "exclude_users", "bbox", "min_days_active",
+        "resample",
     ]  # fmt: skip
     public = {name for name in vars(shoal.Audit) if not name.startswith("_")}
     assert public - set(shoal.Audit.__dataclass_fields__) == {
@@ -160,23 +162,13 @@ def test_options_of_the_command_are_here_too() -> None:
 
 
 def test_progress_is_told_stages_and_steps(published: shoal.Published) -> None:
-    class Listener:
-        def __init__(self) -> None:
-            self.told: list[Any] = []
-
-        def stage(self, name: str, steps: int | None = None) -> None:
-            self.told.append([name, steps, 0])
-
-        def advance(self) -> None:
-            self.told[-1][2] += 1
-
     listener = Listener()
     shoal.audit(in_metres(), published, **FEW, progress=listener)
-    assert [name for name, *_ in listener.told] == [
+    assert listener.names == [
         "reading", "loading the check (compiles it once)", "checking every user and interval", "attacking",
     ]  # fmt: skip
-    for _, steps, done in listener.told:
-        assert steps is None or steps == done > 0
+    for told in listener.stages:
+        assert told.steps is None or told.steps == told.done > 0
 
 
 BAD: dict[str, dict[str, Any]] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pyarrow as pa
@@ -263,3 +264,11 @@ def test_checkpoint_that_is_a_file(events: Path, tmp_path: Path) -> None:
     (tmp_path / "out.csv.checkpoint").write_text("")
     command = ("anonymize", events, "-o", tmp_path / "out.csv", *GOOD, "--resume")
     refused(tmp_path, *command, words="must become a folder but is a file")
+
+
+def test_no_device_or_pipe_is_replaced_by_force(events: Path, tmp_path: Path) -> None:
+    """A pipe stands for a device, which a test must not put at risk."""
+    pipe = tmp_path / "pipe.csv"
+    os.mkfifo(pipe)
+    refused(tmp_path, "anonymize", events, "-o", pipe, *GOOD, "--force", words="a device or a pipe")
+    assert pipe.is_fifo()

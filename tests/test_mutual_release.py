@@ -11,7 +11,7 @@ import pytest
 
 import shoal
 from command import anonymize, audit, boxes_in, city, write
-from shoal.journal import FolderJournal
+from kills import Killed, end_after
 
 MUTUAL = ("--selector", "mutual")
 
@@ -43,23 +43,12 @@ def test_verified_and_audited(k: int, tmp_path: Path) -> None:
     assert json.loads(found.out)["kept"]
 
 
-class Killed(BaseException):
-    """Ends a run as a kill would."""
-
-
 @pytest.mark.parametrize("k", [2, 3])
 def test_a_killed_run_goes_on(k: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     events, output = write(city(150), tmp_path / "events.csv"), tmp_path / "out.csv"
     assert anonymize(events, tmp_path / "whole.csv", *MUTUAL, k=k).code == 0
-    append = FolderJournal.append
-
-    def ending(self: FolderJournal, step: Any) -> None:
-        if len(self) == 20:
-            raise Killed
-        append(self, step)
-
     with monkeypatch.context() as patched:
-        patched.setattr(FolderJournal, "append", ending)
+        end_after(20, patched)
         with pytest.raises(Killed):
             anonymize(events, output, *MUTUAL, k=k)
     other = anonymize(events, output, "--resume", k=k)

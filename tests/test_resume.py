@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from command import HALF_HOURS, anonymize, boxes_in, city, left_in, read_table, spawn, write
+from kills import Killed, end_after
 from shoal.atomic import AtomicFiles
 
 OUTPUTS = {"events.parquet", "out.parquet", "out.parquet.manifest.json", "key.csv"}
@@ -42,24 +43,6 @@ def resumed(place: Path) -> Counter[Any]:
     key, table = read_table(place / "key.csv"), read_table(place / "out.parquet")
     assert set(key["record"].to_pylist()) == set(table["record"].to_pylist())
     return boxes_in(place / "out.parquet")
-
-
-class Killed(BaseException):
-    """Ends a run as a kill would: no handler of ours catches it."""
-
-
-def end_after(steps: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a run end when it has noted so many steps."""
-    from shoal.journal import FolderJournal
-
-    append = FolderJournal.append
-
-    def ending(self: FolderJournal, step: Any) -> None:
-        if len(self) == steps:
-            raise Killed
-        append(self, step)
-
-    monkeypatch.setattr(FolderJournal, "append", ending)
 
 
 @pytest.mark.parametrize("steps", [0, 1, 20, 40])

@@ -13,11 +13,11 @@ import pytest
 import shoal
 from command import anonymize, audit, boxes_in, city, write
 from engine import Release, World, release
+from kills import Killed, end_after
 from oracles.attacker import reuse_errors, truthfulness_errors, violations
 from oracles.casual_worlds import random_case
 from oracles.patterns import invariant_errors, pattern_groups, permutation_errors
 from shoal.errors import InputError, UnfinishedError
-from shoal.journal import FolderJournal
 
 CASES_PER_SEED = 20
 SPECTRAL: tuple[str, ...] = ("--selector", "spectral")
@@ -150,21 +150,6 @@ def test_few_users_are_not_told_apart() -> None:
     assert unprotected_share(3, 1000, 2, 2) == "some, of fewer than 10 users"
     assert unprotected_share(31, 10_000, 20, 2) == 0.004
     assert unprotected_share(0, 10_000, 0, 2) == 0
-
-
-class Killed(BaseException):
-    """Ends a run as a kill would."""
-
-
-def end_after(steps: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    append = FolderJournal.append
-
-    def ending(self: FolderJournal, step: Any) -> None:
-        if len(self) == steps:
-            raise Killed
-        append(self, step)
-
-    monkeypatch.setattr(FolderJournal, "append", ending)
 
 
 @pytest.mark.parametrize("options", [(), ("--repair",)])

@@ -21,17 +21,21 @@ _PAGES = ("*.md", "docs/*.md", "docs/decisions/*.md", "benchmarks/*.md")
 _ORDER = ("README", "promise", "tour", "how-it-works", "plan", "report", "recipients", "audit", "formats")
 _STYLE = """
 body { display: grid; grid-template-columns: minmax(11rem, 15rem) minmax(0, 1fr); }
-nav { padding: 2.2rem 1rem; border-right: 1px solid var(--line); font-size: .95rem; }
+nav { grid-column: 1; grid-row: 1; padding: 2.2rem 1rem; border-right: 1px solid var(--line); font-size: .95rem; }
 nav a { display: block; padding: .15rem 0; color: var(--ink); text-decoration: none; }
 nav a[aria-current] { color: var(--own); font-weight: 640; }
-main { margin: 0; } a { color: var(--own); } img { max-width: 100%; height: auto; background: #fff; }
+main { grid-column: 2; grid-row: 1; margin: 0; max-width: 60rem; }
+.all { display: none; } h2 { margin-top: 2rem; } h3 { margin-top: 1.4rem; }
+a { color: var(--own); } img { max-width: 100%; height: auto; background: #fff; }
 pre { background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: .8rem; overflow-x: auto; }
-code { font-size: .92em; } .wide { overflow-x: auto; }
+code { font-size: .92em; } :not(pre) > code { overflow-wrap: anywhere; }
+.wide { margin-bottom: 1rem; } .wide { overflow-x: auto; }
 table { border-collapse: collapse; }
 th, td { text-align: left; vertical-align: top; padding: .3rem .8rem .3rem 0;
   border-bottom: 1px solid var(--line); }
 blockquote { margin-left: 0; padding-left: 1rem; border-left: 4px solid var(--line); }
-@media (max-width: 760px) { body { display: block; } nav { border: 0; padding-bottom: 0; } }
+@media (max-width: 760px) { body { display: block; } .all { display: block; margin: 0 0 1rem; }
+  nav { border: 0; border-top: 1px solid var(--line); padding-top: 1rem; } }
 """
 
 
@@ -94,7 +98,9 @@ def build(folder: Path) -> list[Path]:
         path.write_text(
             f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
             f'<meta name="viewport" content="width=device-width, initial-scale=1"><title>{escape(title(page))}</title>'
-            f"<style>{style}</style></head><body><nav>{links}</nav><main>{rendered(page)}</main></body></html>\n",
+            f'<style>{style}</style></head><body><main><p class="all"><a href="#pages">All pages</a></p>'
+            f"{rendered(page)}</main>"
+            f'<nav id="pages">{links}</nav></body></html>\n',
             encoding="utf-8",
         )
         written.append(path)

@@ -3,56 +3,36 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import Any, Unpack
 
 from shoal.anonymizing import anonymize_samples, check_population, prepare
 from shoal.auditing.auditor import run_audit
 from shoal.auditing.coverage import Run
-from shoal.auditing.records import Target, make_records
 from shoal.auditing.result import Audit
-from shoal.auditing.scene import Scene
 from shoal.blocks import Workers
-from shoal.boxes import UNKNOWN
 from shoal.checkpoint import open_checkpoint
 from shoal.credibility.verdict import Credibility, assess_events
 from shoal.engine import Engine, open_engine
 from shoal.errors import ParameterError
 from shoal.fold import Settings
+from shoal.keywords import takes
 from shoal.outputs import Outputs, check_outputs, write_outputs
-from shoal.parameters import (
-    check_count,
-    check_settings,
-    check_workers,
-    given_grid,
-    given_promise,
-    noted_promise,
-)
+from shoal.parameters import check_count, check_settings, check_workers
 from shoal.progress import Progress, Silent
 from shoal.promise import Grid, Promise
-from shoal.reading import (
-    Events,
-    Filters,
-    check_coordinates,
-    parse_crs,
-    read_events,
-    read_key,
-    read_published,
-)
-from shoal.reading.zones import Zone
+from shoal.reading import Events, read_events
+from shoal.reading.options import READING, ReadingOptions, check_reading
 from shoal.release import Published, move_to_file
+from shoal.scenes import AUDITING, AuditOptions, open_scene
 from shoal.verifying import verify_release
 from shoal.writing import is_map
 
-_MOST_ATTACKS = 1_000_000
 
-
+@takes(READING)
 def anonymize(
     events: Any,
     *,
@@ -66,16 +46,6 @@ def anonymize(
     selector: str = "matching",
     reuse: str = "once",
     repair: bool = False,
-    columns: Mapping[str, str] | None = None,
-    sites: Any = None,
-    format: str | None = None,
-    timezone: str | None = None,
-    start: str | None = None,
-    end: str | None = None,
-    exclude_users: str | Path | Iterable[str] | None = None,
-    bbox: str | Sequence[float] | None = None,
-    min_days_active: int | None = None,
-    resample: str | None = None,
     strict: bool = False,
     seed: int = 0,
     shard_size: int = Settings().shard_size,
@@ -89,13 +59,16 @@ def anonymize(
     resume: bool = False,
     verify: bool = True,
     progress: Progress | None = None,
+    **reading: Unpack[ReadingOptions],
 ) -> Published:
     """Publish events under k^{tau,epsilon}-anonymity.
 
     ``events`` is a path or a pandas, polars or pyarrow table, or what geopandas, trackintel, MovingPandas or
     scikit-mobility make of one (docs/ecosystem.md); ``format`` names one of other people's (docs/formats.md), which is
-    recognised where there is no doubt. ``bbox`` (W,S,E,N), ``min_days_active`` and ``resample`` leave out what
-    lies elsewhere, users seldom seen, and all but the first sample of each user in each period.
+    recognised where there is no doubt. ``columns`` maps roles (user, time, lat, lon, x, y, site) to names of columns,
+    ``sites`` gives sites their positions, ``timezone`` is that of times without one. ``start`` and ``end`` leave out
+    other times, ``exclude_users`` and ``min_days_active`` those users and users seldom seen, ``bbox`` (W,S,E,N) what
+    lies elsewhere, ``resample`` all but the first sample of each user in each period.
 
     With ``output`` the release is also written to files, ``key_out`` and ``summary_out`` among them if given, and a
     killed run goes on with ``resume``. What is published is first read back and checked, every user and every interval,
@@ -114,10 +87,11 @@ def anonymize(
     promise = Promise.parse(k, tau, epsilon, grid=grid, whole=whole)
     settings = check_settings(space_weight, selector, reuse, seed, repair, shard_size)
     n_workers = check_workers(workers)
-    filters = Filters.parse(bbox, min_days_active, resample)
+    how = check_reading(reading)
     outputs = _outputs(output, key_out, summary_out)
     if outputs is not None:
-        check_outputs(outputs, _paths(events, sites, exclude_users), force=force, resume=resume)
+        given = _paths(events, reading.get("sites"), reading.get("exclude_users"))
+        check_outputs(outputs, given, force=force, resume=resume)
     with (
         open_checkpoint(None if outputs is None else outputs.checkpoint, resume=resume) as checkpoint,
         Workers(n_workers) as threads,
@@ -127,18 +101,11 @@ def anonymize(
         found = read_events(
             events,
             grid=grid,
-            columns=columns,
-            sites=sites,
-            format=format,
-            timezone=timezone,
-            start=start,
-            end=end,
-            exclude_users=exclude_users,
-            filters=filters,
             strict=strict,
             for_map=outputs is not None and is_map(outputs.published),
             threads=n_workers,
             spill=checkpoint.samples,
+            **how,
         )
         check_population(found.archive.n_users, k)
         progress.stage("loading the engine (compiles it once)")
@@ -179,191 +146,57 @@ def anonymize(
     return published
 
 
+@takes(AUDITING)
 def audit(
     events: Any,
     published: Any,
     *,
-    k: int | None = None,
-    tau: str | None = None,
-    epsilon: str | None = None,
-    whole: bool = False,
-    key: Any = None,
-    cell: str | None = None,
-    step: str | None = None,
-    crs: str | None = None,
-    columns: Mapping[str, str] | None = None,
-    sites: Any = None,
-    format: str | None = None,
-    timezone: str | None = None,
-    start: str | None = None,
-    end: str | None = None,
-    exclude_users: str | Path | Iterable[str] | None = None,
-    bbox: str | Sequence[float] | None = None,
-    min_days_active: int | None = None,
-    resample: str | None = None,
-    attacks: int = 2000,
-    seed: int = 0,
-    workers: int | None = None,
     engine: str = "threads",
     cluster: str | None = None,
     progress: Progress | None = None,
+    **options: Unpack[AuditOptions],
 ) -> Audit:
     """Attack a published file, shoal's own or anybody else's, and say what is and is not protected.
 
-    ``events`` and ``published`` are paths or tables. The promise to hold the file to is the one it notes itself unless
-    given. ``key`` tells which record is whose; what needs it is not checked without. ``cell``, ``step`` and ``crs``
-    are for files that do not tell theirs. Give the options with which the events were read, so that the audit sees the
-    same samples. ``attacks`` are drawn of each kind; the promise is checked exactly, with a key also in the processes
-    or on the ``cluster`` that are chosen as in anonymize().
+    ``events`` and ``published`` are paths or tables. The promise to hold the file to (``k`` with ``tau`` and
+    ``epsilon``, or with ``whole``) is the one it notes itself unless given. ``key`` tells which record is whose; what
+    needs it is not checked without. ``cell``, ``step`` and ``crs`` are for files that do not tell theirs. Give the
+    options with which anonymize() read the events, so that the audit sees the same samples. ``attacks`` are drawn of
+    each kind, others for another ``seed``; the promise is checked exactly, with a key also in the processes or on the
+    ``cluster`` that are chosen as in anonymize().
     """
     progress = progress or Silent()
     with (
-        open_scene(
-            events,
-            published,
-            k=k,
-            tau=tau,
-            epsilon=epsilon,
-            whole=whole,
-            key=key,
-            cell=cell,
-            step=step,
-            crs=crs,
-            columns=columns,
-            sites=sites,
-            format=format,
-            timezone=timezone,
-            start=start,
-            end=end,
-            exclude_users=exclude_users,
-            bbox=bbox,
-            min_days_active=min_days_active,
-            resample=resample,
-            attacks=attacks,
-            seed=seed,
-            workers=workers,
-            progress=progress,
-        ) as (scene, warnings),
+        open_scene(events, published, progress, **options) as (scene, warnings),
         open_engine(engine, scene.workers.count, cluster) as machinery,
     ):
         return run_audit(scene, warnings, progress, run=_elsewhere(machinery))
 
 
-@contextmanager
-def open_scene(
-    events: Any,
-    published: Any,
-    *,
-    progress: Progress,
-    k: int | None = None,
-    tau: str | None = None,
-    epsilon: str | None = None,
-    whole: bool = False,
-    key: Any = None,
-    cell: str | None = None,
-    step: str | None = None,
-    crs: str | None = None,
-    columns: Mapping[str, str] | None = None,
-    sites: Any = None,
-    format: str | None = None,
-    timezone: str | None = None,
-    start: str | None = None,
-    end: str | None = None,
-    exclude_users: str | Path | Iterable[str] | None = None,
-    bbox: str | Sequence[float] | None = None,
-    min_days_active: int | None = None,
-    resample: str | None = None,
-    attacks: int = 2000,
-    seed: int = 0,
-    workers: int | None = None,
-) -> Iterator[tuple[Scene, list[str]]]:
-    """Events and a published file as an audit sees them, and what there is to warn of; parameters as in audit()."""
-    n_workers = check_workers(workers)
-    n_attacks = check_count(attacks, "attacks", least=1, most=_MOST_ATTACKS)
-    seed = check_count(seed, "seed", least=0)
-    given = given_grid(cell, step)
-    filters = Filters.parse(bbox, min_days_active, resample)
-    progress.stage("reading")
-    table = read_published(published, grid=given, crs=crs)
-    promise = given_promise(k, tau, epsilon, whole, table.grid) or noted_promise(table)
-    found = read_events(
-        events,
-        grid=table.grid,
-        columns=columns,
-        sites=sites,
-        format=format,
-        timezone=timezone,
-        start=start,
-        end=end,
-        exclude_users=exclude_users,
-        filters=filters,
-        projection=None if table.crs is None else parse_crs(table.crs),
-        threads=n_workers,
-    )
-    check_coordinates(table.crs, geographic=found.projection is not None)
-    own = np.full(found.archive.n_users, UNKNOWN, np.int64)
-    if key is not None:
-        own = read_key(key, found.archive.users, table.names)
-    warnings = [*found.intake.losses, *found.intake.warnings]
-    samples, records, grid, zone = found.samples, make_records(table.boxes), table.grid, Zone(found.timezone)
-    del found, table  # of a large dataset, nothing stays in memory twice
-    with Workers(n_workers) as threads:
-        scene = Scene(
-            samples=samples,
-            published=Target(records, own),
-            promise=promise,
-            grid=grid,
-            zone=zone,
-            n_attacks=n_attacks,
-            seed=seed,
-            workers=threads,
-        )
-        yield scene, warnings
-
-
+@takes(READING)
 def assess(
     events: Any,
     *,
     real: Any = None,
     cell: str = "100m",
-    columns: Mapping[str, str] | None = None,
-    sites: Any = None,
-    format: str | None = None,
-    timezone: str | None = None,
-    start: str | None = None,
-    end: str | None = None,
-    exclude_users: str | Path | Iterable[str] | None = None,
-    bbox: str | Sequence[float] | None = None,
-    min_days_active: int | None = None,
-    resample: str | None = None,
     seed: int = 0,
     workers: int | None = None,
     progress: Progress | None = None,
+    **reading: Unpack[ReadingOptions],
 ) -> Credibility:
     """Say whether events look like people with phones: statistics, held to bands from the literature and real data.
 
     ``events`` and ``real`` are paths or tables; ``real`` ones, in the same ``cell`` and otherwise as they come, are
-    measured beside them. A place is a cell. ``seed`` chooses whose points are drawn for the unicity.
+    measured beside them. A place is a cell. ``seed`` chooses whose points are drawn for the unicity. How events are
+    read is said as in anonymize().
     """
     progress = progress or Silent()
     n_workers = check_workers(workers)
     seed = check_count(seed, "seed", least=0)
     grid = Grid.parse(cell, "1s")
-    filters = Filters.parse(bbox, min_days_active, resample)
+    how = check_reading(reading)
     progress.stage("reading")
-    found = read_events(
-        events,
-        grid=grid,
-        columns=columns,
-        sites=sites,
-        format=format,
-        timezone=timezone,
-        start=start,
-        end=end,
-        exclude_users=exclude_users,
-        filters=filters,
-        threads=n_workers,
-    )
+    found = read_events(events, grid=grid, threads=n_workers, **how)
     beside = None if real is None else read_events(real, grid=grid, threads=n_workers)
     progress.stage("measuring")
     return assess_events(found, beside, seed=seed)

@@ -32,12 +32,39 @@ def number(text: str) -> float:
         raise typer.BadParameter(f"expected a number, got {text!r}") from None
 
 
+def count(help: str, *names: str, metavar: str = "N") -> Any:
+    """An option that is a whole number."""
+    return typer.Option(*names, parser=whole_number, metavar=metavar, help=help)
+
+
 Events = Annotated[
     Path, typer.Argument(help="CSV, TSV, GeoJSON (also .gz), Parquet or a known format; a file or a folder.")
+]
+Published = Annotated[
+    Path, typer.Argument(help="Published file: .parquet, .geoparquet, .csv, .csv.gz, .geojson, .geojson.gz.")
 ]
 Tau = Annotated[str | None, typer.Option(help="How long an attacker may have followed somebody, e.g. 30min.")]
 Epsilon = Annotated[str | None, typer.Option(help="How much more they may learn, e.g. 30min.")]
 Whole = Annotated[bool, typer.Option("--whole", help="Hide whole trajectories instead; no tau, no epsilon.")]
+Cell = Annotated[str, typer.Option(help="Finest resolution in space.")]
+Step = Annotated[str, typer.Option(help="Finest resolution in time.")]
+Ks = Annotated[str, typer.Option(metavar="LIST", help="Values of k.")]
+Epsilons = Annotated[str, typer.Option(metavar="LIST", help="Values of epsilon.")]
+AuditK = Annotated[
+    int | None,
+    count(
+        "The promise to hold the file to; with --tau and --epsilon, or --whole. The file's own unless given.",
+        "--k",
+    ),
+]
+AuditCell = Annotated[str | None, typer.Option(help="Cell of a file that does not tell it.")]
+AuditStep = Annotated[str | None, typer.Option(help="Time step of a file that does not tell it.")]
+AuditCrs = Annotated[
+    str | None, typer.Option(help="Coordinate system of a file that does not tell it, e.g. EPSG:3035.")
+]
+AuditSeed = Annotated[int, count("Other attacks for another seed.")]
+Attacks = Annotated[int, count("How many attacks to draw of each kind.")]
+Key = Annotated[Path | None, typer.Option(help="Which record is whose (secret), as anonymize wrote it.")]
 Sites = Annotated[
     Path | None, typer.Option(help="Table of sites, for events with a site instead of a position.")
 ]
@@ -64,12 +91,7 @@ BBox = Annotated[
         "--bbox", metavar="W,S,E,N", help="Leave out events elsewhere: degrees, or metres for x and y."
     ),
 ]
-MinDaysActive = Annotated[
-    int | None,
-    typer.Option(
-        parser=whole_number, metavar="N", help="Leave out users with events on fewer days (of the time zone)."
-    ),
-]
+MinDaysActive = Annotated[int | None, count("Leave out users with events on fewer days (of the time zone).")]
 Resample = Annotated[
     str | None,
     typer.Option(metavar="PERIOD", help="Keep the first sample of each user in each period, e.g. 5min."),
@@ -83,10 +105,7 @@ SpaceWeight = Annotated[
     ),
 ]
 Reuse = Annotated[str, typer.Option(help="How often two users may hide each other: once, pair or spaced.")]
-Seed = Annotated[
-    int,
-    typer.Option(parser=whole_number, metavar="N", help="Breaks ties; the same seed gives the same boxes."),
-]
+Seed = Annotated[int, count("Breaks ties; the same seed gives the same boxes.")]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on where an unfinished run ended.")]
 Engine = Annotated[
     str, typer.Option(help="What the workers are: threads, or processes, which take more memory.")
@@ -97,19 +116,27 @@ Cluster = Annotated[
         metavar="ADDRESS", help="Use the workers of this Dask scheduler instead, e.g. tcp://10.0.0.1:8786."
     ),
 ]
-Workers = Annotated[
-    int | None,
-    typer.Option(
-        parser=whole_number, metavar="N", help="How many threads or processes; all cores unless given."
-    ),
-]
+Workers = Annotated[int | None, count("How many threads or processes; all cores unless given.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace existing output.")]
+JsonFigures = Annotated[
+    str | None, typer.Option("--json", help="Write all figures as JSON to a file, or - for stdout.")
+]
 ColumnName = Annotated[str | None, typer.Option(rich_help_panel=COLUMNS)]
 
 
 def listed(text: str) -> list[str]:
     """The parts of a list with commas."""
     return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def numbers(text: str) -> list[int]:
+    """The whole numbers of a list with commas."""
+    return [whole_number(part) for part in listed(text)]
+
+
+def file_of(json_out: str | None) -> Path | None:
+    """Where JSON goes, if it is to a file."""
+    return None if json_out in (None, "-") else Path(json_out or "")
 
 
 _ROLES = ("user", "time", "lat", "lon", "x", "y", "site")

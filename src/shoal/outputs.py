@@ -126,6 +126,8 @@ def check_target(path: Path, inputs: Iterable[Path], *, force: bool) -> None:
             raise InputError(f"The folder for {path.name} {lack}: choose another, or create it first.")
         if path.is_dir():
             raise InputError(f"The output {path.name} is a folder: name a file.")
+        if path.exists() and not path.is_file():
+            raise InputError(f"The output {path.name} is a device or a pipe: name a file.")
         if not force and (path.exists() or path.is_symlink()):
             raise InputError(
                 f"{path.name} exists already: add --force to replace it, or choose another name."

@@ -6,20 +6,23 @@ import json
 import time
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
-from shoal.api import open_scene
 from shoal.auditing.auditor import run_audit
 from shoal.auditing.result import Audit
-from shoal.outputs import Outputs, check_target, write_whole
+from shoal.keywords import takes
+from shoal.outputs import Outputs, check_page, check_target, write_whole
 from shoal.overview.facts import Facts
 from shoal.overview.people import follow_people
 from shoal.overview.precision import measure_precision
+from shoal.overview.suppression import public_suppression
 from shoal.overview.usefulness import measure_usefulness
 from shoal.progress import Progress, Silent
 from shoal.report.release import report_page
+from shoal.scenes import AUDITING, AuditOptions, open_scene
 
 
+@takes(AUDITING)
 def write_report(
     events: Any,
     published: Any,
@@ -29,7 +32,7 @@ def write_report(
     made_up: bool = False,
     force: bool = False,
     progress: Progress | None = None,
-    **options: Any,
+    **options: Unpack[AuditOptions],
 ) -> Audit:
     """Audit a published file and write a page about it; options are those of shoal.audit().
 
@@ -38,10 +41,8 @@ def write_report(
     ``made_up`` people need no such care.
     """
     target, progress = Path(output), progress or Silent()
-    check_target(
-        target, [Path(given) for given in (events, published) if isinstance(given, (str, Path))], force=force
-    )
-    with open_scene(events, published, progress=progress, **options) as (scene, warnings):
+    _check_output(target, events, published, options, force=force)
+    with open_scene(events, published, progress, **options) as (scene, warnings):
         audit = run_audit(scene, warnings, progress)
         if public and not audit.kept:
             return audit
@@ -53,6 +54,7 @@ def write_report(
             precision=measure_precision(boxes, scene.grid, scene.zone, scene.promise.k),
             usefulness=measure_usefulness(scene, public=public),
             people=None if public else follow_people(scene),
+            suppression=public_suppression(scene) if public and audit.has_key else None,
             manifest=_manifest(published),
             version=version("shoal"),
             seconds=time.perf_counter() - began,
@@ -61,6 +63,16 @@ def write_report(
         page = report_page(facts, public=public, made_up=made_up)
     write_whole(target, page.encode(), mode=0o666 if public or made_up else 0o600)
     return audit
+
+
+def _check_output(target: Path, events: Any, published: Any, options: AuditOptions, *, force: bool) -> None:
+    """Refuse a page that could not be written, or that would take the place of something that is read."""
+    check_page(target)
+    named = (events, published, *(options.get(name) for name in ("key", "sites", "exclude_users")))
+    given = [Path(path) for path in named if isinstance(path, (str, Path))]
+    if isinstance(published, (str, Path)):
+        given.append(Outputs(Path(published)).manifest)
+    check_target(target, given, force=force)
 
 
 def _manifest(published: Any) -> dict[str, Any] | None:

@@ -89,6 +89,15 @@ def audit_lines(audit: Audit, published: Path, *, show_users: bool) -> list[str]
     ]  # fmt: skip
 
 
+def report_lines(audit: Audit, output: Path, *, public: bool) -> list[str]:
+    """What to say once a page about an audit is written, or was not."""
+    if public and not audit.kept:
+        outcome = "No datasheet was written: a file that breaks its promise must not be published."
+    else:
+        outcome = f"Look at {output}" + ("." if public else ": internal, it shows raw data.")
+    return [line for text in (f"{audit.verdict.headline}.", outcome) for line in _wrapped(text, WIDTH)]
+
+
 def _promise(audit: Audit) -> str:
     k, tau, epsilon = audit.promise.k, audit.promise.tau, audit.promise.epsilon
     if tau is None or epsilon is None:

@@ -7,6 +7,7 @@ import os
 import sys
 import threading
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,12 @@ def say(line: str) -> None:
     """One line to whoever watches, if anybody does."""
     with contextlib.suppress(OSError, ValueError):
         print(line, file=sys.stderr, flush=True)
+
+
+def say_warnings(warnings: Iterable[str]) -> None:
+    """A line for each."""
+    for warning in warnings:
+        say(f"Warning: {warning}")
 
 
 def show(text: str) -> None:

@@ -11,6 +11,7 @@ from baseline_worlds import records_of, samples_of, trajectories_of
 
 import shoal
 from engine import as_samples
+from listening import Listener
 from oracles.casual_worlds import random_world
 from oracles.merge import inside
 from shoal.archive import archive_of
@@ -146,29 +147,14 @@ def test_a_k_that_promises_nothing_is_refused(method: Method, k: object) -> None
         method(samples_of([[(0, 0, 0)], [(1, 1, 1)]]), k)
 
 
-class Listener:
-    """Counts what it is told."""
-
-    def __init__(self) -> None:
-        self.steps: list[int | None] = []
-        self.done: list[int] = []
-
-    def stage(self, name: str, steps: int | None = None) -> None:
-        assert name
-        self.steps.append(steps)
-        self.done.append(0)
-
-    def advance(self) -> None:
-        self.done[-1] += 1
-
-
 @every_method
 def test_progress_never_exceeds_what_was_announced(method: Method) -> None:
     for samples, k in cases(seed=2, count=10):
         listener = Listener()
         assert same(method(samples, k, listener), method(samples, k))
-        for steps, done in zip(listener.steps, listener.done, strict=True):
-            assert steps is None or done <= steps
+        assert all(listener.names)
+        for told in listener.stages:
+            assert told.steps is None or told.done <= told.steps
 
 
 @pytest.mark.parametrize(

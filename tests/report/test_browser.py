@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -95,3 +96,45 @@ def test_everything_is_printed(browser: Any, report: Path) -> None:
     assert all(page.tab.is_visible(f"#{name}") for name in TABS)
     assert not page.tab.is_visible("#theme")
     assert page.background == "rgb(255, 255, 255)"
+
+
+def test_no_table_is_cut_off_on_a_phone(browser: Any, report: Path) -> None:
+    page = Page(browser, report, width=390, theme="light")
+    for name in TABS:
+        page.tab.click(f"#tab-{name}")
+        inner = "[...document.querySelectorAll('.wide')].filter(e => e.offsetParent && e.scrollWidth > e.clientWidth)"
+        assert page.tab.evaluate(f"{inner}.length") == 0
+        outside = "[...document.querySelectorAll('figure > svg text')].filter(e => e.getBoundingClientRect().width &&"
+        assert page.tab.evaluate(f"{outside} e.getBoundingClientRect().left < 0).length") == 0
+        assert page.tab.evaluate(f"{outside} e.getBoundingClientRect().right > 390).length") == 0
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_entries_of_a_legend_do_not_overlap(browser: Any, report: Path, width: int) -> None:
+    page = Page(browser, report, width=width, theme="light")
+    page.tab.click("#tab-privacy")
+    boxes = page.tab.evaluate(
+        "[...document.querySelectorAll('#privacy text.legend')].map(e => [e.getBoundingClientRect().left,"
+        " e.getBoundingClientRect().right, e.getBoundingClientRect().top])"
+    )
+    assert len(boxes) >= 4
+    for one, other in pairwise(boxes):
+        assert one[2] != other[2] or one[1] < other[0]
+
+
+def test_only_records_that_are_drawn_are_in_the_legend(browser: Any, report: Path) -> None:
+    page = Page(browser, report, width=1000, theme="light")
+    page.tab.click("#tab-people-panel")
+    for lane in range(1, 6):
+        drawn = page.tab.locator(f"#map .record{lane}").count() > 0
+        assert page.tab.locator(f"#lanes .record{lane}").is_visible() == drawn
+
+
+def test_each_part_begins_a_sheet_of_paper(browser: Any, report: Path) -> None:
+    page = Page(browser, report, width=1000, theme="light")
+    page.tab.emulate_media(media="print")
+    breaks = "[...document.querySelectorAll('[role=tabpanel]')].map(e => getComputedStyle(e).breakBefore)"
+    assert page.tab.evaluate(breaks) == ["auto", *["page"] * (len(TABS) - 1)]
+    assert page.tab.is_visible("#time")
+    sheets = page.tab.pdf(format="A4").count(b"/Type /Page\n")
+    assert sheets >= len(TABS)

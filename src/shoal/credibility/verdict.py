@@ -83,14 +83,10 @@ def assess_events(events: Events, real: Events | None = None, *, seed: int = 0) 
         )
     found = measure(traces, seed)
     beside = None if real is None else measure(traces_of(real), seed)
-    warnings = _warnings(events) + (
-        [] if real is None else [f"Real events: {line}" for line in _warnings(real)]
+    warnings = events.intake.all_warnings + (
+        [] if real is None else [f"Real events: {line}" for line in real.intake.all_warnings]
     )
     return Credibility(found, judge(found), beside, warnings)
-
-
-def _warnings(events: Events) -> list[str]:
-    return [*events.intake.losses, *events.intake.warnings]
 
 
 def judge(measures: Measures) -> list[Check]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 import pyarrow as pa
@@ -17,11 +16,12 @@ from shoal.blocks import Workers
 from shoal.errors import ParameterError
 from shoal.evaluate.tuples import Draw, draw
 from shoal.fold import Settings
+from shoal.keywords import takes
 from shoal.parameters import check_count, check_workers
 from shoal.progress import Progress, Silent
 from shoal.promise import Grid, Promise
 from shoal.reading import read_events
-from shoal.reading.filters import Filters
+from shoal.reading.options import READING, ReadingOptions, check_reading
 from shoal.samples import Samples
 from shoal.utility import granularity_of
 
@@ -84,6 +84,7 @@ def _others(grid: Grid, seed: int) -> dict[str, Method]:
     return {**statics, W4M.name: W4M(grid, seed=seed)}
 
 
+@takes(READING)
 def compare(
     events: Any,
     *,
@@ -93,25 +94,17 @@ def compare(
     whole_users: int = 200,
     cell: str = "100m",
     step: str = "1min",
-    columns: Mapping[str, str] | None = None,
-    sites: Any = None,
-    format: str | None = None,
-    timezone: str | None = None,
-    start: str | None = None,
-    end: str | None = None,
-    exclude_users: str | Path | Iterable[str] | None = None,
-    bbox: str | Sequence[float] | None = None,
-    min_days_active: int | None = None,
-    resample: str | None = None,
     seed: int = 0,
     workers: int | None = None,
     progress: Progress | None = None,
+    **reading: Unpack[ReadingOptions],
 ) -> Comparison:
     """Every method of the paper's table on the same k-tuples, and on ``whole_users`` users drawn at random.
 
     ``drawn``: tuples of ``random`` users, or ``near``, a random user with those cheapest to hide among. GLOVE and W4M
     take part up to 1,000 users; every method runs on one core. ``whole_users`` 0 leaves the latter out. k-merge chooses
-    no groups, so there shoal itself stands in its place, with whole trajectories promised.
+    no groups, so there shoal itself stands in its place, with whole trajectories promised. How events are read is said
+    as in anonymize().
     """
     progress = progress or Silent()
     grid = Grid.parse(cell, step)
@@ -126,21 +119,9 @@ def compare(
         raise ParameterError(f"whole users must be at least {ks[-1]}, the largest k, or 0, got {n_whole}.")
     seed = check_count(seed, "seed", least=0)
     n_workers = check_workers(workers)
-    filters = Filters.parse(bbox, min_days_active, resample)
+    how = check_reading(reading)
     progress.stage("reading")
-    found = read_events(
-        events,
-        grid=grid,
-        columns=columns,
-        sites=sites,
-        format=format,
-        timezone=timezone,
-        start=start,
-        end=end,
-        exclude_users=exclude_users,
-        filters=filters,
-        threads=n_workers,
-    )
+    found = read_events(events, grid=grid, threads=n_workers, **how)
     samples = found.samples
     check_population(samples.n_users, ks[-1])
     n_whole = min(n_whole, samples.n_users)
@@ -155,7 +136,7 @@ def compare(
         if n_whole:
             chosen = np.random.default_rng(seed).choice(samples.n_users, n_whole, replace=False)
             rows += _whole(only(samples, chosen), ks, grid, seed, progress)
-    warnings = [*found.intake.losses, *found.intake.warnings]
+    warnings = found.intake.all_warnings
     if n_whole > MOST_COMPARED:
         warnings.append(
             f"GLOVE and W4M are left out of whole trajectories of more than {MOST_COMPARED:,} users."

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import os
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import pyarrow as pa
 
@@ -22,11 +22,12 @@ from shoal.evaluate.points import Point
 from shoal.evaluate.stretches import Census, Stretch, choose_stretches, take_census, work
 from shoal.fold import Selector, Settings
 from shoal.hiding.suppression import Presence
+from shoal.keywords import takes
 from shoal.parameters import check_settings, check_workers
 from shoal.progress import Progress, Silent
 from shoal.promise import Grid
 from shoal.reading import read_events
-from shoal.reading.filters import Filters
+from shoal.reading.options import READING, ReadingOptions, check_reading
 
 KS = (2, 3, 5)
 TAUS = ("30min", "1h", "2h")
@@ -67,6 +68,7 @@ class Plan(NamedTuple):
         return {"n_samples": self.n_samples, "n_users": self.n_users, "forecasts": rows}
 
 
+@takes(READING)
 def plan(
     events: Any,
     *,
@@ -77,54 +79,32 @@ def plan(
     step: str = "1min",
     space_weight: float = 1.0,
     reuse: str = "once",
-    columns: Mapping[str, str] | None = None,
-    sites: Any = None,
-    format: str | None = None,
-    timezone: str | None = None,
-    start: str | None = None,
-    end: str | None = None,
-    exclude_users: str | Path | Iterable[str] | None = None,
-    bbox: str | Sequence[float] | None = None,
-    min_days_active: int | None = None,
-    resample: str | None = None,
     seed: int = 0,
     workers: int | None = None,
     progress: Progress | None = None,
+    **reading: Unpack[ReadingOptions],
 ) -> Plan:
     """Foretell precision, suppression, time and memory of a release for every k, tau and epsilon.
 
     All users of a few stretches of time are hidden, and what that gives stands for the hours that are alike; where
     everything can be hidden in no time, it is. Who would be suppressed is found for all of the time. Nothing is
-    published. docs/plan.md says how far to trust it.
+    published. docs/plan.md says how far to trust it. How events are read is said as in anonymize().
     """
     progress = progress or Silent()
     grid = Grid.parse(cell, step)
     points = points_of(ks, taus, epsilons, grid)
     settings = check_settings(space_weight, Selector.MATCHING, reuse, seed)
     n_workers = check_workers(workers)
-    filters = Filters.parse(bbox, min_days_active, resample)
+    how = check_reading(reading)
     with tempfile.TemporaryDirectory(prefix="shoal-plan-") as aside, Workers(n_workers) as threads:
         progress.stage("reading")
-        found = read_events(
-            events,
-            grid=grid,
-            columns=columns,
-            sites=sites,
-            format=format,
-            timezone=timezone,
-            start=start,
-            end=end,
-            exclude_users=exclude_users,
-            filters=filters,
-            threads=n_workers,
-            spill=Path(aside) if isinstance(events, str | os.PathLike) else None,
-        )
+        spill = Path(aside) if isinstance(events, str | os.PathLike) else None
+        found = read_events(events, grid=grid, threads=n_workers, spill=spill, **how)
         check_population(found.archive.n_users, max(point.k for point in points))
         progress.stage("loading the engine (compiles it once)")
         prepare(settings)
         forecasts = foretell(found.archive, points, settings, threads, grid, Budget(), progress)
-        warnings = [*found.intake.losses, *found.intake.warnings]
-        return Plan(forecasts, len(found.archive), found.archive.n_users, warnings)
+        return Plan(forecasts, len(found.archive), found.archive.n_users, found.intake.all_warnings)
 
 
 def points_of(ks: Sequence[int], taus: Sequence[str], epsilons: Sequence[str], grid: Grid) -> list[Point]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, Unpack
 
 import pyarrow as pa
 
@@ -17,11 +17,12 @@ from shoal.evaluate.measuring import Hour, Measured, measure, measure_hours, not
 from shoal.evaluate.points import AXES, HOURS, Plan, Point, plan_sweep
 from shoal.evaluate.store import FolderStore, MemoryStore, Store
 from shoal.fold import Selector, Settings
+from shoal.keywords import takes
 from shoal.parameters import check_settings, check_workers
 from shoal.progress import Progress, Silent
 from shoal.promise import Grid
 from shoal.reading import Events, read_events
-from shoal.reading.filters import Filters
+from shoal.reading.options import READING, ReadingOptions, check_reading
 from shoal.reading.zones import Zone
 from shoal.wording import duration
 
@@ -48,6 +49,7 @@ class Sweep(NamedTuple):
         return pa.Table.from_pylist([row._asdict() for row in self.hours])
 
 
+@takes(READING)
 def sweep(
     events: Any,
     *,
@@ -62,28 +64,19 @@ def sweep(
     step: str = "1min",
     space_weight: float = 1.0,
     reuse: str = "once",
-    columns: Mapping[str, str] | None = None,
-    sites: Any = None,
-    format: str | None = None,
-    timezone: str | None = None,
-    start: str | None = None,
-    end: str | None = None,
-    exclude_users: str | Path | Iterable[str] | None = None,
-    bbox: str | Sequence[float] | None = None,
-    min_days_active: int | None = None,
-    resample: str | None = None,
     seed: int = 0,
     workers: int | None = None,
     checkpoint: str | Path | None = None,
     resume: bool = False,
     progress: Progress | None = None,
+    **reading: Unpack[ReadingOptions],
 ) -> Sweep:
     """Measure precision and suppression as one thing varies: tau (with epsilon = tau), k, epsilon at a fixed ``tau``.
 
     ``over`` names what varies; ``hours`` is the week of the release with ``k`` and ``tau`` alone, hour by hour. A
     release is measured, not published: nothing of it is kept or checked. With ``checkpoint``, a folder, an interrupted
     sweep goes on with ``resume``. ``selectors``: ours and the paper's side by side unless given; ours alone where the
-    library for the paper's is not installed.
+    library for the paper's is not installed. How events are read is said as in anonymize().
     """
     progress = progress or Silent()
     selectors = _both() if selectors is None else selectors
@@ -91,21 +84,9 @@ def sweep(
     plan = plan_sweep(over, selectors=selectors, k=k, tau=tau, ks=ks, taus=taus, epsilons=epsilons, grid=grid)
     settings = {name: check_settings(space_weight, name, reuse, seed) for name in selectors}
     n_workers = check_workers(workers)
-    filters = Filters.parse(bbox, min_days_active, resample)
+    how = check_reading(reading)
     progress.stage("reading")
-    found = read_events(
-        events,
-        grid=grid,
-        columns=columns,
-        sites=sites,
-        format=format,
-        timezone=timezone,
-        start=start,
-        end=end,
-        exclude_users=exclude_users,
-        filters=filters,
-        threads=n_workers,
-    )
+    found = read_events(events, grid=grid, threads=n_workers, **how)
     check_population(found.archive.n_users, max(point.k for point in plan.points))
     identity = {
         "events": found.archive.fingerprint(),
@@ -151,7 +132,7 @@ def run_sweep(
         measured[point] = kept
         if by_hour and kept_hours is not None:
             hours += kept_hours
-    return Sweep(plan, measured, hours, [*events.intake.losses, *events.intake.warnings])
+    return Sweep(plan, measured, hours, events.intake.all_warnings)
 
 
 def _measured(

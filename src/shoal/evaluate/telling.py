@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import wrap
 
 from shoal.evaluate.comparing import TUPLES, WHOLE, Compared, Comparison
 from shoal.evaluate.measuring import Measured
@@ -39,7 +40,7 @@ def comparison_lines(found: Comparison) -> list[str]:
     for kind, title in titles.items():
         rows = [_compared(row) for row in found.rows if row.on == kind]
         if rows:
-            lines += ["", title, "", *_table(_COMPARISON, rows, _COMPARISON_WIDTHS)]
+            lines += ["", *wrap(title, 80), "", *_table(_COMPARISON, rows, _COMPARISON_WIDTHS)]
     return lines[1:]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from shoal.auditing.result import Audit
 from shoal.overview.people import People
 from shoal.overview.precision import Precision
+from shoal.overview.suppression import PublicSuppression
 from shoal.overview.usefulness import Usefulness
 
 
@@ -15,13 +16,15 @@ from shoal.overview.usefulness import Usefulness
 class Facts:
     """What was found out about a release.
 
-    people: None in a report that is to be published. manifest: what the file's own manifest says, None without one.
+    people: None in a report that is to be published. suppression: in one of those only, and with the key.
+    manifest: what the file's own manifest says, None without one.
     """
 
     audit: Audit
     precision: Precision
     usefulness: Usefulness
     people: People | None
+    suppression: PublicSuppression | None
     manifest: dict[str, Any] | None
     version: str
     seconds: float

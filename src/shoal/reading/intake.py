@@ -93,6 +93,11 @@ class Intake:
             f"{faults.total():,} of {self.rows_read:,} rows of the events were not used ({describe(faults)})."
         ]
 
+    @property
+    def all_warnings(self) -> list[str]:
+        """Everything to warn of, where no summary tells of losses."""
+        return [*self.losses, *self.warnings]
+
 
 def in_order(dropped: Mapping[str, int]) -> dict[str, int]:
     """The reasons that occurred, in their fixed order."""

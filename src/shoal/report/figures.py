@@ -9,7 +9,6 @@ import numpy as np
 
 from shoal.auditing.figures import Figure
 from shoal.auditing.shares import Share
-from shoal.auditing.truthfulness import Part
 from shoal.overview.precision import DAY_HOURS, Area, Hourly
 from shoal.overview.usefulness import Crowd
 from shoal.report.drawing import Panel, round_ticks
@@ -31,7 +30,7 @@ def precision_histogram(
     width = max(round(reach / 30 / finest), 1) * finest
     top = math.ceil(reach / width) * width
     edges = np.arange(round(top / width) + 1) * width + finest / 2
-    edges[0], top = 0, float(edges[-1])
+    top = float(edges[-1])
     counts, _ = np.histogram(np.minimum(values, top), edges)
     shares = 100 * counts / max(len(values), 1)
     highest = float(shares.max(initial=1.0)) * 1.18
@@ -101,14 +100,17 @@ def area_map(area: Area) -> str:
     return panel.svg("Median precision of the boxes in each square of the region.")
 
 
-def suppressed(parts: Sequence[Part], names: Sequence[str], axis: str, description: str) -> str:
-    """Share suppressed in each of some parts of the data."""
-    shares = [100 * part.share for part in parts]
-    top = max(max(shares, default=0.0) * 1.12, 0.1)
-    panel = Panel((0, len(parts)), (0, top), height=240)
+def suppressed(shares: Sequence[float | None], names: Sequence[str], axis: str, description: str) -> str:
+    """Share suppressed in each of some parts of the data; None: it may not be told, a short line instead of a bar."""
+    told = [100 * share for share in shares if share is not None]
+    top = max(max(told, default=0.0) * 1.12, 0.1)
+    panel = Panel((0, len(shares)), (0, top), height=240)
     panel.y_axis(round_ticks(0, top, 5), "% suppressed")
     for i, share in enumerate(shares):
-        panel.box((i + 0.1, i + 0.9), (0, share), "bar lost")
+        if share is None:
+            panel.box((i + 0.25, i + 0.75), (0.03 * top, 0.045 * top), "untold")
+        else:
+            panel.box((i + 0.1, i + 0.9), (0, 100 * share), "bar lost")
     every = -(-len(names) // 8)
     panel.x_axis([(i + 0.5, name) for i, name in enumerate(names) if i % every == 0], axis, grid=False)
     return panel.svg(description)
@@ -116,7 +118,7 @@ def suppressed(parts: Sequence[Part], names: Sequence[str], axis: str, descripti
 
 def before_and_after(lines: Sequence[tuple[str, Figure]]) -> str:
     """A row for each attack: raw data, the published file with its interval, and guessing."""
-    left, height = 190, 64 + _ROW * len(lines)
+    left, height = 205, 64 + _ROW * len(lines)
     panel = Panel((-2, 102), (0, len(lines)), height=height, left=left)
     panel.x_axis([(float(x), f"{x} %") for x in range(0, 101, 25)], "of attacks")
     for place, (name, figure) in enumerate(lines):
@@ -154,11 +156,17 @@ def cliff(points: Sequence[tuple[str, Figure]], axis: str, description: str) -> 
     return panel.svg(description)
 
 
-def crowd(crowds: tuple[Crowd, Crowd], side: float, which: int, description: str) -> str:
-    """People in squares, in shades that are the same for both sides."""
+def crowd_limits(crowds: tuple[Crowd, Crowd]) -> list[float]:
+    """What divides the shades of people, from the weakest: 1, 3, 10, 30, ... up to the most people in a square."""
     limits = [10.0**power * factor for power in range(-2, 7) for factor in (1, 3)]
     most = max((float(each.people.max(initial=0.0)) for each in crowds), default=0.0)
-    top = next((place for place, limit in enumerate(limits) if limit >= most), len(limits))
+    below = [limit for limit in limits if limit < most]
+    return below[-(SHADES - 1) :]
+
+
+def crowd(crowds: tuple[Crowd, Crowd], side: float, which: int, description: str) -> str:
+    """People in squares, in shades that are the same for both sides."""
+    limits = crowd_limits(crowds)
     panel = Panel((0, 1), (0, 1), height=400)
     width, height = (
         side * (1 + max(int(axis.max(initial=0)) for axis in axes))
@@ -166,8 +174,7 @@ def crowd(crowds: tuple[Crowd, Crowd], side: float, which: int, description: str
     )
     _fit(panel, width, height)
     for i, j, people in zip(*(column.tolist() for column in crowds[which]), strict=True):
-        place = int(np.searchsorted(limits, people, side="right"))
-        shade = max(0, min(SHADES - 1, SHADES - 1 - (top - place)))
+        shade = int(np.searchsorted(limits, people, side="right"))
         panel.box((i * side, (i + 1) * side), (j * side, (j + 1) * side), f"shade{shade}")
     return panel.svg(description)
 

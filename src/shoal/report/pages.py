@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from shoal.wording import percent
 
 
 def page_environment() -> Environment:
-    """Templates with the filters count, plain and percent."""
+    """Templates with the filters count, plain, percent and bound."""
     environment = Environment(
         loader=PackageLoader("shoal.report"),
         autoescape=True,
@@ -16,12 +20,11 @@ def page_environment() -> Environment:
     )
     environment.filters["count"] = lambda number: f"{number:,}"
     environment.filters["plain"] = lambda number: f"{number:,.3g}"
-    environment.filters["percent"] = _percent
+    environment.filters["percent"] = lambda share: bound(percent(share))
+    environment.filters["bound"] = bound
     return environment
 
 
-def _percent(share: float) -> str:
-    """A fraction in percent, never rounded to nothing."""
-    if 0 < share < 0.0001:
-        return "less than 0.01 %"
-    return f"{100 * share:.1f} %" if share >= 0.01 else f"{100 * share:.2g} %"
+def bound(text: str) -> str:
+    """A text in which a number stays on one line with its unit, as in the terminal."""
+    return re.sub(r"(?<=\d) (?=%|(?:h|min|s|km|m)\b)", "\N{NO-BREAK SPACE}", text)

@@ -13,24 +13,63 @@ from shoal.auditing.result import Audit
 from shoal.manifest import public_share
 from shoal.overview.facts import Facts
 from shoal.overview.people import as_json
+from shoal.overview.suppression import PublicSuppression
 from shoal.overview.usefulness import Usefulness
 from shoal.report import figures
 from shoal.report.pages import page_environment
 from shoal.report.words import beyond_in_words, duration_in_words, headline, promise_in_words
 from shoal.samples import Floats
-from shoal.wording import percent
+from shoal.wording import duration, percent
 
+# How the figure calls an attack, how the table does, and which it is: attack, variant, measure.
 _ATTACKS = (
-    ("knows one interval", "linkage", "", "success"),
-    ("ranks by size", "rankings", "", "smallest"),
-    ("ranks by faces", "rankings", "", "faces"),
-    ("ranks by middle", "rankings", "", "central"),
-    ("follows the chain", "chain", "", "success"),
-    ("knows 4 samples", "points", "4", "success"),
-    ("knows 3 top places", "top_locations", "3", "pick"),
-    ("asks for the home, 1 km", "home_and_work", "home", "within_1km"),
-    ("asks for work, 1 km", "home_and_work", "work", "within_1km"),
+    (
+        "knows one interval",
+        "knows one interval, and picks one of the records that fit",
+        "linkage",
+        "",
+        "success",
+    ),
+    ("ranks by size", "... the one with the smallest boxes", "rankings", "", "smallest"),
+    ("ranks by edges", "... the one whose boxes' edges were touched most", "rankings", "", "faces"),
+    (
+        "ranks by middle",
+        "... the one in whose boxes the samples lie most centrally",
+        "rankings",
+        "",
+        "central",
+    ),
+    (
+        "follows the chain",
+        "knows the method, and tests what fits at neighbouring times",
+        "chain",
+        "",
+        "success",
+    ),
+    ("knows 4 samples", "knows 4 samples, at any times", "points", "4", "success"),
+    (
+        "knows 3 top places",
+        "knows the 3 places where the person is most, not when",
+        "top_locations",
+        "3",
+        "pick",
+    ),
+    (
+        "finds home",
+        "knows the record, and guesses the home within 1 km",
+        "home_and_work",
+        "home",
+        "within_1km",
+    ),
+    (
+        "finds work",
+        "knows the record, and guesses the workplace within 1 km",
+        "home_and_work",
+        "work",
+        "within_1km",
+    ),
 )
+_QUARTERS = ("least active", "", "", "most active")
 
 
 def report_page(facts: Facts, *, public: bool, made_up: bool = False) -> str:
@@ -55,11 +94,12 @@ def report_page(facts: Facts, *, public: bool, made_up: bool = False) -> str:
             coverage=audit.coverage,
             truth=audit.truthfulness,
             precision=_precision(facts),
-            suppression=_suppression(audit, public=public),
+            suppression=_suppression(facts, public=public),
             privacy=_privacy(audit),
             utility=_utility(facts.usefulness),
             people=None if public or facts.people is None else _people(facts),
             settings=_settings(facts),
+            beyond=max(audit.coverage.n_strict, audit.coverage.n_tolerant),
             relaxations=(facts.manifest or {}).get("relaxations", 0),
             tabs=_tabs(public or facts.people is None),
             audit_seconds=audit.seconds,
@@ -114,47 +154,54 @@ def _quartiles(values: Floats) -> dict[str, float]:
     return {"q25": q25, "median": median, "q75": q75}
 
 
-def _suppression(audit: Audit, *, public: bool) -> dict[str, Any] | None:
-    """What is in no box; in public a share alone, and none that stands for a few."""
-    truth = audit.truthfulness
+def _suppression(facts: Facts, *, public: bool) -> dict[str, Any] | None:
+    """What is in no box; in public shares alone, and none that stands for a few."""
+    audit, truth = facts.audit, facts.audit.truthfulness
     if truth is None:
         return None
     lost = truth.suppressed
     if public or not lost.n_suppressed:
         share = public_share(lost.n_suppressed, lost.n_samples, audit.promise.k) if public else lost.share
         words = share if isinstance(share, str) else percent(share)
-        return {"any": bool(lost.n_suppressed), "words": words, "n": None, "by_hour": None}
-    quarters = ["least active", "", "", "most active"]
+        drawn = (
+            _drawn(facts.suppression) if isinstance(share, float) and lost.n_suppressed else {"by_hour": None}
+        )
+        return {"any": bool(lost.n_suppressed), "words": words, "n": None, **drawn}
+    parts = PublicSuppression(
+        [part.share for part in truth.by_hour], [part.share for part in truth.by_activity]
+    )
+    return {"any": True, "words": percent(lost.share), "n": lost.n_suppressed, **_drawn(parts)}
+
+
+def _drawn(found: PublicSuppression | None) -> dict[str, Any]:
+    """Shares by hour and by activity, as figures."""
+    if found is None:
+        return {"by_hour": None}
+    hours, quarters = [str(hour) for hour in range(24)], "users by activity, in quarters"
     return {
-        "any": True,
-        "words": percent(lost.share),
-        "n": lost.n_suppressed,
         "by_hour": Markup(
-            figures.suppressed(
-                truth.by_hour,
-                [str(hour) for hour in range(24)],
-                "hour of the day",
-                "Share suppressed by the hour.",
-            )
+            figures.suppressed(found.by_hour, hours, "hour of the day", "Share suppressed by the hour.")
         ),
         "by_activity": Markup(
-            figures.suppressed(
-                truth.by_activity,
-                quarters,
-                "users by activity, in quarters",
-                "Share suppressed by users' activity.",
-            )
+            figures.suppressed(found.by_activity, _QUARTERS, quarters, "Share suppressed by users' activity.")
         ),
+        "untold": None in found.by_hour or None in found.by_activity,
     }
 
 
 def _privacy(audit: Audit) -> dict[str, Any]:
-    named = [(name, audit.figure(attack, measure, variant)) for name, attack, variant, measure in _ATTACKS]
-    shown = [(name, figure) for name, figure in named if figure is not None]
+    found = [
+        (name, words, figure)
+        for name, words, attack, variant, measure in _ATTACKS
+        if (figure := audit.figure(attack, measure, variant)) is not None
+    ]
+    tau_s = (audit.promise.tau or 0) * audit.grid.step_s
     return {
-        "attacks": Markup(figures.before_and_after(shown)),
-        "rows": shown,
-        "longer": _cliff(audit, "longer", {f"{n}_tau": f"{n} tau" for n in (1, 2, 4, 8)}, "time watched"),
+        "attacks": Markup(figures.before_and_after([(name, figure) for name, _, figure in found])),
+        "rows": [(words, figure) for _, words, figure in found],
+        "longer": _cliff(
+            audit, "longer", {f"{n}_tau": duration(n * tau_s) for n in (1, 2, 4, 8)}, "time watched"
+        ),
         "points": _cliff(audit, "points", {str(n): str(n) for n in (1, 2, 3, 4, 6, 8)}, "samples known"),
         "chain": audit.figure("chain", "single"),
         "leak": audit.figure("leakage", "above_epsilon"),
@@ -181,6 +228,7 @@ def _utility(found: Usefulness) -> dict[str, Any]:
         "told": told,
         "side": found.side_km,
         "hour": found.hour,
+        "limits": figures.crowd_limits(found.crowds),
         "raw_people": Markup(figures.crowd(found.crowds, found.side_km, 0, "People in the raw samples.")),
         "told_people": Markup(figures.crowd(found.crowds, found.side_km, 1, "People as the boxes tell it.")),
         "radii": Markup(figures.distributions(found.radii)),
@@ -205,15 +253,29 @@ def _people(facts: Facts) -> dict[str, Any]:
     }
 
 
-def _settings(facts: Facts) -> list[tuple[str, str]]:
-    """What the file's manifest says of how it was made, flat."""
-    found: list[tuple[str, str]] = []
+def _settings(facts: Facts) -> list[tuple[str, list[tuple[str, str]]]]:
+    """What the file's manifest says of how it was made: parts with names, each of them lines of a name and a value."""
+    parts: list[tuple[str, list[tuple[str, str]]]] = [("release", [])]
     for name, value in (facts.manifest or {}).items():
-        parts = value.items() if isinstance(value, dict) else [("", value)]
-        for part, content in parts:
-            if not isinstance(content, (dict, list)):
-                label = f"{name} {part}".strip().replace("_", " ")
-                found.append(
-                    (label, "yes" if content is True else "no" if content is False else str(content))
-                )
-    return found
+        if isinstance(value, dict):
+            lines = [_setting(part, content) for part, content in value.items() if content != {}]
+            parts.append((name, lines))
+        else:
+            parts[0][1].append(_setting(name, value))
+    return [part for part in parts if part[1]]
+
+
+def _setting(name: str, value: Any) -> tuple[str, str]:
+    """A line of the manifest as people write it: the unit beside the value, not in the name."""
+    if isinstance(value, dict):
+        inner = ", ".join(f"{part.replace('_', ' ')} {content}" for part, content in value.items())
+        return name.replace("_", " "), inner
+    if value is None or isinstance(value, bool):
+        return name.replace("_", " "), {True: "yes", False: "no", None: "none"}[value]
+    if isinstance(value, int) and name.endswith("_s"):
+        return name[:-2], duration_in_words(value)
+    if isinstance(value, float) and name.endswith("_m"):
+        return name[:-2], f"{value:g} m"
+    if isinstance(value, float) and name.startswith("share"):
+        return name.replace("_", " "), percent(value)
+    return name.replace("_", " "), f"{value:,}" if isinstance(value, int) else str(value)

@@ -38,7 +38,12 @@
   const data = JSON.parse(source.textContent);
   const map = document.getElementById("map"), slider = document.getElementById("when");
   const who = document.getElementById("who"), time = document.getElementById("time"), fits = document.getElementById("fits");
-  const WIDTH = 960, HEIGHT = 560, PAD = 14;
+  const PAD = 14, narrow = window.matchMedia("(max-width: 640px)");
+  let WIDTH = 960, HEIGHT = 560;
+  function fitScreen() {
+    WIDTH = narrow.matches ? 440 : 960; HEIGHT = narrow.matches ? 440 : 560;
+    map.setAttribute("viewBox", "0 0 " + WIDTH + " " + HEIGHT);
+  }
   const clock = (slot) => {
     const minutes = Math.floor((slot * data.step_s) / 60);
     const two = (n) => String(n).padStart(2, "0");
@@ -48,6 +53,7 @@
     const made = document.createElementNS("http://www.w3.org/2000/svg", name);
     for (const key in attributes) made.setAttribute(key, attributes[key]);
     map.appendChild(made);
+    return made;
   }
   function frame(person, moment) {
     const xs = [], ys = [];
@@ -81,11 +87,20 @@
     }
     const line = person.samples.map((s) => at.x(s[1] + 0.5).toFixed(1) + "," + at.y(s[2] + 0.5).toFixed(1)).join(" ");
     element("polyline", { class: "raw", points: line });
-    for (const s of person.samples) {
-      const seen = s[0] >= moment[0] && s[0] < end;
+    const isSeen = (s) => s[0] >= moment[0] && s[0] < end;
+    for (const s of person.samples.slice().sort((a, b) => isSeen(a) - isSeen(b))) {  /* what was seen lies on top */
+      const seen = isSeen(s);
       element("circle", { class: seen ? "sample seen" : "sample", cx: at.x(s[1] + 0.5).toFixed(1), cy: at.y(s[2] + 0.5).toFixed(1), r: seen ? 6 : 3 });
     }
-    time.textContent = clock(moment[0]) + " to " + clock(end);
+    const length = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100].filter((km) => (km / data.cell_km) * at.scale < WIDTH / 3).pop() || 0.1;
+    const bar = (length / data.cell_km) * at.scale, low = HEIGHT - PAD;
+    element("line", { class: "scale-bar", x1: PAD, x2: (PAD + bar).toFixed(1), y1: low, y2: low });
+    element("text", { class: "scale", x: PAD, y: low - 7 }).textContent = length + " km";
+    document.querySelectorAll("#lanes li").forEach((line) => {
+      const box = line.querySelector(".box:not(.own)");
+      if (box) line.hidden = !map.querySelector("." + box.classList[1]);
+    });
+    time.textContent = clock(moment[0]) + " to " + clock(end) + " UTC";
     fits.textContent = moment[1] < 0
       ? "Nothing was seen in this time, so every record fits."
       : moment[1].toLocaleString("en") + (moment[1] === 1 ? " record fits" : " records fit") + " what was seen"
@@ -106,6 +121,8 @@
     return best;
   }
   function start() { const person = data.people[Number(who.value)]; slider.max = person.moments.length - 1; slider.value = busiest(person); draw(); }
+  fitScreen();
+  narrow.addEventListener("change", () => { fitScreen(); draw(); });
   slider.addEventListener("input", draw);
   who.addEventListener("change", start);
   start();

@@ -1,0 +1,1 @@
+"""The commands, one in each file: parse, call, print; no logic."""

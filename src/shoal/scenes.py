@@ -1,0 +1,95 @@
+"""Events and a published file, brought together as an audit sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Unpack
+
+import numpy as np
+
+from shoal.auditing.records import Target, make_records
+from shoal.auditing.scene import Scene
+from shoal.blocks import Workers
+from shoal.boxes import UNKNOWN
+from shoal.keywords import options_of, takes
+from shoal.parameters import check_count, check_workers, given_grid, given_promise, noted_promise
+from shoal.progress import Progress
+from shoal.reading import check_coordinates, parse_crs, read_events, read_key, read_published
+from shoal.reading.options import READING, ReadingOptions, check_reading
+from shoal.reading.zones import Zone
+
+_MOST_ATTACKS = 1_000_000
+
+
+class AuditOptions(ReadingOptions, total=False):
+    """Options of every function that audits, beside those with which the events were read."""
+
+    k: (
+        int | None
+    )  # the promise to hold the file to, with tau and epsilon, or whole; the one it notes unless given
+    tau: str | None
+    epsilon: str | None
+    whole: bool
+    key: Any  # which record is whose, a path or a table; what needs it is not checked without
+    cell: str | None  # with step, the grid of a file that does not tell its own
+    step: str | None
+    crs: str | None  # the coordinate system of a file that does not tell its own
+    attacks: int  # how many are drawn of each kind
+    seed: int  # other attacks for another
+    workers: int | None  # threads; all cores unless given
+
+
+@takes(READING)
+@contextmanager
+def open_scene(
+    events: Any,
+    published: Any,
+    progress: Progress,
+    *,
+    k: int | None = None,
+    tau: str | None = None,
+    epsilon: str | None = None,
+    whole: bool = False,
+    key: Any = None,
+    cell: str | None = None,
+    step: str | None = None,
+    crs: str | None = None,
+    attacks: int = 2000,
+    seed: int = 0,
+    workers: int | None = None,
+    **reading: Unpack[ReadingOptions],
+) -> Iterator[tuple[Scene, list[str]]]:
+    """Everything an audit needs, and what there is to warn of; the options are AuditOptions."""
+    n_workers = check_workers(workers)
+    n_attacks = check_count(attacks, "attacks", least=1, most=_MOST_ATTACKS)
+    seed = check_count(seed, "seed", least=0)
+    given = given_grid(cell, step)
+    how = check_reading(reading)
+    progress.stage("reading")
+    table = read_published(published, grid=given, crs=crs)
+    promise = given_promise(k, tau, epsilon, whole, table.grid) or noted_promise(table)
+    plane = None if table.crs is None else parse_crs(table.crs)
+    found = read_events(events, grid=table.grid, projection=plane, threads=n_workers, **how)
+    check_coordinates(table.crs, geographic=found.projection is not None)
+    own = np.full(found.archive.n_users, UNKNOWN, np.int64)
+    if key is not None:
+        own = read_key(key, found.archive.users, table.names)
+    warnings = found.intake.all_warnings
+    samples, records, grid, zone = found.samples, make_records(table.boxes), table.grid, Zone(found.timezone)
+    del found, table  # of a large dataset, nothing stays in memory twice
+    with Workers(n_workers) as threads:
+        scene = Scene(
+            samples=samples,
+            published=Target(records, own),
+            promise=promise,
+            grid=grid,
+            zone=zone,
+            n_attacks=n_attacks,
+            seed=seed,
+            workers=threads,
+        )
+        yield scene, warnings
+
+
+AUDITING = options_of(open_scene)
