@@ -15,6 +15,7 @@ from shoal.epochs import EpochSlice, Timeline
 from shoal.errors import UnfinishedError
 from shoal.hiding.chronicle import Chronicler
 from shoal.hiding.company import MEMORY, Company
+from shoal.hiding.hardening import PRICES, Hardening, Helpers, all_helpers, no_helpers
 from shoal.hiding.matching import Picks, no_picks
 from shoal.hiding.mutual import choose_mutual
 from shoal.hiding.parts import Part, decide
@@ -40,7 +41,8 @@ class Settings(NamedTuple):
     """How to keep the promise: what it costs, and with the paper's selector also whether it holds.
 
     leak_price: what to pay for an epoch less that leaks by accident, in cheapest edges; 0 for nothing
-    (docs/decisions/0006-leakage.md). repair: suppress until nobody counts on what was suppressed; only for the paper's
+    (docs/decisions/0006-leakage.md). harden: how much to pay, 0 to 3, so that an attacker who links windows is not left
+    with one record (docs/decisions/0016-hardening.md); only for matching. repair: suppress until nobody counts on what was suppressed; only for the paper's
     selector (docs/decisions/0009-spectral.md). shard_size: among how many users of a window one chooses at most.
     """
 
@@ -48,6 +50,7 @@ class Settings(NamedTuple):
     reuse: Reuse = Reuse.ONCE
     seed: int = 0
     leak_price: float = 0.8
+    harden: int = 1
     selector: Selector = Selector.MATCHING
     repair: bool = False
     shard_size: int = 5_000
@@ -61,12 +64,13 @@ class Settings(NamedTuple):
 class Step(NamedTuple):
     """What one epoch brought: the window decided (no picks while it is incomplete) and the boxes published.
 
-    ``window`` is the first epoch that is live, hence of the window decided.
+    ``window`` is the first epoch that is live, hence of the window decided. Helpers hold others in one epoch only.
     """
 
     window: int
     picks: Picks | None
     boxes: Boxes
+    helpers: Helpers
 
 
 class Fold:
@@ -100,26 +104,44 @@ class Fold:
         self._promise = promise
         self._leak_price = settings.leak_price if promise.k == _LEAKING_K and planned is None else 0.0
         self._chronicler = Chronicler(n_users, MEMORY) if self._leak_price else None
+        price = PRICES[settings.harden] if settings.selector is Selector.MATCHING else 0.0
+        self._hardening = (
+            Hardening(n_users, promise.k, self._reach, self._weight, price, workers)
+            if price and self._reach and self._promise.epsilon is not None
+            else None
+        )
         self._rank = np.random.default_rng(settings.seed).permutation(n_users).astype(np.int32)
 
     def advance(self, newest: EpochSlice, *, ends_stretch: bool) -> Step:
         """Take in the next epoch: decide the window it completes and publish what is settled by that."""
         self._live.append(LiveEpoch(newest, newest.raw))
         if not self._window_complete(ends_stretch):
-            return Step(self._live[0].slice.epoch, None, concatenate([]))
-        window, picks = self._live[0].slice.epoch, self._decide()
+            return Step(self._live[0].slice.epoch, None, concatenate([]), no_helpers())
+        epoch, window, picks = self._live[0].slice.epoch, self._window, self._decide()
         settled = self._apply(picks, ends_stretch)
-        boxes = concatenate([publish(live, self._weight, self._workers) for live in settled])
-        self._remember(settled, boxes)
-        return Step(window, picks, boxes)
+        boxes, helpers = [], [no_helpers()]
+        for place, live in enumerate(settled):
+            later = settled[place + 1 :]
+            hardened, more = self._harden(live, [*later, *self._live], window)
+            helpers.append(more)
+            boxes.append(publish(hardened, self._weight, self._workers))
+            self._remember(live.slice, boxes[-1], ends_stretch=ends_stretch and not later)
+        return Step(epoch, picks, concatenate(boxes), all_helpers(helpers))
 
     def replay(self, newest: EpochSlice, done: Step, *, ends_stretch: bool) -> None:
         """Take in an epoch whose window was decided, and whose boxes were published, in an earlier run."""
         self._live.append(LiveEpoch(newest, newest.raw))
         if done.picks is not None:
             self._check_planned(done)
+            window = self._window
             settled = self._apply(done.picks, ends_stretch)
-            self._remember(settled, done.boxes)
+            self._history.append_each(window, *done.helpers)
+            for live, following in zip(settled, [*settled[1:], None], strict=True):
+                inside = done.boxes.t0 >= live.slice.origin
+                if following is not None:
+                    inside &= done.boxes.t0 < following.slice.origin
+                boxes = Boxes._make(column[inside] for column in done.boxes)
+                self._remember(live.slice, boxes, ends_stretch=ends_stretch and following is None)
 
     def suppose(self, window: int, owners: Int32s, members: Int32s) -> None:
         """Take for granted who served whom in a window, named by its first epoch, that is not folded."""
@@ -165,12 +187,24 @@ class Fold:
     def _apply(self, picks: Picks, ends_stretch: bool) -> list[LiveEpoch]:
         """Note the picks, let the members join the live epochs, and take out the epochs that are settled now."""
         self._history.append(self._window, picks.owners, picks.members, picks.alone)
+        if self._hardening is not None:
+            self._hardening.note_window(
+                self._live[0].slice.epoch, self._live[-1].slice.epoch + 1, picks.owners, picks.members
+            )
         line = np.full(self._n_users, -1, np.int64)
         line[picks.owners] = np.arange(len(picks.owners))
         self._live = [self._joined(live, picks.members[line[live.slice.users]]) for live in self._live]
         n_settled = len(self._live) if ends_stretch else 1
         settled, self._live = self._live[:n_settled], self._live[n_settled:]
         return settled
+
+    def _harden(self, live: LiveEpoch, later: list[LiveEpoch], window: int) -> tuple[LiveEpoch, Helpers]:
+        """An epoch that is settled, with witnesses where an attacker would link windows; and who became one."""
+        if self._hardening is None:
+            return live, no_helpers()
+        live, helpers = self._hardening.harden(live, later, self._history.barred(window))
+        self._history.append_each(window, *helpers)
+        return live, helpers
 
     def _check_planned(self, done: Step) -> None:
         """Refuse to go on with hiding sets that are not those planned: clusters can differ between machines."""
@@ -183,15 +217,12 @@ class Fold:
                 " remove the checkpoint and begin again."
             )
 
-    def _remember(self, settled: list[LiveEpoch], boxes: Boxes) -> None:
-        """Note the epochs that are out now, where company is kept in mind."""
-        if self._chronicler is None:
-            return
-        for live, following in zip(settled, [*settled[1:], None], strict=True):
-            inside = boxes.t0 >= live.slice.origin
-            if following is not None:
-                inside &= boxes.t0 < following.slice.origin
-            self._chronicler.append(live.slice, Boxes._make(column[inside] for column in boxes))
+    def _remember(self, part: EpochSlice, boxes: Boxes, *, ends_stretch: bool) -> None:
+        """Note an epoch that is out now, where that matters for later ones."""
+        if self._chronicler is not None:
+            self._chronicler.append(part, boxes)
+        if self._hardening is not None:
+            self._hardening.note_published(part, boxes, ends_stretch=ends_stretch)
 
     def _joined(self, live: LiveEpoch, members: Int32s) -> LiveEpoch:
         """An epoch after every record took in the samples of its new members."""

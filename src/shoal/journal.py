@@ -19,6 +19,7 @@ from shoal.boxes import Boxes
 from shoal.disk import CHANGED, explained, write_private
 from shoal.errors import InputError, UnfinishedError
 from shoal.fold import Step
+from shoal.hiding.hardening import Helpers
 from shoal.hiding.matching import Picks
 from shoal.interrupts import held
 
@@ -105,7 +106,8 @@ class FolderJournal:
             picks = None
             if "pick_owners" in noted:
                 picks = Picks(*(noted[f"pick_{name}"] for name in Picks._fields))
-            return Step(int(noted["window"]), picks, Boxes(*(noted[name] for name in Boxes._fields)))
+            helpers = Helpers(*(noted[f"helper_{name}"] for name in Helpers._fields))
+            return Step(int(noted["window"]), picks, Boxes(*(noted[name] for name in Boxes._fields)), helpers)
 
     def _put(self, name: str, content: bytes) -> None:
         with _explained():
@@ -121,11 +123,12 @@ class FolderJournal:
             if step.picks is None
             else {f"pick_{name}": value for name, value in step.picks._asdict().items()}
         )
+        helpers = {f"helper_{name}": value for name, value in step.helpers._asdict().items()}
         path = self._path(self._length)
         unfinished = path.with_suffix(".part")
         with _explained(), held():
             with write_private(unfinished) as file:
-                np.savez(file, window=np.int64(step.window), **picks, **step.boxes._asdict())
+                np.savez(file, window=np.int64(step.window), **picks, **helpers, **step.boxes._asdict())
             unfinished.replace(path)
             self._length += 1
 

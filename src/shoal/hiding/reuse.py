@@ -52,6 +52,18 @@ class History:
             if self.reuse is Reuse.PAIR:
                 self._append_pairs(window, members[:, column], owners, alone)
 
+    def append_each(self, window: int, owners: Int32s, members: Int32s) -> None:
+        """Note pairs of an owner and a member; either may be in several."""
+        directions = [(owners, members)]
+        if self.reuse is Reuse.PAIR:
+            directions.append((members, owners))
+        for one, other in directions:
+            order = np.argsort(one, kind="stable")
+            turn = np.arange(len(one)) - np.searchsorted(one[order], one[order])
+            for number in range(int(turn.max(initial=-1)) + 1):
+                now = order[turn == number]
+                self._append_pairs(window, one[now], other[now], 0)
+
     def _append_pairs(self, window: int, owners: Int32s, members: Int32s, alone: Bytes | int) -> None:
         # Owners are all different here, since the members of one column are a permutation of the owners.
         full = owners[self._length[owners] == self._room[owners]]

@@ -143,9 +143,7 @@ def note_cover(covers: Covers, w: int, record: int) -> bool:
 
 
 @inner
-def find_covers(
-    trails: Trails, shelves: Shelves, record: int, view: View, covers: Covers, w: int
-) -> None:
+def find_covers(trails: Trails, shelves: Shelves, record: int, view: View, covers: Covers, w: int) -> None:
     """Find other records that may cover a record in a window, as many as there is room for."""
     covers.n[w] = 0
     if view.seen == view.until:
@@ -244,7 +242,10 @@ def survives(
         low, high = method.low[window], method.high[window]
         if not has_box_in(shelves, record, low, high):
             continue
-        seen, until = first_sample_from(trails, first, last, low), first_sample_from(trails, first, last, high)
+        seen, until = (
+            first_sample_from(trails, first, last, low),
+            first_sample_from(trails, first, last, high),
+        )
         view = View(first, last, begin, end, low, high, seen, until)
         find_covers(trails, shelves, record, view, covers, n)
         if covers.n[n] < wanted:

@@ -9,19 +9,21 @@ import numpy as np
 from shoal.kernels.compiled import inner, kernel, lean
 from shoal.kernels.merge import best_cuts
 from shoal.kernels.pools import Pools, longest_row, room_for_union, write_union
-from shoal.kernels.search import Past
+from shoal.kernels.search import Barred
 from shoal.samples import Floats, Int32s, Int64s
 
 
 class Nearby(NamedTuple):
     """Epochs around one that is about to be published, which is column ``here``; those before it are published.
 
-    row[u, column]: row of user u in that epoch, -1 when absent. raw: users' own samples. Boxes of a record (int32, 6
-    columns: t0, t1, x0, x1, y0, y1; times count from the beginning of the epoch) are n_boxes[row] from first[row] on.
+    row[u, column]: row of user u in that epoch, -1 when absent; those of ``here`` begin at ``offset``. raw: users' own
+    samples. Boxes of a record (int32, 6 columns: t0, t1, x0, x1, y0, y1; times count from the beginning of the epoch)
+    are n_boxes[row] from first[row] on.
     """
 
     row: Int64s
     here: int
+    offset: int
     raw: Pools
     first: Int64s
     n_boxes: Int64s
@@ -31,15 +33,13 @@ class Nearby(NamedTuple):
 class Windows(NamedTuple):
     """The windows that hold the epoch in question, a line each, by time; epochs are columns of Nearby.row.
 
-    user: who is there, group by group and near ones together; first, last: the bounds of their groups; place: the
-    inverse, -1 for the absent. member, cover: whom users' records hold, and which users' records hold them.
+    user: who is there, near ones together, -1 behind the last; place: the inverse, -1 for the absent. member, cover:
+    whom users' records hold there, and which users' records hold them, a line of k - 1 per user.
     """
 
     begin: Int64s
     end: Int64s
     user: Int32s
-    first: Int32s
-    last: Int32s
     place: Int32s
     member: Int32s
     cover: Int32s
@@ -131,10 +131,11 @@ def could_vouch(nearby: Nearby, windows: Windows, needs: Needs, i: int, witness:
 
 
 @inner
-def served(past: Past, since: int, owner: int, member: int) -> bool:
-    """Whether a record held somebody before, in window ``since`` or later."""
+def has_served(barred: Barred, owner: int, member: int) -> bool:
+    """Whether a record may not hold somebody (again)."""
+    past = barred.past
     for entry in range(past.first[owner], past.first[owner] + past.length[owner]):
-        if past.member[entry] == member and past.when[entry] >= since:
+        if past.member[entry] == member and past.when[entry] >= barred.since:
             return True
     return False
 
@@ -154,12 +155,10 @@ def option(windows: Windows, needs: Needs, i: int, number: int) -> int:
         return int(windows.member[beside, needs.cover[i], column])
     if kind == 2:
         return int(windows.cover[beside, needs.victim[i], column])
-    step, sign = divmod(number - 3 * width, 2)
+    step, upwards = divmod(number - 3 * width, 2)
     place = windows.place[beside, needs.cover[i]]
-    other = place + step + 1 if sign else place - step - 1
-    if windows.first[beside, place] <= other < windows.last[beside, place]:
-        return int(windows.user[beside, other])
-    return -1
+    place = place + step + 1 if upwards else place - step - 1
+    return int(windows.user[beside, place]) if 0 <= place < windows.user.shape[1] else -1
 
 
 @kernel
@@ -168,8 +167,7 @@ def seek_witnesses(
     windows: Windows,
     pools: Pools,
     base: Floats,
-    past: Past,
-    since: int,
+    barred: Barred,
     weight: float,
     most: float,
     near: int,
@@ -180,16 +178,14 @@ def seek_witnesses(
 ) -> None:
     """For needs begin .. end - 1, count witnesses up to as many as are wanted, else find the cheapest to be made one.
 
-    pools: what records hold here (rows as in Nearby, less those of earlier epochs), base: what that costs; to hold the
-    victim as well may cost a record up to ``most`` more. Nobody may be held who served (in window ``since`` or later).
-    ``near``: how many near records are tried.
+    pools: what records hold here (rows as in Nearby, from ``offset`` on), base: what that costs; to hold the victim as
+    well may cost a record up to ``most`` more; barred: whom it may not hold; near: how many near records are asked.
     """
     room = longest_row(pools) + longest_row(nearby.raw) + 1
     union, place_a, place_b = room_for_union(room), np.empty(room, np.int32), np.empty(room, np.int32)
     cost, previous = np.empty(room), np.empty(room, np.int32)
     wanted = windows.cover.shape[2]
     known = np.empty(wanted, np.int64)
-    shift = nearby.row[:, nearby.here].max() + 1 - len(base)
     for i in range(begin, end):
         own = nearby.row[needs.victim[i], nearby.here]
         n, best, price = 0, -1, most
@@ -206,13 +202,12 @@ def seek_witnesses(
                 if n == wanted:
                     break
                 continue
-            here = row - shift
+            here = row - nearby.offset
             size = write_union(pools, here, nearby.raw, own, union, 0, place_a, place_b)
             limit = base[here] + price
             more = best_cuts(union, 0, size, weight, np.nextafter(limit, np.inf), cost, previous) - base[here]
-            if (more < price or (best < 0 and more <= price)) and not served(
-                past, since, witness, needs.victim[i]
-            ):
+            cheaper = more < price or (best < 0 and more <= price)
+            if cheaper and not has_served(barred, witness, needs.victim[i]):
                 best, price = witness, more
         sought.n[i], sought.witness[i], sought.price[i] = n, best, price
 

@@ -1,0 +1,220 @@
+"""Hold against an attacker who knows the method and links windows (design 3.7, docs/decisions/0016-hardening.md).
+
+Whoever is hidden is covered in every window, and the attacker counts on it: a record that covers the victim in one
+window is ruled out unless, in every window beside it that overlaps what was seen, other records could cover *it*. These
+hold what the attacker saw there, and meet it box for box where the attacker saw nothing: its *witnesses*. Often there
+are some by accident. Where there are none, a record that meets the cover takes in the victim's samples in an epoch that
+both windows share, if that costs little.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+
+from shoal.blocks import Workers, costs_of, with_members
+from shoal.boxes import Boxes
+from shoal.epochs import EpochSlice
+from shoal.hiding.window import LiveEpoch
+from shoal.kernels.merge import merge_boxes
+from shoal.kernels.pools import Pools, concatenate_pools
+from shoal.kernels.search import Barred
+from shoal.kernels.witnesses import Nearby, Needs, Sought, Windows, cheapest_offers, seek_witnesses
+from shoal.samples import Bools, Floats, Int32s, Int64s
+
+Table = TypeVar("Table", Needs, Sought)
+
+PRICES = (
+    0.0,
+    1.0,
+    3.0,
+    np.inf,
+)  # what a witness may cost at each level, in mean costs of a record in the epoch
+_NEAR = 32  # records near a cover that are asked
+_ROUNDS = 8  # of asking: a record that is wanted by several serves the cheapest first
+
+
+class Helpers(NamedTuple):
+    """Records (owners) that took in somebody's samples (members) in one epoch so as to be witnesses."""
+
+    owners: Int32s
+    members: Int32s
+
+
+def no_helpers() -> Helpers:
+    """Nobody helps."""
+    return Helpers(np.empty(0, np.int32), np.empty(0, np.int32))
+
+
+def all_helpers(parts: list[Helpers]) -> Helpers:
+    """Several of them as one."""
+    return Helpers(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
+class _Window(NamedTuple):
+    """Epochs begin .. end - 1; who is there, near ones together; whom users' records hold, and which hold them."""
+
+    begin: int
+    end: int
+    user: Int32s
+    place: Int32s
+    member: Int32s
+    cover: Int32s
+
+
+class _Shown(NamedTuple):
+    """An epoch as recipients see it, and the users' own samples: a row per user; boxes as in Nearby."""
+
+    users: Int32s
+    raw: Pools
+    first: Int64s
+    n_boxes: Int64s
+    box: Int32s
+
+
+class Hardening:
+    """Remembers the windows and published epochs that a live epoch can be linked to, and finds witnesses."""
+
+    def __init__(
+        self, n_users: int, k: int, reach: int, weight: float, price: float, workers: Workers
+    ) -> None:
+        self._n_users, self._wanted, self._reach = n_users, k - 1, reach
+        self._weight, self._price, self._workers = weight, price, workers
+        self._windows: list[_Window] = []
+        self._published: list[_Shown] = []
+
+    def note_window(self, begin: int, end: int, owners: Int32s, members: Int32s) -> None:
+        """Epochs begin .. end - 1 were decided; near owners stand together."""
+        member = np.full((self._n_users, self._wanted), -1, np.int32)
+        cover, place = member.copy(), np.full(self._n_users, -1, np.int32)
+        member[owners] = members
+        for column in range(self._wanted):
+            cover[members[:, column], column] = owners
+        place[owners] = np.arange(len(owners), dtype=np.int32)
+        self._windows.append(_Window(begin, end, owners, place, member, cover))
+
+    def note_published(self, part: EpochSlice, boxes: Boxes, *, ends_stretch: bool) -> None:
+        """An epoch is out, with these boxes, which go by user; the last of a stretch is linked to nothing later."""
+        n_boxes = np.bincount(np.searchsorted(part.users, boxes.owner), minlength=len(part.users))
+        columns = (boxes.t0 - part.origin, boxes.t1 - part.origin, boxes.x0, boxes.x1, boxes.y0, boxes.y1)
+        box = np.stack(columns, axis=1).astype(np.int32)
+        shown = _Shown(part.users, part.raw, np.cumsum(n_boxes) - n_boxes, n_boxes, box)
+        self._published = [] if ends_stretch else [*self._published, shown][-self._reach :]
+        self._windows = (
+            [] if ends_stretch else [known for known in self._windows if known.end > part.epoch + 1]
+        )
+
+    def harden(self, live: LiveEpoch, later: list[LiveEpoch], barred: Barred) -> tuple[LiveEpoch, Helpers]:
+        """An epoch that is about to be published, with witnesses as far as they are cheap; and who became one.
+
+        ``later`` are the live epochs behind it, ``barred`` whom records may not hold.
+        """
+        n = len(live.slice.users)
+        base = costs_of(live.pools, self._weight, self._workers)
+        most = self._price * float(base.mean()) if n and self._price < np.inf else np.inf
+        windows, needs = self._tables(live.slice), self._needs(live.slice)
+        following = [self._shown(epoch) for epoch in later]
+        joined = [no_helpers()]
+        for _ in range(_ROUNDS):
+            nearby = _nearby(self._published, self._shown(live), following, self._n_users)
+            sought = self._seek(nearby, windows, live.pools, base, barred, most, needs)
+            wanting = (sought.n < self._wanted) & (sought.witness >= 0)
+            needs, sought = _some(needs, wanting), _some(sought, wanting)
+            if not len(needs.victim):
+                break
+            chosen = self._choose(sought)
+            joined.append(Helpers(sought.witness[chosen], needs.victim[chosen]))
+            rows = np.full(n, -1, np.int64)
+            rows[live.rows(joined[-1].owners)] = live.rows(joined[-1].members)
+            live = live._replace(pools=with_members(live.pools, live.slice.raw, rows, self._workers))
+            base = costs_of(live.pools, self._weight, self._workers)
+            unserved = np.ones(len(needs.victim), np.bool_)
+            unserved[chosen] = sought.n[chosen] + 1 < self._wanted
+            needs = _some(needs, unserved)
+        return live, all_helpers(joined)
+
+    def _tables(self, part: EpochSlice) -> Windows:
+        """All windows that hold an epoch; their own epochs as columns of Nearby."""
+        shift = len(self._published) - part.epoch
+        longest = max((len(window.user) for window in self._windows), default=0)
+        user = np.full((len(self._windows), longest), -1, np.int32)
+        for line, window in enumerate(self._windows):
+            user[line, : len(window.user)] = window.user
+        return Windows(
+            np.array([window.begin + shift for window in self._windows], np.int64),
+            np.array([window.end + shift for window in self._windows], np.int64),
+            user,
+            *(np.stack(column) for column in zip(*(window[3:] for window in self._windows), strict=True)),
+        )
+
+    def _needs(self, part: EpochSlice) -> Needs:
+        """Everybody here needs witnesses, for each cover in each window, in each of the windows beside it."""
+        n, n_users = len(self._windows), len(part.users)
+        pairs = [(one, other) for one in range(n) for other in range(n) if one != other]
+        covers = [self._windows[one].cover[part.users, c] for one, _ in pairs for c in range(self._wanted)]
+        times = n_users * self._wanted
+        return Needs(
+            np.tile(part.users, len(covers)),
+            np.concatenate([np.empty(0, np.int32), *covers]),
+            np.repeat(np.array([one for one, _ in pairs], np.int32), times),
+            np.repeat(np.array([other for _, other in pairs], np.int32), times),
+        )
+
+    def _shown(self, live: LiveEpoch) -> _Shown:
+        """What an epoch would show if it were published as it is."""
+        pools, n = live.pools, len(live.slice.users)
+        n_boxes, box = np.empty(n, np.int64), np.empty((len(pools.slot), 6), np.int32)
+        self._workers.over(n, lambda begin, end: merge_boxes(pools, self._weight, begin, end, n_boxes, box))
+        return _Shown(live.slice.users, live.slice.raw, pools.ptr[:-1], n_boxes, box)
+
+    def _seek(
+        self,
+        nearby: Nearby,
+        windows: Windows,
+        pools: Pools,
+        base: Floats,
+        barred: Barred,
+        most: float,
+        needs: Needs,
+    ) -> Sought:
+        n = len(needs.victim)
+        sought = Sought(np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n))
+        self._workers.over(
+            n,
+            lambda begin, end: seek_witnesses(
+                nearby, windows, pools, base, barred, self._weight, most, _NEAR, needs, begin, end, sought
+            ),
+        )
+        return sought
+
+    def _choose(self, sought: Sought) -> Int64s:
+        """The cheapest offer to every record that is asked."""
+        chosen = np.empty(len(sought.price), np.int64)
+        order = np.argsort(sought.price, kind="stable")
+        n = cheapest_offers(sought, order, np.full(self._n_users, -1, np.int32), chosen)
+        return chosen[:n]
+
+
+def _nearby(before: list[_Shown], here: _Shown, later: list[_Shown], n_users: int) -> Nearby:
+    """Epochs in a row as one."""
+    epochs = [*before, here, *later]
+    row = np.full((n_users, len(epochs)), -1, np.int64)
+    offsets = np.cumsum([0, *(len(shown.users) for shown in epochs)])
+    for column, shown in enumerate(epochs):
+        row[shown.users, column] = offsets[column] + np.arange(len(shown.users))
+    lines = np.cumsum([0, *(len(shown.box) for shown in epochs)])
+    return Nearby(
+        row,
+        len(before),
+        int(offsets[len(before)]),
+        concatenate_pools([shown.raw for shown in epochs]),
+        np.concatenate([shown.first + line for shown, line in zip(epochs, lines, strict=False)]),
+        np.concatenate([shown.n_boxes for shown in epochs]),
+        np.concatenate([shown.box for shown in epochs]),
+    )
+
+
+def _some(table: Table, which: Bools) -> Table:
+    """Some lines of a table of columns."""
+    return type(table)(*(column[which] for column in table))
