@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -56,23 +57,39 @@ def take_census(archive: Archive, epsilon: int) -> Census:
     return Census(int(epoch[0]), samples)
 
 
-def work(census: Census, n_stretches: int, reach: int, k: int) -> int:
-    """How much there is to do, in samples that are hidden once in one other; mornings and nights even out."""
-    per_epoch = int(census.samples.sum()) // max(1, int(np.count_nonzero(census.samples)))
-    return n_stretches * (COUNTED + reach) * per_epoch * (k - 1)
+def halved(stretches: list[Stretch], epochs_a_day: float) -> list[Stretch]:
+    """Every other stretch, each for its neighbour's hours of the day as well; by time. An even number of them.
+
+    Of two neighbours the earlier in the data is kept, of the next two the later.
+    """
+    by_hour = sorted(stretches, key=lambda stretch: stretch.first % epochs_a_day)
+    pairs = zip(by_hour[::2], by_hour[1::2], strict=True)
+    kept = []
+    for number, pair in enumerate(pairs):
+        first = (max if number % 2 else min)(stretch.first for stretch in pair)
+        kept.append(Stretch(first, COUNTED, sum(stretch.samples for stretch in pair)))
+    return sorted(kept)
+
+
+def fit(stretches: list[Stretch], reach: int, census: Census) -> bool:
+    """Whether stretches with so many epochs before and after share none, and take up less than half of the data."""
+    length = COUNTED + 2 * reach
+    apart = all(later.first - earlier.first >= length for earlier, later in pairwise(stretches))
+    return apart and len(stretches) * length <= len(census.samples) // 2
 
 
 def choose_stretches(
-    census: Census, n_stretches: int, reach: int, epochs_a_day: float, seed: int
+    census: Census, n_stretches: int, reach: int, margin: int, epochs_a_day: float, seed: int
 ) -> list[Stretch]:
     """Stretches that each stand for equally many samples of neighbouring hours of the day; by time.
 
     Precision goes by the hour: how many are there, and whether they are on their way. So epochs are ordered by their
     time of day and cut into parts; from the middle of each, an epoch is taken, one part's early in the data and
-    another's late, since partners are used up as days pass. Empty where the data are too short for this.
+    another's late, since partners are used up as days pass. They are r epochs apart, and ``margin`` from the ends of
+    the data. Empty where these are too short for this.
     """
     n_epochs = len(census.samples)
-    places = np.arange(reach, n_epochs - reach - COUNTED + 1)
+    places = np.arange(margin, n_epochs - margin - COUNTED + 1)
     places = places[census.samples[places] > 0]
     if n_stretches * (COUNTED + 2 * reach) > n_epochs // 2 or len(places) < n_stretches:
         return []

@@ -1,0 +1,62 @@
+"""On how many stretches each point is tried: all cost about the same, and all see the same hours as far as they go."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from shoal.evaluate.points import Point
+from shoal.evaluate.stretches import COUNTED, Census, Stretch, choose_stretches, fit, halved
+
+MOST_STRETCHES = 16  # with 8, the median of abi in full is foretold from 0.2 to 0.8 km: docs/plan.md
+_PER_S = 25_000  # samples hidden in one other in a processor second, in windows of two epochs: docs/plan.md
+
+
+def share_out(
+    points: Sequence[Point], census: Census, budget_s: float, epochs_a_day: float, seed: int
+) -> dict[Point, list[Stretch]]:
+    """Stretches for every point, those of a costly one among those of a cheap one; none where the data are too short.
+
+    Median precision goes by the hour, so a cheap point had better see many. A costly one cannot.
+    """
+    wanted = _numbers({point: _seconds(point, census) for point in points}, budget_s)
+    reaches = [point.promise.reach for point in points]
+    n, finest = max(wanted.values()), list[Stretch]()
+    while n and not finest:
+        finest = choose_stretches(census, n, min(reaches), max(reaches), epochs_a_day, seed)
+        n //= 2
+    shared = {}
+    for point in points:
+        stretches = finest
+        while len(stretches) > 1 and not (
+            len(stretches) <= wanted[point] and fit(stretches, point.promise.reach, census)
+        ):
+            stretches = halved(stretches, epochs_a_day)
+        shared[point] = stretches if fit(stretches, point.promise.reach, census) else []
+    return shared
+
+
+def _numbers(seconds: dict[Point, float], budget_s: float) -> dict[Point, int]:
+    """How many stretches each point should have, given what one takes: whichever took least so far gets twice as many.
+
+    At least one, and a power of two, so that a half of them can be taken.
+    """
+    numbers = dict.fromkeys(seconds, 1)
+    left = budget_s - sum(seconds.values())
+    growing = list(seconds)
+    while growing:
+        point = min(growing, key=lambda point: numbers[point] * seconds[point])
+        more_s = numbers[point] * seconds[point]
+        if more_s > left or numbers[point] == MOST_STRETCHES:
+            growing.remove(point)
+            continue
+        numbers[point], left = 2 * numbers[point], left - more_s
+    return numbers
+
+
+def _seconds(point: Point, census: Census) -> float:
+    """What one stretch takes, about; mornings and nights even out. The longer a window, the dearer its merges."""
+    per_epoch = int(census.samples.sum()) / max(1, int(np.count_nonzero(census.samples)))
+    reach = point.promise.reach
+    return (COUNTED + reach) * per_epoch * (point.k - 1) * (2 + reach) / 3 / _PER_S
