@@ -39,7 +39,7 @@ def archive():
 @pytest.mark.parametrize("n", [1, 2, 4])
 @pytest.mark.parametrize("reach", [1, 4])
 def test_stretches_lie_apart_inside_and_stand_for_all(n: int, reach: int) -> None:
-    stretches = choose_stretches(Census(1_000, HOURS), n, reach, reach, DAY, seed=0)
+    stretches = choose_stretches(Census(1_000, HOURS), n, reach, DAY, seed=0)
     assert len(stretches) == n
     assert sum(stretch.samples for stretch in stretches) == HOURS.sum()
     epochs = [epoch for stretch in stretches for epoch in stretch.epochs(reach)]
@@ -49,15 +49,15 @@ def test_stretches_lie_apart_inside_and_stand_for_all(n: int, reach: int) -> Non
 
 
 def test_stretches_are_spread_over_hours_and_days() -> None:
-    stretches = choose_stretches(Census(0, HOURS), 3, 1, 1, DAY, seed=0)
+    stretches = choose_stretches(Census(0, HOURS), 3, 1, DAY, seed=0)
     assert {stretch.first // DAY for stretch in stretches} == {0, 1, 2}
     hours = sorted(stretch.first % DAY for stretch in stretches)
     assert all(later - earlier >= 6 for earlier, later in pairwise(hours))
 
 
 def test_no_stretches_in_short_data() -> None:
-    assert choose_stretches(Census(0, np.full(8, 5)), 1, 4, 4, DAY, seed=0) == []
-    assert choose_stretches(Census(0, np.full(DAY, 5)), 6, 4, 4, DAY, seed=0) == []
+    assert choose_stretches(Census(0, np.full(8, 5)), 1, 4, DAY, seed=0) == []
+    assert choose_stretches(Census(0, np.full(DAY, 5)), 6, 4, DAY, seed=0) == []
 
 
 def test_census(archive) -> None:

@@ -1,4 +1,4 @@
-"""On how many stretches each point is tried: all cost about the same, and all see the same hours as far as they go."""
+"""On how many stretches each point is tried: all cost about the same, and see the same hours as far as they go."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from shoal.evaluate.points import Point
-from shoal.evaluate.stretches import COUNTED, Census, Stretch, choose_stretches, fit, halved
+from shoal.evaluate.stretches import COUNTED, Census, Stretch, choose_stretches, halved
 
 MOST_STRETCHES = 16  # with 8, the median of abi in full is foretold from 0.2 to 0.8 km: docs/plan.md
 _PER_S = 25_000  # samples hidden in one other in a processor second, in windows of two epochs: docs/plan.md
@@ -16,25 +16,31 @@ _PER_S = 25_000  # samples hidden in one other in a processor second, in windows
 def share_out(
     points: Sequence[Point], census: Census, budget_s: float, epochs_a_day: float, seed: int
 ) -> dict[Point, list[Stretch]]:
-    """Stretches for every point, those of a costly one among those of a cheap one; none where the data are too short.
+    """Stretches for every point, by time; none where the data are too short.
 
-    Median precision goes by the hour, so a cheap point had better see many. A costly one cannot.
+    Median precision goes by the hour, so a cheap point had better see many; a costly one cannot. Of the points of a
+    tau, a costly one sees some of the stretches of a cheap one. Those of another tau are the same where none overlap.
     """
     wanted = _numbers({point: _seconds(point, census) for point in points}, budget_s)
-    reaches = [point.promise.reach for point in points]
-    n, finest = max(wanted.values()), list[Stretch]()
-    while n and not finest:
-        finest = choose_stretches(census, n, min(reaches), max(reaches), epochs_a_day, seed)
-        n //= 2
+    most = max(wanted.values())
     shared = {}
-    for point in points:
-        stretches = finest
-        while len(stretches) > 1 and not (
-            len(stretches) <= wanted[point] and fit(stretches, point.promise.reach, census)
-        ):
-            stretches = halved(stretches, epochs_a_day)
-        shared[point] = stretches if fit(stretches, point.promise.reach, census) else []
+    for reach in {point.promise.reach for point in points}:
+        finest = _finest(most, census, reach, epochs_a_day, seed)
+        for point in (point for point in points if point.promise.reach == reach):
+            stretches = finest
+            while len(stretches) > wanted[point]:
+                stretches = halved(stretches, epochs_a_day)
+            shared[point] = stretches
     return shared
+
+
+def _finest(most: int, census: Census, reach: int, epochs_a_day: float, seed: int) -> list[Stretch]:
+    """So many stretches, a power of two, or half as many until they fit into the data."""
+    stretches: list[Stretch] = []
+    while most and not stretches:
+        stretches = choose_stretches(census, most, reach, epochs_a_day, seed)
+        most //= 2
+    return stretches
 
 
 def _numbers(seconds: dict[Point, float], budget_s: float) -> dict[Point, int]:

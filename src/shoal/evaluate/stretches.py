@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -71,25 +70,17 @@ def halved(stretches: list[Stretch], epochs_a_day: float) -> list[Stretch]:
     return sorted(kept)
 
 
-def fit(stretches: list[Stretch], reach: int, census: Census) -> bool:
-    """Whether stretches with so many epochs before and after share none, and take up less than half of the data."""
-    length = COUNTED + 2 * reach
-    apart = all(later.first - earlier.first >= length for earlier, later in pairwise(stretches))
-    return apart and len(stretches) * length <= len(census.samples) // 2
-
-
 def choose_stretches(
-    census: Census, n_stretches: int, reach: int, margin: int, epochs_a_day: float, seed: int
+    census: Census, n_stretches: int, reach: int, epochs_a_day: float, seed: int
 ) -> list[Stretch]:
     """Stretches that each stand for equally many samples of neighbouring hours of the day; by time.
 
     Precision goes by the hour: how many are there, and whether they are on their way. So epochs are ordered by their
     time of day and cut into parts; from the middle of each, an epoch is taken, one part's early in the data and
-    another's late, since partners are used up as days pass. They are r epochs apart, and ``margin`` from the ends of
-    the data. Empty where these are too short for this.
+    another's late, since partners are used up as days pass. Empty where the data are too short for this.
     """
     n_epochs = len(census.samples)
-    places = np.arange(margin, n_epochs - margin - COUNTED + 1)
+    places = np.arange(reach, n_epochs - reach - COUNTED + 1)
     places = places[census.samples[places] > 0]
     if n_stretches * (COUNTED + 2 * reach) > n_epochs // 2 or len(places) < n_stretches:
         return []
