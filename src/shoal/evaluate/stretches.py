@@ -59,14 +59,13 @@ def take_census(archive: Archive, epsilon: int) -> Census:
 def halved(stretches: list[Stretch], epochs_a_day: float) -> list[Stretch]:
     """Every other stretch, each for its neighbour's hours of the day as well; by time. An even number of them.
 
-    Of two neighbours the earlier in the data is kept, of the next two the later.
+    Of four in a row those in the middle are kept, so that few that are left are at hours in the middle of theirs.
     """
     by_hour = sorted(stretches, key=lambda stretch: stretch.first % epochs_a_day)
-    pairs = zip(by_hour[::2], by_hour[1::2], strict=True)
     kept = []
-    for number, pair in enumerate(pairs):
-        first = (max if number % 2 else min)(stretch.first for stretch in pair)
-        kept.append(Stretch(first, COUNTED, sum(stretch.samples for stretch in pair)))
+    for number, pair in enumerate(zip(by_hour[::2], by_hour[1::2], strict=True)):
+        middle = pair[0] if number % 2 else pair[1]
+        kept.append(middle._replace(samples=sum(stretch.samples for stretch in pair)))
     return sorted(kept)
 
 
