@@ -11,6 +11,7 @@ from shoal.evaluate.stretches import COUNTED, Census, Stretch, choose_stretches,
 
 MOST_STRETCHES = 16  # with 8, the median of abi in full is foretold from 0.2 to 0.8 km: docs/plan.md
 _PER_S = 26_000  # samples that take in a member in a processor second, in windows of two epochs: docs/plan.md
+_LEAST_TURNS = 2  # k 2 counts like k 3, so that both see as many hours: there the median hangs on few boxes
 
 
 def share_out(
@@ -64,5 +65,5 @@ def _numbers(seconds: dict[Point, float], budget_s: float) -> dict[Point, int]:
 def _seconds(point: Point, census: Census) -> float:
     """What one stretch takes, about; mornings and nights even out. The longer a window, the dearer its merges."""
     per_epoch = int(census.samples.sum()) / max(1, int(np.count_nonzero(census.samples)))
-    reach = point.promise.reach
-    return (COUNTED + reach) * per_epoch * (point.k - 1) * (2 + reach) / 3 / _PER_S
+    reach, turns = point.promise.reach, max(point.k - 1, _LEAST_TURNS)
+    return (COUNTED + reach) * per_epoch * turns * (2 + reach) / 3 / _PER_S
