@@ -23,7 +23,7 @@ from shoal.hiding.shards import cut
 from shoal.hiding.window import LiveEpoch, arrange
 from shoal.promise import Promise
 from shoal.publishing import publish
-from shoal.samples import Int32s
+from shoal.samples import Int32s, Int64s
 
 _LEAKING_K = 2  # with more records left, they hardly ever all agree by accident
 
@@ -120,6 +120,10 @@ class Fold:
             self._check_planned(done)
             settled = self._apply(done.picks, ends_stretch)
             self._remember(settled, done.boxes)
+
+    def expect(self, entries: Int64s) -> None:
+        """Make room for as many members of every user as will be supposed, before the first is."""
+        self._history.reserve(entries)
 
     def suppose(self, window: int, owners: Int32s, members: Int32s) -> None:
         """Take for granted who served whom in a window, named by its first epoch, that is not folded."""
