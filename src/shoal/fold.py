@@ -24,7 +24,7 @@ from shoal.hiding.shards import cut
 from shoal.hiding.window import LiveEpoch, arrange
 from shoal.promise import Promise
 from shoal.publishing import publish
-from shoal.samples import Int32s
+from shoal.samples import Int32s, Int64s
 
 _LEAKING_K = 2  # with more records left, they hardly ever all agree by accident
 
@@ -142,6 +142,10 @@ class Fold:
                     inside &= done.boxes.t0 < following.slice.origin
                 boxes = Boxes._make(column[inside] for column in done.boxes)
                 self._remember(live.slice, boxes, ends_stretch=ends_stretch and following is None)
+
+    def expect(self, entries: Int64s) -> None:
+        """Make room for as many members of every user as will be supposed, before the first is."""
+        self._history.reserve(entries)
 
     def suppose(self, window: int, owners: Int32s, members: Int32s) -> None:
         """Take for granted who served whom in a window, named by its first epoch, that is not folded."""

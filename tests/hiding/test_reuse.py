@@ -64,3 +64,20 @@ def test_memory_stays_near_what_is_remembered(uneven: bool) -> None:
             held = sum(column.nbytes for column in (past.member, past.when, past.alone))
             worst = max(worst, held / int(past.length.sum()))
     assert worst < 16
+
+
+def test_room_made_ahead_changes_nothing() -> None:
+    draw = np.random.default_rng(0)
+    slow, quick = History(30, Reuse.ONCE, 1), History(30, Reuse.ONCE, 1)
+    quick.reserve(draw.integers(0, 9, 30))
+    for window in range(12):
+        owners = np.flatnonzero(draw.random(30) < 0.6).astype(np.int32)
+        members = draw.permutation(owners)[:, None]
+        for history in (slow, quick):
+            history.append(window, owners, members)
+    kept = []
+    for history in (slow, quick):
+        past = history.barred(12).past
+        entries = [np.arange(n) + first for first, n in zip(past.first, past.length, strict=True)]
+        kept.append([(past.member[entry].tolist(), past.when[entry].tolist()) for entry in entries])
+    assert kept[0] == kept[1]

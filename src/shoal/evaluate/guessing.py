@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.epochs import EpochSlice
-from shoal.samples import Int32s, Int64s
+from shoal.samples import Int32s
 
 _MOST_BITS = 63
 _CELLS = 16  # bits of each coordinate that order users by place
@@ -50,8 +50,7 @@ class Guesser:
         self._mask = np.uint64((1 << min(reach + 1, _MOST_BITS)) - 1)
         self._pattern = np.zeros(n_users, np.uint64)
         self._place = np.zeros(n_users, np.uint32)
-        self._n_users, self._k = n_users, k
-        self._served = 0
+        self._k = k
         self._draw = np.random.default_rng(seed)
 
     def see(self, sighting: Sighting) -> None:
@@ -62,7 +61,11 @@ class Guesser:
         self._place[sighting.users] = sighting.place
 
     def guess(self) -> tuple[Int32s, Int32s]:
-        """Owners, and k - 1 members of each who stand near in their group; further off as partners are used up."""
+        """Owners, and the k - 1 members who stand next to each in its group; who shares a place is in random order.
+
+        Who is nearest is chosen, so the nearest are used up first. To draw from further off as days pass would leave
+        them free, and all that follows would look too cheap (docs/plan.md).
+        """
         users = np.flatnonzero(self._pattern).astype(np.int32)
         if not len(users):
             return users, np.empty((0, self._k - 1), np.int32)
@@ -71,23 +74,12 @@ class Guesser:
         users, pattern = users[order], pattern[order]
         first = np.flatnonzero(np.append(True, pattern[1:] != pattern[:-1]))
         size = np.diff(np.append(first, len(users)))
-        shift = self._shifts(size)
+        shift = np.where(self._draw.random(len(size)) < 0.5, 1, size - self._k + 1)
         begin, shift, size = (np.repeat(column, size) for column in (first, shift, size))
         within = np.arange(len(users)) - begin
         enough = size >= self._k
         members = [users[begin + (within + shift + column) % size] for column in range(self._k - 1)]
-        self._served += len(members) * int(enough.sum())
         return users[enough], np.stack(members, axis=1)[enough]
-
-    def _shifts(self, size: Int64s) -> Int64s:
-        """How far off in its group the first member of each stands, a number per group.
-
-        So many of the crowd have served an owner already, the nearest first; as many of a group as its share of it.
-        """
-        used = self._served / self._n_users * size / self._n_users
-        furthest = np.maximum(np.minimum(1 + used, size - self._k + 1), 1)
-        shift = (1 + self._draw.random(len(size)) * furthest).astype(np.int64)
-        return np.where(self._draw.random(len(size)) < 0.5, shift, size - shift - self._k + 2)
 
 
 def guess_past(sightings: dict[int, Sighting], n_users: int, reach: int, k: int, seed: int) -> Past:

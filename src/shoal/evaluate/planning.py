@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import tempfile
 from collections.abc import Sequence
@@ -19,7 +18,8 @@ from shoal.errors import ParameterError
 from shoal.evaluate.forecasting import Forecast, Trial, forecast, nothing, try_everything, try_stretches
 from shoal.evaluate.guessing import Past, Sighting, guess_past, sighting_of
 from shoal.evaluate.points import Point
-from shoal.evaluate.stretches import Census, Stretch, choose_stretches, take_census, work
+from shoal.evaluate.sharing import share_out
+from shoal.evaluate.stretches import Census, Stretch, take_census
 from shoal.fold import Selector, Settings
 from shoal.hiding.suppression import Presence
 from shoal.keywords import takes
@@ -35,8 +35,7 @@ EPSILONS = ("30min",)
 MOST_POINTS = 27
 _PER_S = 14_000  # samples hidden in one other in a processor second: docs/scaling.md
 _SHORT_S = 40  # processor seconds within which everything is tried, not a few stretches
-_HIDING_S = 120  # those that all stretches of all points may take together, about
-_MOST_STRETCHES = 8
+_HIDING_S = 192  # those that all stretches of all points may take together, k 2 counted double: 160 with abi
 _DAY_S = 86_400
 
 
@@ -139,40 +138,35 @@ def foretell(
     budget: Budget,
     progress: Progress,
 ) -> list[Forecast]:
-    """A forecast for every point; all points of an epsilon are tried on the same stretches."""
+    """A forecast for every point; points of an epsilon are tried on the same hours, as far as they are cheap enough."""
     everything = sum(len(archive) * (point.k - 1) for point in points) / _PER_S <= budget.everything_s
     forecasts = {}
     for epsilon in sorted({point.epsilon for point in points}):
         alike = [point for point in points if point.epsilon == epsilon]
         census = take_census(archive, epsilon)
         share_s = 0.0 if everything else budget.stretches_s * len(alike) / len(points)
-        stretches = _stretches(census, alike, share_s, _DAY_S / (epsilon * grid.step_s), settings.seed)
+        epochs_a_day = _DAY_S / (epsilon * grid.step_s)
+        stretches = share_out(alike, census, share_s, epochs_a_day, settings.seed) if share_s else {}
         trials = _Trials(archive, stretches, census, settings, workers, progress)
         for point, (trial, suppressed) in trials.of(alike).items():
             forecasts[point] = forecast(
-                trial, suppressed, point, archive, census, grid, workers.count, sampled=bool(stretches)
+                trial,
+                suppressed,
+                point,
+                archive,
+                census,
+                grid,
+                workers.count,
+                sampled=bool(stretches.get(point)),
             )
     return [forecasts[point] for point in points]
 
 
-def _stretches(
-    census: Census, points: Sequence[Point], budget_s: float, epochs_a_day: float, seed: int
-) -> list[Stretch]:
-    """As many stretches as there is time for, at least one; none where trying everything is wanted or hardly more."""
-    if not budget_s:
-        return []
-    one_s = sum(work(census, 1, point.promise.reach, point.k) for point in points) / _PER_S
-    n = min(max(1, math.floor(budget_s / max(one_s, 1e-9))), _MOST_STRETCHES)
-    reach = max(point.promise.reach for point in points)
-    tried = (choose_stretches(census, fewer, reach, epochs_a_day, seed) for fewer in range(n, 0, -1))
-    return next((stretches for stretches in tried if stretches), [])
-
-
 class _Trials(NamedTuple):
-    """What all points of an epsilon are tried on."""
+    """What the points of an epsilon are tried on."""
 
     archive: Archive
-    stretches: list[Stretch]
+    stretches: dict[Point, list[Stretch]]
     census: Census
     settings: Settings
     workers: Workers
@@ -196,14 +190,16 @@ class _Trials(NamedTuple):
 
     def _sightings(self, points: Sequence[Point]) -> dict[int, Sighting]:
         """Who is where, up to the last stretch."""
-        if not self.stretches:
+        last = max((stretch.end for each in self.stretches.values() for stretch in each), default=None)
+        if last is None:
             return {}
         timeline = Timeline(self.archive, points[0].promise)
-        epochs = range(self.census.first_epoch, self.stretches[-1].end)
+        epochs = range(self.census.first_epoch, last)
         return {epoch: sighting_of(timeline.slice(epoch)) for epoch in epochs}
 
     def _try(self, point: Point, past: Past, free: Sequence[Point]) -> tuple[Trial, float]:
-        archive, stretches, census, settings, workers, progress = self
+        archive, shared, census, settings, workers, progress = self
+        stretches = shared.get(point)
         if not stretches:
             progress.stage(f"trying k {point.k}")
             return try_everything(archive, point, settings, workers)

@@ -45,6 +45,12 @@ class History:
         self._room = np.zeros(n_users, np.int64)
         self._length = np.zeros(n_users, np.int32)
 
+    def reserve(self, entries: Int64s) -> None:
+        """Give every user room for so many entries at once, before the first: quicker where many are known ahead."""
+        self._taken = int(entries.sum())
+        self._first, self._room = np.cumsum(entries) - entries, entries.astype(np.int64)
+        self._entries = _Entries(*(_enlarged(column, self._taken) for column in self._entries))
+
     def append(self, window: int, owners: Int32s, members: Int32s, alone: Bytes | int = 0) -> None:
         """Note that each owner had each of its members (a line per owner) in a window, and how alone its first was."""
         for column in range(members.shape[1]):
