@@ -9,7 +9,7 @@ both windows share, if that costs little.
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,10 +20,8 @@ from shoal.hiding.window import LiveEpoch
 from shoal.kernels.merge import merge_boxes
 from shoal.kernels.pools import Pools, concatenate_pools
 from shoal.kernels.search import Barred
-from shoal.kernels.witnesses import Nearby, Needs, Sought, Windows, cheapest_offers, seek_witnesses
-from shoal.samples import Bools, Floats, Int32s, Int64s
-
-Table = TypeVar("Table", Needs, Sought)
+from shoal.kernels.witnesses import Nearby, Sought, Windows, cheapest_offers, seek_witnesses
+from shoal.samples import Floats, Int32s, Int64s
 
 PRICES = (
     0.0,
@@ -110,28 +108,24 @@ class Hardening:
 
         ``later`` are the live epochs behind it, ``barred`` whom records may not hold.
         """
-        n = len(live.slice.users)
+        n, victims = len(live.slice.users), live.slice.users
         base = costs_of(live.pools, self._weight, self._workers)
-        most = self._price * float(base.mean()) if n and self._price < np.inf else np.inf
-        windows, needs = self._tables(live.slice), self._needs(live.slice)
-        following = [self._shown(epoch) for epoch in later]
+        most = self._price * float(base.mean()) if n else 0.0
+        windows, following = self._tables(live.slice), [self._shown(epoch) for epoch in later]
         joined = [no_helpers()]
         for _ in range(_ROUNDS):
             nearby = _nearby(self._published, self._shown(live), following, self._n_users)
-            sought = self._seek(nearby, windows, live.pools, base, barred, most, needs)
-            wanting = (sought.n < self._wanted) & (sought.witness >= 0)
-            needs, sought = _some(needs, wanting), _some(sought, wanting)
-            if not len(needs.victim):
+            sought = self._seek(nearby, windows, live.pools, base, barred, most, victims)
+            wanting = sought.witness >= 0
+            victims, sought = victims[wanting], Sought(sought.witness[wanting], sought.price[wanting])
+            if not len(victims):
                 break
             chosen = self._choose(sought)
-            joined.append(Helpers(sought.witness[chosen], needs.victim[chosen]))
+            joined.append(Helpers(sought.witness[chosen], victims[chosen]))
             rows = np.full(n, -1, np.int64)
             rows[live.rows(joined[-1].owners)] = live.rows(joined[-1].members)
             live = live._replace(pools=with_members(live.pools, live.slice.raw, rows, self._workers))
             base = costs_of(live.pools, self._weight, self._workers)
-            unserved = np.ones(len(needs.victim), np.bool_)
-            unserved[chosen] = sought.n[chosen] + 1 < self._wanted
-            needs = _some(needs, unserved)
         return live, all_helpers(joined)
 
     def _tables(self, part: EpochSlice) -> Windows:
@@ -146,19 +140,6 @@ class Hardening:
             np.array([window.end + shift for window in self._windows], np.int64),
             user,
             *(np.stack(column) for column in zip(*(window[3:] for window in self._windows), strict=True)),
-        )
-
-    def _needs(self, part: EpochSlice) -> Needs:
-        """Everybody here needs witnesses, for each cover in each window, in each of the windows beside it."""
-        n, n_users = len(self._windows), len(part.users)
-        pairs = [(one, other) for one in range(n) for other in range(n) if one != other]
-        covers = [self._windows[one].cover[part.users, c] for one, _ in pairs for c in range(self._wanted)]
-        times = n_users * self._wanted
-        return Needs(
-            np.tile(part.users, len(covers)),
-            np.concatenate([np.empty(0, np.int32), *covers]),
-            np.repeat(np.array([one for one, _ in pairs], np.int32), times),
-            np.repeat(np.array([other for _, other in pairs], np.int32), times),
         )
 
     def _shown(self, live: LiveEpoch) -> _Shown:
@@ -176,14 +157,14 @@ class Hardening:
         base: Floats,
         barred: Barred,
         most: float,
-        needs: Needs,
+        victims: Int32s,
     ) -> Sought:
-        n = len(needs.victim)
-        sought = Sought(np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n))
+        n = len(victims)
+        sought = Sought(np.empty(n, np.int32), np.empty(n))
         self._workers.over(
             n,
             lambda begin, end: seek_witnesses(
-                nearby, windows, pools, base, barred, self._weight, most, _NEAR, needs, begin, end, sought
+                nearby, windows, pools, base, barred, self._weight, most, _NEAR, victims, begin, end, sought
             ),
         )
         return sought
@@ -213,8 +194,3 @@ def _nearby(before: list[_Shown], here: _Shown, later: list[_Shown], n_users: in
         np.concatenate([shown.n_boxes for shown in epochs]),
         np.concatenate([shown.box for shown in epochs]),
     )
-
-
-def _some(table: Table, which: Bools) -> Table:
-    """Some lines of a table of columns."""
-    return type(table)(*(column[which] for column in table))

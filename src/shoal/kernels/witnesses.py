@@ -10,7 +10,7 @@ from shoal.kernels.compiled import inner, kernel, lean
 from shoal.kernels.merge import best_cuts
 from shoal.kernels.pools import Pools, longest_row, room_for_union, write_union
 from shoal.kernels.search import Barred
-from shoal.samples import Floats, Int32s, Int64s
+from shoal.samples import Bytes, Floats, Int32s, Int64s
 
 
 class Nearby(NamedTuple):
@@ -45,21 +45,24 @@ class Windows(NamedTuple):
     cover: Int32s
 
 
-class Needs(NamedTuple):
-    """What wants witnesses: that record ``cover`` holds ``victim`` in window ``window``, in window ``beside``."""
+class Sought(NamedTuple):
+    """The record that each victim wants most as a witness, or -1, and what it would cost for each need it serves."""
 
-    victim: Int32s
+    witness: Int32s
+    price: Floats
+
+
+class Room(NamedTuple):
+    """Room for one victim: who was asked already; its needs, each a cover in a window for which records must vouch in
+    a window beside it, and how many do; the records that could be asked, and for which needs they would vouch."""
+
+    mark: Int32s
     cover: Int32s
     window: Int32s
     beside: Int32s
-
-
-class Sought(NamedTuple):
-    """What was found for each need: witnesses that there are, and the cheapest record that could be one (or -1)."""
-
     n: Int32s
-    witness: Int32s
-    price: Floats
+    record: Int32s
+    vouches: Bytes
 
 
 @inner
@@ -109,22 +112,22 @@ def meet(nearby: Nearby, column: int, one: int, other: int) -> bool:
 
 
 @inner
-def could_vouch(nearby: Nearby, windows: Windows, needs: Needs, i: int, witness: int) -> bool:
-    """Whether a record that held the victim here would vouch for a cover.
+def would_vouch(
+    nearby: Nearby, windows: Windows, victim: int, cover: int, window: int, beside: int, record: int
+) -> bool:
+    """Whether a record, if it held the victim here, would vouch for a cover in the window beside.
 
-    It must meet the cover in all epochs of the window beside that are not in the window itself, and hold the victim in
-    those of both.
+    It must meet the cover in all epochs of that window that are not in the cover's own, and hold the victim in those
+    of both.
     """
-    victim, cover, window, beside = needs.victim[i], needs.cover[i], needs.window[i], needs.beside[i]
-    if witness in (victim, cover) or nearby.row[witness, nearby.here] < 0:
+    if record == cover:
         return False
-    begin, end = windows.begin[beside], windows.end[beside]
-    for column in range(begin, end):
+    for column in range(windows.begin[beside], windows.end[beside]):
         inside = windows.begin[window] <= column < windows.end[window]
-        if not inside and not meet(nearby, column, cover, witness):
+        if not inside and not meet(nearby, column, cover, record):
             return False
         if inside and column < nearby.here:
-            own, row = nearby.row[victim, column], nearby.row[witness, column]
+            own, row = nearby.row[victim, column], nearby.row[record, column]
             if (own < 0) != (row < 0) or (own >= 0 and not shows_all(nearby, row, own)):
                 return False
     return True
@@ -141,24 +144,67 @@ def has_served(barred: Barred, owner: int, member: int) -> bool:
 
 
 @inner
-def option(windows: Windows, needs: Needs, i: int, number: int) -> int:
-    """The number-th record that may be a witness, -1 where there is none.
+def list_needs(windows: Windows, victim: int, room: Room) -> int:
+    """All covers of a victim, for each of the windows beside theirs; how many there are."""
+    n, n_windows = 0, len(windows.begin)
+    for window in range(n_windows):
+        for beside in range(n_windows):
+            if window == beside:
+                continue
+            for cover in windows.cover[window, victim]:
+                room.cover[n], room.window[n], room.beside[n], room.n[n] = cover, window, beside, 0
+                n += 1
+    return n
+
+
+@inner
+def option(windows: Windows, victim: int, cover: int, beside: int, number: int) -> int:
+    """The number-th record that may vouch for a cover, -1 where there is none.
 
     First those that hold the cover in the window beside, those that it holds there, and those that hold the victim:
     then the ones near the cover.
     """
-    beside, width = needs.beside[i], windows.cover.shape[2]
+    width = windows.cover.shape[2]
     kind, column = divmod(number, width)
     if kind == 0:
-        return int(windows.cover[beside, needs.cover[i], column])
+        return int(windows.cover[beside, cover, column])
     if kind == 1:
-        return int(windows.member[beside, needs.cover[i], column])
+        return int(windows.member[beside, cover, column])
     if kind == 2:
-        return int(windows.cover[beside, needs.victim[i], column])
+        return int(windows.cover[beside, victim, column])
     step, upwards = divmod(number - 3 * width, 2)
-    place = windows.place[beside, needs.cover[i]]
+    place = windows.place[beside, cover]
     place = place + step + 1 if upwards else place - step - 1
     return int(windows.user[beside, place]) if 0 <= place < windows.user.shape[1] else -1
+
+
+@inner
+def ask(nearby: Nearby, windows: Windows, victim: int, n_needs: int, near: int, room: Room) -> int:
+    """Note which records could vouch for what, and count those that do; how many could if they held the victim."""
+    n, own = 0, nearby.row[victim, nearby.here]
+    room.mark[victim] = victim
+    for need in range(n_needs):
+        for number in range(3 * windows.cover.shape[2] + near):
+            record = option(windows, victim, room.cover[need], room.beside[need], number)
+            if record < 0 or room.mark[record] == victim:
+                continue
+            room.mark[record] = victim
+            row = nearby.row[record, nearby.here]
+            if row < 0:
+                continue
+            any_need = False
+            for other in range(n_needs):
+                cover, window, beside = room.cover[other], room.window[other], room.beside[other]
+                vouches = would_vouch(nearby, windows, victim, cover, window, beside, record)
+                room.vouches[n, other] = vouches
+                any_need |= vouches
+            if any_need and shows_all(nearby, row, own):
+                for other in range(n_needs):
+                    room.n[other] += room.vouches[n, other]
+            elif any_need:
+                room.record[n] = record
+                n += 1
+    return n
 
 
 @kernel
@@ -171,52 +217,60 @@ def seek_witnesses(
     weight: float,
     most: float,
     near: int,
-    needs: Needs,
+    victims: Int32s,
     begin: int,
     end: int,
     sought: Sought,
 ) -> None:
-    """For needs begin .. end - 1, count witnesses up to as many as are wanted, else find the cheapest to be made one.
+    """For victims begin .. end - 1, find the record that would serve their needs at the least price for each.
 
     pools: what records hold here (rows as in Nearby, from ``offset`` on), base: what that costs; to hold the victim as
-    well may cost a record up to ``most`` more; barred: whom it may not hold; near: how many near records are asked.
+    well may cost a record up to ``most`` more for each need; barred: whom it may not hold; near: how many near records
+    are asked for each need.
     """
-    room = longest_row(pools) + longest_row(nearby.raw) + 1
-    union, place_a, place_b = room_for_union(room), np.empty(room, np.int32), np.empty(room, np.int32)
-    cost, previous = np.empty(room), np.empty(room, np.int32)
-    wanted = windows.cover.shape[2]
-    known = np.empty(wanted, np.int64)
+    room_for_slots = longest_row(pools) + longest_row(nearby.raw) + 1
+    union = room_for_union(room_for_slots)
+    place_a, place_b = np.empty(room_for_slots, np.int32), np.empty(room_for_slots, np.int32)
+    cost, previous = np.empty(room_for_slots), np.empty(room_for_slots, np.int32)
+    wanted, n_windows = windows.cover.shape[2], len(windows.begin)
+    most_needs = n_windows * (n_windows - 1) * wanted
+    most_records = most_needs * (3 * wanted + near)
+    room = Room(
+        np.full(len(nearby.row), -1, np.int32),
+        np.empty(most_needs, np.int32),
+        np.empty(most_needs, np.int32),
+        np.empty(most_needs, np.int32),
+        np.empty(most_needs, np.int32),
+        np.empty(most_records, np.int32),
+        np.empty((most_records, most_needs), np.uint8),
+    )
     for i in range(begin, end):
-        own = nearby.row[needs.victim[i], nearby.here]
-        n, best, price = 0, -1, most
-        for number in range(3 * wanted + near):
-            witness = option(windows, needs, i, number)
-            if witness < 0 or (known[:n] == witness).any() or witness == best:
+        victim = victims[i]
+        own = nearby.row[victim, nearby.here]
+        n_needs = list_needs(windows, victim, room)
+        best, price = -1, most
+        for candidate in range(ask(nearby, windows, victim, n_needs, near, room)):
+            served = 0
+            for need in range(n_needs):
+                served += room.vouches[candidate, need] and room.n[need] < wanted
+            if not served:
                 continue
-            if not could_vouch(nearby, windows, needs, i, witness):
-                continue
-            row = nearby.row[witness, nearby.here]
-            if shows_all(nearby, row, own):
-                known[n] = witness
-                n += 1
-                if n == wanted:
-                    break
-                continue
-            here = row - nearby.offset
+            record = room.record[candidate]
+            here = nearby.row[record, nearby.here] - nearby.offset
             size = write_union(pools, here, nearby.raw, own, union, 0, place_a, place_b)
-            limit = base[here] + price
-            more = best_cuts(union, 0, size, weight, np.nextafter(limit, np.inf), cost, previous) - base[here]
-            cheaper = more < price or (best < 0 and more <= price)
-            if cheaper and not has_served(barred, witness, needs.victim[i]):
-                best, price = witness, more
-        sought.n[i], sought.witness[i], sought.price[i] = n, best, price
+            limit = np.nextafter(base[here] + price * served, np.inf)
+            each = (best_cuts(union, 0, size, weight, limit, cost, previous) - base[here]) / served
+            cheaper = each < price or (best < 0 and each <= price)
+            if cheaper and not has_served(barred, record, victim):
+                best, price = record, each
+        sought.witness[i], sought.price[i] = best, price
 
 
 @lean
 def cheapest_offers(sought: Sought, order: Int64s, taken: Int32s, chosen: Int64s) -> int:
-    """chosen: the first need, in an order, of every record that is wanted as a witness; returns how many there are.
+    """chosen: the first victim, in an order, of every record that is wanted as a witness; how many there are.
 
-    taken: -1 for every user, and again when done.
+    taken: -1 for every user.
     """
     n = 0
     for i in order:
@@ -224,6 +278,4 @@ def cheapest_offers(sought: Sought, order: Int64s, taken: Int32s, chosen: Int64s
             taken[sought.witness[i]] = 1
             chosen[n] = i
             n += 1
-    for i in chosen[:n]:
-        taken[sought.witness[i]] = -1
     return n
