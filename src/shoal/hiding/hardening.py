@@ -13,23 +13,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.blocks import Workers, costs_of, with_members
+from shoal.blocks import Workers, with_members
 from shoal.boxes import Boxes
 from shoal.epochs import EpochSlice
 from shoal.hiding.window import LiveEpoch
 from shoal.kernels.merge import merge_boxes
 from shoal.kernels.pools import Pools, concatenate_pools
 from shoal.kernels.search import Barred
-from shoal.kernels.witnesses import Nearby, Sought, Windows, cheapest_offers, seek_witnesses
-from shoal.samples import Floats, Int32s, Int64s
+from shoal.kernels.tree import OWN
+from shoal.kernels.witnesses import Held, Nearby, Sought, Windows, cheapest_offers, renew, seek_witnesses
+from shoal.samples import Int32s, Int64s
 
-PRICES = (
-    0.0,
-    1.0,
-    3.0,
-    np.inf,
-)  # what a witness may cost at each level, in mean costs of a record in the epoch
-_NEAR = 32  # records near a cover that are asked
+PRICES = (0.0, 0.5, 1.0, 2.25)  # of serving one need, at each level, in mean costs of a record in the epoch
+_NEAR = 64  # records near a cover that are asked
 _ROUNDS = 8  # of asking: a record that is wanted by several serves the cheapest first
 
 
@@ -108,25 +104,30 @@ class Hardening:
 
         ``later`` are the live epochs behind it, ``barred`` whom records may not hold.
         """
-        n, victims = len(live.slice.users), live.slice.users
-        base = costs_of(live.pools, self._weight, self._workers)
-        most = self._price * float(base.mean()) if n else 0.0
-        windows, following = self._tables(live.slice), [self._shown(epoch) for epoch in later]
-        joined = [no_helpers()]
+        victims, everybody = live.slice.users, np.arange(len(live.slice.users))
+        later_shown = [self._shown(epoch) for epoch in later]
+        nearby = _nearby(self._published, self._shown(live), later_shown, self._n_users)
+        held = Held(live.pools, np.empty(len(victims)), np.empty((len(victims), OWN)))
+        self._renew(held, everybody, nearby)
+        most = self._price * float(held.cost.mean()) if len(victims) else 0.0
+        windows, joined = self._tables(live.slice), [no_helpers()]
         for _ in range(_ROUNDS):
-            nearby = _nearby(self._published, self._shown(live), following, self._n_users)
-            sought = self._seek(nearby, windows, live.pools, base, barred, most, victims)
+            sought = self._seek(nearby, windows, held, barred, most, victims)
             wanting = sought.witness >= 0
             victims, sought = victims[wanting], Sought(sought.witness[wanting], sought.price[wanting])
             if not len(victims):
                 break
             chosen = self._choose(sought)
             joined.append(Helpers(sought.witness[chosen], victims[chosen]))
-            rows = np.full(n, -1, np.int64)
-            rows[live.rows(joined[-1].owners)] = live.rows(joined[-1].members)
-            live = live._replace(pools=with_members(live.pools, live.slice.raw, rows, self._workers))
-            base = costs_of(live.pools, self._weight, self._workers)
-        return live, all_helpers(joined)
+            owners, members = (live.rows(users) for users in joined[-1])
+            rows = np.full(len(everybody), -1, np.int64)
+            rows[owners] = members
+            held = held._replace(pools=with_members(held.pools, live.slice.raw, rows, self._workers))
+            self._renew(held, owners, nearby)
+        return live._replace(pools=held.pools), all_helpers(joined)
+
+    def _renew(self, held: Held, rows: Int64s, nearby: Nearby) -> None:
+        self._workers.over(len(rows), lambda begin, end: renew(held, self._weight, rows, begin, end, nearby))
 
     def _tables(self, part: EpochSlice) -> Windows:
         """All windows that hold an epoch; their own epochs as columns of Nearby."""
@@ -153,8 +154,7 @@ class Hardening:
         self,
         nearby: Nearby,
         windows: Windows,
-        pools: Pools,
-        base: Floats,
+        held: Held,
         barred: Barred,
         most: float,
         victims: Int32s,
@@ -164,7 +164,7 @@ class Hardening:
         self._workers.over(
             n,
             lambda begin, end: seek_witnesses(
-                nearby, windows, pools, base, barred, self._weight, most, _NEAR, victims, begin, end, sought
+                nearby, windows, held, barred, self._weight, most, _NEAR, victims, begin, end, sought
             ),
         )
         return sought

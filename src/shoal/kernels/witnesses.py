@@ -7,9 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.kernels.compiled import inner, kernel, lean
-from shoal.kernels.merge import best_cuts
+from shoal.kernels.merge import best_cuts, write_boxes
 from shoal.kernels.pools import Pools, longest_row, room_for_union, write_union
 from shoal.kernels.search import Barred
+from shoal.kernels.tree import one_box_cost, write_outline
 from shoal.samples import Bytes, Floats, Int32s, Int64s
 
 
@@ -43,6 +44,15 @@ class Windows(NamedTuple):
     place: Int32s
     member: Int32s
     cover: Int32s
+
+
+class Held(NamedTuple):
+    """What records hold in the epoch in question (rows as in Nearby, from ``offset`` on): what that costs, and outlines
+    of it (kernels.tree)."""
+
+    pools: Pools
+    cost: Floats
+    outline: Floats
 
 
 class Sought(NamedTuple):
@@ -181,10 +191,12 @@ def option(windows: Windows, victim: int, cover: int, beside: int, number: int) 
 @inner
 def ask(nearby: Nearby, windows: Windows, victim: int, n_needs: int, near: int, room: Room) -> int:
     """Note which records could vouch for what, and count those that do; how many could if they held the victim."""
-    n, own = 0, nearby.row[victim, nearby.here]
+    n, own, wanted = 0, nearby.row[victim, nearby.here], windows.cover.shape[2]
     room.mark[victim] = victim
     for need in range(n_needs):
-        for number in range(3 * windows.cover.shape[2] + near):
+        for number in range(3 * wanted + near):
+            if room.n[need] >= wanted:
+                break
             record = option(windows, victim, room.cover[need], room.beside[need], number)
             if record < 0 or room.mark[record] == victim:
                 continue
@@ -211,8 +223,7 @@ def ask(nearby: Nearby, windows: Windows, victim: int, n_needs: int, near: int, 
 def seek_witnesses(
     nearby: Nearby,
     windows: Windows,
-    pools: Pools,
-    base: Floats,
+    held: Held,
     barred: Barred,
     weight: float,
     most: float,
@@ -224,10 +235,10 @@ def seek_witnesses(
 ) -> None:
     """For victims begin .. end - 1, find the record that would serve their needs at the least price for each.
 
-    pools: what records hold here (rows as in Nearby, from ``offset`` on), base: what that costs; to hold the victim as
-    well may cost a record up to ``most`` more for each need; barred: whom it may not hold; near: how many near records
-    are asked for each need.
+    To hold the victim as well may cost a record up to ``most`` more for each need; barred: whom it may not hold; near:
+    how many near records are asked for each need.
     """
+    pools = held.pools
     room_for_slots = longest_row(pools) + longest_row(nearby.raw) + 1
     union = room_for_union(room_for_slots)
     place_a, place_b = np.empty(room_for_slots, np.int32), np.empty(room_for_slots, np.int32)
@@ -257,13 +268,33 @@ def seek_witnesses(
                 continue
             record = room.record[candidate]
             here = nearby.row[record, nearby.here] - nearby.offset
-            size = write_union(pools, here, nearby.raw, own, union, 0, place_a, place_b)
-            limit = np.nextafter(base[here] + price * served, np.inf)
-            each = (best_cuts(union, 0, size, weight, limit, cost, previous) - base[here]) / served
+            together = one_box_cost(held.outline[here], nearby.raw, own, weight)
+            if together < 0:
+                size = write_union(pools, here, nearby.raw, own, union, 0, place_a, place_b)
+                limit = np.nextafter(held.cost[here] + price * served, np.inf)
+                together = best_cuts(union, 0, size, weight, limit, cost, previous)
+            each = (together - held.cost[here]) / served
             cheaper = each < price or (best < 0 and each <= price)
             if cheaper and not has_served(barred, record, victim):
                 best, price = record, each
         sought.witness[i], sought.price[i] = best, price
+
+
+@kernel
+def renew(held: Held, weight: float, rows: Int64s, begin: int, end: int, nearby: Nearby) -> None:
+    """Find out anew what rows rows[begin .. end - 1] show and cost.
+
+    There is room for it: a record has no more boxes than its user has slots, whoever joins.
+    """
+    pools = held.pools
+    room = longest_row(pools) + 1
+    cost, previous = np.empty(room), np.empty(room, np.int32)
+    for i in range(begin, end):
+        row, shown = rows[i], rows[i] + nearby.offset
+        first, n = pools.ptr[row], pools.ptr[row + 1] - pools.ptr[row]
+        held.cost[row] = best_cuts(pools, first, n, weight, np.inf, cost, previous)
+        nearby.n_boxes[shown] = write_boxes(pools, first, n, previous, nearby.box, nearby.first[shown])
+        write_outline(pools, row, held.outline[row])
 
 
 @lean
