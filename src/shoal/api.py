@@ -21,7 +21,7 @@ from shoal.errors import ParameterError
 from shoal.fold import Settings
 from shoal.keywords import takes
 from shoal.outputs import Outputs, check_outputs, write_outputs
-from shoal.parameters import check_count, check_settings, check_workers
+from shoal.parameters import applicable_harden, check_count, check_settings, check_workers
 from shoal.progress import Progress, Silent
 from shoal.promise import Grid, Promise
 from shoal.reading import Events, read_events
@@ -49,6 +49,7 @@ def anonymize(
     strict: bool = False,
     seed: int = 0,
     shard_size: int = Settings().shard_size,
+    harden: int | None = None,
     workers: int | None = None,
     engine: str = "threads",
     cluster: str | None = None,
@@ -78,6 +79,9 @@ def anonymize(
     instead of refusing it, unless ``repair`` suppresses more until it is given. ``selector="mutual"`` hides users in
     groups of k who all hide each other (full consistency), which costs more and is there to be compared.
 
+    ``harden``, 0 to 3, is how much to pay so that an attacker who knows the method, and links windows, is not left with
+    one record (docs/hardening.md). 1 unless given; 0 where there is nothing to harden.
+
     Large windows are cut into shards of at most ``shard_size`` users who are near each other. They are decided on
     ``workers`` threads, with ``engine="processes"`` in as many processes, or on the workers of the Dask scheduler whose
     address ``cluster`` is: the boxes are the same (docs/scaling.md).
@@ -86,6 +90,7 @@ def anonymize(
     grid = Grid.parse(cell, step)
     promise = Promise.parse(k, tau, epsilon, grid=grid, whole=whole)
     settings = check_settings(space_weight, selector, reuse, seed, repair, shard_size)
+    settings = settings._replace(harden=applicable_harden(harden, selector, promise))
     n_workers = check_workers(workers)
     how = check_reading(reading)
     outputs = _outputs(output, key_out, summary_out)
@@ -258,5 +263,6 @@ def _identity(events: Events, promise: Promise, settings: Settings) -> dict[str,
         "reuse": str(settings.reuse),
         "seed": settings.seed,
         "shard size": settings.shard_size,
+        "harden": settings.harden,
         "version of shoal": version("shoal"),
     }

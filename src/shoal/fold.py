@@ -15,7 +15,7 @@ from shoal.epochs import EpochSlice, Timeline
 from shoal.errors import UnfinishedError
 from shoal.hiding.chronicle import Chronicler
 from shoal.hiding.company import MEMORY, Company
-from shoal.hiding.hardening import PRICES, Hardening, Helpers, all_helpers, no_helpers
+from shoal.hiding.hardening import MOST_REACH, PRICES, Hardening, Helpers, all_helpers, no_helpers
 from shoal.hiding.matching import Picks, no_picks
 from shoal.hiding.mutual import choose_mutual
 from shoal.hiding.parts import Part, decide
@@ -41,19 +41,20 @@ class Settings(NamedTuple):
     """How to keep the promise: what it costs, and with the paper's selector also whether it holds.
 
     leak_price: what to pay for an epoch less that leaks by accident, in cheapest edges; 0 for nothing
-    (docs/decisions/0006-leakage.md). harden: how much to pay, 0 to 3, so that an attacker who links windows is not left
-    with one record (docs/decisions/0016-hardening.md); only for matching. repair: suppress until nobody counts on what was suppressed; only for the paper's
+    (docs/decisions/0006-leakage.md). repair: suppress until nobody counts on what was suppressed; only for the paper's
     selector (docs/decisions/0009-spectral.md). shard_size: among how many users of a window one chooses at most.
+    harden: how much to pay, 0 to 3, so that linking windows does not single out (docs/decisions/0016-hardening.md);
+    with matching only.
     """
 
     space_weight: float = 1.0
     reuse: Reuse = Reuse.ONCE
     seed: int = 0
     leak_price: float = 0.8
-    harden: int = 1
     selector: Selector = Selector.MATCHING
     repair: bool = False
     shard_size: int = 5_000
+    harden: int = 0
 
     @property
     def gives_coverage(self) -> bool:
@@ -104,12 +105,10 @@ class Fold:
         self._promise = promise
         self._leak_price = settings.leak_price if promise.k == _LEAKING_K and planned is None else 0.0
         self._chronicler = Chronicler(n_users, MEMORY) if self._leak_price else None
-        price = PRICES[settings.harden] if settings.selector is Selector.MATCHING else 0.0
-        self._hardening = (
-            Hardening(n_users, promise.k, self._reach, self._weight, price, workers)
-            if price and self._reach and self._promise.epsilon is not None
-            else None
-        )
+        self._hardening = None
+        if settings.harden and settings.selector is Selector.MATCHING and 0 < self._reach <= MOST_REACH:
+            price = PRICES[settings.harden]
+            self._hardening = Hardening(n_users, promise.k, self._reach, self._weight, price, workers)
         self._rank = np.random.default_rng(settings.seed).permutation(n_users).astype(np.int32)
 
     def advance(self, newest: EpochSlice, *, ends_stretch: bool) -> Step:

@@ -101,6 +101,7 @@ def make_manifest(
             "reuse": str(settings.reuse),
             "space_weight": settings.space_weight,
             "shard_size": settings.shard_size,
+            "harden": settings.harden,
         },
         "counts": {
             "records": outcome.n_records,

@@ -106,6 +106,14 @@ SpaceWeight = Annotated[
 ]
 Reuse = Annotated[str, typer.Option(help="How often two users may hide each other: once, pair or spaced.")]
 Seed = Annotated[int, count("Breaks ties; the same seed gives the same boxes.")]
+Harden = Annotated[
+    int | None,
+    count(
+        "What to pay so that linking windows does not single out: 0 nothing, 1 (unless given) up to a quarter of the"
+        " precision, 2, or 3 for most; with matching.",
+        metavar="LEVEL",
+    ),
+]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on where an unfinished run ended.")]
 Engine = Annotated[
     str, typer.Option(help="What the workers are: threads, or processes, which take more memory.")

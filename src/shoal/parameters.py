@@ -8,6 +8,7 @@ from numbers import Integral, Real
 
 from shoal.errors import InputError, ParameterError
 from shoal.fold import Selector, Settings
+from shoal.hiding.hardening import HARDEN, MOST_REACH, PRICES
 from shoal.hiding.reuse import Reuse
 from shoal.promise import Grid, Promise
 from shoal.reading import PublishedTable
@@ -22,6 +23,7 @@ def check_settings(
     seed: int,
     repair: bool = False,
     shard_size: int = Settings().shard_size,
+    harden: int = 0,
 ) -> Settings:
     """How to hide."""
     if selector not in set(Selector):
@@ -45,7 +47,31 @@ def check_settings(
         selector=Selector(selector),
         repair=bool(repair),
         shard_size=check_count(shard_size, "shard size", least=_SMALLEST_SHARD),
+        harden=harden,
     )
+
+
+def check_harden(harden: int | None) -> int:
+    """How much to pay against an attacker who links windows; the default unless given."""
+    most = len(PRICES) - 1
+    return HARDEN if harden is None else check_count(harden, "harden", least=0, most=most)
+
+
+def applicable_harden(harden: int | None, selector: str, promise: Promise) -> int:
+    """The same where there is something to harden; whoever asks for it where there is not is told."""
+    level = check_harden(harden)
+    lack = None
+    if selector != Selector.MATCHING:
+        lack = f"selector matching, got selector {selector}"
+    elif promise.whole:
+        lack = "tau and epsilon, got whole trajectories"
+    elif promise.reach > MOST_REACH:
+        lack = f"a tau of at most {MOST_REACH} epsilon, got more"
+    if lack is None:
+        return level
+    if harden:
+        raise ParameterError(f"harden needs {lack}: leave it out.")
+    return 0
 
 
 def check_count(number: int, name: str, *, least: int, most: int | None = None) -> int:

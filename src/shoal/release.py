@@ -128,6 +128,7 @@ class Published:
             "reuse": str(self.settings.reuse),
             "seed": self.settings.seed,
             "shard_size": self.settings.shard_size,
+            "harden": self.settings.harden,
         }
 
 

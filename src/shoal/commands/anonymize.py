@@ -55,6 +55,7 @@ def anonymize(
             " time and cost precision."
         ),
     ] = 5_000,
+    harden: options.Harden = None,
     workers: options.Workers = None,
     engine: options.Engine = "threads",
     cluster: options.Cluster = None,
@@ -92,6 +93,7 @@ def anonymize(
             strict=strict,
             seed=seed,
             shard_size=shard_size,
+            harden=harden,
             workers=workers,
             engine=engine,
             cluster=cluster,

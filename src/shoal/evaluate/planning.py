@@ -23,7 +23,7 @@ from shoal.evaluate.stretches import Census, Stretch, take_census
 from shoal.fold import Selector, Settings
 from shoal.hiding.suppression import Presence
 from shoal.keywords import takes
-from shoal.parameters import check_settings, check_workers
+from shoal.parameters import check_harden, check_settings, check_workers
 from shoal.progress import Progress, Silent
 from shoal.promise import Grid
 from shoal.reading import read_events
@@ -78,6 +78,7 @@ def plan(
     step: str = "1min",
     space_weight: float = 1.0,
     reuse: str = "once",
+    harden: int | None = None,
     seed: int = 0,
     workers: int | None = None,
     progress: Progress | None = None,
@@ -92,7 +93,7 @@ def plan(
     progress = progress or Silent()
     grid = Grid.parse(cell, step)
     points = points_of(ks, taus, epsilons, grid)
-    settings = check_settings(space_weight, Selector.MATCHING, reuse, seed)
+    settings = check_settings(space_weight, Selector.MATCHING, reuse, seed, harden=check_harden(harden))
     n_workers = check_workers(workers)
     how = check_reading(reading)
     with tempfile.TemporaryDirectory(prefix="shoal-plan-") as aside, Workers(n_workers) as threads:

@@ -25,7 +25,10 @@ from shoal.kernels.witnesses import Held, Nearby, Sought, Windows, cheapest_offe
 from shoal.samples import Int32s, Int64s
 
 PRICES = (0.0, 0.5, 1.0, 2.25)  # of serving one need, at each level, in mean costs of a record in the epoch
-_NEAR = 64  # records near a cover that are asked
+HARDEN = 1  # the level that is chosen for those who choose none: boxes cost at most a quarter more
+_NEAR = 128  # records near its covers that are asked for a victim
+_MOST_NEEDS = 24  # of a victim, where it has several covers in a window
+MOST_REACH = 5  # r beyond which there are too many windows to link
 _ROUNDS = 8  # of asking: a record that is wanted by several serves the cheapest first
 
 
@@ -74,7 +77,8 @@ class Hardening:
         self, n_users: int, k: int, reach: int, weight: float, price: float, workers: Workers
     ) -> None:
         self._n_users, self._wanted, self._reach = n_users, k - 1, reach
-        self._weight, self._price, self._workers = weight, price, workers
+        # With a larger k there are as many more needs, and each is less: more records are left anyway.
+        self._weight, self._price, self._workers = weight, price / self._wanted, workers
         self._windows: list[_Window] = []
         self._published: list[_Shown] = []
 
@@ -161,10 +165,13 @@ class Hardening:
     ) -> Sought:
         n = len(victims)
         sought = Sought(np.empty(n, np.int32), np.empty(n))
+        pairs = max(1, len(windows.begin) * (len(windows.begin) - 1))
+        covers = max(1, min(self._wanted, _MOST_NEEDS // pairs))
+        near = _NEAR // (pairs * covers)
         self._workers.over(
             n,
             lambda begin, end: seek_witnesses(
-                nearby, windows, held, barred, self._weight, most, _NEAR, victims, begin, end, sought
+                nearby, windows, held, barred, self._weight, most, covers, near, victims, begin, end, sought
             ),
         )
         return sought

@@ -154,14 +154,14 @@ def has_served(barred: Barred, owner: int, member: int) -> bool:
 
 
 @inner
-def list_needs(windows: Windows, victim: int, room: Room) -> int:
-    """All covers of a victim, for each of the windows beside theirs; how many there are."""
+def list_needs(windows: Windows, victim: int, n_covers: int, room: Room) -> int:
+    """So many covers of a victim in each window, for each of the windows beside it; how many there are."""
     n, n_windows = 0, len(windows.begin)
     for window in range(n_windows):
         for beside in range(n_windows):
             if window == beside:
                 continue
-            for cover in windows.cover[window, victim]:
+            for cover in windows.cover[window, victim, :n_covers]:
                 room.cover[n], room.window[n], room.beside[n], room.n[n] = cover, window, beside, 0
                 n += 1
     return n
@@ -227,6 +227,7 @@ def seek_witnesses(
     barred: Barred,
     weight: float,
     most: float,
+    n_covers: int,
     near: int,
     victims: Int32s,
     begin: int,
@@ -235,8 +236,8 @@ def seek_witnesses(
 ) -> None:
     """For victims begin .. end - 1, find the record that would serve their needs at the least price for each.
 
-    To hold the victim as well may cost a record up to ``most`` more for each need; barred: whom it may not hold; near:
-    how many near records are asked for each need.
+    To hold the victim as well may cost a record up to ``most`` more for each need; barred: whom it may not hold.
+    n_covers: for how many covers in a window witnesses are sought, near: how many near records are asked for each.
     """
     pools = held.pools
     room_for_slots = longest_row(pools) + longest_row(nearby.raw) + 1
@@ -244,7 +245,7 @@ def seek_witnesses(
     place_a, place_b = np.empty(room_for_slots, np.int32), np.empty(room_for_slots, np.int32)
     cost, previous = np.empty(room_for_slots), np.empty(room_for_slots, np.int32)
     wanted, n_windows = windows.cover.shape[2], len(windows.begin)
-    most_needs = n_windows * (n_windows - 1) * wanted
+    most_needs = n_windows * (n_windows - 1) * n_covers
     most_records = most_needs * (3 * wanted + near)
     room = Room(
         np.full(len(nearby.row), -1, np.int32),
@@ -258,7 +259,7 @@ def seek_witnesses(
     for i in range(begin, end):
         victim = victims[i]
         own = nearby.row[victim, nearby.here]
-        n_needs = list_needs(windows, victim, room)
+        n_needs = list_needs(windows, victim, n_covers, room)
         best, price = -1, most
         for candidate in range(ask(nearby, windows, victim, n_needs, near, room)):
             served = 0
