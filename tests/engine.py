@@ -24,6 +24,7 @@ class Release(NamedTuple):
     suppressed: set[tuple[int, int]]
     presence: dict[int, set[int]]
     hiding_sets: dict[int, dict[int, set[int]]]
+    helpers: dict[int, list[tuple[int, int]]]
     outcome: Outcome
 
 
@@ -49,6 +50,7 @@ def release(
     selector: str = "matching",
     repair: bool = False,
     shard_size: int = Settings().shard_size,
+    harden: int = 0,
 ) -> Release:
     """Anonymize a world and take the result apart."""
     users = sorted(world)
@@ -58,7 +60,7 @@ def release(
         outcome = anonymize_samples(
             as_samples(world),
             promise,
-            Settings(weight, Reuse(reuse), seed, leak_price, Selector(selector), repair, shard_size),
+            Settings(weight, Reuse(reuse), seed, leak_price, Selector(selector), repair, shard_size, harden),
             threads,
             journal=journal,
         )
@@ -73,11 +75,14 @@ def release(
     present_raw = {(user, epoch_of(t)) for user in users for t, _, _ in world[user]}
     suppressed = {(user, epoch) for user, epoch in present_raw if epoch not in presence.get(user, set())}
     hiding_sets: dict[int, dict[int, set[int]]] = {}
+    helpers: dict[int, list[tuple[int, int]]] = {}
     for step in journal:
+        pairs = zip(*(column.tolist() for column in step.helpers), strict=True)
+        helpers[step.window] = [(users[owner], users[member]) for owner, member in pairs]
         if step.picks is None or not len(step.picks.owners):
             continue
         hiding_sets[step.window] = {
             users[owner]: {users[member] for member in members}
             for owner, members in zip(step.picks.owners.tolist(), step.picks.members.tolist(), strict=True)
         }
-    return Release(records, suppressed, presence, hiding_sets, outcome)
+    return Release(records, suppressed, presence, hiding_sets, helpers, outcome)

@@ -41,7 +41,7 @@ def judge(world: World, k: int, tau: int | None, epsilon: int | None, result: Re
     for window, sets in result.hiding_sets.items():
         groups = pattern_groups(result.presence, window, reach, users)
         assert not permutation_errors(sets, groups, k), context
-    repeated, counted = len(reuse_errors(result.hiding_sets, reuse, reach)), result.outcome.relaxations
+    repeated, counted = len(reuse_errors(served(result), reuse, reach)), result.outcome.relaxations
     if reuse == "pair":  # the oracle counts a pair once a window even where it serves both ways again
         assert repeated <= counted <= 2 * repeated, context
     else:
@@ -53,6 +53,18 @@ def judge(world: World, k: int, tau: int | None, epsilon: int | None, result: Re
     )
     assert result.outcome.n_suppressed == n_suppressed, context
     assert result.outcome.n_records == len(result.records), context
+
+
+def served(result: Release) -> dict[int, dict[int, set[int]]]:
+    """Whom each record holds, by window; what it holds in one epoch as a witness counts in the newest."""
+    together = {
+        window: {owner: {*own} for owner, own in sets.items()} for window, sets in result.hiding_sets.items()
+    }
+    for window, pairs in result.helpers.items():
+        for owner, member in pairs:
+            assert member not in together[window][owner]
+            together[window][owner].add(member)
+    return together
 
 
 @pytest.mark.parametrize(
@@ -83,13 +95,16 @@ def test_random_worlds_keep_every_guarantee(selector: str, seed: int, shard_size
                 seed=rng.randrange(5),
                 selector=selector,
                 shard_size=shard_size,
+                harden=rng.choice([0, 1, 2, 3]),
             )
         except InputError:
             outcomes["refused"] += 1
             continue
         outcomes["published"] += 1
+        outcomes["hardened"] += any(result.helpers.values())
         judge(world, k, tau, epsilon, result, reuse)
     assert outcomes["published"] > CASES_PER_SEED / 3
+    assert outcomes["hardened"] or selector == "mutual"
 
 
 @pytest.mark.parametrize("selector", ["matching", "mutual"])

@@ -15,6 +15,7 @@ from shoal.boxes import Boxes, concatenate
 from shoal.checkpoint import open_checkpoint, was_writing
 from shoal.errors import InputError
 from shoal.fold import Step
+from shoal.hiding.hardening import Helpers, no_helpers
 from shoal.hiding.matching import Picks
 from shoal.journal import FolderJournal, Journal, MemoryJournal
 
@@ -23,16 +24,17 @@ IDENTITY = {"dataset": "d", "k": 2, "tau": None}
 
 def step(number: int) -> Step:
     if number % 3 == 0:
-        return Step(number, None, concatenate([]))
+        return Step(number, None, concatenate([]), no_helpers())
     values = np.arange(number, dtype=np.int32)
     boxes = Boxes(values, values.astype(np.int64), values.astype(np.int64), values, values, values, values)
-    return Step(number, Picks(values, values[:, None], values, values.astype(np.uint8)), boxes)
+    picks = Picks(values, values[:, None], values, values.astype(np.uint8))
+    return Step(number, picks, boxes, Helpers(values, values[::-1]))
 
 
 def same(one: Step, other: Step) -> bool:
     if one.window != other.window or (one.picks is None) != (other.picks is None):
         return False
-    pairs = list(zip(one.boxes, other.boxes, strict=True))
+    pairs = [*zip(one.boxes, other.boxes, strict=True), *zip(one.helpers, other.helpers, strict=True)]
     if one.picks is not None and other.picks is not None:
         pairs += list(zip(one.picks, other.picks, strict=True))
     return all(a.dtype == b.dtype and np.array_equal(a, b) for a, b in pairs)

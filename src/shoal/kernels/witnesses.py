@@ -79,7 +79,7 @@ class Room(NamedTuple):
 def shows_all(nearby: Nearby, record: int, user: int) -> bool:
     """Whether the boxes of a row hold all samples of another row, and each of them one."""
     box, raw = nearby.box, nearby.raw
-    b, end, held = nearby.first[record], nearby.first[record] + nearby.n_boxes[record], True
+    b, end, held = nearby.first[record], nearby.first[record] + nearby.n_boxes[record], False
     for q in range(raw.ptr[user], raw.ptr[user + 1]):
         slot = raw.slot[q]
         while b < end and box[b, 1] < slot.t:

@@ -1,0 +1,209 @@
+"""Witnesses against an attacker who links windows: the search against a slow one, and what they are good for."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from engine import release
+from oracles.casual_worlds import random_case
+from shoal.anonymizing import Outcome, anonymize_samples
+from shoal.blocks import Workers, costs_of, with_members
+from shoal.cities import make_city
+from shoal.errors import InputError, ParameterError
+from shoal.fold import Settings
+from shoal.hiding import hardening
+from shoal.hiding.hardening import MOST_REACH, PRICES
+from shoal.kernels.pools import taken
+from shoal.kernels.search import Barred
+from shoal.kernels.witnesses import Held, Nearby, Sought, Windows
+from shoal.parameters import applicable_harden
+from shoal.promise import Grid, Promise
+from shoal.reading import read_events
+
+Box = tuple[int, ...]
+
+
+class Slow:
+    """The same search in plain Python, from what witnesses are."""
+
+    def __init__(self, nearby: Nearby, windows: Windows, held: Held, barred: Barred, weight: float) -> None:
+        self.nearby, self.windows, self.held, self.barred, self.weight = nearby, windows, held, barred, weight
+
+    def boxes(self, user: int, column: int) -> list[Box]:
+        row = self.nearby.row[user, column]
+        if row < 0:
+            return []
+        first = self.nearby.first[row]
+        return [tuple(box) for box in self.nearby.box[first : first + self.nearby.n_boxes[row]].tolist()]
+
+    def slots(self, user: int, column: int) -> list[Box]:
+        row = self.nearby.row[user, column]
+        if row < 0:
+            return []
+        raw = self.nearby.raw
+        return [
+            (slot.t, slot.t, slot.x0, slot.x1, slot.y0, slot.y1)
+            for slot in raw.slot[raw.ptr[row] : raw.ptr[row + 1]]
+        ]
+
+    def holds(self, record: int, user: int, column: int) -> bool:
+        boxes, slots = self.boxes(record, column), self.slots(user, column)
+        return all(any(inside(slot, box) for box in boxes) for slot in slots) and all(
+            any(inside(slot, box) for slot in slots) for box in boxes
+        )
+
+    def meet(self, one: int, other: int, column: int) -> bool:
+        a, b = self.boxes(one, column), self.boxes(other, column)
+        return all(any(touch(box, d) for d in b) for box in a) and all(
+            any(touch(box, d) for d in a) for box in b
+        )
+
+    def vouches(self, victim: int, cover: int, window: int, beside: int, record: int) -> bool:
+        own = range(self.windows.begin[window], self.windows.end[window])
+        others = range(self.windows.begin[beside], self.windows.end[beside])
+        return (
+            record not in (victim, cover)
+            and all(self.meet(cover, record, column) for column in others if column not in own)
+            and all(
+                self.holds(record, victim, column)
+                for column in others
+                if column in own and column < self.nearby.here
+            )
+        )
+
+    def price(self, record: int, victim: int) -> float:
+        here = self.nearby.row[record, self.nearby.here] - self.nearby.offset
+        own = np.array([self.nearby.row[victim, self.nearby.here]])
+        with Workers(1) as workers:
+            joined = with_members(taken(self.held.pools, np.array([here])), self.nearby.raw, own, workers)
+            return float(costs_of(joined, self.weight, workers)[0] - self.held.cost[here])
+
+    def options(self, victim: int, cover: int, beside: int, near: int) -> Iterator[int]:
+        yield from self.windows.cover[beside, cover].tolist()
+        yield from self.windows.member[beside, cover].tolist()
+        yield from self.windows.cover[beside, victim].tolist()
+        crowd = [user for user in self.windows.user[beside].tolist() if user >= 0]
+        place = crowd.index(cover)
+        for step in range(1, near + 1):
+            side = place + (step // 2 if step % 2 == 0 else -(step + 1) // 2)
+            if 0 <= side < len(crowd):
+                yield crowd[side]
+
+    def least(self, victim: int, most: float, n_covers: int, near: int) -> tuple[float, set[int]]:
+        """The least price for each need, and who offers it."""
+        n, wanted = len(self.windows.begin), self.windows.cover.shape[2]
+        needs = [
+            (cover, window, beside)
+            for window in range(n)
+            for beside in range(n)
+            for cover in self.windows.cover[window, victim, :n_covers].tolist()
+            if window != beside
+        ]
+        here = self.nearby.here
+        asked = {
+            record
+            for cover, _, beside in needs
+            for record in self.options(victim, cover, beside, near)
+            if record >= 0 and self.nearby.row[record, here] >= 0
+        } - {victim}
+        vouching = {
+            record: {need for need in needs if self.vouches(victim, *need, record)} for record in asked
+        }
+        there = {record for record in asked if self.holds(record, victim, here)}
+        lacking = {need for need in needs if sum(need in vouching[record] for record in there) < wanted}
+        offers = {}
+        for record in asked - there:
+            served = len(vouching[record] & lacking)
+            past = self.barred.past
+            entries = range(past.first[record], past.first[record] + past.length[record])
+            barred = any(past.member[e] == victim and past.when[e] >= self.barred.since for e in entries)
+            if served and not barred and self.price(record, victim) / served <= most:
+                offers[record] = self.price(record, victim) / served
+        least = min(offers.values(), default=np.inf)
+        return least, {record for record, price in offers.items() if price == least}
+
+
+def inside(slot: Box, box: Box) -> bool:
+    return all(slot[axis] >= box[axis] and slot[axis + 1] <= box[axis + 1] for axis in (0, 2, 4))
+
+
+def touch(one: Box, other: Box) -> bool:
+    return all(one[axis] <= other[axis + 1] and other[axis] <= one[axis + 1] for axis in (0, 2, 4))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_cheapest_witness_is_found(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever asks only as long as a need is unserved misses offers to serve it; so the price is the least of those
+    that were asked, and here everybody is."""
+    fast, counts = hardening.seek_witnesses, {"offers": 0, "none": 0}
+
+    def compared(
+        nearby: Nearby, windows: Windows, held: Held, barred: Barred, weight: float, most: float,
+        n_covers: int, near: int, victims: np.ndarray, begin: int, end: int, sought: Sought,
+    ) -> None:  # fmt: skip
+        fast(nearby, windows, held, barred, weight, most, n_covers, near, victims, begin, end, sought)
+        slow = Slow(nearby, windows, held, barred, weight)
+        for i in range(begin, end):
+            least, offering = slow.least(int(victims[i]), most, n_covers, near)
+            if sought.witness[i] < 0:
+                counts["none"] += 1
+                assert not offering
+            else:
+                counts["offers"] += 1
+                assert sought.witness[i] in offering
+                assert sought.price[i] == pytest.approx(least)
+
+    monkeypatch.setattr(hardening, "seek_witnesses", compared)
+    monkeypatch.setattr(hardening, "_NEAR", 10_000)
+    rng = random.Random(seed)
+    for _ in range(60):
+        world, k, tau, epsilon = random_case(rng)
+        try:
+            release(world, k, tau, epsilon, harden=rng.choice([1, 3]), weight=rng.choice([1.0, 2.0]))
+        except InputError:
+            continue
+    assert counts["offers"] > 10
+    assert counts["none"] > 30
+
+
+@pytest.fixture(scope="module")
+def outcomes() -> dict[int, Outcome]:
+    """A city at every level."""
+    found = read_events(make_city(500), grid=Grid.parse())
+    with Workers(1) as workers:
+        return {
+            level: anonymize_samples(found.archive, Promise(2, 30, 30), Settings(harden=level), workers)
+            for level in range(len(PRICES))
+        }
+
+
+def test_each_level_costs_more_and_suppresses_nothing_more(outcomes: dict[int, Outcome]) -> None:
+    costs = [outcome.extents.cost for outcome in outcomes.values()]
+    assert costs == sorted(costs)
+    assert 1 < costs[1] / costs[0] < 1.25
+    assert costs[3] / costs[0] < 1.7
+    assert len({outcome.n_suppressed for outcome in outcomes.values()}) == 1
+
+
+def test_where_there_is_nothing_to_harden() -> None:
+    halves, long, whole = Promise(2, 30, 30), Promise(2, 30 * (MOST_REACH + 1), 30), Promise(2, None, None)
+    assert applicable_harden(None, "matching", halves) == 1
+    assert applicable_harden(0, "matching", halves) == 0
+    assert applicable_harden(3, "matching", halves) == 3
+    for selector, promise in (
+        ("mutual", halves),
+        ("spectral", halves),
+        ("matching", long),
+        ("matching", whole),
+    ):
+        assert applicable_harden(None, selector, promise) == 0
+        assert applicable_harden(0, selector, promise) == 0
+        with pytest.raises(ParameterError, match="leave it out"):
+            applicable_harden(1, selector, promise)
+    for level in (-1, 4, 1.5, True):
+        with pytest.raises(ParameterError, match="harden must be"):
+            applicable_harden(level, "matching", halves)  # type: ignore[arg-type]
