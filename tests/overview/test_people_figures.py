@@ -42,10 +42,13 @@ def make_world(seed: int, n_days: int = 2) -> tuple[World, Records]:
             far = rng.randint(0, 3)
             boxes.append((t, t + rng.randint(0, 5), x - far, x + far, y - far, y + far))
         records[user] = boxes
+    records["user 0"] = records["user 0"][::2]  # some of the samples are suppressed
     return samples, records
 
 
-def scene_of(world: tuple[World, Records], tau: int | None = TAU, zone: str = "UTC", **options: bool) -> Scene:
+def scene_of(
+    world: tuple[World, Records], tau: int | None = TAU, zone: str = "UTC", **options: bool
+) -> Scene:
     scene = stage(*world, 2, tau, tau, **options)
     object.__setattr__(scene, "grid", QUARTER)
     object.__setattr__(scene, "zone", Zone(zone))
@@ -76,10 +79,13 @@ def test_the_records_that_fit_at_every_time(seed: int, key: bool) -> None:
         assert person.own == (owners.index(user) if key else -1)
         for moment in person.moments:
             known = knowledge(samples, user, moment.begin, TAU)
-            fit = {r for r, owner in enumerate(owners) if consistent(records[owner], known, moment.begin, TAU)}
+            fit = {
+                r for r, owner in enumerate(owners) if consistent(records[owner], known, moment.begin, TAU)
+            }
             assert moment.n_fit == len(fit)
             assert set(moment.shown) <= fit - {person.own}
             assert len(moment.shown) == (min(5, len(fit - {person.own})) if known else 0)
+            assert moment.own_fits == (not key or person.own in fit)
             n_empty += not known
     assert n_empty
 
@@ -168,7 +174,9 @@ def test_what_the_script_reads_is_the_same() -> None:
         assert [tuple(s) for s in read["samples"]] == [(a - t, b - x, c - y) for a, b, c in person.samples]
         assert t == people.begin
         for record, boxes in person.boxes.items():
-            shifted = [(b[0] - t, b[1] - t + 1, b[2] - x, b[3] - x + 1, b[4] - y, b[5] - y + 1) for b in boxes]
+            shifted = [
+                (b[0] - t, b[1] - t + 1, b[2] - x, b[3] - x + 1, b[4] - y, b[5] - y + 1) for b in boxes
+            ]
             assert [tuple(b) for b in read["boxes"][str(record)]] == shifted
         assert [(m[0] + t, m[1], m[2]) for m in read["moments"]] == [
             (m.begin, m.n_fit, m.shown) for m in person.moments

@@ -34,7 +34,8 @@ class Stretch(NamedTuple):
 class Moment(NamedTuple):
     """An interval that an attacker may have watched: how many records fit, and which are drawn beside the person's own.
 
-    from_s, to_s: on the clock of the report, in seconds from the beginning of its first day.
+    from_s, to_s: on the clock of the report, in seconds from the beginning of its first day. own_fits: whether the
+    person's own record is among those that fit, as it is unless samples were suppressed; True where it is not known.
     """
 
     begin: int
@@ -42,6 +43,7 @@ class Moment(NamedTuple):
     to_s: int
     n_fit: int
     shown: list[int]
+    own_fits: bool
 
 
 class Person(NamedTuple):
@@ -125,7 +127,7 @@ def _moments(scene: Scene, shown: Stretch) -> list[Moment]:
     for start, from_s, to_s in zip(starts.tolist(), *clock, strict=True):
         about = owner[(t0 >= start) & (t1 < start + shown.length)]
         n_fit = scene.published.records.n_records - len(np.unique(about))
-        moments.append(Moment(start, from_s, to_s, n_fit, []))
+        moments.append(Moment(start, from_s, to_s, n_fit, [], own_fits=True))
     return moments
 
 
@@ -145,15 +147,25 @@ def _follow(scene: Scene, user: int, shown: Stretch, empty: list[Moment]) -> Per
     known = knowledge_of(scene, np.full(int(seen.sum()), user), starts[seen][:, None], shown.length)
     fits = scene.fits(scene.published, known)
     own = max(int(scene.published.own[user]), -1)
-    moments, drawn = list(empty), {own} - {-1}
+    own_boxes = [] if own < 0 else _boxes_of(scene, own, shown.begin, shown.end)
+    moments = [
+        moment._replace(own_fits=not _any_inside(own_boxes, moment.begin, moment.begin + shown.length))
+        for moment in empty
+    ]
+    drawn = {own} - {-1}
     for i, place in enumerate(np.flatnonzero(seen).tolist()):
         found = fits.record[fits.at[i] : fits.at[i] + fits.n[i]]
         start = moments[place].begin
         others = _smallest(scene, found[found != own], start, start + shown.length)[:_OTHERS]
         drawn.update(others)
-        moments[place] = moments[place]._replace(n_fit=len(found), shown=others)
+        fits_too = own < 0 or bool((found == own).any())
+        moments[place] = moments[place]._replace(n_fit=len(found), shown=others, own_fits=fits_too)
     boxes = {record: _boxes_of(scene, record, shown.begin, shown.end) for record in sorted(drawn)}
     return Person(own, [(int(s["t"]), int(s["x"]), int(s["y"])) for s in mine], boxes, moments)
+
+
+def _any_inside(boxes: list[tuple[int, ...]], begin: int, end: int) -> bool:
+    return any(box[0] >= begin and box[1] < end for box in boxes)
 
 
 def _smallest(scene: Scene, records: Int64s, begin: int, end: int) -> list[int]:
@@ -203,7 +215,9 @@ def as_json(people: People) -> dict[str, Any]:
                     ]
                     for record, boxes in person.boxes.items()
                 },
-                "moments": [[m.begin - t, m.n_fit, m.shown, m.from_s, m.to_s] for m in person.moments],
+                "moments": [
+                    [m.begin - t, m.n_fit, m.shown, m.from_s, m.to_s, m.own_fits] for m in person.moments
+                ],
             }
             for person in people.people
         ],
