@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from html import escape
 
 WIDTH = 480
-_LEFT, _RIGHT, _TOP, _BOTTOM = 46, 22, 14, 44
+_LEFT, _RIGHT, _TOP, _BOTTOM = 52, 22, 14, 44
 _TIME_STEPS_S = (300, 600, 900, 1_800, 3_600, 7_200, 10_800, 14_400, 21_600, 43_200, 86_400, 172_800, 604_800)
 
 _LEGEND_ROW, _SWATCH, _LETTER = 18, 22, 8.0  # the last is about the width of a letter on a phone

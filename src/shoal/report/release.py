@@ -228,8 +228,9 @@ def _drawn(found: PublicSuppression | None, zone: str) -> dict[str, Any]:
 
 
 def _privacy(audit: Audit) -> dict[str, Any]:
+    known = ("one interval", "all samples" if audit.promise.whole else "one interval")
     found = [
-        (name, words, figure)
+        (name.replace(*known), words.replace(*known), figure)
         for name, words, attack, variant, measure in _ATTACKS
         if (figure := audit.figure(attack, measure, variant)) is not None
     ]

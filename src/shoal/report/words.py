@@ -8,7 +8,7 @@ from shoal.auditing.result import Audit
 from shoal.manifest import describe_promise
 from shoal.promise import Grid, Promise
 
-_STAY = "How long the other records stay with the person"
+_STAY = "How long the other records stay with the person beyond that time"
 
 
 def headline(promise: Promise, grid: Grid) -> str:
@@ -42,12 +42,12 @@ def beyond_in_words(promise: Promise, grid: Grid, manifest: dict[str, Any] | Non
     told = made.get("guarantees")
     one_window = str(told.get("one_window")) if isinstance(told, dict) else ""
     if made.get("promise") != describe_promise(promise, grid):
-        return (
-            f"{_STAY} beyond that is not known: it is not known how this file was made, for"
-            f" {'its manifest tells of another promise' if manifest else 'it has no manifest'}."
-        )
+        why = "its manifest tells of another promise" if manifest else "it has no manifest"
+        return f"{_STAY} is not known, nor how this file was made: {why}."
+    if one_window.startswith("not given"):
+        return f"{_STAY} is not limited: {one_window.removeprefix('not given: ')}."
     if not one_window.startswith(("given", "weakened")):
-        return f"{_STAY} beyond that is not limited. The manifest says: {one_window or 'nothing'}."
+        return f"{_STAY} is not known: the manifest does not say."
     weakened = (
         f' Here that is {one_window}; see "Relaxed" below.' if one_window.startswith("weakened") else ""
     )
