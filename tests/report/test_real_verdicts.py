@@ -66,7 +66,8 @@ def test_partners_that_ran_out(relaxing: Release, tmp_path: Path) -> None:
     told = manifest["relaxations"]
     times = told if isinstance(told, str) else f"{told:,}"
     assert f"so that {times} times somebody had to be hidden by the same person again" in words
-    assert "follow the person for longer than is said above" in words
+    assert f"Here that is {manifest['guarantees']['one_window']}" in words
+    assert "follow the person for longer" in words
 
 
 def test_much_that_is_suppressed(suppressing: Release, tmp_path: Path) -> None:

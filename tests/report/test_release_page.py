@@ -7,9 +7,11 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import shoal
 from report.outline import Outline
 from report.releases import Release, make_release
 from shoal.reporting import write_report
@@ -18,6 +20,24 @@ from shoal.reporting import write_report
 @pytest.fixture(scope="module")
 def release(tmp_path_factory: pytest.TempPathFactory) -> Release:
     return make_release(tmp_path_factory.mktemp("release"))
+
+
+@pytest.fixture(scope="module")
+def sparse(tmp_path_factory: pytest.TempPathFactory) -> Release:
+    return make_release(tmp_path_factory.mktemp("sparse"), users=40, k=3, tau="2h")
+
+
+IN_THE_TABLE = {
+    "linkage": ("picks one of the records that fit",),
+    "rankings": ("smallest boxes",),
+    "chain": ("knows the method",),
+    "intervals": ("knows 2 separate intervals",),
+    "points": ("knows 4 samples",),
+    "top_locations": ("places where the person is most",),
+    "home_and_work": ("guesses the home",),
+    "homogeneity": ("in one cell",),
+    "leakage": ("more than a further epsilon",),
+}
 
 
 def page_of(release: Release, path: Path, **options: object) -> tuple[str, str]:
@@ -64,21 +84,91 @@ def test_a_broken_promise_is_the_first_thing_told(release: Release, tmp_path: Pa
     assert not (tmp_path / "sheet.html").exists()
 
 
-def test_what_is_suppressed_is_told_and_drawn(tmp_path: Path) -> None:
-    sparse = make_release(tmp_path, users=40, k=3, tau="2h")
+def test_a_broken_page_says_nowhere_that_k_records_fit(sparse: Release, tmp_path: Path) -> None:
+    """Whatever the file's own manifest says: it was made for k = 3."""
+    copy = relaxed(sparse, tmp_path)
+    options = {"key": copy.key, "k": 5, "tau": "2h", "epsilon": "30min"}
+    audit = shoal.audit(copy.events, copy.published, attacks=10, **options)
+    fewest = audit.coverage.worst[0].n_records
+    assert 1 < fewest < 5
+    _, words = page_of(copy, tmp_path / "report.html", **options)
+    assert f"in the worst case with {fewest} instead of 5." in words
+    _, after = words.split("This file does not do so for everybody", 1)
+    assert "Relaxed:" in after
+    assert "of the samples, where fewer than 5 users" in after
+    assert not re.search(r"at least 5 records|At least 5 records", after)
+    assert "goes its own way" not in words
+
+
+def test_overlapping_boxes_are_not_called_untrue(tmp_path: Path) -> None:
+    release = make_release(tmp_path, users=30)
+    table = pq.read_table(release.published)
+    pq.write_table(pa.concat_tables([table, table.slice(0, 1)]), release.published)
+    _, words = page_of(release, tmp_path / "report.html", key=release.key)
+    assert "boxes overlap with another of the same record in time" in words
+    assert "but boxes of a record overlap in time" in words
+    assert "as if somebody had been in two places at once" in words
+    assert "not true" not in words
+
+
+def test_guarantee_2_is_claimed_only_where_the_manifest_gives_it(release: Release, tmp_path: Path) -> None:
+    promise = {"k": 2, "tau": "30min", "epsilon": "30min"}
+    _, words = page_of(release, tmp_path / "manifest.html", key=release.key)
+    assert "goes its own way" in words
+    copy = release._replace(published=tmp_path / "published.parquet")
+    copy.published.write_bytes(release.published.read_bytes())
+    _, words = page_of(copy, tmp_path / "none.html", key=release.key, **promise)
+    assert "goes its own way" not in words
+    assert "nor how this file was made: it has no manifest" in words
+    _, words = page_of(release, tmp_path / "other.html", key=release.key, **(promise | {"tau": "20min"}))
+    assert "goes its own way" not in words
+    assert "its manifest tells of another promise" in words
+
+
+def test_hours_are_told_on_the_clock_of_the_report(release: Release, tmp_path: Path) -> None:
+    html, words = page_of(release, tmp_path / "report.html", key=release.key, timezone="Asia/Tokyo")
+    assert words.count("hour of the day, Asia/Tokyo") >= 2
+    assert re.search(r"People from \d+ to \d+ o'clock On the clock of Asia/Tokyo", words)
+    assert '"zone":"Asia/Tokyo"' in html
+    assert "UTC" not in words
+
+
+def test_every_attack_is_in_the_table_with_intervals(release: Release, tmp_path: Path) -> None:
+    html, _ = page_of(release, tmp_path / "report.html", key=release.key)
+    table = html.split("an attacker who …")[1].split("</table>")[0]
+    rows = re.findall(r"<tr>(.*?)</tr>", table, re.S)
+    audit = shoal.audit(release.events, release.published, key=release.key, attacks=20)
+    for attack in {figure.attack for figure in audit.figures} - {"longer"}:  # that is the cliff
+        assert any(found in row for row in rows for found in IN_THE_TABLE[attack]), attack
+    for row in rows[1:]:
+        assert len(re.findall(r"\([^()]*% to [^()]*%\)", row)) == 2
+
+
+def test_without_a_key_it_is_said_what_gaps_are(release: Release, tmp_path: Path) -> None:
+    _, words = page_of(release, tmp_path / "report.html")
+    assert "gaps forgiven" in words
+    assert "some samples may be in no box" in words
+
+
+def test_what_is_suppressed_is_told_and_drawn(sparse: Release, tmp_path: Path) -> None:
     _, words = page_of(sparse, tmp_path / "report.html", key=sparse.key)
     assert "could hide each other" in words
     assert "By how active users are" in words
     assert "Nothing: every sample" not in words
 
 
-def test_what_was_relaxed_is_told(release: Release, tmp_path: Path) -> None:
-    manifest = Path(f"{release.published}.manifest.json")
-    content = json.loads(manifest.read_text())
-    copy = tmp_path / "published.parquet"
+def relaxed(release: Release, folder: Path) -> Release:
+    """A copy whose manifest tells of relaxations."""
+    content = json.loads(Path(f"{release.published}.manifest.json").read_text())
+    copy = folder / "published.parquet"
     copy.write_bytes(release.published.read_bytes())
     Path(f"{copy}.manifest.json").write_text(json.dumps({**content, "relaxations": 7}))
-    _, words = page_of(release._replace(published=copy), tmp_path / "report.html")
+    return release._replace(published=copy)
+
+
+def test_what_was_relaxed_is_told(release: Release, tmp_path: Path) -> None:
+    copy = relaxed(release, tmp_path)
+    _, words = page_of(copy, tmp_path / "report.html")
     assert "so that 7 times somebody had to be hidden by the same person again" in words
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import pytest
 
 from shoal.promise import Grid, Promise
-from shoal.report.words import beyond_in_words, duration_in_words, headline, promise_in_words
+from shoal.report.words import beyond_in_words, duration_in_words, headline, promise_in_words, unmeasured
 
 
 def test_the_promise_in_words() -> None:
     promise = Promise(k=3, tau=30, epsilon=30)
     assert headline(promise, Grid()) == "Watch anyone for 30 minutes: at least 3 records fit"
     assert "watched a person for any 30 minutes" in promise_in_words(promise, Grid())
-    assert "one stretch of at most 1 hour," in (beyond_in_words(promise, Grid()) or "")
     long = Promise(k=3, tau=3 * 1440, epsilon=1440)
     assert headline(long, Grid()).startswith("Watch anyone for 3 days")
 
@@ -21,7 +20,47 @@ def test_whole_trajectories_in_words() -> None:
     promise = Promise(k=3, tau=None, epsilon=None)
     assert headline(promise, Grid()) == "Know anyone's whole trajectory: at least 3 records fit"
     assert "knows every sample of a person" in promise_in_words(promise, Grid())
-    assert beyond_in_words(promise, Grid()) is None
+    assert beyond_in_words(promise, Grid(), None) is None
+
+
+STRETCH = "for one stretch of at most 1 hour, and then goes its own way"
+
+
+def beyond(one_window: str | None, *, k: int = 3) -> str:
+    """What is said of a file whose manifest tells of this guarantee 2."""
+    promise = Promise(k=3, tau=30, epsilon=30)
+    made_for = {"k": k, "whole": False, "tau_s": 1800, "epsilon_s": 1800}
+    guarantees = {} if one_window is None else {"one_window": one_window}
+    return beyond_in_words(promise, Grid(), {"promise": made_for, "guarantees": guarantees}) or ""
+
+
+def test_what_is_given_away_beyond_the_interval_is_told_by_the_manifest() -> None:
+    assert STRETCH in beyond("given")
+    assert "weakened" not in beyond("given")
+    assert STRETCH in beyond("weakened: 7 of 90 hiding members served again")
+    assert "weakened: 7 of 90 hiding members served again" in beyond(
+        "weakened: 7 of 90 hiding members served again"
+    )
+
+
+def test_nothing_is_claimed_of_a_file_of_which_it_is_not_known() -> None:
+    promise = Promise(k=3, tau=30, epsilon=30)
+    spaced = "not given: members may serve again after a while (reuse spaced)"
+    assert beyond(spaced).endswith("is not limited: members may serve again after a while (reuse spaced).")
+    assert "its manifest tells of another promise" in beyond("given", k=2)
+    assert "it has no manifest" in (beyond_in_words(promise, Grid(), None) or "")
+    assert "does not say" in beyond(None)
+    assert "another promise" in (beyond_in_words(promise, Grid(), {"promise": "mine", "guarantees": 3}) or "")
+    for words in (beyond(spaced), beyond("given", k=2), beyond(None)):
+        assert STRETCH not in words
+
+
+def test_shares_that_could_not_be_measured_can_be_read() -> None:
+    told = "exactly one record fits in (nobody to attack) of attacks with 1 h, (nobody to attack) with 2 h"
+    assert unmeasured(told).startswith(
+        "exactly one record fits in an unknown share of attacks (nobody to attack)"
+    )
+    assert unmeasured("right in 3 % of attacks") == "right in 3 % of attacks"
 
 
 @pytest.mark.parametrize(

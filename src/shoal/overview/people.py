@@ -10,24 +10,40 @@ from shoal.auditing.drawing import knowledge_of
 from shoal.auditing.scene import Scene
 from shoal.boxes import Boxes
 from shoal.kernels.consistency import Rows
+from shoal.reading.zones import DAY_S
 from shoal.samples import Int64s
 
 _PEOPLE, _DRAWN = 4, 40
 _LIVELY_PLACES = 4
-_LIVELY = (10, 80)  # samples of a day that make a readable picture
+_LIVELY = (10, 80)  # samples that make a readable picture
 _STEPS = 96  # positions of the slider, at most
 _OTHERS = 5  # records drawn beside the person's own
 _PLACES = 1_500
-NOTHING_SEEN = -1
+_QUARTER_S = 900  # clocks differ from UTC by whole quarters of an hour
+
+
+class Stretch(NamedTuple):
+    """The time that is shown, in slots, the length of an interval in it, and the local day on which it begins."""
+
+    begin: int
+    end: int
+    length: int
+    first_day: int
 
 
 class Moment(NamedTuple):
-    """An interval that an attacker may have watched: how many records fit (NOTHING_SEEN where the person did nothing),
-    and which of them are drawn beside the person's own."""
+    """An interval that an attacker may have watched: how many records fit, and which are drawn beside the person's own.
+
+    from_s, to_s: on the clock of the report, in seconds from the beginning of its first day. own_fits: whether the
+    person's own record is among those that fit, as it is unless samples were suppressed; True where it is not known.
+    """
 
     begin: int
+    from_s: int
+    to_s: int
     n_fit: int
     shown: list[int]
+    own_fits: bool
 
 
 class Person(NamedTuple):
@@ -40,13 +56,17 @@ class Person(NamedTuple):
 
 
 class People(NamedTuple):
-    """Those shown, the day in slots, the length of an interval, and places of everybody, all in cells and slots."""
+    """Those shown, the time in slots, the length of an interval, and places of everybody, all in cells and slots.
+
+    zone: the clock on which moments are told.
+    """
 
     begin: int
     end: int
     length: int
     people: list[Person]
     places: list[tuple[int, int]]
+    zone: str
 
 
 def follow_people(scene: Scene) -> People | None:
@@ -54,57 +74,98 @@ def follow_people(scene: Scene) -> People | None:
 
     How many records fit plays no part in the choice, so that they are examples and not the best cases.
     """
-    begin, end = _busiest_day(scene)
-    length = scene.promise.tau or end - begin
-    trails = scene.trails
-    t = trails.sample["t"]
-    busy = np.bincount(scene.samples.user[(t >= begin) & (t < end)], minlength=scene.samples.n_users)[
-        scene.victims
-    ]
+    shown = _stretch(scene)
+    t = scene.trails.sample["t"]
+    busy = np.bincount(
+        scene.samples.user[(t >= shown.begin) & (t < shown.end)], minlength=scene.samples.n_users
+    )[scene.victims]
     lively = scene.victims[(busy >= _LIVELY[0]) & (busy <= _LIVELY[1])]
     pool = lively if len(lively) else scene.victims[busy > 0]
     if not len(pool):
         return None
     rng = scene.randomness(99)
     drawn = rng.choice(pool, min(_DRAWN, len(pool)), replace=False).tolist()
-    drawn.sort(key=lambda user: -min(_n_places(_day_of(scene, user, begin, end)), _LIVELY_PLACES))
-    people = [_follow(scene, user, begin, end, length) for user in drawn[:_PEOPLE]]
-    return People(begin, end, length, people, _places(scene, rng))
+    drawn.sort(key=lambda user: -min(_n_places(_samples_of(scene, user, shown)), _LIVELY_PLACES))
+    empty = _moments(scene, shown)
+    people = [_follow(scene, user, shown, empty) for user in drawn[:_PEOPLE]]
+    return People(shown.begin, shown.end, shown.length, people, _places(scene, rng), scene.zone.name)
 
 
-def _busiest_day(scene: Scene) -> tuple[int, int]:
-    t, day = scene.samples.t, max(86_400 // scene.grid.step_s, 1)
-    first = int(t.min()) // day
-    busiest = first + int(np.argmax(np.bincount(t // day - first)))
-    return busiest * day, (busiest + 1) * day
+def _stretch(scene: Scene) -> Stretch:
+    """The busiest day on the clock of the report; as many days as tau takes; all of time for whole trajectories."""
+    step, tau = scene.grid.step_s, scene.promise.tau
+    if tau is None:
+        begin, end = scene.span
+        return Stretch(begin, end, end - begin, int(_local_days(scene, np.array([begin * step]))[0]))
+    quarters, n_samples = np.unique(scene.samples.t * step // _QUARTER_S, return_counts=True)
+    days = _local_days(scene, quarters * _QUARTER_S)
+    first, last, n_days = int(days[0]), int(days[-1]), -(-tau * step // DAY_S)
+    busiest = first + int(np.argmax(np.bincount(days - first, n_samples)))
+    day = max(min(busiest, last + 1 - n_days), first)
+    midnights = scene.zone.to_utc(np.array([day, day + n_days]) * DAY_S)
+    begin, end = (-(-midnights // step)).tolist()
+    return Stretch(begin, max(end, begin + tau), tau, day)
 
 
-def _day_of(scene: Scene, user: int, begin: int, end: int) -> Rows:
+def _local_days(scene: Scene, seconds: Int64s) -> Int64s:
+    return scene.zone.from_utc(seconds) // DAY_S
+
+
+def _moments(scene: Scene, shown: Stretch) -> list[Moment]:
+    """Intervals all over the stretch, as if nothing had been seen in them: any record fits of which no box is wholly
+    inside, for the attacker knows that there was nothing."""
+    step = max(shown.length // 2, -(-(shown.end - shown.begin) // _STEPS), 1)
+    starts = np.arange(shown.begin, shown.end - shown.length + 1, step)
+    clock = [
+        (scene.zone.from_utc(slots * scene.grid.step_s) - shown.first_day * DAY_S).tolist()
+        for slots in (starts, starts + shown.length)
+    ]
+    boxes = scene.published.records.boxes
+    inside = (boxes.t0 >= shown.begin) & (boxes.t1 < shown.end)
+    owner, t0, t1 = (column[inside] for column in (boxes.owner, boxes.t0, boxes.t1))
+    moments = []
+    for start, from_s, to_s in zip(starts.tolist(), *clock, strict=True):
+        about = owner[(t0 >= start) & (t1 < start + shown.length)]
+        n_fit = scene.published.records.n_records - len(np.unique(about))
+        moments.append(Moment(start, from_s, to_s, n_fit, [], own_fits=True))
+    return moments
+
+
+def _samples_of(scene: Scene, user: int, shown: Stretch) -> Rows:
     sample = scene.trails.sample[scene.trails.ptr[user] : scene.trails.ptr[user + 1]]
-    return sample[(sample["t"] >= begin) & (sample["t"] < end)]
+    return sample[(sample["t"] >= shown.begin) & (sample["t"] < shown.end)]
 
 
-def _n_places(day: Rows) -> int:
-    return len(np.unique(np.stack([day["x"], day["y"]]), axis=1).T)
+def _n_places(samples: Rows) -> int:
+    return len(np.unique(np.stack([samples["x"], samples["y"]]), axis=1).T)
 
 
-def _follow(scene: Scene, user: int, begin: int, end: int, length: int) -> Person:
-    mine = _day_of(scene, user, begin, end)
-    step = max(length // 2, -(-(end - begin) // _STEPS), 1)
-    starts = np.arange(begin, max(end - length, begin) + 1, step)
-    seen = np.searchsorted(mine["t"], starts) < np.searchsorted(mine["t"], starts + length)
-    known = knowledge_of(scene, np.full(int(seen.sum()), user), starts[seen][:, None], length)
+def _follow(scene: Scene, user: int, shown: Stretch, empty: list[Moment]) -> Person:
+    mine = _samples_of(scene, user, shown)
+    starts = np.array([moment.begin for moment in empty])
+    seen = np.searchsorted(mine["t"], starts) < np.searchsorted(mine["t"], starts + shown.length)
+    known = knowledge_of(scene, np.full(int(seen.sum()), user), starts[seen][:, None], shown.length)
     fits = scene.fits(scene.published, known)
     own = max(int(scene.published.own[user]), -1)
-    moments, drawn = [Moment(start, NOTHING_SEEN, []) for start in starts.tolist()], {own} - {-1}
+    own_boxes = [] if own < 0 else _boxes_of(scene, own, shown.begin, shown.end)
+    moments = [
+        moment._replace(own_fits=not _any_inside(own_boxes, moment.begin, moment.begin + shown.length))
+        for moment in empty
+    ]
+    drawn = {own} - {-1}
     for i, place in enumerate(np.flatnonzero(seen).tolist()):
         found = fits.record[fits.at[i] : fits.at[i] + fits.n[i]]
         start = moments[place].begin
-        shown = _smallest(scene, found[found != own], start, start + length)[:_OTHERS]
-        drawn.update(shown)
-        moments[place] = Moment(start, len(found), shown)
-    boxes = {record: _boxes_of(scene, record, begin, end) for record in sorted(drawn)}
+        others = _smallest(scene, found[found != own], start, start + shown.length)[:_OTHERS]
+        drawn.update(others)
+        fits_too = own < 0 or bool((found == own).any())
+        moments[place] = moments[place]._replace(n_fit=len(found), shown=others, own_fits=fits_too)
+    boxes = {record: _boxes_of(scene, record, shown.begin, shown.end) for record in sorted(drawn)}
     return Person(own, [(int(s["t"]), int(s["x"]), int(s["y"])) for s in mine], boxes, moments)
+
+
+def _any_inside(boxes: list[tuple[int, ...]], begin: int, end: int) -> bool:
+    return any(box[0] >= begin and box[1] < end for box in boxes)
 
 
 def _smallest(scene: Scene, records: Int64s, begin: int, end: int) -> list[int]:
@@ -135,13 +196,13 @@ def _places(scene: Scene, rng: np.random.Generator) -> list[tuple[int, int]]:
 
 
 def as_json(people: People) -> dict[str, Any]:
-    """For the page's script: plain lists; times from the beginning of the day, places from the lowest."""
+    """For the page's script: plain lists; slots from the first that is shown, places from the lowest."""
     xs = [s[1] for p in people.people for s in p.samples] + [x for x, _ in people.places]
     ys = [s[2] for p in people.people for s in p.samples] + [y for _, y in people.places]
     t, x, y = people.begin, min(xs), min(ys)
     return {
         "length": people.length,
-        "day": people.end - people.begin,
+        "zone": people.zone,
         "places": [[px - x, py - y] for px, py in people.places],
         "people": [
             {
@@ -154,7 +215,9 @@ def as_json(people: People) -> dict[str, Any]:
                     ]
                     for record, boxes in person.boxes.items()
                 },
-                "moments": [[m.begin - t, m.n_fit, m.shown] for m in person.moments],
+                "moments": [
+                    [m.begin - t, m.n_fit, m.shown, m.from_s, m.to_s, m.own_fits] for m in person.moments
+                ],
             }
             for person in people.people
         ],

@@ -8,10 +8,11 @@ from datetime import UTC, datetime
 from html import escape
 
 WIDTH = 480
-_LEFT, _RIGHT, _TOP, _BOTTOM = 46, 22, 14, 44
+_LEFT, _RIGHT, _TOP, _BOTTOM = 52, 22, 14, 44
 _TIME_STEPS_S = (300, 600, 900, 1_800, 3_600, 7_200, 10_800, 14_400, 21_600, 43_200, 86_400, 172_800, 604_800)
 
 _LEGEND_ROW, _SWATCH, _LETTER = 18, 22, 8.0  # the last is about the width of a letter on a phone
+_NAME = 28  # the width of a name along the vertical axis, with the space around it
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 Ticks = Sequence[tuple[float, str]]
@@ -187,6 +188,11 @@ def _legend_rows(legend: Legend, left: float) -> list[tuple[int, float, str, str
         rows.append((row, x, css, text))
         x += width
     return rows
+
+
+def left_of(ticks: Ticks) -> int:
+    """Room to the left of a panel for the labels of its ticks beside the name of the axis."""
+    return max(_LEFT, _NAME + round(_LETTER * max((len(label) for _, label in ticks), default=0)))
 
 
 def round_ticks(low: float, high: float, most: int = 6) -> list[tuple[float, str]]:

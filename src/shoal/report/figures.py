@@ -11,7 +11,7 @@ from shoal.auditing.figures import Figure
 from shoal.auditing.shares import Share
 from shoal.overview.precision import DAY_HOURS, Area, Hourly
 from shoal.overview.usefulness import Crowd
-from shoal.report.drawing import Panel, round_ticks
+from shoal.report.drawing import Panel, left_of, round_ticks
 from shoal.samples import Floats
 
 SHADES = 7
@@ -34,8 +34,9 @@ def precision_histogram(
     counts, _ = np.histogram(np.minimum(values, top), edges)
     shares = 100 * counts / max(len(values), 1)
     highest = float(shares.max(initial=1.0)) * 1.18
-    panel = Panel((0, top), (0, highest), height=280)
-    panel.y_axis(round_ticks(0, highest, 5), "% of boxes")
+    shown = round_ticks(0, highest, 5)
+    panel = Panel((0, top), (0, highest), height=280, left=left_of(shown))
+    panel.y_axis(shown, "% of boxes")
     for i, share in enumerate(shares):
         panel.box((edges[i] + 0.06 * width, edges[i + 1] - 0.06 * width), (0, float(share)), "bar")
     ticks = [tick for tick in round_ticks(0, top) if tick[0] < 0.93 * top]
@@ -45,24 +46,26 @@ def precision_histogram(
     return panel.svg(f"{name} of the boxes; half of them have at most {median:,.3g} {unit}.")
 
 
-def hours(hourly: Hourly) -> tuple[str, str]:
-    """Median precision in space and in time over the hours of the week, or of the day."""
+def hours(hourly: Hourly, zone: str) -> tuple[str, str]:
+    """Median precision in space and in time over the hours of the week, or of the day, on the clock of a zone."""
     return (
-        _over_hours(hourly.km, "median precision, km", "Median precision in space by the hour."),
-        _over_hours(hourly.minutes, "median precision, minutes", "Median precision in time by the hour."),
+        _over_hours(hourly.km, zone, "median precision, km", "Median precision in space by the hour."),
+        _over_hours(
+            hourly.minutes, zone, "median precision, minutes", "Median precision in time by the hour."
+        ),
     )
 
 
-def _over_hours(values: Floats, name: str, description: str) -> str:
+def _over_hours(values: Floats, zone: str, name: str, description: str) -> str:
     top = float(np.nanmax(values, initial=0.0)) * 1.1 or 1.0
-    panel = Panel((0, len(values)), (0, top), height=240)
-    panel.y_axis(round_ticks(0, top, 5), name)
+    ticks = round_ticks(0, top, 5)
+    panel = Panel((0, len(values)), (0, top), height=240, left=left_of(ticks))
+    panel.y_axis(ticks, name)
     if len(values) == DAY_HOURS:
-        panel.x_axis([(float(hour), f"{hour}") for hour in range(0, 25, 4)], "hour of the day")
+        panel.x_axis([(float(hour), f"{hour}") for hour in range(0, 25, 4)], f"hour of the day, {zone}")
     else:
-        panel.x_axis(
-            [(24.0 * day + 12, label) for day, label in enumerate(_DAYS)], "hour of the week", grid=False
-        )
+        days = [(24.0 * day + 12, label) for day, label in enumerate(_DAYS)]
+        panel.x_axis(days, f"hour of the week, {zone}", grid=False)
         for day in range(1, 7):
             panel.line([24.0 * day] * 2, [0, top], "grid")
     for begin, end in _runs(~np.isnan(values)):
@@ -104,8 +107,9 @@ def suppressed(shares: Sequence[float | None], names: Sequence[str], axis: str, 
     """Share suppressed in each of some parts of the data; None: it may not be told, a short line instead of a bar."""
     told = [100 * share for share in shares if share is not None]
     top = max(max(told, default=0.0) * 1.12, 0.1)
-    panel = Panel((0, len(shares)), (0, top), height=240)
-    panel.y_axis(round_ticks(0, top, 5), "% suppressed")
+    ticks = round_ticks(0, top, 5)
+    panel = Panel((0, len(shares)), (0, top), height=240, left=left_of(ticks))
+    panel.y_axis(ticks, "% suppressed")
     for i, share in enumerate(shares):
         if share is None:
             panel.box((i + 0.25, i + 0.75), (0.03 * top, 0.045 * top), "untold")
@@ -117,7 +121,7 @@ def suppressed(shares: Sequence[float | None], names: Sequence[str], axis: str, 
 
 
 def before_and_after(lines: Sequence[tuple[str, Figure]]) -> str:
-    """A row for each attack: raw data, the published file with its interval, and guessing."""
+    """A row for each attack: raw data above, the published file below, each with its interval, and guessing."""
     left, height = 205, 64 + _ROW * len(lines)
     panel = Panel((-2, 102), (0, len(lines)), height=height, left=left)
     panel.x_axis([(float(x), f"{x} %") for x in range(0, 101, 25)], "of attacks")
@@ -128,17 +132,16 @@ def before_and_after(lines: Sequence[tuple[str, Figure]]) -> str:
             panel.box(
                 (100 * figure.guessing - 0.3, 100 * figure.guessing + 0.3), (y - 0.3, y + 0.3), "guessing"
             )
-        if isinstance(figure.raw, Share):
-            panel.dot(100 * figure.raw.value, y, "dot2", 5)
-        if isinstance(figure.published, Share):
-            low, high = 100 * figure.published.low, 100 * figure.published.high
-            panel.box((low, high), (y - 0.07, y + 0.07), "whisker", least=2)
-            panel.dot(100 * figure.published.value, y, "dot1", 5)
+        for number, share, at in ((2, figure.raw, y + 0.17), (1, figure.published, y - 0.17)):
+            if isinstance(share, Share):
+                span = (100 * share.low, 100 * share.high)
+                panel.box(span, (at - 0.05, at + 0.05), f"whisker{number}", least=2)
+                panel.dot(100 * share.value, at, f"dot{number}", 4.4)
     return panel.svg("How often attacks succeed on the raw data and on the published file.")
 
 
 def cliff(points: Sequence[tuple[str, Figure]], axis: str, description: str) -> str:
-    """How often one record alone is left as the attacker knows more: raw data and the published file."""
+    """How often one record alone is left as the attacker knows more: raw data and the file, with intervals."""
     panel = Panel(
         (-0.25, len(points) - 0.75),
         (0, 104),
@@ -147,12 +150,14 @@ def cliff(points: Sequence[tuple[str, Figure]], axis: str, description: str) -> 
     )
     panel.y_axis([(float(y), f"{y}") for y in range(0, 101, 25)], "% left with one record")
     panel.x_axis([(float(i), name) for i, (name, _) in enumerate(points)], axis, grid=False)
-    for css, dot, side in (("series2", "dot2", "raw"), ("series1", "dot1", "published")):
-        shares = [(i, getattr(figure, side)) for i, (_, figure) in enumerate(points)]
-        known = [(float(i), 100 * share.value) for i, share in shares if isinstance(share, Share)]
-        panel.line([x for x, _ in known], [y for _, y in known], css)
-        for x, y in known:
-            panel.dot(x, y, dot, 3.4)
+    for number, side in ((2, "raw"), (1, "published")):
+        shares = [(float(i), getattr(figure, side)) for i, (_, figure) in enumerate(points)]
+        known = [(x, share) for x, share in shares if isinstance(share, Share)]
+        panel.line([x for x, _ in known], [100 * share.value for _, share in known], f"series{number}")
+        for x, share in known:
+            span = (100 * share.low, 100 * share.high)
+            panel.box((x, x), span, f"whisker{number}", least=2)
+            panel.dot(x, 100 * share.value, f"dot{number}", 3.4)
     return panel.svg(description)
 
 

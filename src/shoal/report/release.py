@@ -16,8 +16,16 @@ from shoal.overview.people import as_json
 from shoal.overview.suppression import PublicSuppression
 from shoal.overview.usefulness import Usefulness
 from shoal.report import figures
-from shoal.report.pages import page_environment
-from shoal.report.words import beyond_in_words, duration_in_words, headline, promise_in_words
+from shoal.report.pages import bound, page_environment
+from shoal.report.words import (
+    beyond_in_words,
+    broken_in_words,
+    duration_in_words,
+    headline,
+    is_untrue,
+    promise_in_words,
+    unmeasured,
+)
 from shoal.samples import Floats
 from shoal.wording import duration, percent
 
@@ -54,6 +62,9 @@ _ATTACKS = (
         "3",
         "pick",
     ),
+    ("knows 2 intervals", "knows 2 separate intervals", "intervals", "2", "success"),
+    ("knows 3 intervals", "knows 3 separate intervals", "intervals", "3", "success"),
+    ("knows 4 intervals", "knows 4 separate intervals", "intervals", "4", "success"),
     (
         "finds home",
         "knows the record, and guesses the home within 1 km",
@@ -68,6 +79,27 @@ _ATTACKS = (
         "work",
         "within_1km",
     ),
+    (
+        "sees all in one cell",
+        "knows one interval, and sees all records that fit in one cell at some time",
+        "homogeneity",
+        "",
+        "one_cell",
+    ),
+    (
+        "sees all within 1 km",
+        "... or within 1 km of each other",
+        "homogeneity",
+        "",
+        "within_1km",
+    ),
+    (
+        "learns beyond epsilon",
+        "knows one interval, and learns where the person was for more than a further epsilon",
+        "leakage",
+        "",
+        "above_epsilon",
+    ),
 )
 _QUARTERS = ("least active", "", "", "most active")
 
@@ -76,37 +108,38 @@ def report_page(facts: Facts, *, public: bool, made_up: bool = False) -> str:
     """The page as HTML; one to publish shows nobody's raw samples, one about ``made_up`` people may be shown around."""
     audit, grid = facts.audit, facts.audit.grid
     promise = audit.promise
-    return (
-        page_environment()
-        .get_template("report.html.j2")
-        .render(
-            public=public,
-            made_up=made_up,
-            headline=headline(promise, grid),
-            promise_words=promise_in_words(promise, grid),
-            beyond_words=beyond_in_words(promise, grid),
-            verdict=audit.verdict,
-            kept=audit.kept,
-            promise=promise,
-            tau=None if promise.tau is None else duration_in_words(promise.tau * grid.step_s),
-            epsilon=None if promise.epsilon is None else duration_in_words(promise.epsilon * grid.step_s),
-            counts=audit.counts,
-            coverage=audit.coverage,
-            truth=audit.truthfulness,
-            precision=_precision(facts),
-            suppression=_suppression(facts, public=public),
-            privacy=_privacy(audit),
-            utility=_utility(facts.usefulness),
-            people=None if public or facts.people is None else _people(facts),
-            settings=_settings(facts),
-            beyond=max(audit.coverage.n_strict, audit.coverage.n_tolerant),
-            relaxations=(facts.manifest or {}).get("relaxations", 0),
-            tabs=_tabs(public or facts.people is None),
-            audit_seconds=audit.seconds,
-            draw=audit.draw,
-            version=facts.version,
-            seconds=facts.seconds,
-        )
+    environment = page_environment()
+    environment.filters["said"] = lambda text: bound(unmeasured(text))
+    return environment.get_template("report.html.j2").render(
+        public=public,
+        made_up=made_up,
+        headline=headline(promise, grid),
+        promise_words=promise_in_words(promise, grid),
+        beyond_words=beyond_in_words(promise, grid, facts.manifest),
+        broken_words=None if audit.kept else broken_in_words(audit),
+        untrue=is_untrue(audit),
+        zone=audit.draw.timezone,
+        verdict=audit.verdict,
+        kept=audit.kept,
+        promise=promise,
+        tau=None if promise.tau is None else duration_in_words(promise.tau * grid.step_s),
+        epsilon=None if promise.epsilon is None else duration_in_words(promise.epsilon * grid.step_s),
+        counts=audit.counts,
+        coverage=audit.coverage,
+        truth=audit.truthfulness,
+        precision=_precision(facts),
+        suppression=_suppression(facts, public=public),
+        privacy=_privacy(audit),
+        utility=_utility(facts.usefulness),
+        people=None if public or facts.people is None else _people(facts),
+        settings=_settings(facts),
+        beyond=max(audit.coverage.n_strict, audit.coverage.n_tolerant),
+        relaxations=(facts.manifest or {}).get("relaxations", 0),
+        tabs=_tabs(public or facts.people is None),
+        audit_seconds=audit.seconds,
+        draw=audit.draw,
+        version=facts.version,
+        seconds=facts.seconds,
     )
 
 
@@ -125,7 +158,7 @@ def _precision(facts: Facts) -> dict[str, Any]:
     found, grid = facts.precision, facts.audit.grid
     space = _quartiles(found.km)
     time = _quartiles(found.minutes)
-    hourly = figures.hours(found.hourly)
+    hourly = figures.hours(found.hourly, facts.audit.draw.timezone)
     return {
         "space": space,
         "time": time,
@@ -164,23 +197,28 @@ def _suppression(facts: Facts, *, public: bool) -> dict[str, Any] | None:
         share = public_share(lost.n_suppressed, lost.n_samples, audit.promise.k) if public else lost.share
         words = share if isinstance(share, str) else percent(share)
         drawn = (
-            _drawn(facts.suppression) if isinstance(share, float) and lost.n_suppressed else {"by_hour": None}
+            _drawn(facts.suppression, audit.draw.timezone)
+            if isinstance(share, float) and lost.n_suppressed
+            else {"by_hour": None}
         )
         return {"any": bool(lost.n_suppressed), "words": words, "n": None, **drawn}
     parts = PublicSuppression(
         [part.share for part in truth.by_hour], [part.share for part in truth.by_activity]
     )
-    return {"any": True, "words": percent(lost.share), "n": lost.n_suppressed, **_drawn(parts)}
+    drawn = _drawn(parts, audit.draw.timezone)
+    return {"any": True, "words": percent(lost.share), "n": lost.n_suppressed, **drawn}
 
 
-def _drawn(found: PublicSuppression | None) -> dict[str, Any]:
+def _drawn(found: PublicSuppression | None, zone: str) -> dict[str, Any]:
     """Shares by hour and by activity, as figures."""
     if found is None:
         return {"by_hour": None}
     hours, quarters = [str(hour) for hour in range(24)], "users by activity, in quarters"
     return {
         "by_hour": Markup(
-            figures.suppressed(found.by_hour, hours, "hour of the day", "Share suppressed by the hour.")
+            figures.suppressed(
+                found.by_hour, hours, f"hour of the day, {zone}", "Share suppressed by the hour."
+            )
         ),
         "by_activity": Markup(
             figures.suppressed(found.by_activity, _QUARTERS, quarters, "Share suppressed by users' activity.")
@@ -190,8 +228,9 @@ def _drawn(found: PublicSuppression | None) -> dict[str, Any]:
 
 
 def _privacy(audit: Audit) -> dict[str, Any]:
+    known = ("one interval", "all samples" if audit.promise.whole else "one interval")
     found = [
-        (name, words, figure)
+        (name.replace(*known), words.replace(*known), figure)
         for name, words, attack, variant, measure in _ATTACKS
         if (figure := audit.figure(attack, measure, variant)) is not None
     ]
@@ -242,7 +281,6 @@ def _people(facts: Facts) -> dict[str, Any]:
     content = {
         **as_json(facts.people),
         "cell_km": grid.cell_m / 1000,
-        "step_s": grid.step_s,
         "k": facts.audit.promise.k,
     }
     text = json.dumps(content, separators=(",", ":")).replace("<", "\\u003c")
@@ -250,6 +288,7 @@ def _people(facts: Facts) -> dict[str, Any]:
         "n": len(facts.people.people),
         "json": Markup(text),
         "n_moments": len(facts.people.people[0].moments),
+        "whole": facts.audit.promise.whole,
     }
 
 

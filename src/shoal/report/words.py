@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from shoal.auditing.result import Audit
+from shoal.manifest import describe_promise
 from shoal.promise import Grid, Promise
+
+_STAY = "How long the other records stay with the person beyond that time"
 
 
 def headline(promise: Promise, grid: Grid) -> str:
@@ -25,16 +31,61 @@ def promise_in_words(promise: Promise, grid: Grid) -> str:
     return f"Somebody who {knows} still finds {fits}, and the person's own is only one of them."
 
 
-def beyond_in_words(promise: Promise, grid: Grid) -> str | None:
-    """What is given away outside the interval, by construction; None for whole trajectories."""
+def beyond_in_words(promise: Promise, grid: Grid, manifest: dict[str, Any] | None) -> str | None:
+    """What is given away outside the interval, by construction; None for whole trajectories.
+
+    A file does not show how it was made: only its manifest says so, and only of the promise it was made for.
+    """
     if promise.tau is None or promise.epsilon is None:
         return None
+    made = manifest or {}
+    told = made.get("guarantees")
+    one_window = str(told.get("one_window")) if isinstance(told, dict) else ""
+    if made.get("promise") != describe_promise(promise, grid):
+        why = "its manifest tells of another promise" if manifest else "it has no manifest"
+        return f"{_STAY} is not known, nor how this file was made: {why}."
+    if one_window.startswith("not given"):
+        return f"{_STAY} is not limited: {one_window.removeprefix('not given: ')}."
+    if not one_window.startswith(("given", "weakened")):
+        return f"{_STAY} is not known: the manifest does not say."
+    weakened = (
+        f' Here that is {one_window}; see "Relaxed" below.' if one_window.startswith("weakened") else ""
+    )
     window = duration_in_words((promise.reach + 1) * promise.epsilon * grid.step_s)
     return (
         f"Each of the other records is made to stay with the person for one stretch of at most {window}, and"
         " then goes its own way, so finding them does not mean following the person any further. (Records may"
-        " still agree by accident, as when two people are at home in the same cell.)"
+        f" still agree by accident, as when two people are at home in the same cell.){weakened}"
     )
+
+
+def broken_in_words(audit: Audit) -> str:
+    """What a broken promise means, as a sentence."""
+    worst, k = audit.coverage.worst, audit.promise.k
+    if worst:
+        fewest = worst[0].n_records
+        left = {0: "none at all", 1: "a single one"}.get(fewest, f"{fewest:,} instead of {k:,}")
+        return (
+            "This file does not do so for everybody: somebody who watched one of these people is left with fewer"
+            f" records, in the worst case with {left}."
+        )
+    if is_untrue(audit):
+        return "This file cannot be relied on: it says of somebody what is not so."
+    return (
+        "Of some records of this file, boxes overlap in time, as if somebody had been in two places at once."
+    )
+
+
+def is_untrue(audit: Audit) -> bool:
+    """Whether some of what a file says is not so; boxes that overlap may still be true one by one."""
+    truth = audit.truthfulness
+    return bool(audit.coverage.n_untrue or (truth is not None and truth.n_empty_boxes))
+
+
+def unmeasured(text: str) -> str:
+    """A sentence of the verdict in which no share could be measured, so that it can be read."""
+    nobody = "(nobody to attack)"
+    return text.replace(f"{nobody} of attacks", f"an unknown share of attacks {nobody}")
 
 
 def duration_in_words(seconds: int) -> str:

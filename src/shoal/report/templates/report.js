@@ -26,8 +26,8 @@
   tabs.forEach((tab, place) => {
     tab.addEventListener("click", () => choose(tab, false));
     tab.addEventListener("keydown", (event) => {
-      const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-      if (step) { event.preventDefault(); choose(tabs[(place + step + tabs.length) % tabs.length], true); }
+      const to = { ArrowRight: place + 1, ArrowLeft: place - 1 + tabs.length, Home: 0, End: tabs.length - 1 }[event.key];
+      if (to !== undefined) { event.preventDefault(); choose(tabs[to % tabs.length], true); }
     });
   });
   if (tabs.length) choose(tabs[0], false);
@@ -38,17 +38,21 @@
   const data = JSON.parse(source.textContent);
   const map = document.getElementById("map"), slider = document.getElementById("when");
   const who = document.getElementById("who"), time = document.getElementById("time"), fits = document.getElementById("fits");
+  const earlier = document.getElementById("earlier"), later = document.getElementById("later");
+  const marks = document.getElementById("seen-at");
+  let busy = [];
   const PAD = 14, narrow = window.matchMedia("(max-width: 640px)");
   let WIDTH = 960, HEIGHT = 560;
   function fitScreen() {
     WIDTH = narrow.matches ? 440 : 960; HEIGHT = narrow.matches ? 440 : 560;
     map.setAttribute("viewBox", "0 0 " + WIDTH + " " + HEIGHT);
   }
-  const clock = (slot) => {
-    const minutes = Math.floor((slot * data.step_s) / 60);
-    const two = (n) => String(n).padStart(2, "0");
-    return two(Math.floor(minutes / 60) % 25) + ":" + two(minutes % 60);
-  };
+  const DAY = 86400, lasts = data.people[0].moments.slice(-1)[0][4];
+  function clock(second, isEnd) {
+    const day = isEnd ? Math.ceil(second / DAY) - 1 : Math.floor(second / DAY), two = (n) => String(n).padStart(2, "0");
+    const minutes = Math.floor((second - day * DAY) / 60);
+    return (lasts > DAY ? "day " + (day + 1) + ", " : "") + two(Math.floor(minutes / 60)) + ":" + two(minutes % 60);
+  }
   function element(name, attributes) {
     const made = document.createElementNS("http://www.w3.org/2000/svg", name);
     for (const key in attributes) made.setAttribute(key, attributes[key]);
@@ -100,30 +104,44 @@
       const box = line.querySelector(".box:not(.own)");
       if (box) line.hidden = !map.querySelector("." + box.classList[1]);
     });
-    time.textContent = clock(moment[0]) + " to " + clock(end) + " UTC";
-    fits.textContent = moment[1] < 0
-      ? "Nothing was seen in this time, so every record fits."
-      : moment[1].toLocaleString("en") + (moment[1] === 1 ? " record fits" : " records fit") + " what was seen"
-        + (moment[1] > moment[2].length + 1 ? "; " + (moment[2].length + 1) + " are drawn." : ".");
-    fits.className = "verdict" + (moment[1] >= 0 && moment[1] < data.k ? " broken" : "");
+    time.textContent = clock(moment[3], false) + " to " + clock(moment[4], true) + " " + data.zone;
+    const n = moment[1], ownFits = moment[5], drawn = moment[2].length + (person.own >= 0 && ownFits ? 1 : 0);
+    const number = n.toLocaleString("en"), records = n === 1 ? " record fits" : " records fit";
+    const few = ownFits && n < data.k;
+    fits.textContent = (person.samples.some(isSeen)
+      ? number + (n < 1000 ? "" : " or more") + records + " what was seen" + (n > drawn ? "; " + drawn + " are drawn." : ".")
+      : "Nothing was seen in this time; " + number + records + " that: no box of theirs lies wholly inside it.")
+      + (few ? " That is fewer than " + data.k + "." : "")
+      + (ownFits ? "" : " The person's own record is not among them, as happens where samples are suppressed.");
+    fits.classList.toggle("broken", few);
+    slider.setAttribute("aria-valuetext", time.textContent + ". " + fits.textContent);
+    earlier.disabled = next(-1) === undefined; later.disabled = next(1) === undefined;
   }
+  function next(step) { /* the neighbouring position in which something was seen */
+    const now = Number(slider.value);
+    return step < 0 ? busy.filter((i) => i < now).pop() : busy.find((i) => i > now);
+  }
+  function jump(step) { const to = next(step); if (to !== undefined) { slider.value = to; draw(); } }
   data.people.forEach((_, i) => {
     const option = document.createElement("option");
     option.value = String(i); option.textContent = "Person " + (i + 1);
     who.appendChild(option);
   });
-  function busiest(person) {
-    let best = 0, most = -1;
-    person.moments.forEach((moment, i) => {
-      const seen = person.samples.filter((s) => s[0] >= moment[0] && s[0] < moment[0] + data.length).length;
-      if (seen > most) { most = seen; best = i; }
-    });
-    return best;
+  function start() {
+    const person = data.people[Number(who.value)], last = person.moments.length - 1;
+    const seen = person.moments.map((m) => person.samples.filter((s) => s[0] >= m[0] && s[0] < m[0] + data.length).length);
+    busy = seen.flatMap((n, i) => (n ? [i] : []));
+    marks.textContent = "";
+    for (const i of busy) marks.appendChild(document.createElement("i")).style.left = (100 * i) / Math.max(last, 1) + "%";
+    slider.max = last;
+    slider.value = seen.indexOf(Math.max(...seen));
+    draw();
   }
-  function start() { const person = data.people[Number(who.value)]; slider.max = person.moments.length - 1; slider.value = busiest(person); draw(); }
   fitScreen();
   narrow.addEventListener("change", () => { fitScreen(); draw(); });
   slider.addEventListener("input", draw);
+  earlier.addEventListener("click", () => jump(-1));
+  later.addEventListener("click", () => jump(1));
   who.addEventListener("change", start);
   start();
 })();
