@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from shoal.auditing.attacks.chain import attack_chain
+from shoal.auditing.attacks.method import attack_method
 from shoal.auditing.attacks.homogeneity import attack_homogeneity
 from shoal.auditing.attacks.leakage import attack_leakage
 from shoal.auditing.attacks.linkage import (
@@ -24,7 +24,7 @@ from shoal.progress import Progress
 ATTACKS = (
     attack_linkage,
     attack_rankings,
-    attack_chain,
+    attack_method,
     attack_longer,
     attack_intervals,
     attack_points,

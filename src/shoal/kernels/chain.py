@@ -54,6 +54,13 @@ class View(NamedTuple):
     until: int
 
 
+@making
+def seen_in(trails: Trails, first: int, last: int, begin: int, end: int, low: int, high: int) -> View:
+    """What the attacker saw, and what of it in a window."""
+    seen = first_sample_from(trails, first, last, low)
+    return View(first, last, begin, end, low, high, seen, first_sample_from(trails, first, last, high))
+
+
 @inner
 def boxes_meet(trails: Trails, shelves: Shelves, box: int, other: int, view: View) -> bool:
     """Whether two boxes have a place and time in common where the victim may have been, for all the attacker knows."""
@@ -110,8 +117,8 @@ def may_cover(trails: Trails, shelves: Shelves, record: int, other: int, view: V
 class Covers(NamedTuple):
     """Which records may cover a candidate: those of its w-th window are record[w, 0 .. n[w] - 1].
 
-    Room for as many as all windows need together: a window with so many has always enough left for itself. The rest is
-    room to assign them: who serves each place of each window, and how one gets from one place to another.
+    To assign them, there is room for as many as all windows need together: a window with so many has always enough left
+    for itself. The rest is who serves each place of each window, and how one gets from one place to another.
     """
 
     n: Int64s
@@ -122,12 +129,12 @@ class Covers(NamedTuple):
 
 
 @making
-def make_covers(n_windows: int, wanted: int) -> Covers:
-    """Room for the covers of so many windows, so many wanted in each."""
+def make_covers(n_windows: int, wanted: int, room: int) -> Covers:
+    """Room for the covers of so many windows, so many wanted in each; no more than ``room`` of a window are found."""
     places = n_windows * wanted
     return Covers(
         np.zeros(n_windows, np.int64),
-        np.empty((n_windows, places), np.int64),
+        np.empty((n_windows, room), np.int64),
         np.empty(places, np.int64),
         np.empty(places, np.int64),
         np.empty(places, np.int64),
@@ -242,11 +249,7 @@ def survives(
         low, high = method.low[window], method.high[window]
         if not has_box_in(shelves, record, low, high):
             continue
-        seen, until = (
-            first_sample_from(trails, first, last, low),
-            first_sample_from(trails, first, last, high),
-        )
-        view = View(first, last, begin, end, low, high, seen, until)
+        view = seen_in(trails, first, last, begin, end, low, high)
         find_covers(trails, shelves, record, view, covers, n)
         if covers.n[n] < wanted:
             return False
@@ -271,7 +274,8 @@ def find_survivors(
         first, last = knowledge.first[piece], knowledge.last[piece]
         since, until = knowledge.begin[piece], knowledge.end[piece]
         n_windows = end_of_windows(method, until) - first_window(method, since)
-        covers = make_covers(n_windows, method.k - 1)
+        places = n_windows * (method.k - 1)
+        covers = make_covers(n_windows, method.k - 1, places)
         for line in range(fits.at[attack], fits.at[attack] + fits.n[attack]):
             alive[line] = survives(
                 trails, shelves, fits.record[line], first, last, since, until, method, covers
