@@ -46,6 +46,7 @@ def release(
     seed: int = 0,
     workers: int = 1,
     leak_price: float = Settings().leak_price,
+    harden: int = Settings().harden,
     selector: str = "matching",
     repair: bool = False,
     shard_size: int = Settings().shard_size,
@@ -58,7 +59,16 @@ def release(
         outcome = anonymize_samples(
             as_samples(world),
             promise,
-            Settings(weight, Reuse(reuse), seed, leak_price, Selector(selector), repair, shard_size),
+            Settings(
+                space_weight=weight,
+                reuse=Reuse(reuse),
+                seed=seed,
+                leak_price=leak_price,
+                harden=harden,
+                selector=Selector(selector),
+                repair=repair,
+                shard_size=shard_size,
+            ),
             threads,
             journal=journal,
         )

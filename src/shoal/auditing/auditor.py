@@ -18,7 +18,9 @@ from shoal.auditing.attacks.rankings import attack_rankings, findings
 from shoal.auditing.coverage import Run, check
 from shoal.auditing.result import Audit, Counts, Draw
 from shoal.auditing.scene import Scene
+from shoal.auditing.shares import Share
 from shoal.auditing.truthfulness import check_truthfulness
+from shoal.errors import UnfinishedError
 from shoal.progress import Progress
 
 ATTACKS = (
@@ -51,7 +53,7 @@ def run_audit(scene: Scene, warnings: list[str], progress: Progress, *, run: Run
     progress.advance()
     figures += leakage.figures
     boxes = published.records.boxes
-    return Audit(
+    audit = Audit(
         promise=scene.promise,
         grid=scene.grid,
         counts=Counts(samples.n_users, len(samples), published.records.n_records, boxes.n_boxes),
@@ -65,3 +67,18 @@ def run_audit(scene: Scene, warnings: list[str], progress: Progress, *, run: Run
         warnings=warnings,
         samples=samples,
     )
+    if scene.making.certain and audit.kept:
+        _check_method(audit)
+    return audit
+
+
+def _check_method(audit: Audit) -> None:
+    """Refuse to tell of an attacker who rules out the true record of a file that was made as the attacker believes."""
+    figure = audit.figure("method", "ruled_out")
+    if figure is not None and isinstance(share := figure.published, Share) and share.value > 0:
+        n_wrong = round(share.value * share.n)
+        raise UnfinishedError(
+            f"Self-check failed: whoever knows the method rules out the true record in {n_wrong:,} of"
+            f" {share.n:,} attacks. The file was changed, or made from other events, or this is a fault of shoal:"
+            " please report it."
+        )

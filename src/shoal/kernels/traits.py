@@ -1,7 +1,7 @@
 """What else the method gives away about records that are left: traits by which the victim's own may differ.
 
 The true record is covered in every window, and what covers it holds the same samples: so it meets many, shares faces of
-boxes with them where the attacker knows nothing, and stays close to where the victim was seen (docs/audit.md).
+boxes with them where the attacker knows nothing. And people come back to their places (docs/audit.md).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 from shoal.kernels.attacks import Fits, Knowledge
 from shoal.kernels.chain import (
     Covers,
+    Ends,
     Method,
     View,
     end_of_windows,
@@ -22,12 +23,13 @@ from shoal.kernels.chain import (
     seen_in,
 )
 from shoal.kernels.compiled import inner, kernel
-from shoal.kernels.consistency import Shelves, Trails, first_box_ending_after, has_box_in, holds_any
+from shoal.kernels.consistency import Shelves, Trails, first_box_ending_after, has_box_in
 from shoal.samples import Bools, Floats
 
 MOST_COVERS = 64  # that are counted in a window
-N_TRAITS = 6
-COVERS, FACES, FAVOURS, TWINS, SIZE, NEAR = range(N_TRAITS)
+_CLOSE = 4  # intervals of tau before and after what was seen
+N_TRAITS = 7
+COVERS, FACES, FAVOURS, SIZE, HABIT, FAR, STAYS = range(N_TRAITS)
 
 
 @inner
@@ -93,33 +95,6 @@ def note_window(
 
 
 @inner
-def twins(
-    trails: Trails,
-    shelves: Shelves,
-    fits: Fits,
-    attack: int,
-    alive: Bools,
-    record: int,
-    first: int,
-    last: int,
-) -> float:
-    """The share of faces that boxes with a known sample have in common with the most alike of the others left."""
-    most = 0.0
-    for line in range(fits.at[attack], fits.at[attack] + fits.n[attack]):
-        other, shared, n = fits.record[line], 0, 0
-        if not alive[line] or other == record:
-            continue
-        box = first_box_ending_after(shelves, record, trails.sample[first]["t"])
-        while box < shelves.ptr[record + 1] and shelves.box[box]["since"] <= trails.sample[last - 1]["t"]:
-            if holds_any(trails, shelves, box, first, last):
-                shared += equal_faces(shelves, box, other)
-                n += 1
-            box += 1
-        most = max(most, shared / (6 * max(n, 1)))
-    return most
-
-
-@inner
 def size_outside(shelves: Shelves, record: int, low: int, high: int, begin: int, end: int) -> float:
     """Mean logarithm of the costs of boxes in slots low .. high - 1 that are not wholly in begin .. end - 1; NaN: none."""
     total, n = 0.0, 0
@@ -135,35 +110,45 @@ def size_outside(shelves: Shelves, record: int, low: int, high: int, begin: int,
 
 
 @inner
-def distance(trails: Trails, shelves: Shelves, sample: int, box: int) -> float:
-    """Logarithm of how far, in cells, the middle of a box is from a sample."""
-    row, point = shelves.box[box], trails.sample[sample]
-    across = abs(2 * point["x"] - row["x0"] - row["x1"])
-    along = abs(2 * point["y"] - row["y0"] - row["y1"])
-    return math.log(1.0 + (across + along) / 2)
+def gap(value: int, low: int, high: int) -> int:
+    """How far a coordinate is from low .. high; 0 inside."""
+    return max(low - value, value - high, 0)
 
 
 @inner
-def distance_beside(
-    trails: Trails, shelves: Shelves, record: int, first: int, last: int, begin: int, end: int, reach: int
-) -> float:
-    """Mean distance of the first and last known samples from the next boxes before and after, in reach; NaN: none."""
-    total, n = 0.0, 0
-    after = first_box_ending_after(shelves, record, end)
-    if after < shelves.ptr[record + 1] and shelves.box[after]["t0"] < end + reach:
-        total += distance(trails, shelves, last - 1, after)
-        n += 1
-    before = first_box_ending_after(shelves, record, begin) - 1
-    if before >= shelves.ptr[record] and shelves.box[before]["t1"] >= begin - reach:
-        total += distance(trails, shelves, first, before)
-        n += 1
-    return total / n if n else math.nan
+def note_places(
+    trails: Trails, shelves: Shelves, record: int, first: int, last: int, begin: int, end: int, trait: Floats
+) -> None:
+    """How a record keeps to places of the victim outside slots begin .. end - 1: the share of its boxes that hold such
+    a place, the mean logarithm of how far they are from it, and the share of those close in time; NaN: no boxes.
+
+    Places are where the first, middle and last of samples first .. last - 1 are.
+    """
+    reach = _CLOSE * (end - begin)
+    held, away, n, held_close, n_close = 0, 0.0, 0, 0, 0
+    for box in range(shelves.ptr[record], shelves.ptr[record + 1]):
+        row = shelves.box[box]
+        if row["t1"] >= begin and row["t0"] < end:
+            continue
+        close = int(row["t0"] < end + reach and row["t1"] >= begin - reach)
+        for sample in (first, (first + last) // 2, last - 1):
+            x, y = trails.sample[sample]["x"], trails.sample[sample]["y"]
+            cells = gap(x, row["x0"], row["x1"]) + gap(y, row["y0"], row["y1"])
+            held += int(cells == 0)
+            held_close += close * int(cells == 0)
+            away += math.log(1.0 + cells)
+        n += 3
+        n_close += 3 * close
+    trait[HABIT] = held / n if n else math.nan
+    trait[FAR] = away / n if n else math.nan
+    trait[STAYS] = held_close / n_close if n_close else math.nan
 
 
 @kernel
 def find_traits(
     trails: Trails,
     shelves: Shelves,
+    ends: Ends,
     knowledge: Knowledge,
     fits: Fits,
     method: Method,
@@ -191,16 +176,13 @@ def find_traits(
                 low, high = method.low[window], method.high[window]
                 if has_box_in(shelves, record, low, high):
                     view = seen_in(trails, first, last, since, until, low, high)
-                    find_covers(trails, shelves, record, view, covers, 0)
+                    find_covers(trails, shelves, ends, record, view, covers, 0)
                     note_window(shelves, fits, attack, alive, record, view, covers, trait)
                     n += 1
             if n:
-                trait[:TWINS] /= n
+                trait[:SIZE] /= n
                 low, high = method.low[windows.start], method.high[windows.stop - 1]
                 trait[SIZE] = size_outside(shelves, record, low, high, since, until)
             else:
                 trait[SIZE] = np.nan
-            trait[TWINS] = twins(trails, shelves, fits, attack, alive, record, first, last)
-            trait[NEAR] = distance_beside(
-                trails, shelves, record, first, last, since, until, until - since
-            )
+            note_places(trails, shelves, record, first, last, since, until, trait)

@@ -62,7 +62,7 @@ def _outcomes(scene: Scene, target: Target, knowledge: Knowledge) -> dict[str, F
     left = what_is_left(scene, target, knowledge, fits)
     own = own_lines(target, knowledge, fits) & left.alive
     given = np.bincount(attack_of(fits)[own], weights=left.chance[own], minlength=len(fits.n))
-    there = left.mine & ~left.wrongly if target.has_key else left.mine
+    there = np.bincount(attack_of(fits)[own], minlength=len(fits.n)) > 0 if target.has_key else left.mine
     return {
         "success": given,
         "above": given > 1 / k + _ALIKE,
@@ -78,7 +78,7 @@ def what_is_left(scene: Scene, target: Target, knowledge: Knowledge, fits: Fits)
     scene.workers.over(
         len(fits.n),
         lambda begin, end: find_survivors(
-            scene.trails, target.shelves, knowledge, fits, method, begin, end, alive
+            scene.trails, target.shelves, target.ends, knowledge, fits, method, begin, end, alive
         ),
     )
     own, mine = own_lines(target, knowledge, fits), own_fits(target, knowledge, fits)
@@ -133,7 +133,7 @@ def _features(
     def look(begin: int, end: int) -> None:
         score_fits(scene.trails, target.shelves, knowledge, fits, begin, end, scores)
         find_traits(
-            scene.trails, target.shelves, knowledge, fits, method, alive, wanted, begin, end, traits
+            scene.trails, target.shelves, target.ends, knowledge, fits, method, alive, wanted, begin, end, traits
         )
 
     scene.workers.over(len(fits.n), look)
