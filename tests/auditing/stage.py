@@ -37,6 +37,7 @@ def stage(
     key: bool = True,
     n_attacks: int = 100,
     seed: int = 0,
+    made_for: Promise | None = None,
     distinct: bool = False,
     certain: bool = False,
 ) -> Scene:
@@ -52,7 +53,7 @@ def stage(
         samples=as_samples(samples),
         published=Target(make_records(boxes), own),
         promise=Promise(k, tau, epsilon),
-        making=Making(Promise(k, tau, epsilon), distinct, certain),
+        making=Making(made_for or Promise(k, tau, epsilon), distinct, certain),
         grid=HOUR,
         zone=Zone("UTC"),
         n_attacks=n_attacks,

@@ -29,7 +29,9 @@ def test_a_feature_that_tells_everything_is_found() -> None:
     rng = np.random.default_rng(1)
     case, right, half = made_cases(400, rng)
     features = rng.normal(size=(len(case), 4))
-    features[:, 2] = -7.0 * right + 1e-3 * rng.normal(size=len(case)) + case  # what all of a case share tells nothing
+    features[:, 2] = (
+        -7.0 * right + 1e-3 * rng.normal(size=len(case)) + case
+    )  # what all of a case share tells nothing
     assert given_to_the_right(case, features, right, half).mean() > 0.95
 
 

@@ -117,7 +117,9 @@ def test_a_cover_that_does_not_cover_is_found_though_the_promise_is_kept() -> No
     """C and c fit A in the second epoch, B and b in the first, so k records fit; but nobody covers A in the window."""
     world, records = three_pairs()
     records["a"] = shared((0, 3), (1, 1))
-    with pytest.raises(UnfinishedError, match=r"Self-check failed: .* rules out the true record in \d+ of 100"):
+    with pytest.raises(
+        UnfinishedError, match=r"Self-check failed: .* rules out the true record in \d+ of 100"
+    ):
         audited(world, records, certain=True)
     audit = audited(world, records)
     assert audit.kept

@@ -1,4 +1,4 @@
-"""On a release of ours, whoever knows the method never rules out the victim's own record: what it concludes is right."""
+"""On a release of ours, whoever knows the method never rules out the victim's own record: conclusions are right."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from oracles.casual_worlds import random_case
 from shoal.auditing.attacks.method import what_is_left
 from shoal.auditing.drawing import knowledge_of
 from shoal.errors import InputError
+from shoal.promise import Promise
 
 
 class Tally(NamedTuple):
@@ -28,9 +29,18 @@ class Tally(NamedTuple):
         return Tally(*(one + two for one, two in zip(self, other, strict=True)))
 
 
-def attack(world: World, records: Any, k: int, tau: int, epsilon: int, *, distinct: bool) -> Tally:
+def attack(
+    world: World,
+    records: Any,
+    k: int,
+    tau: int,
+    epsilon: int,
+    *,
+    distinct: bool,
+    made_for: Promise | None = None,
+) -> Tally:
     """Attack everybody who has a record, again and again over time; nobody may be ruled out."""
-    scene = stage(world, records, k, tau, epsilon, distinct=distinct)
+    scene = stage(world, records, k, tau, epsilon, distinct=distinct, made_for=made_for)
     users = sorted(world)
     attacks = [
         (users.index(user), a)
@@ -90,3 +100,19 @@ def test_the_own_record_survives(name: str) -> None:
     assert tally.left < tally.fit
     assert apart
     assert with_relaxations or name in ("mutual", "spectral")
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_the_own_record_survives_whatever_the_file_is_held_to(whole: bool) -> None:
+    rng, tally = random.Random(1), Tally()
+    for _ in range(40):
+        world, k, tau, epsilon = random_case(rng)
+        made_for = Promise(k, None, None) if whole else Promise(k, tau, epsilon)
+        try:
+            made = release(world, *(made_for.k, made_for.tau, made_for.epsilon))
+        except InputError:
+            continue
+        other_tau, distinct = rng.choice([1, max(1, tau // 2), 2 * tau]), made.outcome.relaxations == 0
+        tally = tally.plus(attack(world, made.records, k, other_tau, 1, distinct=distinct, made_for=made_for))
+    assert tally.attacks > 300
+    assert whole or tally.left < tally.fit

@@ -26,10 +26,14 @@ def mean(values: list[float]) -> float:
 
 def equal_faces(box: Any, others: Any) -> int:
     at_the_same_time = [other for other in others if other[0] <= box[1] and box[0] <= other[1]]
-    return max((sum(a == b for a, b in zip(box, other, strict=True)) for other in at_the_same_time), default=0)
+    return max(
+        (sum(a == b for a, b in zip(box, other, strict=True)) for other in at_the_same_time), default=0
+    )
 
 
-def expected(records: Any, owner: Any, left: set[Any], known: Any, a: int, tau: int, epsilon: int) -> list[float]:
+def expected(
+    records: Any, owner: Any, left: set[Any], known: Any, a: int, tau: int, epsilon: int
+) -> list[float]:
     whole, own = (a, a + tau), records[owner]
     covers, faces, favours = [], [], []
     overlapping = [
@@ -100,7 +104,9 @@ def test_traits(seed: int) -> None:
         left = {owners[record] for record in fits.record[alive].tolist()}
         known = knowledge(world, victim, a, tau)
         rows = [scene.trails.sample[i] for i in range(drawn.first[0], drawn.last[0])]
-        if [row["t"] for row in rows] != [s[0] for s in sorted(known)] or len({s[0] for s in known}) < len(known):
+        if [row["t"] for row in rows] != [s[0] for s in sorted(known)] or len({s[0] for s in known}) < len(
+            known
+        ):
             continue  # which sample is the middle one of a slot is not said
         for line in np.flatnonzero(alive).tolist():
             found = traits[line].tolist()

@@ -211,8 +211,8 @@ def all_meet(boxes, others, known, whole, window) -> bool:
 
 
 def windows_that_exist(records, tau: int, epsilon: int) -> list:
-    """Runs of r+1 epochs inside a stretch of epochs with boxes that never lack more than r-1 in a row; a stretch that is
-    shorter than such a run is one."""
+    """Runs of r+1 epochs inside a stretch of epochs with boxes that never lack more than r-1 in a row; a stretch that
+    is shorter than such a run is one."""
     r = ceil(Fraction(tau, epsilon))
     shown = sorted({epoch_of(box[0], epsilon) for boxes in records.values() for box in boxes})
     stretches = [[shown[0], shown[0]]]
@@ -243,8 +243,8 @@ def can_share_out(choices: list, wanted: int, taken=frozenset()) -> bool:
 def chain_survivors(
     samples, records, victim, a: int, k: int, tau: int, epsilon: int, distinct: bool = False
 ) -> set:
-    """The users of S(K) whose records at least k-1 others may cover, in every window that shares a slot with I and where
-    they have boxes; ``distinct``: others in each."""
+    """The users of S(K) whose records at least k-1 others may cover, in every window that shares a slot with I and
+    where they have boxes; ``distinct``: others in each."""
     whole = interval(a, tau)
     known = knowledge(samples, victim, a, tau)
     files = published(records)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 
-from shoal.auditing.attacks.method import attack_method
 from shoal.auditing.attacks.homogeneity import attack_homogeneity
 from shoal.auditing.attacks.leakage import attack_leakage
 from shoal.auditing.attacks.linkage import (
@@ -13,6 +12,7 @@ from shoal.auditing.attacks.linkage import (
     attack_longer,
     attack_points,
 )
+from shoal.auditing.attacks.method import attack_method
 from shoal.auditing.attacks.places import attack_home_and_work, attack_top_locations
 from shoal.auditing.attacks.rankings import attack_rankings, findings
 from shoal.auditing.coverage import Run, check

@@ -57,11 +57,12 @@ def _chances(case: Int64s, score: Floats) -> Floats:
     highest = np.full(n_cases, -np.inf)
     np.maximum.at(highest, case, score)
     weight = np.exp(score - highest[case])
-    return weight / np.bincount(case, weights=weight, minlength=n_cases)[case]
+    chance: Floats = weight / np.bincount(case, weights=weight, minlength=n_cases)[case]
+    return chance
 
 
 def _learn(case: Int64s, features: Floats, right: Bools) -> Floats:
-    """The weights under which what was right is likeliest, large ones at a price: Newton's method, halving its steps."""
+    """The weights under which what was right is likeliest, large ones at a price: Newton's method with halved steps."""
     weights = np.zeros(features.shape[1])
     if not len(case):
         return weights

@@ -14,7 +14,7 @@ from shoal.kernels.chain import Ends
 from shoal.kernels.consistency import BOX, SAMPLE, Rows, Shelves, Trails
 from shoal.kernels.lookup import count_entries, fill_slots, write_levels, write_since
 from shoal.kernels.timeline import order_by_user
-from shoal.samples import Int32s, Int64s, Samples
+from shoal.samples import Int32s, Int64s, Integers, Samples
 
 _MOST_ENTRIES = 3  # boxes stand in this many buckets of time each on average, or buckets grow wider
 
@@ -109,7 +109,8 @@ def make_shelves(records: Records) -> Shelves:
 def make_ends(records: Records) -> Ends:
     """Boxes by their ends, for whoever looks for all that meet one."""
     box = records.box
-    order = np.argsort(box["t1"], kind="stable").astype(np.int32 if len(box) < 2**31 else np.int64)
+    number: type[np.int32 | np.int64] = np.int32 if len(box) < 2**31 else np.int64
+    order: Integers = np.argsort(box["t1"], kind="stable").astype(number)
     longest = int((box["t1"] - box["t0"]).max()) + 1
     return Ends(order, box["x0"][order], box["x1"][order], longest)
 

@@ -174,10 +174,10 @@ def note_cover(covers: Covers, w: int, record: int) -> bool:
 @inner
 def is_noted(covers: Covers, w: int, record: int) -> bool:
     """Whether a record is among those that may cover in the w-th window."""
-    for entry in range(covers.n[w]):
-        if covers.record[w, entry] == record:
-            return True
-    return False
+    entry = 0
+    while entry < covers.n[w] and covers.record[w, entry] != record:
+        entry += 1
+    return bool(entry < covers.n[w])
 
 
 @inner
@@ -285,10 +285,10 @@ def can_be_distinct(covers: Covers, n_windows: int, wanted: int) -> bool:
     """Whether every window can have so many covers and no record serve twice."""
     n_places = n_windows * wanted
     covers.server[:n_places] = -1
-    for place in range(n_places):
-        if not serve(covers, wanted, n_places, place):
-            return False
-    return True
+    place = 0
+    while place < n_places and serve(covers, wanted, n_places, place):
+        place += 1
+    return place == n_places
 
 
 @inner

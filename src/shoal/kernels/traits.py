@@ -96,7 +96,7 @@ def note_window(
 
 @inner
 def size_outside(shelves: Shelves, record: int, low: int, high: int, begin: int, end: int) -> float:
-    """Mean logarithm of the costs of boxes in slots low .. high - 1 that are not wholly in begin .. end - 1; NaN: none."""
+    """Mean logarithm of the costs of boxes in slots low .. high - 1, not wholly in begin .. end - 1; NaN: none."""
     total, n = 0.0, 0
     box = first_box_ending_after(shelves, record, low)
     while box < shelves.ptr[record + 1] and shelves.box[box]["since"] < high:
@@ -158,7 +158,7 @@ def find_traits(
     end: int,
     traits: Floats,
 ) -> None:
-    """A line of traits for every record that is left of attacks begin .. end - 1 (of one piece each) that are wanted."""
+    """A line of traits for every record left of those attacks begin .. end - 1, of one piece each, that are wanted."""
     covers = make_covers(1, 1, MOST_COVERS)
     for attack in range(begin, end):
         if not wanted[attack]:

@@ -61,7 +61,8 @@ def _outcomes(scene: Scene, target: Target, knowledge: Knowledge) -> dict[str, F
     k, fits = scene.promise.k, scene.fits(target, knowledge)
     left = what_is_left(scene, target, knowledge, fits)
     own = own_lines(target, knowledge, fits) & left.alive
-    given = np.bincount(attack_of(fits)[own], weights=left.chance[own], minlength=len(fits.n))
+    given = np.zeros(len(fits.n))
+    given[attack_of(fits)[own]] = left.chance[own]
     there = np.bincount(attack_of(fits)[own], minlength=len(fits.n)) > 0 if target.has_key else left.mine
     return {
         "success": given,
@@ -133,7 +134,17 @@ def _features(
     def look(begin: int, end: int) -> None:
         score_fits(scene.trails, target.shelves, knowledge, fits, begin, end, scores)
         find_traits(
-            scene.trails, target.shelves, target.ends, knowledge, fits, method, alive, wanted, begin, end, traits
+            scene.trails,
+            target.shelves,
+            target.ends,
+            knowledge,
+            fits,
+            method,
+            alive,
+            wanted,
+            begin,
+            end,
+            traits,
         )
 
     scene.workers.over(len(fits.n), look)
