@@ -258,6 +258,9 @@ def frozen(keys: dict[str, Any], *, with_key: bool, timed: bool) -> dict[str, An
             place: dict.fromkeys(measures, UNKNOWN_FIGURE) for place, measures in PLACES.items()
         }
         attacks["top_locations"] = {n: {**LINKED, "pick": UNKNOWN_FIGURE} for n in "123"}
+        if timed:
+            unknown = dict.fromkeys(("success", "above", "ruled_out"), UNKNOWN_FIGURE)
+            attacks["method"] = {**attacks["method"], **unknown}
     return {
         **keys,
         "attacks": attacks,
