@@ -47,10 +47,10 @@ def release(
     seed: int = 0,
     workers: int = 1,
     leak_price: float = Settings().leak_price,
+    harden: int = Settings().harden,
     selector: str = "matching",
     repair: bool = False,
     shard_size: int = Settings().shard_size,
-    harden: int = 0,
 ) -> Release:
     """Anonymize a world and take the result apart."""
     users = sorted(world)
@@ -60,7 +60,16 @@ def release(
         outcome = anonymize_samples(
             as_samples(world),
             promise,
-            Settings(weight, Reuse(reuse), seed, leak_price, Selector(selector), repair, shard_size, harden),
+            Settings(
+                space_weight=weight,
+                reuse=Reuse(reuse),
+                seed=seed,
+                leak_price=leak_price,
+                harden=harden,
+                selector=Selector(selector),
+                repair=repair,
+                shard_size=shard_size,
+            ),
             threads,
             journal=journal,
         )

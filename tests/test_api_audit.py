@@ -133,7 +133,7 @@ def test_whole_trajectories_and_no_key() -> None:
     ranking = audit.figure("rankings", "smallest")
     assert ranking is not None
     assert ranking.published == NO_KEY
-    assert audit.figure("chain", "single") is None
+    assert audit.figure("method", "single") is None
 
 
 def test_a_stronger_promise_is_broken_and_names_are_told_on_demand(published: shoal.Published) -> None:

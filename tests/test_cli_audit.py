@@ -221,7 +221,7 @@ KEYS: dict[str, Any] = {
     "attacks": {
         "linkage": LINKED,
         "rankings": {"smallest": FIGURE, "faces": FIGURE, "central": FIGURE},
-        "chain": {**LINKED, "ruled_out": FIGURE},
+        "method": {**LINKED, "above": FIGURE, "ruled_out": FIGURE},
         "longer": {"1_tau": LINKED, "2_tau": LINKED, "4_tau": LINKED, "8_tau": LINKED},
         "intervals": {"1": LINKED, "2": LINKED, "3": LINKED, "4": LINKED},
         "points": dict.fromkeys("12345678", LINKED),
@@ -235,7 +235,7 @@ KEYS: dict[str, Any] = {
     "warnings": None,
     "seconds": None,
 }  # fmt: skip
-TIMED_ATTACKS = ("chain", "longer", "intervals", "leakage")
+TIMED_ATTACKS = ("method", "longer", "intervals", "leakage")
 
 
 def keys_of(content: Any) -> Any:
@@ -258,6 +258,9 @@ def frozen(keys: dict[str, Any], *, with_key: bool, timed: bool) -> dict[str, An
             place: dict.fromkeys(measures, UNKNOWN_FIGURE) for place, measures in PLACES.items()
         }
         attacks["top_locations"] = {n: {**LINKED, "pick": UNKNOWN_FIGURE} for n in "123"}
+        if timed:
+            unknown = dict.fromkeys(("success", "above", "ruled_out"), UNKNOWN_FIGURE)
+            attacks["method"] = {**attacks["method"], **unknown}
     return {
         **keys,
         "attacks": attacks,

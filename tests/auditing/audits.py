@@ -50,7 +50,7 @@ def figures(value: float, *, timed: bool, with_key: bool, n: int = 2000) -> list
     names = [("linkage", "", measure) for measure in linked]
     names += [("rankings", "", name) for name in RANKINGS]
     if timed:
-        names += [("chain", "", measure) for measure in linked]
+        names += [("method", "", measure) for measure in (*linked, "above", "ruled_out")]
         names += [("longer", f"{factor}_tau", measure) for factor in LONGER for measure in linked]
         names += [("intervals", str(number), measure) for number in INTERVALS for measure in linked]
         names += [("leakage", "", "above_epsilon")]
@@ -58,11 +58,16 @@ def figures(value: float, *, timed: bool, with_key: bool, n: int = 2000) -> list
     names += [("top_locations", str(number), measure) for number in TOP for measure in linked]
     names += [("home_and_work", place, radius) for place in ("home", "work") for radius in RADII_M]
     names += [("homogeneity", "", measure) for measure in ("one_cell", "within_500m", "within_1km")]
-    secret = () if with_key else ("rankings", "home_and_work")
     return [
-        Figure(*name, NO_KEY if name[0] in secret else share(value, n), share(value, n), value)
+        Figure(*name, share(value, n) if with_key or not _secret(*name) else NO_KEY, share(value, n), value)
         for name in names
     ]
+
+
+def _secret(attack: str, _variant: str, measure: str) -> bool:
+    return attack in ("rankings", "home_and_work") or (
+        attack == "method" and measure in ("success", "above", "ruled_out")
+    )
 
 
 def made_up(

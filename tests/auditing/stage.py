@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from engine import as_samples
+from shoal.auditing.making import Making
 from shoal.auditing.records import Target, make_records
 from shoal.auditing.scene import Scene
 from shoal.blocks import Workers
@@ -36,6 +37,9 @@ def stage(
     key: bool = True,
     n_attacks: int = 100,
     seed: int = 0,
+    made_for: Promise | None = None,
+    distinct: bool = False,
+    certain: bool = False,
 ) -> Scene:
     """A scene in which user i is the i-th of the sorted users of the world, with hours for slots."""
     users = sorted(samples)
@@ -49,6 +53,7 @@ def stage(
         samples=as_samples(samples),
         published=Target(make_records(boxes), own),
         promise=Promise(k, tau, epsilon),
+        making=Making(made_for or Promise(k, tau, epsilon), distinct, certain),
         grid=HOUR,
         zone=Zone("UTC"),
         n_attacks=n_attacks,

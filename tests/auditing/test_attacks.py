@@ -15,7 +15,7 @@ from oracles import auditor
 from oracles.attacker import knowledge
 from oracles.casual_worlds import random_case
 from oracles.reference import reference_release
-from shoal.auditing.attacks import chain, homogeneity, leakage, linkage, places, rankings
+from shoal.auditing.attacks import homogeneity, leakage, linkage, method, places, rankings
 from shoal.auditing.drawing import intervals, knowledge_of, points
 from shoal.auditing.figures import NO_KEY, linked
 from shoal.auditing.scene import Scene
@@ -28,7 +28,6 @@ from shoal.kernels.attacks import (
     score_fits,
 )
 from shoal.kernels.chain import find_survivors
-from shoal.kernels.coverage import Terms
 from shoal.kernels.places import find_heaviest_places
 
 SEEDS = range(4)
@@ -135,14 +134,16 @@ def test_scores_of_rankings(seed: int) -> None:
                 line += 1
 
 
+@pytest.mark.parametrize("distinct", [False, True])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_survivors_of_the_chain_attack(seed: int) -> None:
+def test_survivors_of_the_chain(seed: int, distinct: bool) -> None:
     ruled_out = 0
-    for case in cases(seed, 20):
+    for case in cases(seed, 30):
+        scene = case.scene
         alive = np.empty(len(case.fits.record), np.bool_)
-        terms = Terms(case.k, case.tau, case.epsilon)
+        known = method.known_method(scene, scene.published)._replace(distinct=distinct)
         find_survivors(
-            case.scene.trails, case.scene.published.shelves, case.knowledge, case.fits, terms,
+            scene.trails, scene.published.shelves, scene.published.ends, case.knowledge, case.fits, known,
             0, len(case.attacks), alive,
         )  # fmt: skip
         for attack, (user, a) in enumerate(case.attacks):
@@ -150,7 +151,7 @@ def test_survivors_of_the_chain_attack(seed: int) -> None:
             owners = case.fitting(attack)
             found = {owner for place, owner in enumerate(owners) if alive[at + place]}
             expected = auditor.chain_survivors(
-                case.world, case.records, user, a, case.k, case.tau, case.epsilon
+                case.world, case.records, user, a, case.k, case.tau, case.epsilon, distinct
             )
             assert found == expected
             ruled_out += len(owners) - len(found)
@@ -294,7 +295,7 @@ def scene_of(seed: int, **options: Any) -> Scene:
 
 ATTACKS = (
     linkage.attack_linkage, linkage.attack_longer, linkage.attack_intervals, linkage.attack_points,
-    rankings.attack_rankings, chain.attack_chain, homogeneity.attack_homogeneity,
+    rankings.attack_rankings, method.attack_method, homogeneity.attack_homogeneity,
     places.attack_top_locations, places.attack_home_and_work,
     lambda scene: leakage.attack_leakage(scene).figures,
 )  # fmt: skip
@@ -317,7 +318,11 @@ def test_every_attack_has_the_same_shape(attack: Any) -> None:
         keyless = attack(scene_of(seed, key=False))
         assert [figure[:3] for figure in keyless] == [figure[:3] for figure in found]
         for figure in keyless:
-            needs_key = figure.attack in ("rankings", "home_and_work") or figure.measure == "pick"
+            needs_key = (
+                figure.attack in ("rankings", "home_and_work")
+                or figure.measure == "pick"
+                or (figure.attack == "method" and figure.measure in ("success", "above", "ruled_out"))
+            )
             assert (figure.published == NO_KEY) == needs_key
 
 

@@ -210,14 +210,45 @@ def all_meet(boxes, others, known, whole, window) -> bool:
     return all(any(meet(box, other, known, whole) for other in others) for box in to_meet)
 
 
-def chain_survivors(samples, records, victim, a: int, k: int, tau: int, epsilon: int) -> set:
-    """The users of S(K) whose records at least k-1 others may cover, in every window that shares a slot with I."""
+def windows_that_exist(records, tau: int, epsilon: int) -> list:
+    """Runs of r+1 epochs inside a stretch of epochs with boxes that never lack more than r-1 in a row; a stretch that
+    is shorter than such a run is one."""
+    r = ceil(Fraction(tau, epsilon))
+    shown = sorted({epoch_of(box[0], epsilon) for boxes in records.values() for box in boxes})
+    stretches = [[shown[0], shown[0]]]
+    for e in shown[1:]:
+        if e - stretches[-1][1] <= r:
+            stretches[-1][1] = e
+        else:
+            stretches.append([e, e])
+    runs = [
+        (m, min(m + r, last))
+        for first, last in stretches
+        for m in range(first, last + 1)
+        if m + r <= last or m == first
+    ]
+    return [(first * epsilon, (last + 1) * epsilon) for first, last in runs]
+
+
+def can_share_out(choices: list, wanted: int, taken=frozenset()) -> bool:
+    """Whether every list of choices can be given so many of its own that nobody is given twice: all ways are tried."""
+    if not choices:
+        return True
+    return any(
+        can_share_out(choices[1:], wanted, taken | set(some))
+        for some in combinations(sorted(set(choices[0]) - taken), wanted)
+    )
+
+
+def chain_survivors(
+    samples, records, victim, a: int, k: int, tau: int, epsilon: int, distinct: bool = False
+) -> set:
+    """The users of S(K) whose records at least k-1 others may cover, in every window that shares a slot with I and
+    where they have boxes; ``distinct``: others in each."""
     whole = interval(a, tau)
     known = knowledge(samples, victim, a, tau)
-    r = ceil(Fraction(tau, epsilon))
-    first, last = epoch_of(a, epsilon) - r, epoch_of(a + tau - 1, epsilon)
-    windows = [(m * epsilon, (m + r + 1) * epsilon) for m in range(first, last + 1)]
     files = published(records)
+    windows = [w for w in windows_that_exist(files, tau, epsilon) if w[0] < a + tau and w[1] > a]
 
     def may_cover(c, d, window) -> bool:
         return (
@@ -226,11 +257,14 @@ def chain_survivors(samples, records, victim, a: int, k: int, tau: int, epsilon:
             and all_meet(files[d], files[c], known, whole, window)
         )
 
-    return {
-        c
-        for c in candidates(samples, records, victim, [whole])
-        if all(sum(may_cover(c, d, window) for d in files if d != c) >= k - 1 for window in windows)
-    }
+    def survives(c) -> bool:
+        there = [w for w in windows if any(shares_a_slot(box, w) for box in files[c])]
+        covers = [[d for d in files if d != c and may_cover(c, d, w)] for w in there]
+        if any(len(some) < k - 1 for some in covers):
+            return False
+        return not distinct or can_share_out(covers, k - 1)
+
+    return {c for c in candidates(samples, records, victim, [whole]) if survives(c)}
 
 
 def pieces_outside(e: int, epsilon: int, a: int, tau: int) -> list:

@@ -30,7 +30,7 @@ def sparse(tmp_path_factory: pytest.TempPathFactory) -> Release:
 IN_THE_TABLE = {
     "linkage": ("picks one of the records that fit",),
     "rankings": ("smallest boxes",),
-    "chain": ("knows the method",),
+    "method": ("knows the method",),
     "intervals": ("knows 2 separate intervals",),
     "points": ("knows 4 samples",),
     "top_locations": ("places where the person is most",),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 
-from shoal.auditing.attacks.chain import attack_chain
 from shoal.auditing.attacks.homogeneity import attack_homogeneity
 from shoal.auditing.attacks.leakage import attack_leakage
 from shoal.auditing.attacks.linkage import (
@@ -13,18 +12,21 @@ from shoal.auditing.attacks.linkage import (
     attack_longer,
     attack_points,
 )
+from shoal.auditing.attacks.method import attack_method
 from shoal.auditing.attacks.places import attack_home_and_work, attack_top_locations
 from shoal.auditing.attacks.rankings import attack_rankings, findings
 from shoal.auditing.coverage import Run, check
 from shoal.auditing.result import Audit, Counts, Draw
 from shoal.auditing.scene import Scene
+from shoal.auditing.shares import Share
 from shoal.auditing.truthfulness import check_truthfulness
+from shoal.errors import UnfinishedError
 from shoal.progress import Progress
 
 ATTACKS = (
     attack_linkage,
     attack_rankings,
-    attack_chain,
+    attack_method,
     attack_longer,
     attack_intervals,
     attack_points,
@@ -51,7 +53,7 @@ def run_audit(scene: Scene, warnings: list[str], progress: Progress, *, run: Run
     progress.advance()
     figures += leakage.figures
     boxes = published.records.boxes
-    return Audit(
+    audit = Audit(
         promise=scene.promise,
         grid=scene.grid,
         counts=Counts(samples.n_users, len(samples), published.records.n_records, boxes.n_boxes),
@@ -65,3 +67,18 @@ def run_audit(scene: Scene, warnings: list[str], progress: Progress, *, run: Run
         warnings=warnings,
         samples=samples,
     )
+    if scene.making.certain and audit.kept:
+        _check_method(audit)
+    return audit
+
+
+def _check_method(audit: Audit) -> None:
+    """Refuse to tell of an attacker who rules out the true record of a file that was made as the attacker believes."""
+    figure = audit.figure("method", "ruled_out")
+    if figure is not None and isinstance(share := figure.published, Share) and share.value > 0:
+        n_wrong = round(share.value * share.n)
+        raise UnfinishedError(
+            f"Self-check failed: whoever knows the method rules out the true record in {n_wrong:,} of"
+            f" {share.n:,} attacks. The file was changed, or made from other events, or this is a fault of shoal:"
+            " please report it."
+        )

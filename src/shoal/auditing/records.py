@@ -10,10 +10,11 @@ import numpy as np
 
 from shoal import archive
 from shoal.boxes import UNKNOWN, Boxes
+from shoal.kernels.chain import Ends
 from shoal.kernels.consistency import BOX, SAMPLE, Rows, Shelves, Trails
 from shoal.kernels.lookup import count_entries, fill_slots, write_levels, write_since
 from shoal.kernels.timeline import order_by_user
-from shoal.samples import Int32s, Int64s, Samples
+from shoal.samples import Int32s, Int64s, Integers, Samples
 
 _MOST_ENTRIES = 3  # boxes stand in this many buckets of time each on average, or buckets grow wider
 
@@ -105,6 +106,15 @@ def make_shelves(records: Records) -> Shelves:
     return Shelves(_pointers(box["record"], records.n_records), box, width, levels, slot_ptr, slot_box)
 
 
+def make_ends(records: Records) -> Ends:
+    """Boxes by their ends, for whoever looks for all that meet one."""
+    box = records.box
+    number: type[np.int32 | np.int64] = np.int32 if len(box) < 2**31 else np.int64
+    order: Integers = np.argsort(box["t1"], kind="stable").astype(number)
+    longest = int((box["t1"] - box["t0"]).max()) + 1
+    return Ends(order, box["x0"][order], box["x1"][order], longest)
+
+
 def _pointers(owner: Int32s, n: int) -> Int64s:
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(owner, minlength=n))])
 
@@ -120,6 +130,11 @@ class Target:
     def shelves(self) -> Shelves:
         """The records with an index."""
         return make_shelves(self.records)
+
+    @cached_property
+    def ends(self) -> Ends:
+        """The boxes by their ends."""
+        return make_ends(self.records)
 
     @property
     def has_key(self) -> bool:

@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from shoal.auditing.making import Making
 from shoal.auditing.records import Target, make_trails, pseudonymized
 from shoal.blocks import Workers
 from shoal.boxes import NONE
@@ -21,11 +22,12 @@ _MOST_FITS = 1000  # records that are counted in an attack: beyond that, a chanc
 
 @dataclass(frozen=True)
 class Scene:
-    """Samples, the file under attack, the promise it is held to, and how many attacks to draw."""
+    """Samples, the file under attack, the promise it is held to, how it was made, and how many attacks to draw."""
 
     samples: Samples
     published: Target
     promise: Promise
+    making: Making
     grid: Grid
     zone: Zone
     n_attacks: int

@@ -134,17 +134,13 @@ def _limits(audit: Audit) -> list[Limit]:
         tau_s = audit.promise.tau * audit.grid.step_s
         longer = {f"{factor}_tau": duration(factor * tau_s) for factor in (2, 4, 8)}
         points, top = ({str(n): str(n) for n in numbers} for numbers in ((1, 2, 4, 8), (1, 2, 3)))
-        chain, below = (_of(_share(audit, "chain", measure)) for measure in ("single", "below_k"))
         limits = [
             Limit("Knowing longer than tau", _single(audit, "longer", longer)),
             Limit(
                 f"Knowing several separate intervals of {_tau(audit)}",
                 _single(audit, "intervals", {str(n): str(n) for n in (2, 3, 4)}),
             ),
-            Limit(
-                "An attacker who knows the method and links windows (chain attack)",
-                f"exactly one record is left in {chain} of attacks, fewer than k in {below}",
-            ),
+            Limit("An attacker who knows the method and links windows (chain attack)", _knows_method(audit)),
             Limit("Knowing samples at any times", _single(audit, "points", points)),
             Limit("Knowing top locations, but not when", _single(audit, "top_locations", top)),
         ]
@@ -164,6 +160,15 @@ def _limits(audit: Audit) -> list[Limit]:
         Limit("That somebody is in the data at all", "not hidden"),
         Limit("Other releases of the same events", "can be intersected with this one; not measured"),
     ]
+
+
+def _knows_method(audit: Audit) -> str:
+    """How often few records are left, and how sure of the right one the attacker is."""
+    single, below = (_of(_share(audit, "method", measure)) for measure in ("single", "below_k"))
+    left = f"exactly one record is left in {single} of attacks, fewer than k in {below}"
+    if not audit.has_key:
+        return f"{left}; how likely the right one looks was {NO_KEY}"
+    return f"{left}; the right one is given {_of(_share(audit, 'method', 'success'))} on average"
 
 
 def _single(audit: Audit, attack: str, variants: dict[str, str]) -> str:

@@ -14,9 +14,11 @@ def windows_of(boxes: Boxes, promise: Promise) -> tuple[Int64s, Int64s]:
 
     Epochs with boxes that have fewer than r empty ones between them belong to one stretch; windows lie inside of
     stretches, and one that is shorter than a window is one itself. There may be more epochs with samples than with
-    boxes: then there were more windows, these among them.
+    boxes: then there were more windows, these among them. Over whole trajectories there is one window.
     """
-    epsilon, reach = promise.epsilon or 1, promise.reach
+    if promise.epsilon is None:
+        return np.array([boxes.t0.min()]), np.array([boxes.t1.max() + 1])
+    epsilon, reach = promise.epsilon, promise.reach
     epochs = np.unique(boxes.t0 // epsilon)
     ends = np.flatnonzero(np.diff(epochs) > reach)
     first, last = epochs[np.append(0, ends + 1)], epochs[np.append(ends, len(epochs) - 1)]

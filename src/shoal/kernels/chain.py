@@ -22,7 +22,7 @@ from shoal.kernels.consistency import (
     is_consistent,
 )
 from shoal.kernels.lookup import comes_first, is_meant, slot_over
-from shoal.samples import Bools, Int64s
+from shoal.samples import Bools, Int32s, Int64s, Integers
 
 
 class Method(NamedTuple):
@@ -36,6 +36,15 @@ class Method(NamedTuple):
     distinct: bool
     low: Int64s
     high: Int64s
+
+
+class Ends(NamedTuple):
+    """All boxes by when they end, whoseever they are, with their columns; ``longest``: the slots of the longest."""
+
+    box: Integers
+    x0: Int32s
+    x1: Int32s
+    longest: int
 
 
 class View(NamedTuple):
@@ -52,6 +61,26 @@ class View(NamedTuple):
     high: int
     seen: int
     until: int
+
+
+@making
+def seen_in(trails: Trails, first: int, last: int, begin: int, end: int, low: int, high: int) -> View:
+    """What the attacker saw, and what of it in a window."""
+    seen = first_sample_from(trails, first, last, low)
+    return View(first, last, begin, end, low, high, seen, first_sample_from(trails, first, last, high))
+
+
+@inner
+def first_ending_after(shelves: Shelves, ends: Ends, t: int) -> int:
+    """The first of all boxes that ends at slot t or later."""
+    low, high = 0, len(ends.box)
+    while low < high:
+        middle = (low + high) // 2
+        if shelves.box[ends.box[middle]]["t1"] < t:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 @inner
@@ -110,8 +139,8 @@ def may_cover(trails: Trails, shelves: Shelves, record: int, other: int, view: V
 class Covers(NamedTuple):
     """Which records may cover a candidate: those of its w-th window are record[w, 0 .. n[w] - 1].
 
-    Room for as many as all windows need together: a window with so many has always enough left for itself. The rest is
-    room to assign them: who serves each place of each window, and how one gets from one place to another.
+    To assign them, there is room for as many as all windows need together: a window with so many has always enough left
+    for itself. The rest is who serves each place of each window, and how one gets from one place to another.
     """
 
     n: Int64s
@@ -122,12 +151,12 @@ class Covers(NamedTuple):
 
 
 @making
-def make_covers(n_windows: int, wanted: int) -> Covers:
-    """Room for the covers of so many windows, so many wanted in each."""
+def make_covers(n_windows: int, wanted: int, room: int) -> Covers:
+    """Room for the covers of so many windows, so many wanted in each; no more than ``room`` of a window are found."""
     places = n_windows * wanted
     return Covers(
         np.zeros(n_windows, np.int64),
-        np.empty((n_windows, places), np.int64),
+        np.empty((n_windows, room), np.int64),
         np.empty(places, np.int64),
         np.empty(places, np.int64),
         np.empty(places, np.int64),
@@ -143,13 +172,66 @@ def note_cover(covers: Covers, w: int, record: int) -> bool:
 
 
 @inner
-def find_covers(trails: Trails, shelves: Shelves, record: int, view: View, covers: Covers, w: int) -> None:
-    """Find other records that may cover a record in a window, as many as there is room for."""
-    covers.n[w] = 0
-    if view.seen == view.until:
+def is_noted(covers: Covers, w: int, record: int) -> bool:
+    """Whether a record is among those that may cover in the w-th window."""
+    entry = 0
+    while entry < covers.n[w] and covers.record[w, entry] != record:
+        entry += 1
+    return bool(entry < covers.n[w])
+
+
+@inner
+def narrowest_box(shelves: Shelves, record: int, view: View) -> int:
+    """Of a record's boxes in the window that are not wholly inside the interval the one with the fewest columns; -1:
+    there are none."""
+    box = first_box_ending_after(shelves, record, view.low)
+    best, fewest = -1, np.int64(2**62)
+    while box < shelves.ptr[record + 1] and shelves.box[box]["since"] < view.high:
+        columns = np.int64(shelves.box[box]["x1"]) - shelves.box[box]["x0"]
+        known = view.begin <= shelves.box[box]["t0"] and shelves.box[box]["t1"] < view.end
+        if shelves.box[box]["t0"] < view.high and not known and columns < fewest:
+            best, fewest = box, columns
+        box += 1
+    return int(best)
+
+
+@inner
+def find_covers_unseen(
+    trails: Trails, shelves: Shelves, ends: Ends, record: int, view: View, covers: Covers, w: int
+) -> None:
+    """The same in a window where the attacker saw nothing: whoever covers meets each of the record's boxes there."""
+    narrowest = narrowest_box(shelves, record, view)
+    if narrowest < 0:
         for other in range(len(shelves.ptr) - 1):
             if may_cover(trails, shelves, record, other, view) and not note_cover(covers, w, other):
                 return
+        return
+    one = shelves.box[narrowest]
+    entry = first_ending_after(shelves, ends, one["t0"])
+    end = first_ending_after(shelves, ends, one["t1"] + ends.longest)
+    while entry < end:
+        if ends.x0[entry] <= one["x1"] and one["x0"] <= ends.x1[entry]:
+            two = shelves.box[ends.box[entry]]
+            if (
+                two["t0"] <= one["t1"]
+                and two["y0"] <= one["y1"]
+                and one["y0"] <= two["y1"]
+                and not is_noted(covers, w, two["record"])
+                and may_cover(trails, shelves, record, two["record"], view)
+                and not note_cover(covers, w, two["record"])
+            ):
+                return
+        entry += 1
+
+
+@inner
+def find_covers(
+    trails: Trails, shelves: Shelves, ends: Ends, record: int, view: View, covers: Covers, w: int
+) -> None:
+    """Find other records that may cover a record, which has boxes in a window, as many as there is room for."""
+    covers.n[w] = 0
+    if view.seen == view.until:
+        find_covers_unseen(trails, shelves, ends, record, view, covers, w)
         return
     t, x, y = trails.sample[view.seen]["t"], trails.sample[view.seen]["x"], trails.sample[view.seen]["y"]
     for run in range(4 * len(shelves.levels)):
@@ -203,10 +285,10 @@ def can_be_distinct(covers: Covers, n_windows: int, wanted: int) -> bool:
     """Whether every window can have so many covers and no record serve twice."""
     n_places = n_windows * wanted
     covers.server[:n_places] = -1
-    for place in range(n_places):
-        if not serve(covers, wanted, n_places, place):
-            return False
-    return True
+    place = 0
+    while place < n_places and serve(covers, wanted, n_places, place):
+        place += 1
+    return place == n_places
 
 
 @inner
@@ -225,6 +307,7 @@ def end_of_windows(method: Method, end: int) -> int:
 def survives(
     trails: Trails,
     shelves: Shelves,
+    ends: Ends,
     record: int,
     first: int,
     last: int,
@@ -242,12 +325,8 @@ def survives(
         low, high = method.low[window], method.high[window]
         if not has_box_in(shelves, record, low, high):
             continue
-        seen, until = (
-            first_sample_from(trails, first, last, low),
-            first_sample_from(trails, first, last, high),
-        )
-        view = View(first, last, begin, end, low, high, seen, until)
-        find_covers(trails, shelves, record, view, covers, n)
+        view = seen_in(trails, first, last, begin, end, low, high)
+        find_covers(trails, shelves, ends, record, view, covers, n)
         if covers.n[n] < wanted:
             return False
         n += 1
@@ -258,6 +337,7 @@ def survives(
 def find_survivors(
     trails: Trails,
     shelves: Shelves,
+    ends: Ends,
     knowledge: Knowledge,
     fits: Fits,
     method: Method,
@@ -271,8 +351,9 @@ def find_survivors(
         first, last = knowledge.first[piece], knowledge.last[piece]
         since, until = knowledge.begin[piece], knowledge.end[piece]
         n_windows = end_of_windows(method, until) - first_window(method, since)
-        covers = make_covers(n_windows, method.k - 1)
+        places = n_windows * (method.k - 1)
+        covers = make_covers(n_windows, method.k - 1, places)
         for line in range(fits.at[attack], fits.at[attack] + fits.n[attack]):
             alive[line] = survives(
-                trails, shelves, fits.record[line], first, last, since, until, method, covers
+                trails, shelves, ends, fits.record[line], first, last, since, until, method, covers
             )

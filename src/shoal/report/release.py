@@ -48,9 +48,9 @@ _ATTACKS = (
         "central",
     ),
     (
-        "follows the chain",
-        "knows the method, and tests what fits at neighbouring times",
-        "chain",
+        "knows the method",
+        "knows the method, and weighs what fits at neighbouring times",
+        "method",
         "",
         "success",
     ),
@@ -242,7 +242,10 @@ def _privacy(audit: Audit) -> dict[str, Any]:
             audit, "longer", {f"{n}_tau": duration(n * tau_s) for n in (1, 2, 4, 8)}, "time watched"
         ),
         "points": _cliff(audit, "points", {str(n): str(n) for n in (1, 2, 3, 4, 6, 8)}, "samples known"),
-        "chain": audit.figure("chain", "single"),
+        "method": {
+            name: audit.figure("method", measure)
+            for name, measure in (("single", "single"), ("few", "below_k"), ("trust", "success"))
+        },
         "leak": audit.figure("leakage", "above_epsilon"),
         "leakage": None
         if audit.leakage is None

@@ -1,0 +1,152 @@
+"""An attacker who knows the method: what fits, what may be covered in every window, and what is likelier than the rest.
+
+The chain over neighbouring windows rules records out, and never the true one where the file was made as it says. Among
+those left, weights of what the method gives away were learnt from other victims of the same data (docs/audit.md).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from shoal.auditing.drawing import intervals
+from shoal.auditing.figures import Figure, attack_of, figures, guessed, linked, own_fits, own_lines
+from shoal.auditing.likelihood import chances
+from shoal.auditing.records import Target
+from shoal.auditing.scene import Scene
+from shoal.auditing.windows import windows_of
+from shoal.kernels.attacks import Fits, Knowledge, score_fits
+from shoal.kernels.chain import Method, find_survivors
+from shoal.kernels.traits import N_TRAITS, find_traits
+from shoal.samples import Bools, Floats, Int64s
+
+_MOST_COMPARED = 100  # of more records left, all count alike: none of so many stands out by much
+_ALIKE = 1e-9  # a chance of 1/k that was added up in another order
+_NEEDS_KEY = ("success", "above", "ruled_out")
+
+
+def attack_method(scene: Scene) -> list[Figure]:
+    """Rule out what the method rules out, and weigh what is left."""
+    if scene.promise.tau is None:
+        return []
+    knowledge = intervals(scene, scene.randomness(7), scene.promise.tau)
+    published = _outcomes(scene, scene.published, knowledge)
+    if not scene.published.has_key:
+        published = {name: found for name, found in published.items() if name not in _NEEDS_KEY}
+    guessing = guessed(scene.published, scene.promise.k)
+    return figures(
+        "method",
+        "",
+        published,
+        _outcomes(scene, scene.raw, knowledge),
+        {**guessing, "above": guessing["below_k"], "ruled_out": 0.0},
+    )
+
+
+class Left(NamedTuple):
+    """Records that are left: which lines of those that fit, how many of each attack, and the chance of each line.
+
+    mine: whether the victim's own record fits; wrongly: and was ruled out.
+    """
+
+    alive: Bools
+    n: Int64s
+    chance: Floats
+    mine: Bools
+    wrongly: Bools
+
+
+def _outcomes(scene: Scene, target: Target, knowledge: Knowledge) -> dict[str, Floats | Bools]:
+    k, fits = scene.promise.k, scene.fits(target, knowledge)
+    left = what_is_left(scene, target, knowledge, fits)
+    own = own_lines(target, knowledge, fits) & left.alive
+    given = np.zeros(len(fits.n))
+    given[attack_of(fits)[own]] = left.chance[own]
+    there = np.bincount(attack_of(fits)[own], minlength=len(fits.n)) > 0 if target.has_key else left.mine
+    return {
+        "success": given,
+        "above": given > 1 / k + _ALIKE,
+        **{name: linked(left.n, there, k)[name] for name in ("below_k", "single")},
+        "ruled_out": left.wrongly,
+    }
+
+
+def what_is_left(scene: Scene, target: Target, knowledge: Knowledge, fits: Fits) -> Left:
+    """Follow the chain and weigh the survivors; where nothing survives, the attacker goes back to what fits."""
+    attack, method = attack_of(fits), known_method(scene, target)
+    alive = np.empty(len(fits.record), np.bool_)
+    scene.workers.over(
+        len(fits.n),
+        lambda begin, end: find_survivors(
+            scene.trails, target.shelves, target.ends, knowledge, fits, method, begin, end, alive
+        ),
+    )
+    own, mine = own_lines(target, knowledge, fits), own_fits(target, knowledge, fits)
+    survives = np.zeros(len(fits.n), np.bool_)
+    survives[attack[alive & own if target.has_key else alive]] = True
+    alive |= (np.bincount(attack[alive], minlength=len(fits.n)) == 0)[attack]
+    n = np.bincount(attack[alive], minlength=len(fits.n))
+    chance = np.zeros(len(alive))
+    chance[alive] = (1 / np.maximum(n, 1))[attack[alive]]
+    if target.has_key:
+        _weigh(scene, target, knowledge, fits, method, alive, n, chance)
+    return Left(alive, n, chance, mine, mine & ~survives)
+
+
+def known_method(scene: Scene, target: Target) -> Method:
+    """What the attacker counts on: the promise and the reuse that the file tells of, and its windows."""
+    making = scene.making
+    return Method(making.promise.k, making.distinct, *windows_of(target.records.boxes, making.promise))
+
+
+def _weigh(
+    scene: Scene,
+    target: Target,
+    knowledge: Knowledge,
+    fits: Fits,
+    method: Method,
+    alive: Bools,
+    n: Int64s,
+    chance: Floats,
+) -> None:
+    """Give those that are left chances by what is seen of them, learnt from every other attack."""
+    wanted = (n > 1) & (n <= _MOST_COMPARED)
+    lines = np.flatnonzero(alive & wanted[attack_of(fits)])
+    features = _features(scene, target, knowledge, fits, method, alive, wanted)[lines]
+    numbers, case = np.unique(attack_of(fits)[lines], return_inverse=True)
+    right = own_lines(target, knowledge, fits)[lines]
+    chance[lines] = chances(case, features, right, numbers % 2)
+
+
+def _features(
+    scene: Scene,
+    target: Target,
+    knowledge: Knowledge,
+    fits: Fits,
+    method: Method,
+    alive: Bools,
+    wanted: Bools,
+) -> Floats:
+    """The scores of the rankings (docs/audit.md) and the traits, a line for each record that fits."""
+    scores, traits = np.empty((len(alive), 3)), np.empty((len(alive), N_TRAITS))
+
+    def look(begin: int, end: int) -> None:
+        score_fits(scene.trails, target.shelves, knowledge, fits, begin, end, scores)
+        find_traits(
+            scene.trails,
+            target.shelves,
+            target.ends,
+            knowledge,
+            fits,
+            method,
+            alive,
+            wanted,
+            begin,
+            end,
+            traits,
+        )
+
+    scene.workers.over(len(fits.n), look)
+    scores[:, 0] = -np.log(-scores[:, 0])  # sizes count as ratios
+    return np.concatenate([scores, traits], axis=1)

@@ -1,0 +1,44 @@
+"""How a file says it was made: what an attacker who knows the method can count on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from shoal.promise import Promise
+
+_ALWAYS = ("once", "pair")  # nobody is covered by the same record twice
+_SPACED = "spaced"  # not within what overlaps one tau
+_COVERING = ("matching", "mutual")  # selectors that cover everybody; the paper's does once repaired
+
+
+class Making(NamedTuple):
+    """A file is made for a promise, and everybody covered by k - 1 others in every window of it.
+
+    distinct: nobody is covered by the same record in two windows that overlap what an attacker saw. certain: the file
+    is known to be made that way, so the attacker cannot be wrong about it.
+    """
+
+    promise: Promise
+    distinct: bool
+    certain: bool
+
+
+def how_made(
+    manifest: Mapping[str, Any] | None, noted: Promise | None, described: object, held_to: Promise
+) -> Making:
+    """What the manifest of a file tells, if it is about this file.
+
+    ``noted`` is the promise that the file makes, as ``described`` in its own metadata or else in its manifest.
+    ``held_to`` is what it is audited for, which is all there is to go by where it tells nothing.
+    """
+    if manifest is None or noted is None or manifest.get("promise") != described:
+        return Making(noted or held_to, distinct=False, certain=False)
+    parameters = manifest.get("parameters")
+    told = parameters if isinstance(parameters, dict) else {}
+    certain = told.get("selector") in _COVERING or told.get("repair") is True
+    nobody_again = type(manifest.get("relaxations")) is int and manifest["relaxations"] == 0
+    kept_apart = told.get("reuse") in _ALWAYS or (
+        told.get("reuse") == _SPACED and (held_to.tau or 0) <= (noted.tau or 0)
+    )
+    return Making(noted, certain and nobody_again and kept_apart, certain)

@@ -1,0 +1,188 @@
+"""What else the method gives away about records that are left: traits by which the victim's own may differ.
+
+The true record is covered in every window, and what covers it holds the same samples: so it meets many, shares faces of
+boxes with them where the attacker knows nothing. And people come back to their places (docs/audit.md).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from shoal.kernels.attacks import Fits, Knowledge
+from shoal.kernels.chain import (
+    Covers,
+    Ends,
+    Method,
+    View,
+    end_of_windows,
+    find_covers,
+    first_window,
+    make_covers,
+    seen_in,
+)
+from shoal.kernels.compiled import inner, kernel
+from shoal.kernels.consistency import Shelves, Trails, first_box_ending_after, has_box_in
+from shoal.samples import Bools, Floats
+
+MOST_COVERS = 64  # that are counted in a window
+_CLOSE = 4  # intervals of tau before and after what was seen
+N_TRAITS = 7
+COVERS, FACES, FAVOURS, SIZE, HABIT, FAR, STAYS = range(N_TRAITS)
+
+
+@inner
+def equal_faces(shelves: Shelves, box: int, other: int) -> int:
+    """The most faces that a box has in common with one box of another record; it may be without any near it."""
+    most, one = 0, shelves.box[box]
+    candidate = first_box_ending_after(shelves, other, one["t0"])
+    while candidate < shelves.ptr[other + 1] and shelves.box[candidate]["since"] <= one["t1"]:
+        two = shelves.box[candidate]
+        if two["t0"] <= one["t1"]:
+            times = int(one["t0"] == two["t0"]) + int(one["t1"] == two["t1"])
+            columns = int(one["x0"] == two["x0"]) + int(one["x1"] == two["x1"])
+            rows = int(one["y0"] == two["y0"]) + int(one["y1"] == two["y1"])
+            most = max(most, times + columns + rows)
+        candidate += 1
+    return most
+
+
+@inner
+def faces_shared(shelves: Shelves, record: int, other: int, view: View) -> float:
+    """The share of faces that boxes of a record in a window, outside the interval, have in common with another's."""
+    shared, n = 0, 0
+    box = first_box_ending_after(shelves, record, view.low)
+    while box < shelves.ptr[record + 1] and shelves.box[box]["since"] < view.high:
+        known = view.begin <= shelves.box[box]["t0"] and shelves.box[box]["t1"] < view.end
+        if shelves.box[box]["t0"] < view.high and not known:
+            shared += equal_faces(shelves, box, other)
+            n += 1
+        box += 1
+    return shared / (6 * n) if n else 0.0
+
+
+@inner
+def is_among(fits: Fits, attack: int, alive: Bools, record: int) -> bool:
+    """Whether a record is one of those that are left of an attack."""
+    for line in range(fits.at[attack], fits.at[attack] + fits.n[attack]):
+        if alive[line] and fits.record[line] == record:
+            return True
+    return False
+
+
+@inner
+def note_window(
+    shelves: Shelves,
+    fits: Fits,
+    attack: int,
+    alive: Bools,
+    record: int,
+    view: View,
+    covers: Covers,
+    trait: Floats,
+) -> None:
+    """Add what a window tells: how many may cover a record, the most faces it shares with one of them, and how many
+    of them are left themselves."""
+    most, favours = 0.0, 0
+    for entry in range(covers.n[0]):
+        other = covers.record[0, entry]
+        most = max(most, faces_shared(shelves, record, other, view))
+        favours += is_among(fits, attack, alive, other)
+    trait[COVERS] += math.log(1.0 + covers.n[0])
+    trait[FACES] += most
+    trait[FAVOURS] += math.log(1.0 + favours)
+
+
+@inner
+def size_outside(shelves: Shelves, record: int, low: int, high: int, begin: int, end: int) -> float:
+    """Mean logarithm of the costs of boxes in slots low .. high - 1, not wholly in begin .. end - 1; NaN: none."""
+    total, n = 0.0, 0
+    box = first_box_ending_after(shelves, record, low)
+    while box < shelves.ptr[record + 1] and shelves.box[box]["since"] < high:
+        row = shelves.box[box]
+        if row["t0"] < high and (row["t0"] < begin or row["t1"] >= end):
+            cells = row["x1"] - row["x0"] + row["y1"] - row["y0"] + 2
+            total += math.log(float((row["t1"] - row["t0"] + 1) * cells))
+            n += 1
+        box += 1
+    return total / n if n else math.nan
+
+
+@inner
+def gap(value: int, low: int, high: int) -> int:
+    """How far a coordinate is from low .. high; 0 inside."""
+    return max(low - value, value - high, 0)
+
+
+@inner
+def note_places(
+    trails: Trails, shelves: Shelves, record: int, first: int, last: int, begin: int, end: int, trait: Floats
+) -> None:
+    """How a record keeps to places of the victim outside slots begin .. end - 1: the share of its boxes that hold such
+    a place, the mean logarithm of how far they are from it, and the share of those close in time; NaN: no boxes.
+
+    Places are where the first, middle and last of samples first .. last - 1 are.
+    """
+    reach = _CLOSE * (end - begin)
+    held, away, n, held_close, n_close = 0, 0.0, 0, 0, 0
+    for box in range(shelves.ptr[record], shelves.ptr[record + 1]):
+        row = shelves.box[box]
+        if row["t1"] >= begin and row["t0"] < end:
+            continue
+        close = int(row["t0"] < end + reach and row["t1"] >= begin - reach)
+        for sample in (first, (first + last) // 2, last - 1):
+            x, y = trails.sample[sample]["x"], trails.sample[sample]["y"]
+            cells = gap(x, row["x0"], row["x1"]) + gap(y, row["y0"], row["y1"])
+            held += int(cells == 0)
+            held_close += close * int(cells == 0)
+            away += math.log(1.0 + cells)
+        n += 3
+        n_close += 3 * close
+    trait[HABIT] = held / n if n else math.nan
+    trait[FAR] = away / n if n else math.nan
+    trait[STAYS] = held_close / n_close if n_close else math.nan
+
+
+@kernel
+def find_traits(
+    trails: Trails,
+    shelves: Shelves,
+    ends: Ends,
+    knowledge: Knowledge,
+    fits: Fits,
+    method: Method,
+    alive: Bools,
+    wanted: Bools,
+    begin: int,
+    end: int,
+    traits: Floats,
+) -> None:
+    """A line of traits for every record left of those attacks begin .. end - 1, of one piece each, that are wanted."""
+    covers = make_covers(1, 1, MOST_COVERS)
+    for attack in range(begin, end):
+        if not wanted[attack]:
+            continue
+        piece = knowledge.ptr[attack]
+        first, last = knowledge.first[piece], knowledge.last[piece]
+        since, until = knowledge.begin[piece], knowledge.end[piece]
+        windows = range(first_window(method, since), end_of_windows(method, until))
+        for line in range(fits.at[attack], fits.at[attack] + fits.n[attack]):
+            if not alive[line]:
+                continue
+            record, trait, n = fits.record[line], traits[line], 0
+            trait[:] = 0.0
+            for window in windows:
+                low, high = method.low[window], method.high[window]
+                if has_box_in(shelves, record, low, high):
+                    view = seen_in(trails, first, last, since, until, low, high)
+                    find_covers(trails, shelves, ends, record, view, covers, 0)
+                    note_window(shelves, fits, attack, alive, record, view, covers, trait)
+                    n += 1
+            if n:
+                trait[:SIZE] /= n
+                low, high = method.low[windows.start], method.high[windows.stop - 1]
+                trait[SIZE] = size_outside(shelves, record, low, high, since, until)
+            else:
+                trait[SIZE] = np.nan
+            note_places(trails, shelves, record, first, last, since, until, trait)
