@@ -124,6 +124,14 @@ class Promise:
         """Whether the promise covers whole trajectories."""
         return self.epsilon is None
 
+    def weaker_than(self, other: Promise) -> bool:
+        """Whether it allows anything that the other does not: fewer records, less watched, or more given away."""
+        if self.tau is None or self.epsilon is None:
+            return self.k < other.k
+        if other.tau is None or other.epsilon is None:
+            return True
+        return self.k < other.k or self.tau < other.tau or self.epsilon > other.epsilon
+
     @property
     def reach(self) -> int:
         """r: a window is the epochs m .. m + r."""
