@@ -120,7 +120,9 @@ def test_shares_are_told_only_where_no_few_stand_behind_them() -> None:
             hours, users, held = [*hours, hour], [*users, 100 + number], [*held, False]
     columns = np.array(hours, np.int64), np.array(users, np.int32), np.array(held)
     assert shares_of_groups(*columns, 6, 5) == [0.5, None, None, None, 0.0, None]
-    assert shares_of_groups(*columns, 6, 2) == shares_of_groups(*columns, 6, 5)  # k = 2 does not make two many
+    assert shares_of_groups(*columns, 6, 2) == shares_of_groups(
+        *columns, 6, 5
+    )  # k = 2 does not make two many
     assert shares_of_groups(*columns, 6, 31)[0] is None
 
 

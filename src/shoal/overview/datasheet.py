@@ -21,10 +21,11 @@ def check_datasheet(held_to: Promise, noted: Promise | None, *, has_key: bool) -
             "A datasheet needs the key, so that nothing suppressed shows in its figures, found none: give --key"
             " (shoal anonymize writes it with --key-out)."
         )
-    if noted is not None and held_to.weaker_than(noted):
+    weakness = None if noted is None else held_to.weakness(noted)
+    if weakness is not None:
         raise InputError(
-            f"A datasheet holds a file to its own promise or a stronger one, found a weaker one (k = {held_to.k},"
-            f" the file's own {noted.k}; or a shorter tau, or a longer epsilon): leave --k, --tau and --epsilon out."
+            f"A datasheet holds a file to its own promise or a stronger one, found {weakness}: leave --k, --tau,"
+            " --epsilon and --whole out."
         )
 
 
