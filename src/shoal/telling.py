@@ -94,9 +94,7 @@ def report_lines(audit: Audit, output: Path, *, public: bool) -> list[str]:
     if public and not audit.kept:
         outcome = "No datasheet was written: a file that breaks its promise must not be published."
         if output.exists():
-            outcome += (
-                f" {output} is still there from an earlier run, and says nothing of this file: remove it."
-            )
+            outcome += f" {output.name} is still there from an earlier run, and says nothing of this file: remove it."
     else:
         outcome = f"Look at {output}" + ("." if public else ": internal, it shows raw data.")
     return [line for text in (f"{audit.verdict.headline}.", outcome) for line in _wrapped(text, WIDTH)]
