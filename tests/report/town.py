@@ -22,12 +22,13 @@ FAR = (WEST - 137_000.0, SOUTH - 40_000.0)
 
 
 def by_day(n_users: int = 40, seed: int = 1) -> list[Row]:
-    """Everybody is about home once or twice an hour, from 7 to 18; half of them work in one square."""
+    """People are about home once or twice an hour, from 7 to 18, half of them at work in one square from 9 to 15; a
+    quarter is seen from 9 to 15 alone."""
     rng, rows = random.Random(seed), []
     for number in range(n_users):
         home = (WEST + rng.uniform(0, 8_000), SOUTH + rng.uniform(0, 8_000))
         work = (WEST + 4_500, SOUTH + 4_500) if number % 2 else home
-        for hour in range(7, 19):
+        for hour in range(7, 19) if number % 4 else range(9, 16):
             x, y = work if 9 <= hour < 16 else home
             for _ in range(rng.choice([1, 2])):
                 second = MIDNIGHT + 3600 * hour + rng.randrange(3600)

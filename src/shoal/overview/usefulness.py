@@ -59,7 +59,9 @@ def measure_usefulness(scene: Scene, *, public: bool) -> Usefulness:
     frame = frame_over(published.boxes, scene.grid, cell)
     near = replace(raw, boxes=gathered(frame, raw.boxes, scene.grid))
     one, other = (density(table, cell, zone) for table in (near, published))
-    hour = int(np.argmax(other.people.sum(axis=1)))
+    hour = int(
+        np.argmax(other.people.sum(axis=1).round(6))
+    )  # of equal hours the first, in whatever order they were summed
     few, nothing = few_people(scene.promise.k), np.empty(0)
     found = agreement(scene.samples, published, cell=cell, timezone=zone)
     return Usefulness(
