@@ -13,7 +13,7 @@ from shoal.auditing.scene import Scene
 from shoal.blocks import Workers
 from shoal.boxes import UNKNOWN
 from shoal.keywords import options_of, takes
-from shoal.parameters import check_count, check_workers, given_grid, given_promise, noted_promise
+from shoal.parameters import check_count, check_workers, given_grid, given_promise, noted_promise, own_promise
 from shoal.progress import Progress
 from shoal.reading import check_coordinates, parse_crs, read_events, read_key, read_published
 from shoal.reading.options import READING, ReadingOptions, check_reading
@@ -69,6 +69,7 @@ def open_scene(
     progress.stage("reading")
     table = read_published(published, grid=given, crs=crs)
     promise = given_promise(k, tau, epsilon, whole, table.grid) or noted_promise(table)
+    noted = own_promise(table)
     plane = None if table.crs is None else parse_crs(table.crs)
     found = read_events(events, grid=table.grid, projection=plane, threads=n_workers, **how)
     check_coordinates(table.crs, geographic=found.projection is not None)
@@ -88,6 +89,7 @@ def open_scene(
             n_attacks=n_attacks,
             seed=seed,
             workers=threads,
+            noted=noted,
         )
         yield scene, warnings
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 
+import numpy as np
+
 from shoal.auditing.attacks.chain import attack_chain
 from shoal.auditing.attacks.homogeneity import attack_homogeneity
 from shoal.auditing.attacks.leakage import attack_leakage
@@ -16,8 +18,11 @@ from shoal.auditing.attacks.linkage import (
 from shoal.auditing.attacks.places import attack_home_and_work, attack_top_locations
 from shoal.auditing.attacks.rankings import attack_rankings, findings
 from shoal.auditing.coverage import Run, check
+from shoal.auditing.drawing import intervals
+from shoal.auditing.figures import Figure
 from shoal.auditing.result import Audit, Counts, Draw
 from shoal.auditing.scene import Scene
+from shoal.auditing.shares import Share, share_among
 from shoal.auditing.truthfulness import check_truthfulness
 from shoal.progress import Progress
 
@@ -32,10 +37,21 @@ ATTACKS = (
     attack_home_and_work,
     attack_homogeneity,
 )
+_KNOWS_METHOD = 7  # the random numbers of that attack
 
 
-def run_audit(scene: Scene, warnings: list[str], progress: Progress, *, run: Run | None = None) -> Audit:
-    """Hold a file to a promise, and measure what is not promised; ``run`` may carry out the exact check elsewhere."""
+def run_audit(
+    scene: Scene,
+    warnings: list[str],
+    progress: Progress,
+    *,
+    run: Run | None = None,
+    attacked: Scene | None = None,
+) -> Audit:
+    """Hold a file to a promise, and measure what is not promised; ``run`` may carry out the exact check elsewhere.
+
+    Attacks are on the same scene, unless they are to know less of it: ``attacked``.
+    """
     began = time.perf_counter()
     samples, published = scene.samples, scene.published
     coverage = check(samples, published, scene.promise, scene.workers, progress, run=run)
@@ -43,11 +59,11 @@ def run_audit(scene: Scene, warnings: list[str], progress: Progress, *, run: Run
     if published.has_key:
         truthfulness = check_truthfulness(scene)
     progress.stage("attacking", len(ATTACKS) + 1)
-    figures = []
+    figures, attacked = [], attacked or scene
     for attack in ATTACKS:
-        figures += attack(scene)
+        figures += _with_victims(attack(attacked), attacked)
         progress.advance()
-    leakage = attack_leakage(scene)
+    leakage = attack_leakage(attacked)
     progress.advance()
     figures += leakage.figures
     boxes = published.records.boxes
@@ -65,3 +81,15 @@ def run_audit(scene: Scene, warnings: list[str], progress: Progress, *, run: Run
         warnings=warnings,
         samples=samples,
     )
+
+
+def _with_victims(figures: list[Figure], scene: Scene) -> list[Figure]:
+    """Figures of an attacker who knows the method do not say on whom: the draw tells, made once more."""
+    if not any(isinstance(figure.raw, Share) and figure.raw.victims is None for figure in figures):
+        return figures
+    n_victims = len(np.unique(intervals(scene, scene.randomness(_KNOWS_METHOD), scene.promise.tau).victim))
+
+    def among(share: Share | str) -> Share | str:
+        return share if isinstance(share, str) else share_among(share.value, share.n, n_victims)
+
+    return [figure._replace(published=among(figure.published), raw=among(figure.raw)) for figure in figures]
