@@ -189,7 +189,7 @@ def test_without_a_key_what_needs_one_is_not_checked(world: World) -> None:
 
 # ---- JSON --------------------------------------------------------------------------------------------------------
 
-SHARE = dict.fromkeys(("value", "low", "high", "n"))
+SHARE = dict.fromkeys(("value", "low", "high", "n", "victims"))
 FIGURE = {"published": SHARE, "raw": SHARE, "guessing": None}
 UNKNOWN_FIGURE = {**FIGURE, "published": None}
 PART = dict.fromkeys(("samples", "suppressed", "share"))

@@ -49,6 +49,28 @@ def test_a_page_is_written(world: World) -> None:
     assert done.out.splitlines()[0].startswith("KEPT")
 
 
+def test_a_datasheet_needs_the_key_and_the_files_own_promise(world: World) -> None:
+    report = ("report", world.events, world.published, "-o", world.folder / "sheet.html", "--public")
+    refused(world.folder, *report, words="A datasheet needs the key")
+    weaker = ("--key", world.key, "--k", 2, "--tau", "10min", "--epsilon", "30min")
+    refused(world.folder, *report, *weaker, words="found a shorter tau: leave --k")
+
+
+def test_an_older_datasheet_is_not_taken_for_a_new_one(world: World) -> None:
+    """A broken promise writes none, and what is there stays: that is said."""
+    page = world.folder / "sheet.html"
+    report = ("report", world.events, world.published, "-o", page, "--public", "--key", world.key)
+    stronger = ("--k", 9, "--tau", "30min", "--epsilon", "30min", "--attacks", 20, "--force")
+    missing = run(*report, *stronger)
+    assert missing.code == 1
+    assert "is still there" not in missing.out
+    page.write_text("an older one")
+    done = run(*report, *stronger)
+    assert done.code == 1
+    assert "sheet.html is still there from an earlier run" in " ".join(done.out.split())
+    assert page.read_text() == "an older one"
+
+
 @pytest.mark.parametrize(
     ("output", "words"),
     [

@@ -88,7 +88,7 @@ def test_few_recordless_users_are_not_counted(k: int, comers: int, tmp_path: Pat
     manifest, summary = release(tmp_path, sparse(12, comers, 6), k=k)
     assert summary["suppressed_users"] == comers
     assert manifest["suppression"]["users_without_record"] == "fewer than 10"
-    assert manifest["suppression"]["share_of_samples"] == "fewer than 10 samples"
+    assert manifest["suppression"]["share_of_samples"] == "some, of fewer than 10 users"
     assert_safe(manifest, summary, k)
 
 
@@ -97,6 +97,34 @@ def test_many_suppressed_samples_are_a_share_alone(tmp_path: Path) -> None:
     assert summary["suppressed_samples"] == summary["suppressed_users"] == 11
     assert manifest["suppression"] == {"share_of_samples": 0.077, "users_without_record": 11}
     assert manifest["counts"].keys() == {"records", "boxes", "rows_dropped"}
+
+
+def lonely(nights: dict[str, int]) -> pa.Table:
+    """Forty users by day, and some of them alone at night, each in an hour of another day, with so many samples."""
+    rows = [(f"u{user}", 1800 * epoch + 60 * (user % 30)) for user in range(40) for epoch in range(4)]
+    for day, (user, samples) in enumerate(nights.items()):
+        rows += [(user, 86_400 * (day + 1) + 60 * minute) for minute in range(samples)]
+    return pa.table(
+        {
+            "user": [user for user, _ in rows],
+            "time": [1_700_001_000 + second for _, second in rows],
+            "x": [50.0] * len(rows),
+            "y": [50.0] * len(rows),
+        }
+    )
+
+
+def test_many_suppressed_samples_of_one_user_are_not_told(tmp_path: Path) -> None:
+    """Fifteen samples of one user, of two or of nine are told alike; of ten users they are a share."""
+    few = [{"u0": 15}, {"u1": 12, "u2": 3}, {f"u{user}": 2 for user in range(9)}]
+    told = []
+    for nights in few:
+        manifest, summary = release(tmp_path, lonely(nights))
+        assert summary["suppressed_samples"] == sum(nights.values())
+        told.append(manifest["suppression"])
+    assert told == [{"share_of_samples": "some, of fewer than 10 users", "users_without_record": 0}] * 3
+    manifest, _ = release(tmp_path, lonely({f"u{user}": 2 for user in range(10)}))
+    assert manifest["suppression"]["share_of_samples"] == pytest.approx(0.112)
 
 
 @pytest.mark.parametrize("k", [2, 4, 30])
@@ -155,8 +183,9 @@ def test_public_counts(k: int) -> None:
 
 
 def test_public_shares() -> None:
-    assert public_share(0, 500, 2) == 0
-    assert public_share(1, 500, 2) == public_share(9, 500, 2) == "fewer than 10 samples"
-    assert public_share(49, 500, 50) == "fewer than 50 samples"
-    assert public_share(15, 3813, 2) == 0.004
-    assert public_share(10, 10**9, 2) == 0.001
+    assert public_share(0, 500, 0, 2) == 0
+    assert public_share(1, 500, 1, 2) == public_share(9, 500, 9, 2) == "some, of fewer than 10 users"
+    assert public_share(49, 500, 49, 50) == "some, of fewer than 50 users"
+    assert public_share(400, 500, 9, 2) == "some, of fewer than 10 users"
+    assert public_share(15, 3813, 12, 2) == 0.004
+    assert public_share(10, 10**9, 10, 2) == 0.001

@@ -32,7 +32,7 @@ class Outcome:
     """What was made of the samples: where the boxes are, how many every user has, how large they are, what it took.
 
     relaxations counts members that served an owner again although the reuse rule forbids it, picks how many members
-    served in all.
+    served in all. affected_users are those with samples in no box, the recordless among them.
     """
 
     source: BoxSource
@@ -41,6 +41,7 @@ class Outcome:
     n_samples: int
     n_users: int
     suppressed_samples: int
+    affected_users: int
     recordless_users: int
     recordless_samples: int
     picks: int
@@ -212,6 +213,7 @@ def _outcome(samples: Archive, presence: Presence, journal: Journal, seconds: fl
         n_samples=len(samples),
         n_users=samples.n_users,
         suppressed_samples=presence.suppressed_samples,
+        affected_users=presence.n_users_affected,
         recordless_users=int(presence.recordless.sum()),
         recordless_samples=presence.recordless_samples,
         picks=picks,

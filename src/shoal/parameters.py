@@ -110,6 +110,14 @@ def given_promise(
     return Promise.parse(k, tau, epsilon, grid=grid, whole=whole)
 
 
+def own_promise(table: PublishedTable) -> Promise | None:
+    """The promise that a file makes for itself; None where it does not tell."""
+    try:
+        return noted_promise(table)
+    except InputError:
+        return None
+
+
 def noted_promise(table: PublishedTable) -> Promise:
     """The promise that a file makes for itself."""
     unknown = InputError(

@@ -124,6 +124,18 @@ class Promise:
         """Whether the promise covers whole trajectories."""
         return self.epsilon is None
 
+    def weakness(self, other: Promise) -> str | None:
+        """What makes it weaker than another: fewer records, less watched, or more given away; None where nothing."""
+        if self.k < other.k:
+            return f"k = {self.k} for {other.k}"
+        if self.tau is None or self.epsilon is None:
+            return None
+        if other.tau is None or other.epsilon is None:
+            return "tau for whole trajectories"
+        if self.tau < other.tau:
+            return "a shorter tau"
+        return "a longer epsilon" if self.epsilon > other.epsilon else None
+
     @property
     def reach(self) -> int:
         """r: a window is the epochs m .. m + r."""

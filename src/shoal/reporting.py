@@ -12,9 +12,11 @@ from shoal.auditing.auditor import run_audit
 from shoal.auditing.result import Audit
 from shoal.keywords import takes
 from shoal.outputs import Outputs, check_page, check_target, write_whole
+from shoal.overview.datasheet import check_datasheet, public_audit
 from shoal.overview.facts import Facts
 from shoal.overview.people import follow_people
 from shoal.overview.precision import measure_precision
+from shoal.overview.published_part import published_part
 from shoal.overview.suppression import public_suppression
 from shoal.overview.usefulness import measure_usefulness
 from shoal.progress import Progress, Silent
@@ -37,24 +39,30 @@ def write_report(
     """Audit a published file and write a page about it; options are those of shoal.audit().
 
     The page may show raw trajectories of a few people unless it is ``public``: then it holds nothing of the events but
-    figures over many of them, and can be published with the data. No such page is written about a broken promise.
-    ``made_up`` people need no such care.
+    figures over many people (docs/report.md says which), and can be published with the data. That needs the key, and
+    the file's own promise or a stronger one; no such page is written about a broken promise, and the audit returned
+    has the figures of the page. ``made_up`` people need no such care.
     """
     target, progress = Path(output), progress or Silent()
     _check_output(target, events, published, options, force=force)
     with open_scene(events, published, progress, **options) as (scene, warnings):
-        audit = run_audit(scene, warnings, progress)
+        if public:
+            check_datasheet(scene.promise, scene.noted, has_key=scene.published.has_key)
+        seen = published_part(scene) if public else scene
+        audit = run_audit(scene, warnings, progress, attacked=seen)
         if public and not audit.kept:
             return audit
+        if public:
+            audit = public_audit(audit)
         began = time.perf_counter()
         progress.stage("measuring")
         boxes = scene.published.records.boxes
         facts = Facts(
             audit=audit,
             precision=measure_precision(boxes, scene.grid, scene.zone, scene.promise.k),
-            usefulness=measure_usefulness(scene, public=public),
+            usefulness=measure_usefulness(seen, public=public),
             people=None if public else follow_people(scene),
-            suppression=public_suppression(scene) if public and audit.has_key else None,
+            suppression=public_suppression(scene) if public else None,
             manifest=_manifest(published),
             version=version("shoal"),
             seconds=time.perf_counter() - began,

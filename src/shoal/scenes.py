@@ -13,13 +13,10 @@ from shoal.auditing.records import Target, make_records
 from shoal.auditing.scene import Scene
 from shoal.blocks import Workers
 from shoal.boxes import UNKNOWN
-from shoal.errors import InputError
 from shoal.keywords import options_of, takes
-from shoal.parameters import check_count, check_workers, given_grid, given_promise, noted_promise
+from shoal.parameters import check_count, check_workers, given_grid, given_promise, noted_promise, own_promise
 from shoal.progress import Progress
-from shoal.promise import Promise
 from shoal.reading import (
-    PublishedTable,
     check_coordinates,
     parse_crs,
     read_events,
@@ -79,7 +76,8 @@ def open_scene(
     progress.stage("reading")
     table = read_published(published, grid=given, crs=crs)
     promise = given_promise(k, tau, epsilon, whole, table.grid) or noted_promise(table)
-    making = how_made(table.manifest, _noted(table), (table.notes or {}).get("promise"), promise)
+    noted = own_promise(table)
+    making = how_made(table.manifest, noted, (table.notes or {}).get("promise"), promise)
     plane = None if table.crs is None else parse_crs(table.crs)
     found = read_events(events, grid=table.grid, projection=plane, threads=n_workers, **how)
     check_coordinates(table.crs, geographic=found.projection is not None)
@@ -100,16 +98,9 @@ def open_scene(
             n_attacks=n_attacks,
             seed=seed,
             workers=threads,
+            noted=noted,
         )
         yield scene, warnings
-
-
-def _noted(table: PublishedTable) -> Promise | None:
-    """The promise that a file makes for itself, if it tells."""
-    try:
-        return noted_promise(table)
-    except InputError:
-        return None
 
 
 AUDITING = options_of(open_scene)

@@ -94,6 +94,8 @@ def report_lines(audit: Audit, output: Path, *, public: bool) -> list[str]:
     """What to say once a page about an audit is written, or was not."""
     if public and not audit.kept:
         outcome = "No datasheet was written: a file that breaks its promise must not be published."
+        if output.exists():
+            outcome += f" {output.name} is still there from an earlier run, and says nothing of this file: remove it."
     else:
         outcome = f"Look at {output}" + ("." if public else ": internal, it shows raw data.")
     return [line for text in (f"{audit.verdict.headline}.", outcome) for line in _wrapped(text, WIDTH)]
@@ -194,8 +196,8 @@ def _suppressed(found: Truthfulness | None) -> list[str]:
 def _risk(risk: Risk) -> str:
     if risk.share is None:
         return f"not checked: nobody to attack. The attacker {risk.attacker}."
-    value, low, high, _ = risk.share
-    return f"{percent(value)} (95 % interval {_interval(low, high)}). The attacker {risk.attacker}."
+    share = risk.share
+    return f"{percent(share.value)} (95 % interval {_interval(share.low, share.high)}). The attacker {risk.attacker}."
 
 
 def _interval(low: float, high: float) -> str:
@@ -226,8 +228,9 @@ def _row(title: str, figure: Figure) -> str:
         return f"{title:<38} {figure.published}"
     raw = "" if isinstance(figure.raw, str) else _cell(figure.raw.value)
     guess = "" if figure.guessing is None else _cell(figure.guessing)
-    value, low, high, _ = figure.published
-    return f"{title:<38}{_cell(value):>9} {_interval(low, high):>16} {raw:>7} {guess:>7}".rstrip()
+    share = figure.published
+    interval = _interval(share.low, share.high)
+    return f"{title:<38}{_cell(share.value):>9} {interval:>16} {raw:>7} {guess:>7}".rstrip()
 
 
 def _cell(share: float) -> str:

@@ -44,3 +44,26 @@ def test_the_binomial_tail_is_exact() -> None:
 def test_the_tail_of_many_attempts_is_finite() -> None:
     assert chance_of_more(1200, 2000, 0.5) < 1e-15
     assert chance_of_more(800, 2000, 0.5) == pytest.approx(1.0)
+
+
+def test_many_attacks_on_few_victims_count_as_few() -> None:
+    """Two hundred attacks on ten victims say as much as ten attacks: the interval is that of 5 in 10."""
+    outcomes = np.arange(200) % 10 < 5
+    found = share_of(outcomes, victim=np.arange(200) % 10)
+    alone = share_of(outcomes[:10], victim=np.arange(10))
+    assert found is not None
+    assert alone is not None
+    assert (found.n, found.victims) == (200, 10)
+    assert (found.low, found.high) == (alone.low, alone.high) == pytest.approx((0.2366, 0.7634), abs=1e-4)
+
+
+def test_intervals_hold_the_truth_where_attacks_on_a_victim_end_alike() -> None:
+    """Each of 40 victims is lost or not, and attacked fifty times: intervals for 2,000 attacks held it in a fifth."""
+    rng = np.random.default_rng(1)
+    held = []
+    for _ in range(400):
+        victim = rng.integers(0, 40, 2000)
+        found = share_of((rng.random(40) < 0.3)[victim], victim=victim)
+        assert found is not None
+        held.append(found.low <= 0.3 <= found.high)
+    assert np.mean(held) > 0.92

@@ -78,7 +78,7 @@ def test_each_side_of_a_crowd_has_its_own_map() -> None:
     told = Crowd(np.array([1]), np.array([2]), np.array([2.0]))
     places = []
     for which in (0, 1):
-        drawn = Drawn(figures.crowd((raw, told), 2.0, which, "People."))
+        drawn = Drawn(figures.crowd((raw, told), 2.0, (4, 3), which, "People."))
         boxes = [box for shade in range(figures.SHADES) for box in drawn.boxes(f"shade{shade}")]
         places.append({(round(box.x0 / 2), round(box.y0 / 2)) for box in boxes})
     assert places == [{(0, 0), (3, 1)}, {(1, 2)}]

@@ -110,25 +110,37 @@ def test_a_public_page_holds_no_coordinate_no_name_and_no_small_count(
 
 
 def test_shares_are_told_only_where_no_few_stand_behind_them() -> None:
-    """Hour 0: many kept and lost; 1: two users lost; 2: two kept; 3: nobody; 4: none lost; 5: few samples lost."""
+    """Hour 0: many kept and lost; 1: two users lost; 2: two kept; 3: nobody; 4: none lost; 5: nine users lost."""
     hours: list[int] = []
     users: list[int] = []
     held: list[bool] = []
-    for hour, kept, lost in ((0, 30, 30), (1, 30, 2), (2, 2, 30), (4, 30, 0), (5, 30, 5)):
+    for hour, kept, lost in ((0, 30, 30), (1, 30, 2), (2, 2, 30), (4, 30, 0), (5, 30, 9)):
         for number in range(kept):
             hours, users, held = [*hours, hour], [*users, number], [*held, True]
         for number in range(lost):
             hours, users, held = [*hours, hour], [*users, 100 + number], [*held, False]
     columns = np.array(hours, np.int64), np.array(users, np.int32), np.array(held)
     assert shares_of_groups(*columns, 6, 5) == [0.5, None, None, None, 0.0, None]
-    assert shares_of_groups(*columns, 6, 2)[2] == pytest.approx(0.938)
+    assert shares_of_groups(*columns, 6, 2) == shares_of_groups(
+        *columns, 6, 5
+    )  # k = 2 does not make two many
     assert shares_of_groups(*columns, 6, 31)[0] is None
 
 
 def test_many_samples_of_few_users_are_not_told() -> None:
-    """Twenty suppressed samples, but of four users."""
-    users = np.array([*range(40), *[100, 101, 102, 103] * 5], np.int32)
-    held = np.array([True] * 40 + [False] * 20)
-    hour = np.zeros(60, np.int64)
-    assert shares_of_groups(hour, users, held, 1, 5) == [None]
-    assert shares_of_groups(hour, users, held, 1, 4) == [pytest.approx(0.334)]
+    """Two hundred suppressed samples, of nine users or of ten."""
+    for lost, told in ((9, [None]), (10, [pytest.approx(0.834)])):
+        users = np.array([*range(40), *[100 + number % lost for number in range(200)]], np.int32)
+        held = np.array([True] * 40 + [False] * 200)
+        assert shares_of_groups(np.zeros(240, np.int64), users, held, 1, 5) == told
+
+
+def test_what_would_follow_from_the_rest_is_not_told_either() -> None:
+    """Hour 0 alone has few users lost: with it goes the hour with the fewest lost of the others, which is 2."""
+    hours, users, held = [], [], []
+    for hour, kept, lost in ((0, 30, 3), (1, 30, 20), (2, 30, 12), (3, 30, 0)):
+        hours += [hour] * (kept + lost)
+        users += [*range(kept), *range(100, 100 + lost)]
+        held += [True] * kept + [False] * lost
+    columns = np.array(hours, np.int64), np.array(users, np.int32), np.array(held)
+    assert shares_of_groups(*columns, 4, 2) == [None, pytest.approx(0.4), None, 0.0]

@@ -168,3 +168,28 @@ def test_events_in_another_kind_of_coordinates_are_refused(events: pa.Table) -> 
     world = random_world(1)
     with pytest.raises(InputError):
         agreement(events, table_of(world))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_samples_outside_the_release_are_one_more_square_however_far(seed: int) -> None:
+    """A stray on the other side of the world does not make millions of squares, and still counts."""
+    world = random_world(seed, points=True)
+    published = table_of(world, seed)
+    near, far = (_with_strays(samples_of(world), cells) for cells in (1_000, 40_000_000))
+    one, other = (agreement(samples, published, cell=SIDE, gap=EVER) for samples in (near, far))
+    assert (one.density, one.flows) == (other.density, other.flows)
+    assert one.density is not None
+    assert one.density < 1
+
+
+def _with_strays(samples: Samples, cells: int) -> Samples:
+    """Everybody is seen once more, at the end, in a far corner."""
+    everybody = np.arange(samples.n_users)
+    last = np.full(samples.n_users, samples.t.max() + 1)
+    columns = (
+        (samples.user, everybody),
+        (samples.t, last),
+        (samples.x, 0 * last - cells),
+        (samples.y, 0 * last + cells),
+    )
+    return samples_from_columns(samples.users, *(np.concatenate(column) for column in columns))

@@ -16,6 +16,7 @@ from shoal.auditing.attacks.method import attack_method
 from shoal.auditing.attacks.places import attack_home_and_work, attack_top_locations
 from shoal.auditing.attacks.rankings import attack_rankings, findings
 from shoal.auditing.coverage import Run, check
+from shoal.auditing.figures import Figure
 from shoal.auditing.result import Audit, Counts, Draw
 from shoal.auditing.scene import Scene
 from shoal.auditing.shares import Share
@@ -36,8 +37,18 @@ ATTACKS = (
 )
 
 
-def run_audit(scene: Scene, warnings: list[str], progress: Progress, *, run: Run | None = None) -> Audit:
-    """Hold a file to a promise, and measure what is not promised; ``run`` may carry out the exact check elsewhere."""
+def run_audit(
+    scene: Scene,
+    warnings: list[str],
+    progress: Progress,
+    *,
+    run: Run | None = None,
+    attacked: Scene | None = None,
+) -> Audit:
+    """Hold a file to a promise, and measure what is not promised; ``run`` may carry out the exact check elsewhere.
+
+    Attacks are on the same scene, unless they are to know less of it: ``attacked``.
+    """
     began = time.perf_counter()
     samples, published = scene.samples, scene.published
     coverage = check(samples, published, scene.promise, scene.workers, progress, run=run)
@@ -45,11 +56,12 @@ def run_audit(scene: Scene, warnings: list[str], progress: Progress, *, run: Run
     if published.has_key:
         truthfulness = check_truthfulness(scene)
     progress.stage("attacking", len(ATTACKS) + 1)
-    figures = []
+    figures: list[Figure] = []
+    attacked = attacked or scene
     for attack in ATTACKS:
-        figures += attack(scene)
+        figures += attack(attacked)
         progress.advance()
-    leakage = attack_leakage(scene)
+    leakage = attack_leakage(attacked)
     progress.advance()
     figures += leakage.figures
     boxes = published.records.boxes

@@ -31,21 +31,30 @@ class Figure(NamedTuple):
     guessing: float | None
 
 
+class Victims(NamedTuple):
+    """Whose each of the outcomes is, on the published file and on the raw data."""
+
+    published: Int64s
+    raw: Int64s
+
+
 def figures(
     attack: str,
     variant: str,
     published: Mapping[str, Floats | Bools],
     raw: Mapping[str, Floats | Bools],
     guessing: Mapping[str, float],
+    victims: Victims | None = None,
 ) -> list[Figure]:
     """A figure for each measure of an attack, from its outcomes one by one."""
+    told, control = (None, None) if victims is None else victims
     return [
         Figure(
             attack,
             variant,
             measure,
-            share_of(published[measure]) or NO_VICTIM if measure in published else NO_KEY,
-            share_of(outcomes) or NO_VICTIM,
+            share_of(published[measure], told) or NO_VICTIM if measure in published else NO_KEY,
+            share_of(outcomes, control) or NO_VICTIM,
             guessing.get(measure),
         )
         for measure, outcomes in raw.items()

@@ -184,4 +184,4 @@ def _attacks(figures: list[Figure]) -> dict[str, Any]:
 def _share(share: Share | str) -> dict[str, Any] | str:
     if isinstance(share, str):
         return share
-    return {name: round(value, 6) for name, value in share._asdict().items()}
+    return {name: None if value is None else round(value, 6) for name, value in share._asdict().items()}

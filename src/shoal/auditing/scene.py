@@ -22,7 +22,8 @@ _MOST_FITS = 1000  # records that are counted in an attack: beyond that, a chanc
 
 @dataclass(frozen=True)
 class Scene:
-    """Samples, the file under attack, the promise it is held to, how it was made, and how many attacks to draw."""
+    """Samples, the file under attack, the promise it is held to, how it was made, how many attacks to draw, and the
+    promise that the file notes for itself, where it does."""
 
     samples: Samples
     published: Target
@@ -33,6 +34,7 @@ class Scene:
     n_attacks: int
     seed: int
     workers: Workers
+    noted: Promise | None = None
 
     @cached_property
     def trails(self) -> Trails:

@@ -12,16 +12,18 @@ _Z = 1.959963984540054  # of 95 %
 
 
 class Share(NamedTuple):
-    """A share of n attacks, or a mean of their chances of success, with its 95 % interval."""
+    """A share of n attacks, or a mean of their chances of success, with its 95 % interval; on how many different
+    victims, None where that is not known."""
 
     value: float
     low: float
     high: float
     n: int
+    victims: int | None = None
 
 
-def share_of(outcomes: npt.ArrayLike) -> Share | None:
-    """Mean of outcomes between 0 and 1 with Wilson's interval; None where nothing was tried.
+def share_of(outcomes: npt.ArrayLike, victim: npt.ArrayLike | None = None) -> Share | None:
+    """Mean of outcomes between 0 and 1 with its interval; None where nothing was tried. ``victim``: whose each is.
 
     For chances between 0 and 1 the interval is wider than it needs to be: they vary less than their successes would.
     """
@@ -29,10 +31,18 @@ def share_of(outcomes: npt.ArrayLike) -> Share | None:
     n = len(outcomes)
     if n == 0:
         return None
-    p = float(outcomes.mean())
-    middle = (p + _Z**2 / (2 * n)) / (1 + _Z**2 / n)
-    half = _Z / (1 + _Z**2 / n) * math.sqrt(p * (1 - p) / n + _Z**2 / (4 * n**2))
-    return Share(p, max(0.0, min(p, middle - half)), min(1.0, max(p, middle + half)), n)
+    return share_among(float(outcomes.mean()), n, None if victim is None else len(np.unique(victim)))
+
+
+def share_among(value: float, n: int, victims: int | None) -> Share:
+    """A share with Wilson's interval for as many attacks as there are different victims.
+
+    A second attack on the same victim hardly tells anything new, and counts for nothing here.
+    """
+    many = n if victims is None else victims
+    middle = (value + _Z**2 / (2 * many)) / (1 + _Z**2 / many)
+    half = _Z / (1 + _Z**2 / many) * math.sqrt(value * (1 - value) / many + _Z**2 / (4 * many**2))
+    return Share(value, max(0.0, min(value, middle - half)), min(1.0, max(value, middle + half)), n, victims)
 
 
 def chance_of_more(successes: int, n: int, p: float) -> float:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from shoal.auditing.attacks.rankings import RANKINGS
-from shoal.auditing.figures import NO_KEY
+from shoal.auditing.figures import NO_KEY, NO_VICTIM
 from shoal.auditing.shares import Share
 from shoal.wording import duration, percent
 
@@ -81,8 +81,10 @@ def _singling_out(audit: Audit) -> Risk:
         key=lambda share: share.value,
         default=None,
     )
-    bound = percent(1 / audit.promise.k)
-    meaning = f"Picking one of the records that fit is right in {_of(linkage)} of attacks; the promise allows {bound}."
+    bound, picked = percent(1 / audit.promise.k), _of(_found(audit, "linkage", "success"))
+    meaning = (
+        f"Picking one of the records that fit is right in {picked} of attacks; the promise allows {bound}."
+    )
     if best is not None:
         meaning += f" The best of {len(RANKINGS)} ways to rank them is right in {_of(best)}."
     elif not audit.has_key:
@@ -99,11 +101,12 @@ def _singling_out(audit: Audit) -> Risk:
 
 def _linkability(audit: Audit) -> Risk:
     points = _share(audit, "points", "single", "4")
-    meaning = f"With 4 samples exactly one record fits in {_of(points)} of attacks"
+    single = _of(_found(audit, "points", "single", "4"))
+    meaning = f"With 4 samples exactly one record fits in {single} of attacks"
     if audit.promise.tau is None:
         meaning += "; the promise allows none, whichever samples are known."
     else:
-        two = _share(audit, "intervals", "single", "2")
+        two = _found(audit, "intervals", "single", "2")
         meaning += (
             f", with two intervals of {_tau(audit)} in {_of(two)}. This is not promised:"
             " a second dataset about the same people can be linked to this one."
@@ -114,14 +117,19 @@ def _linkability(audit: Audit) -> Risk:
 
 
 def _inference(audit: Audit) -> Risk:
-    leak, cell = _share(audit, "leakage", "above_epsilon"), _share(audit, "homogeneity", "one_cell")
-    if leak is None or audit.promise.epsilon is None:
+    leak, cell = _found(audit, "leakage", "above_epsilon"), _found(audit, "homogeneity", "one_cell")
+    if leak is None or leak == NO_VICTIM or audit.promise.epsilon is None:
         place = f"All records that fit are in one cell at some time in {_of(cell)} of attacks."
-        return Risk("Inference", cell, f"{_knowing(audit)}, and asks where that was", place)
+        return Risk("Inference", _measured(cell), f"{_knowing(audit)}, and asks where that was", place)
     epsilon = duration(audit.promise.epsilon * audit.grid.step_s)
     follows = f"More than a further {epsilon} follows from the records that fit in {_of(leak)} of attacks."
     place = f"All records that fit are in one cell at some other time in {_of(cell)}."
-    return Risk("Inference", leak, f"{_knowing(audit)}, and asks where else they were", f"{follows} {place}")
+    return Risk(
+        "Inference",
+        _measured(leak),
+        f"{_knowing(audit)}, and asks where else they were",
+        f"{follows} {place}",
+    )
 
 
 def _limits(audit: Audit) -> list[Limit]:
@@ -144,8 +152,8 @@ def _limits(audit: Audit) -> list[Limit]:
             Limit("Knowing samples at any times", _single(audit, "points", points)),
             Limit("Knowing top locations, but not when", _single(audit, "top_locations", top)),
         ]
-    home, work = (_of(_share(audit, "home_and_work", "within_500m", place)) for place in ("home", "work"))
-    near = _of(_share(audit, "homogeneity", "within_1km"))
+    home, work = (_of(_found(audit, "home_and_work", "within_500m", place)) for place in ("home", "work"))
+    near = _of(_found(audit, "homogeneity", "within_1km"))
     return [
         *limits,
         Limit(
@@ -164,29 +172,40 @@ def _limits(audit: Audit) -> list[Limit]:
 
 def _knows_method(audit: Audit) -> str:
     """How often few records are left, and how sure of the right one the attacker is."""
-    single, below = (_of(_share(audit, "method", measure)) for measure in ("single", "below_k"))
+    single, below = (_of(_found(audit, "method", measure)) for measure in ("single", "below_k"))
     left = f"exactly one record is left in {single} of attacks, fewer than k in {below}"
     if not audit.has_key:
         return f"{left}; how likely the right one looks was {NO_KEY}"
-    return f"{left}; the right one is given {_of(_share(audit, 'method', 'success'))} on average"
+    return f"{left}; the right one is given {_of(_found(audit, 'method', 'success'))} on average"
 
 
 def _single(audit: Audit, attack: str, variants: dict[str, str]) -> str:
     """How often an attack leaves one record, for each of its variants as they are called."""
     first, *others = (
-        (_of(_share(audit, attack, "single", variant)), name) for variant, name in variants.items()
+        (_of(_found(audit, attack, "single", variant)), name) for variant, name in variants.items()
     )
     rest = "".join(f", {share} with {name}" for share, name in others)
     return f"exactly one record fits in {first[0]} of attacks with {first[1]}{rest}"
 
 
 def _share(audit: Audit, attack: str, measure: str, variant: str = "") -> Share | None:
+    return _measured(_found(audit, attack, measure, variant))
+
+
+def _found(audit: Audit, attack: str, measure: str, variant: str = "") -> Share | str | None:
+    """A share, or why there is none; None where the attack does not apply."""
     figure = audit.figure(attack, measure, variant)
-    return figure.published if figure is not None and isinstance(figure.published, Share) else None
+    return None if figure is None else figure.published
 
 
-def _of(share: Share | None) -> str:
-    return "(nobody to attack)" if share is None else percent(share.value)
+def _measured(found: Share | str | None) -> Share | None:
+    return found if isinstance(found, Share) else None
+
+
+def _of(found: Share | str | None) -> str:
+    if isinstance(found, Share):
+        return percent(found.value)
+    return "(nobody to attack)" if found is None or found == NO_VICTIM else f"({found})"
 
 
 def _tau(audit: Audit) -> str:

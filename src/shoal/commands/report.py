@@ -21,7 +21,7 @@ def report(
         bool,
         typer.Option(
             "--public/--internal",
-            help="A datasheet to publish with the data; otherwise the page may show raw trajectories.",
+            help="A datasheet to publish with the data (needs --key); otherwise the page may show raw trajectories.",
         ),
     ] = False,
     k: options.AuditK = None,

@@ -42,6 +42,14 @@ class Presence(NamedTuple):
         return self.suppressed_samples + self.recordless_samples
 
     @property
+    def n_users_affected(self) -> int:
+        """Users of whom something is published nowhere."""
+        lost = self.recordless.copy()
+        for users in self.withheld.values():
+            lost[users] = True
+        return int(lost.sum())
+
+    @property
     def nothing_left(self) -> bool:
         """Whether nobody is published at all."""
         return bool(self.recordless.all())

@@ -16,7 +16,7 @@ from shoal.overview.usefulness import Usefulness
 class Facts:
     """What was found out about a release.
 
-    people: None in a report that is to be published. suppression: in one of those only, and with the key.
+    people: None in a report that is to be published. suppression: in one of those only.
     manifest: what the file's own manifest says, None without one.
     """
 

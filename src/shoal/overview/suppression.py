@@ -7,28 +7,34 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.auditing.scene import Scene
-from shoal.kernels.truth import find_held
-from shoal.manifest import public_share
+from shoal.manifest import few_people, public_share
 from shoal.overview.precision import DAY_HOURS, owners_of_groups
+from shoal.overview.published_part import held_by_own
 from shoal.samples import Bools, Int64s
 
 _QUARTERS = 4
 
 
 class PublicSuppression(NamedTuple):
-    """Shares of samples suppressed, rounded up, for each hour of the day and each quarter of the users by activity.
+    """Shares of samples suppressed, rounded up, for each hour of the day and each quarter of users by activity, and of
+    all.
 
-    None where it may not be told, or where nobody was.
+    None where a part may not be told, or where nobody was; the whole is in words where few users stand behind it, and
+    then no part is told.
     """
 
     by_hour: list[float | None]
     by_activity: list[float | None]
+    share: float | str = 0.0
 
 
 def public_suppression(scene: Scene) -> PublicSuppression:
     """Look at every sample; needs to know which record is whose."""
     samples, k = scene.samples, scene.promise.k
-    held = _held(scene)
+    held = held_by_own(scene)
+    share = public_share(int((~held).sum()), len(samples), len(np.unique(samples.user[~held])), k)
+    if isinstance(share, str) or not share:
+        return PublicSuppression([], [], share)
     hour = scene.zone.from_utc(samples.t * scene.grid.step_s) // 3600 % DAY_HOURS
     quarter = np.empty(samples.n_users, np.int64)
     order = np.argsort(np.bincount(samples.user, minlength=samples.n_users), kind="stable")
@@ -36,34 +42,31 @@ def public_suppression(scene: Scene) -> PublicSuppression:
     return PublicSuppression(
         shares_of_groups(hour, samples.user, held, DAY_HOURS, k),
         shares_of_groups(quarter[samples.user], samples.user, held, _QUARTERS, k),
+        share,
     )
 
 
 def shares_of_groups(
     group: Int64s, user: np.typing.NDArray[np.int32], held: Bools, n: int, k: int
 ) -> list[float | None]:
-    """The suppressed share of each of n groups of samples.
+    """The suppressed share of each of n groups of samples, of which the whole is told.
 
-    None unless the users with published samples there, and those with suppressed ones, are none or at least k each.
+    None unless the users with published samples there, and those with suppressed ones, are none or many. One group
+    alone would follow from the whole and the others, so that a second is left out with it: the next smallest.
     """
     sizes = np.bincount(group, minlength=n)
     lost = np.bincount(group[~held], minlength=n)
-    behind = [owners_of_groups(group[which], user[which], n) for which in (held, ~held)]
-    few = np.any([(users > 0) & (users < k) for users in behind], axis=0)
+    kept_users, lost_users = (owners_of_groups(group[which], user[which], n) for which in (held, ~held))
+    few = few_people(k)
+    untold = np.any([(users > 0) & (users < few) for users in (kept_users, lost_users)], axis=0)
+    if untold.sum() == 1:
+        others = np.flatnonzero(~untold & (sizes > 0))
+        order = np.lexsort((sizes[others], lost[others], lost[others] == 0))
+        untold[others[order[:1]]] = True
     told = (
-        None if alone or not size else public_share(part, size, k)
-        for alone, part, size in zip(few.tolist(), lost.tolist(), sizes.tolist(), strict=True)
+        None if hidden or not size else public_share(part, size, users, k)
+        for hidden, size, part, users in zip(
+            untold.tolist(), sizes.tolist(), lost.tolist(), lost_users.tolist(), strict=True
+        )
     )
     return [None if isinstance(share, str) else share for share in told]
-
-
-def _held(scene: Scene) -> Bools:
-    """Which samples lie in a box of their own user's record."""
-    target = scene.published
-    held = np.zeros(len(scene.samples), np.bool_)
-    filled = np.zeros(target.records.boxes.n_boxes, np.bool_)
-    scene.workers.over(
-        len(target.own),
-        lambda begin, end: find_held(scene.trails, target.shelves, target.own, begin, end, held, filled),
-    )
-    return held

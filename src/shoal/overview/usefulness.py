@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from shoal.auditing.scene import Scene
 from shoal.boxes import Boxes
+from shoal.manifest import few_people
 from shoal.reading import PublishedTable
 from shoal.samples import Floats, Int64s
-from shoal.utility import Agreement, Density, agreement, density, flows, gyration
-from shoal.utility.squares import Squares
+from shoal.utility import Agreement, Density, agreement, density, flows, gyration, homes, workplaces
+from shoal.utility.elsewhere import gathered, outside
+from shoal.utility.squares import Frame, Squares, frame_over, squares_at
 
 _SQUARES_ACROSS = 25
 _STEPS = 50  # of a cumulative distribution
@@ -20,7 +23,7 @@ _SIDES_M = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_0
 
 
 class Crowd(NamedTuple):
-    """People in squares at one hour: numbers of squares from the lowest, and people in each."""
+    """People in squares at one hour: numbers of squares from the south-west corner of the map, and people in each."""
 
     i: Int64s
     j: Int64s
@@ -30,12 +33,16 @@ class Crowd(NamedTuple):
 class Usefulness(NamedTuple):
     """Each question asked of both sides, raw first, and how well they agree.
 
-    side_km: of the squares. hour: that with most people, for which they are shown. radii: those that 0, 2, 4, ... 100 %
-    of people do not exceed, in km. trips: those of the strongest flows between squares.
+    side_km: of the squares; across: how many the map has from west to east and from south to north. n_elsewhere: raw
+    samples outside of it. hour: that with most people, for which they are shown. radii: those that 0, 2, 4, ... 100 %
+    of people do not exceed, in km. trips: those of the strongest flows between squares. In public neither of these is
+    told of the raw side.
     """
 
     agreement: Agreement
     side_km: float
+    across: tuple[int, int]
+    n_elsewhere: int
     hour: int
     crowds: tuple[Crowd, Crowd]
     radii: tuple[Floats, Floats]
@@ -43,21 +50,44 @@ class Usefulness(NamedTuple):
 
 
 def measure_usefulness(scene: Scene, *, public: bool) -> Usefulness:
-    """Ask raw samples and boxes; in public, squares with fewer than k raw people are left out, and so are raw flows."""
+    """Ask raw samples and boxes; in public, the raw side is told of squares with many people alone.
+
+    The map is that of the published boxes: what is raw and lies outside is not on it.
+    """
     published, raw = _table(scene.published.records.boxes, scene), _table(scene.raw.records.boxes, scene)
     zone, cell = scene.zone.name, f"{_side_m(published.boxes, scene.grid.cell_m)}m"
-    one, other = (density(table, cell, zone) for table in (raw, published))
-    hour = int(np.argmax(other.people.sum(axis=1)))
-    west = min(int(one.squares.i.min()), int(other.squares.i.min()))
-    south = min(int(one.squares.j.min()), int(other.squares.j.min()))
-    least = scene.promise.k if public else 0.0
+    frame = frame_over(published.boxes, scene.grid, cell)
+    near = replace(raw, boxes=gathered(frame, raw.boxes, scene.grid))
+    one, other = (density(table, cell, zone) for table in (near, published))
+    hour = int(
+        np.argmax(other.people.sum(axis=1).round(6))
+    )  # of equal hours the first, in whatever order they were summed
+    few, nothing = few_people(scene.promise.k), np.empty(0)
+    found = agreement(scene.samples, published, cell=cell, timezone=zone)
     return Usefulness(
-        agreement=agreement(scene.samples, published, cell=cell, timezone=zone),
-        side_km=one.squares.side_m / 1000,
+        agreement=_public_agreement(found, raw, frame.square_m, zone, few) if public else found,
+        side_km=frame.square_m / 1000,
+        across=(frame.n_i, frame.n_j),
+        n_elsewhere=int(outside(frame, raw.boxes, scene.grid).sum()),
         hour=hour,
-        crowds=(_crowd(one, hour, west, south, least), _crowd(other, hour, west, south, 0.0)),
-        radii=(_radii(gyration(raw)), _radii(gyration(published))),
-        trips=_strongest(raw, published, cell) if not public else (np.empty(0), np.empty(0)),
+        crowds=(_crowd(one, hour, frame, few if public else 0.0), _crowd(other, hour, frame, 0.0)),
+        radii=(nothing if public else _radii(gyration(raw)), _radii(gyration(published))),
+        trips=(nothing, nothing) if public else _strongest(near, published, cell),
+    )
+
+
+def _public_agreement(found: Agreement, raw: PublishedTable, side_m: float, zone: str, few: int) -> Agreement:
+    """Nothing of what few people tell; half of the people are on each side of a median."""
+    n_users, n_travellers = len(raw.names), _n_travellers(raw, side_m)
+    n_homes, n_workplaces = (int(where(raw, zone).known().sum()) for where in (homes, workplaces))
+    distance = None if found.gyration_distance is None else round(found.gyration_distance, 2)
+    return Agreement(
+        density=found.density if n_users >= few else None,
+        flows=found.flows if n_travellers >= few else None,
+        gyration_distance=distance if n_users >= 2 * few else None,
+        gyration_ratio=found.gyration_ratio if n_users >= 2 * few else None,
+        homes=found.homes if n_homes >= few else None,
+        workplaces=found.workplaces if n_workplaces >= few else None,
     )
 
 
@@ -77,10 +107,20 @@ def _side_m(boxes: Boxes, cell_m: float) -> int:
     return next((side for side in _SIDES_M if side >= wanted), _SIDES_M[-1])
 
 
-def _crowd(found: Density, hour: int, west: int, south: int, least: float) -> Crowd:
-    people = found.people[hour]
-    some = (people > 0) & (people >= least)
-    return Crowd(found.squares.i[some] - west, found.squares.j[some] - south, people[some])
+def _n_travellers(raw: PublishedTable, side_m: float) -> int:
+    """How many people were in more than one square."""
+    boxes = raw.boxes
+    x_m, y_m = (axis.astype(np.float64) * raw.grid.cell_m for axis in (boxes.x0, boxes.y0))
+    squares = squares_at(x_m, y_m, side_m)
+    visits = np.unique(np.stack([boxes.owner, squares.i, squares.j], axis=1), axis=0)
+    return int((np.bincount(visits[:, 0]) > 1).sum())
+
+
+def _crowd(found: Density, hour: int, frame: Frame, least: float) -> Crowd:
+    """The squares of a frame with at least so many people: nobody counts for more than one, so as many are there."""
+    people, i, j = found.people[hour], found.squares.i - frame.first_i, found.squares.j - frame.first_j
+    some = (people > 0) & (people >= least) & (i >= 0) & (j >= 0)
+    return Crowd(i[some], j[some], people[some])
 
 
 def _radii(radius: Floats) -> Floats:

@@ -169,15 +169,13 @@ def crowd_limits(crowds: tuple[Crowd, Crowd]) -> list[float]:
     return below[-(SHADES - 1) :]
 
 
-def crowd(crowds: tuple[Crowd, Crowd], side: float, which: int, description: str) -> str:
+def crowd(
+    crowds: tuple[Crowd, Crowd], side: float, across: tuple[int, int], which: int, description: str
+) -> str:
     """People in squares, in shades that are the same for both sides."""
     limits = crowd_limits(crowds)
     panel = Panel((0, 1), (0, 1), height=400)
-    width, height = (
-        side * (1 + max(int(axis.max(initial=0)) for axis in axes))
-        for axes in ([each.i for each in crowds], [each.j for each in crowds])
-    )
-    _fit(panel, width, height)
+    _fit(panel, side * across[0], side * across[1])
     for i, j, people in zip(*(column.tolist() for column in crowds[which]), strict=True):
         shade = int(np.searchsorted(limits, people, side="right"))
         panel.box((i * side, (i + 1) * side), (j * side, (j + 1) * side), f"shade{shade}")
@@ -195,14 +193,21 @@ def _fit(panel: Panel, width: float, height: float) -> None:
 
 
 def distributions(radii: tuple[Floats, Floats]) -> str:
-    """Cumulative distributions of the radius of gyration, raw and published."""
-    top = max(float(each[int(0.97 * len(each))]) for each in radii) or 1.0
-    panel = Panel((0, top), (0, 104), height=270, legend=(("series2", "raw data"), ("series1", "published")))
+    """Cumulative distributions of the radius of gyration, raw (where it may be shown) and published."""
+    lines = [
+        (css, name, each)
+        for css, name, each in zip(("series2", "series1"), ("raw data", "published"), radii, strict=True)
+        if len(each)
+    ]
+    top = max(float(each[int(0.97 * len(each))]) for *_, each in lines) or 1.0
+    panel = Panel((0, top), (0, 104), height=270, legend=[(css, name) for css, name, _ in lines])
     panel.y_axis([(float(y), f"{y}") for y in range(0, 101, 25)], "% of people, at most")
     panel.x_axis(round_ticks(0, top), "radius of gyration, km", grid=False)
-    for css, each in (("series2", radii[0]), ("series1", radii[1])):
-        panel.line(each.tolist(), np.linspace(0, 100, len(each)).tolist(), css)
-    return panel.svg("How far people move about: radius of gyration, raw and published.")
+    for css, _, each in lines:
+        inside = each <= top
+        panel.line(each[inside].tolist(), np.linspace(0, 100, len(each))[inside].tolist(), css)
+    sides = " and ".join(name.removesuffix(" data") for _, name, _ in lines)
+    return panel.svg(f"How far people move about: radius of gyration, {sides}.")
 
 
 def strongest_flows(trips: tuple[Floats, Floats]) -> str:

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from shoal.auditing.figures import Figure
 from shoal.auditing.result import Audit
-from shoal.manifest import public_share
+from shoal.manifest import few_people
 from shoal.overview.facts import Facts
 from shoal.overview.people import as_json
 from shoal.overview.suppression import PublicSuppression
@@ -125,6 +125,7 @@ def report_page(facts: Facts, *, public: bool, made_up: bool = False) -> str:
         tau=None if promise.tau is None else duration_in_words(promise.tau * grid.step_s),
         epsilon=None if promise.epsilon is None else duration_in_words(promise.epsilon * grid.step_s),
         counts=audit.counts,
+        few=few_people(promise.k),
         coverage=audit.coverage,
         truth=audit.truthfulness,
         precision=_precision(facts),
@@ -132,7 +133,7 @@ def report_page(facts: Facts, *, public: bool, made_up: bool = False) -> str:
         privacy=_privacy(audit),
         utility=_utility(facts.usefulness),
         people=None if public or facts.people is None else _people(facts),
-        settings=_settings(facts),
+        settings=_settings(facts, public=public),
         beyond=max(audit.coverage.n_strict, audit.coverage.n_tolerant),
         relaxations=(facts.manifest or {}).get("relaxations", 0),
         tabs=_tabs(public or facts.people is None),
@@ -194,8 +195,12 @@ def _suppression(facts: Facts, *, public: bool) -> dict[str, Any] | None:
         return None
     lost = truth.suppressed
     if public or not lost.n_suppressed:
-        share = public_share(lost.n_suppressed, lost.n_samples, audit.promise.k) if public else lost.share
-        words = share if isinstance(share, str) else percent(share)
+        share = facts.suppression.share if facts.suppression is not None else lost.share
+        words = (
+            f"some (of fewer than {few_people(audit.promise.k)} users)"
+            if isinstance(share, str)
+            else percent(share)
+        )
         drawn = (
             _drawn(facts.suppression, audit.draw.timezone)
             if isinstance(share, float) and lost.n_suppressed
@@ -266,13 +271,18 @@ def _cliff(audit: Audit, attack: str, variants: dict[str, str], axis: str) -> Ma
 
 def _utility(found: Usefulness) -> dict[str, Any]:
     told = found.agreement
+
+    def crowd(which: int, description: str) -> str:
+        return figures.crowd(found.crowds, found.side_km, found.across, which, description)
+
     return {
         "told": told,
         "side": found.side_km,
         "hour": found.hour,
+        "elsewhere": found.n_elsewhere,
         "limits": figures.crowd_limits(found.crowds),
-        "raw_people": Markup(figures.crowd(found.crowds, found.side_km, 0, "People in the raw samples.")),
-        "told_people": Markup(figures.crowd(found.crowds, found.side_km, 1, "People as the boxes tell it.")),
+        "raw_people": Markup(crowd(0, "People in the raw samples.")),
+        "told_people": Markup(crowd(1, "People as the boxes tell it.")),
         "radii": Markup(figures.distributions(found.radii)),
         "flows": Markup(figures.strongest_flows(found.trips)) if len(found.trips[0]) else None,
     }
@@ -295,10 +305,15 @@ def _people(facts: Facts) -> dict[str, Any]:
     }
 
 
-def _settings(facts: Facts) -> list[tuple[str, list[tuple[str, str]]]]:
-    """What the file's manifest says of how it was made: parts with names, each of them lines of a name and a value."""
+def _settings(facts: Facts, *, public: bool) -> list[tuple[str, list[tuple[str, str]]]]:
+    """What the file's manifest says of how it was made: parts with names, each of them lines of a name and a value.
+
+    A datasheet tells its own share of suppressed samples, for older manifests told that of a few users.
+    """
     parts: list[tuple[str, list[tuple[str, str]]]] = [("release", [])]
     for name, value in (facts.manifest or {}).items():
+        if public and name == "suppression":
+            continue
         if isinstance(value, dict):
             lines = [_setting(part, content) for part, content in value.items() if content != {}]
             parts.append((name, lines))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
@@ -11,10 +11,11 @@ from shoal.promise import parse_length
 from shoal.reading import PublishedTable, check_coordinates, parse_crs, read_events
 from shoal.samples import Floats, Int64s, Samples
 from shoal.utility.density import Density, density
+from shoal.utility.elsewhere import gathered
 from shoal.utility.flows import Flows, flows
 from shoal.utility.gyration import gyration
 from shoal.utility.places import Places, homes, workplaces
-from shoal.utility.squares import Squares, opened, squares_at
+from shoal.utility.squares import Squares, frame_over, opened, squares_at
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Agreement:
 
     density: float | None
     flows: float | None
-    gyration_distance: float
+    gyration_distance: float | None
     gyration_ratio: float | None
     homes: float | None
     workplaces: float | None
@@ -53,16 +54,18 @@ def agreement(
 
     ``events`` are a path, a table, or samples on the grid of the release (``release.events.samples``). A sample is a
     box of one cell and slot, and both sides go through the same estimators. Squares have the side ``cell``; times of
-    events without a zone and hours of the day are in ``timezone``, else in that of the events, else UTC.
+    events without a zone and hours of the day are in ``timezone``, else in that of the events, else UTC. Samples
+    outside the squares of the release count as one more square.
     """
     table = opened(published)
     samples, zone = _samples(events, table, timezone)
     raw = _as_published(samples, table)
+    near = replace(raw, boxes=gathered(frame_over(table.boxes, table.grid, cell), raw.boxes, table.grid))
     side_m = float(parse_length(cell, "cell"))
     raw_radius, radius = gyration(raw), gyration(table)
     return Agreement(
-        density=_cosine(density(raw, cell, zone), density(table, cell, zone)),
-        flows=_common_part(flows(raw, cell, gap), flows(table, cell, gap)),
+        density=_cosine(density(near, cell, zone), density(table, cell, zone)),
+        flows=_common_part(flows(near, cell, gap), flows(table, cell, gap)),
         gyration_distance=_largest_difference(raw_radius, radius),
         gyration_ratio=_ratio(float(np.median(raw_radius)), float(np.median(radius))),
         homes=_overlap(homes(raw, zone), homes(table, zone), side_m),

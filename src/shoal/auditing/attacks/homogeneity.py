@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from shoal.auditing.drawing import intervals
-from shoal.auditing.figures import Figure, figures
+from shoal.auditing.figures import Figure, Victims, figures
 from shoal.auditing.records import Target
 from shoal.auditing.scene import Scene, everybody
 from shoal.kernels.attacks import Fits, Knowledge, find_common_extents
@@ -19,13 +19,15 @@ WITHIN_M = {"within_500m": 500.0, "within_1km": 1000.0}
 def attack_homogeneity(scene: Scene) -> list[Figure]:
     """How small a place all records that fit share at some time that the attacker did not see."""
     knowledge = intervals(scene, scene.randomness(9), scene.promise.tau)
+    targets = (scene.published, scene.raw)
+    fits = [scene.fits(target, knowledge) for target in targets]
     published, raw = (
-        _outcomes(scene, target, knowledge, scene.fits(target, knowledge))
-        for target in (scene.published, scene.raw)
+        _outcomes(scene, target, knowledge, each) for target, each in zip(targets, fits, strict=True)
     )
     blind = _outcomes(scene, scene.published, knowledge, everybody(knowledge, scene.published))
     guessing = {measure: float(np.mean(outcomes)) for measure, outcomes in blind.items()}
-    return figures("homogeneity", "", published, raw, guessing)
+    victims = Victims(*(knowledge.victim[each.n > 0] for each in fits))
+    return figures("homogeneity", "", published, raw, guessing, victims)
 
 
 def _outcomes(scene: Scene, target: Target, knowledge: Knowledge, fits: Fits) -> dict[str, Floats | Bools]:

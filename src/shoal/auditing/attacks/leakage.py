@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.auditing.drawing import intervals
-from shoal.auditing.figures import Figure, figures, own_fits
+from shoal.auditing.figures import Figure, Victims, figures, own_fits
 from shoal.auditing.records import Target
 from shoal.auditing.scene import Scene, everybody
 from shoal.kernels.attacks import Fits, Knowledge, find_leaks
@@ -44,7 +44,8 @@ def attack_leakage(scene: Scene) -> Leakage:
     blind = _leaked(scene, scene.published, knowledge, everybody(knowledge, scene.published), epsilon)
     outcomes = [{"above_epsilon": slots > epsilon, "any": slots > 0} for slots in (published, raw)]
     guessing = {"above_epsilon": float((blind > epsilon).mean()), "any": float((blind > 0).mean())}
-    found = figures("leakage", "", outcomes[0], outcomes[1], guessing)
+    victims = Victims(knowledge.victim[wanted], knowledge.victim)
+    found = figures("leakage", "", outcomes[0], outcomes[1], guessing, victims)
     return Leakage(found, _spread(published) if len(published) else None)
 
 

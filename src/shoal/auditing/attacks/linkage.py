@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shoal.auditing.drawing import intervals, points
-from shoal.auditing.figures import Figure, figures, guessed, linked, own_fits
+from shoal.auditing.figures import Figure, Victims, figures, guessed, linked, own_fits
 from shoal.auditing.records import Target
 from shoal.auditing.scene import Scene
 from shoal.kernels.attacks import Knowledge
@@ -56,6 +56,7 @@ def _attack(scene: Scene, attack: str, variant: str, knowledge: Knowledge) -> li
         _outcomes(scene, scene.published, knowledge),
         _outcomes(scene, scene.raw, knowledge),
         guessed(scene.published, scene.promise.k),
+        Victims(knowledge.victim, knowledge.victim),
     )
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.auditing.drawing import intervals
-from shoal.auditing.figures import Figure, attack_of, figures, guessed, linked, own_fits, own_lines
+from shoal.auditing.figures import Figure, Victims, attack_of, figures, guessed, linked, own_fits, own_lines
 from shoal.auditing.likelihood import chances
 from shoal.auditing.records import Target
 from shoal.auditing.scene import Scene
@@ -41,6 +41,7 @@ def attack_method(scene: Scene) -> list[Figure]:
         published,
         _outcomes(scene, scene.raw, knowledge),
         {**guessing, "above": guessing["below_k"], "ruled_out": 0.0},
+        Victims(knowledge.victim, knowledge.victim),
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from shoal.auditing.figures import Figure, figures, guessed, linked
+from shoal.auditing.figures import Figure, Victims, figures, guessed, linked
 from shoal.auditing.records import Target
 from shoal.auditing.scene import Scene
 from shoal.blocks import Workers
@@ -37,7 +37,8 @@ def attack_top_locations(scene: Scene) -> list[Figure]:
         x, y = cells.x[line], cells.y[line]
         published, raw = (_located(scene, target, victim, x, y) for target in (scene.published, scene.raw))
         guessing = guessed(scene.published, scene.promise.k)
-        found += figures("top_locations", str(n), published, raw, {**guessing, "pick": guessing["success"]})
+        guessing["pick"] = guessing["success"]
+        found += figures("top_locations", str(n), published, raw, guessing, Victims(victim, victim))
     return found
 
 
@@ -63,6 +64,7 @@ def attack_home_and_work(scene: Scene) -> list[Figure]:
             published if scene.published.has_key else {},
             _near(scene, true, raw_guess[raw_own]),
             {name: float(np.mean(near)) for name, near in blind.items() if len(near)},
+            Victims(victim, victim),
         )
     return found
 

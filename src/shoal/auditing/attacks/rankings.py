@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.auditing.drawing import intervals
-from shoal.auditing.figures import Figure, attack_of, figures, linked, own_fits, own_lines
+from shoal.auditing.figures import Figure, Victims, attack_of, figures, linked, own_fits, own_lines
 from shoal.auditing.records import Target
 from shoal.auditing.scene import Scene
 from shoal.auditing.shares import Share, chance_of_more
@@ -34,15 +34,17 @@ def attack_rankings(scene: Scene) -> list[Figure]:
     fits = scene.fits(scene.published, knowledge)
     blind = linked(fits.n, own_fits(scene.published, knowledge, fits), scene.promise.k)["success"]
     guessing = dict.fromkeys(RANKINGS, float(np.mean(blind)))
-    return figures("rankings", "", published, _outcomes(scene, scene.raw, knowledge), guessing)
+    victims = Victims(knowledge.victim, knowledge.victim)
+    return figures("rankings", "", published, _outcomes(scene, scene.raw, knowledge), guessing, victims)
 
 
 def findings(found: list[Figure], k: int) -> list[Finding]:
-    """The rankings that beat 1/k significantly, corrected for the number of rankings."""
+    """The rankings that beat 1/k significantly, corrected for the number of rankings; each victim counts once."""
     tested = [
-        Finding(figure.measure, share, 1 / k, chance_of_more(round(share.value * share.n), share.n, 1 / k))
+        Finding(figure.measure, share, 1 / k, chance_of_more(round(share.value * n), n, 1 / k))
         for figure in found
         if figure.attack == "rankings" and isinstance(share := figure.published, Share)
+        for n in (share.n if share.victims is None else share.victims,)
     ]
     return [finding for finding in tested if finding.p_value < _LEVEL / len(RANKINGS)]
 
