@@ -24,7 +24,7 @@ from shoal.kernels.tree import OWN
 from shoal.kernels.witnesses import Held, Nearby, Sought, Windows, cheapest_offers, renew, seek_witnesses
 from shoal.samples import Int32s, Int64s
 
-PRICES = (0.0, 0.5, 1.0, 2.5)  # of serving one need, at each level, in mean costs of a record in the epoch
+PRICES = (0.0, 0.5, 1.0, 3.0)  # of serving one need, at each level, in mean costs of a record in the epoch
 HARDEN = 1  # the level that is chosen for those who choose none: boxes cost at most a quarter more
 _NEAR = 128  # records near its covers that are asked for a victim
 _MOST_NEEDS = 24  # of a victim, where it has several covers in a window
