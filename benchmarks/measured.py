@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-HALF_HOUR = {"k": 2, "tau": "30min", "epsilon": "30min"}
+HALF_HOUR = {"k": 2, "tau": "30min", "epsilon": "30min", "harden": 0}
 
 
 class Stages:

@@ -30,11 +30,21 @@ def events() -> pa.Table:
 
 
 def test_nothing_of_yjmob_is_suppressed_and_boxes_cost_at_most_250(events: pa.Table) -> None:
-    summary = shoal.anonymize(events, k=2, tau="60min", epsilon="60min").summary
+    summary = shoal.anonymize(events, k=2, tau="60min", epsilon="60min", harden=0).summary
     assert summary["users"] == summary["records"] == 948
     assert summary["suppressed_samples"] == 0
     assert summary["relaxations"] == 0
     assert summary["cost_per_box"] <= 250
+
+
+def test_hardening_by_default_costs_at_most_a_quarter(events: pa.Table) -> None:
+    plain, hardened = (
+        shoal.anonymize(events, k=2, tau="60min", epsilon="60min", harden=level).summary for level in (0, None)
+    )
+    assert plain["harden"] == 0
+    assert hardened["harden"] == 1
+    assert hardened["suppressed_samples"] == hardened["relaxations"] == 0
+    assert plain["cost_per_box"] < hardened["cost_per_box"] <= 1.25 * plain["cost_per_box"]
 
 
 def test_rows_in_another_order_give_the_same_boxes(events: pa.Table) -> None:
