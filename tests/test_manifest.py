@@ -165,6 +165,8 @@ def test_relaxations_are_told_in_the_guarantees(tmp_path: Path) -> None:
     assert manifest["guarantees"] == {
         "coverage": "given",
         "matching": "given",
+        "knowing_the_method": "not given: whoever knows the method, and links windows, may be left with one record;"
+        " made rarer (harden 1)",
         "one_window": f"weakened: {manifest['relaxations']} of {members} hiding members served again",
     }
 

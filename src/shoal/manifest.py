@@ -126,6 +126,7 @@ def make_manifest(
             "coverage": "given" if settings.gives_coverage else _NOT_GIVEN,
             "one_window": _one_window(outcome, settings, k),
             "matching": "given" if settings.gives_coverage else _NOT_GIVEN,
+            "knowing_the_method": _knowing_the_method(settings),
         },
         "relaxations": public_count(outcome.relaxations, k),
         "verified": verified,
@@ -141,6 +142,12 @@ def _libraries(settings: Settings) -> tuple[str, ...]:
     """Those on which the boxes may depend."""
     needed = ("numba", "numpy", "pyproj")
     return needed if settings.selector is not Selector.SPECTRAL else (*needed, "scikit-learn", "scipy")
+
+
+def _knowing_the_method(settings: Settings) -> str:
+    """What holds against somebody who knows how records are made and links windows."""
+    hardened = f"; made rarer (harden {settings.harden})" if settings.harden else ""
+    return f"not given: whoever knows the method, and links windows, may be left with one record{hardened}"
 
 
 def _one_window(outcome: Outcome, settings: Settings, k: int) -> str:
