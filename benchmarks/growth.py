@@ -196,7 +196,8 @@ def main() -> None:
     lines = [
         "# Benchmarks",
         "",
-        "Made by `make bench`; k = 2, tau = epsilon = 30 min, made-up cities, one day, without hardening (`--harden 0`).",
+        "Made by `make bench`; k = 2, tau = epsilon = 30 min, made-up cities, one day, without hardening"
+        " (`--harden 0`).",
         "",
     ]
     lines += machine()

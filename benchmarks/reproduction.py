@@ -88,9 +88,7 @@ def selectors() -> None:
     for selector in ("matching", "mutual", "spectral"):
         shoal.anonymize(shoal.make_city(300), k=2, tau="30min", epsilon="30min", selector=selector)
         with Counted() as counted:
-            release = shoal.anonymize(
-                events, k=2, tau="30min", epsilon="30min", selector=selector, harden=0
-            )
+            release = shoal.anonymize(events, k=2, tau="30min", epsilon="30min", selector=selector, harden=0)
         summary = release.summary
         broken = summary.get("unprotected") or {"strict": 0, "intervals": 1, "users": 0}
         print(

@@ -47,8 +47,8 @@ def test_arguments_of_anonymize() -> None:
     arguments = list(inspect.signature(shoal.anonymize).parameters)
     assert arguments == [
         "events", "k", "tau", "epsilon", "whole", "cell", "step", "space_weight", "selector", "reuse", "repair",
-        "strict", "seed", "shard_size", "workers", "engine", "cluster", "output", "key_out", "summary_out", "force",
-        "resume", "verify", "progress",
+        "strict", "seed", "shard_size", "harden", "workers", "engine", "cluster", "output", "key_out", "summary_out",
+        "force", "resume", "verify", "progress",
         "columns", "sites", "format", "timezone", "start", "end", "exclude_users", "bbox", "min_days_active",
         "resample",
     ]  # fmt: skip

@@ -44,6 +44,12 @@ def content(audit: shoal.Audit) -> dict[str, Any]:
     return found
 
 
+def without_method(found: dict[str, Any]) -> dict[str, Any]:
+    """A table has no manifest to tell how it was made, so whoever knows the method can count on less."""
+    attacks = {name: figures for name, figures in found["attacks"].items() if name != "method"}
+    return {**found, "attacks": attacks, "verdict": found["verdict"]["headline"]}
+
+
 def test_arguments() -> None:
     assert list(inspect.signature(shoal.audit).parameters) == [
         "events", "published", "engine", "cluster", "progress",
@@ -101,12 +107,13 @@ def test_any_table_will_do(
         **GIVEN,
         **FEW,
     )
-    assert content(audit) == expected
+    assert without_method(content(audit)) == without_method(expected)
 
 
 def test_frames_that_a_release_gives(published: shoal.Published, expected: dict[str, Any]) -> None:
     for frame in (published.to_pandas(), published.to_polars(), published.to_arrow()):
-        assert content(shoal.audit(in_metres(), frame, key=published.key(), **GIVEN, **FEW)) == expected
+        audit = shoal.audit(in_metres(), frame, key=published.key(), **GIVEN, **FEW)
+        assert without_method(content(audit)) == without_method(expected)
 
 
 def test_degrees(tmp_path: Path) -> None:

@@ -457,6 +457,35 @@ def test_no_verify(events: Path, plain: Records, tmp_path: Path) -> None:
         assert json.loads(summary.read_text())["verified"] is verified
 
 
+def test_harden_pays_for_each_level(events: Path, plain: Records, tmp_path: Path) -> None:
+    costs = []
+    for level in ("0", "1", "3"):
+        output, summary = tmp_path / f"{level}.parquet", tmp_path / f"{level}.json"
+        records = published(events, output, "--harden", level, "--json", summary)
+        assert (records == plain) is (level == "1")  # the one that is chosen for those who choose none
+        costs.append(json.loads(summary.read_text())["cost_per_box"])
+        manifest = json.loads((tmp_path / f"{level}.parquet.manifest.json").read_text())
+        assert manifest["parameters"]["harden"] == int(level)
+    assert costs == sorted(set(costs))
+    for options, words in (
+        (("--harden", "4"), "harden must be at most 3, got 4"),
+        (("--harden", "some"), "expected a whole number"),
+        (("--harden", "1", "--selector", "mutual"), "harden needs selector matching, got selector mutual"),
+    ):
+        refused(
+            tmp_path,
+            "anonymize",
+            events,
+            "-o",
+            tmp_path / "no.parquet",
+            "--k",
+            "2",
+            *HALF_HOURS,
+            *options,
+            words=words,
+        )
+
+
 def test_force_replaces_all_files(events: Path, tmp_path: Path) -> None:
     output = tmp_path / "out.csv"
     assert anonymize(events, output).code == 0

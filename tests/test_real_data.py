@@ -39,7 +39,8 @@ def test_nothing_of_yjmob_is_suppressed_and_boxes_cost_at_most_250(events: pa.Ta
 
 def test_hardening_by_default_costs_at_most_a_quarter(events: pa.Table) -> None:
     plain, hardened = (
-        shoal.anonymize(events, k=2, tau="60min", epsilon="60min", harden=level).summary for level in (0, None)
+        shoal.anonymize(events, k=2, tau="60min", epsilon="60min", harden=level).summary
+        for level in (0, None)
     )
     assert plain["harden"] == 0
     assert hardened["harden"] == 1

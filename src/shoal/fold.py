@@ -124,7 +124,7 @@ class Fold:
             hardened, more = self._harden(live, [*later, *self._live], window)
             helpers.append(more)
             boxes.append(publish(hardened, self._weight, self._workers))
-            self._remember(live.slice, boxes[-1], ends_stretch=ends_stretch and not later)
+            self._remember(live.slice, boxes[-1])
         return Step(epoch, picks, concatenate(boxes), all_helpers(helpers))
 
     def replay(self, newest: EpochSlice, done: Step, *, ends_stretch: bool) -> None:
@@ -140,7 +140,7 @@ class Fold:
                 if following is not None:
                     inside &= done.boxes.t0 < following.slice.origin
                 boxes = Boxes._make(column[inside] for column in done.boxes)
-                self._remember(live.slice, boxes, ends_stretch=ends_stretch and following is None)
+                self._remember(live.slice, boxes)
 
     def expect(self, entries: Int64s) -> None:
         """Make room for as many members of every user as will be supposed, before the first is."""
@@ -220,12 +220,12 @@ class Fold:
                 " remove the checkpoint and begin again."
             )
 
-    def _remember(self, part: EpochSlice, boxes: Boxes, *, ends_stretch: bool) -> None:
+    def _remember(self, part: EpochSlice, boxes: Boxes) -> None:
         """Note an epoch that is out now, where that matters for later ones."""
         if self._chronicler is not None:
             self._chronicler.append(part, boxes)
         if self._hardening is not None:
-            self._hardening.note_published(part, boxes, ends_stretch=ends_stretch)
+            self._hardening.note_published(part, boxes)
 
     def _joined(self, live: LiveEpoch, members: Int32s) -> LiveEpoch:
         """An epoch after every record took in the samples of its new members."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from engine import release
+from engine import as_samples, release
 from oracles.casual_worlds import random_case
 from shoal.anonymizing import Outcome, anonymize_samples
 from shoal.blocks import Workers, costs_of, with_members
@@ -17,6 +17,8 @@ from shoal.errors import InputError, ParameterError
 from shoal.fold import Settings
 from shoal.hiding import hardening
 from shoal.hiding.hardening import MOST_REACH, PRICES
+from shoal.hiding.reuse import Reuse
+from shoal.journal import MemoryJournal
 from shoal.kernels.pools import taken
 from shoal.kernels.search import Barred
 from shoal.kernels.witnesses import Held, Nearby, Sought, Windows
@@ -187,6 +189,42 @@ def test_each_level_costs_more_and_suppresses_nothing_more(outcomes: dict[int, O
     assert 1 < costs[1] / costs[0] < 1.25
     assert costs[3] / costs[0] < 1.7
     assert len({outcome.n_suppressed for outcome in outcomes.values()}) == 1
+
+
+def test_going_on_from_any_step_gives_the_same_boxes() -> None:
+    """Several stretches of time, in which some help: what they did is remembered, and so is what was published."""
+    n_helpers = 0
+    for seed in range(12):
+        rng = random.Random(seed)
+        epsilon, reach = rng.choice([3, 5]), rng.randint(1, 3)
+        late = np.cumsum([rng.choice([0, 0, 0, 1, 5]) for _ in range(9)]).tolist()
+        world = {
+            user: {
+                (
+                    (epoch + late[epoch]) * epsilon + rng.randrange(epsilon),
+                    rng.randint(0, 30),
+                    rng.randint(0, 30),
+                )
+                for epoch in range(9)
+                if rng.random() < 0.9
+            }
+            or {(0, 0, 0)}
+            for user in range(20)
+        }
+        promise, samples = Promise(2, reach * epsilon, epsilon), as_samples(world)
+        settings = Settings(harden=rng.choice([1, 3]), reuse=rng.choice(list(Reuse)))
+        whole = MemoryJournal()
+        with Workers(1) as workers:
+            boxes = anonymize_samples(samples, promise, settings, workers, journal=whole).boxes
+            steps = list(whole)
+            n_helpers += sum(len(step.helpers.owners) for step in steps)
+            for n_done in range(1, len(steps), 2):
+                part = MemoryJournal()
+                for step in steps[:n_done]:
+                    part.append(step)
+                again = anonymize_samples(samples, promise, settings, workers, journal=part).boxes
+                assert all(np.array_equal(one, other) for one, other in zip(boxes, again, strict=True))
+    assert n_helpers > 50
 
 
 def test_where_there_is_nothing_to_harden() -> None:

@@ -33,7 +33,9 @@ def calls(folder: Path) -> dict[str, Callable[..., object]]:
         "compare": lambda **more: shoal.compare(NOWHERE, **more),
         "plan": lambda **more: shoal.plan(NOWHERE, **more),
         "sweep": lambda **more: shoal.sweep(NOWHERE, checkpoint=checkpoint, **more),
-        "write_report": lambda **more: shoal.write_report(NOWHERE, NOWHERE, output, **more),
+        "write_report": lambda **more: shoal.write_report(
+            NOWHERE, NOWHERE, output.with_suffix(".html"), **more
+        ),
     }
 
 

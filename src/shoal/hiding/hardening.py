@@ -92,16 +92,14 @@ class Hardening:
         place[owners] = np.arange(len(owners), dtype=np.int32)
         self._windows.append(_Window(begin, end, owners, place, member, cover))
 
-    def note_published(self, part: EpochSlice, boxes: Boxes, *, ends_stretch: bool) -> None:
-        """An epoch is out, with these boxes, which go by user; the last of a stretch is linked to nothing later."""
+    def note_published(self, part: EpochSlice, boxes: Boxes) -> None:
+        """An epoch is out, with these boxes, which go by user."""
         n_boxes = np.bincount(np.searchsorted(part.users, boxes.owner), minlength=len(part.users))
         columns = (boxes.t0 - part.origin, boxes.t1 - part.origin, boxes.x0, boxes.x1, boxes.y0, boxes.y1)
         box = np.stack(columns, axis=1).astype(np.int32)
         shown = _Shown(part.users, part.raw, np.cumsum(n_boxes) - n_boxes, n_boxes, box)
-        self._published = [] if ends_stretch else [*self._published, shown][-self._reach :]
-        self._windows = (
-            [] if ends_stretch else [known for known in self._windows if known.end > part.epoch + 1]
-        )
+        self._published = [*self._published, shown][-self._reach :]
+        self._windows = [known for known in self._windows if known.end > part.epoch + 1]
 
     def harden(self, live: LiveEpoch, later: list[LiveEpoch], barred: Barred) -> tuple[LiveEpoch, Helpers]:
         """An epoch that is about to be published, with witnesses as far as they are cheap; and who became one.
