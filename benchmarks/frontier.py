@@ -16,9 +16,9 @@ from typing import NamedTuple
 import pyarrow as pa
 from matplotlib.figure import Figure
 from run import DATA, REPOSITORY, yjmob_events
-from shoal.auditing.attacks.method import attack_method
 
 import shoal
+from shoal.auditing.attacks.method import attack_method
 from shoal.auditing.shares import Share
 from shoal.hiding.hardening import PRICES
 from shoal.progress import Silent
