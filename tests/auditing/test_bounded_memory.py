@@ -83,6 +83,8 @@ def peak_kilobytes(folder: Path, days: int) -> int:
 
 def test_memory_does_not_grow_with_the_days(tmp_path: Path) -> None:
     peak_kilobytes(tmp_path / "first", 1)  # compiles, which takes memory as well
-    few, many = (peak_kilobytes(tmp_path / f"{days}", days) for days in (2, 8))
+    few, many = (
+        min(peak_kilobytes(tmp_path / f"{days}-{turn}", days) for turn in range(3)) for days in (2, 8)
+    )  # peaks of the same differ by 20 MB, as memory is given back sooner or later
     data = 6 * USERS * (DAY // EVERY * 20 + DAY // EPOCH * 36) // 1024  # of the days between, held once
     assert many - few < data / 2  # all at once it would grow by three times the data
