@@ -94,6 +94,11 @@ def loopback(folder: Path) -> Iterator[Loopback]:
     yield from running(folder)
 
 
+@pytest.fixture
+def soon_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "_RECONNECTING_S", 2.0)
+
+
 def running(folder: Path) -> Iterator[Loopback]:
     loopback = Loopback(folder)
     try:
@@ -196,6 +201,7 @@ def test_all_workers_frozen_is_an_error(
     assert same(resumed.outcome.boxes, expected)
 
 
+@pytest.mark.usefixtures("soon_given_up")
 def test_a_lost_scheduler_is_an_error_and_the_run_goes_on_without(
     events: Any, expected: Any, loopback: Loopback, tmp_path: Path
 ) -> None:
@@ -207,6 +213,7 @@ def test_a_lost_scheduler_is_an_error_and_the_run_goes_on_without(
     assert same(resumed.outcome.boxes, expected)
 
 
+@pytest.mark.usefixtures("soon_given_up")
 def test_a_frozen_scheduler_is_an_error(
     events: Any, loopback: Loopback, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -267,6 +274,31 @@ def test_a_task_is_not_waited_for_longer_than_its_worker_lives(loopback: Loopbac
         engine.close()
 
 
+def test_a_broken_connection_is_made_anew(loopback: Loopback) -> None:
+    """The scheduler forgets the tasks of a client that it lost: they are sent again."""
+    engine = Cluster(loopback.address)
+    client = engine._client
+    cut = threading.Timer(0.5, lambda: client.loop.add_callback(client.scheduler_comm.comm.abort))
+    cut.start()
+    try:
+        assert list(engine.map(time.sleep, [1.5] * 4)) == [None] * 4
+        assert engine._client is not client
+    finally:
+        engine.close()
+
+
+def test_looking_often_does_no_harm(unharmed: Loopback, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Dask's client that is interrupted while it fetches a result may fetch none ever after."""
+    monkeypatch.setattr(cluster, "_GLANCE_S", 0.003)
+    engine = Cluster(unharmed.address)
+    client = engine._client
+    try:
+        assert list(engine.map(abs, range(500))) == list(range(500))
+        assert engine._client is client
+    finally:
+        engine.close()
+
+
 @pytest.mark.usefixtures("hurried")
 def test_a_task_that_takes_long_is_waited_for(unharmed: Loopback) -> None:
     """Longer than patience and silence together: its worker is heard all the time, so nothing is sent twice."""
@@ -290,6 +322,7 @@ def test_without_workers_the_run_ends(loopback: Loopback) -> None:
         engine.close()
 
 
+@pytest.mark.usefixtures("soon_given_up")
 def test_a_checkpoint_outlives_workers_that_do_not_fit(
     events: Any, expected: Any, loopback: Loopback, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,7 +1,8 @@
 """An engine of other machines: the workers of a Dask scheduler that is running already.
 
 A task goes out as bytes and comes back as bytes. Whatever becomes of its worker (killed, frozen, cut off), it is sent
-out again to another, since it gives the same result wherever it is done.
+out again to another, since it gives the same result wherever it is done. A scheduler that was lost is asked again: the
+tasks that it forgot go out anew.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from shoal.engine.interface import Result, Task
 from shoal.errors import InputError, UnfinishedError
 
 _CONNECTING_S = 10.0
+_RECONNECTING_S = 10.0  # with a scheduler that was there
 _ANSWERING_S = 20.0  # within which a scheduler that is there answers
 _PATIENCE_S = 15.0  # with a task before it is asked who has it
 _SILENCE_S = (
@@ -32,6 +34,7 @@ _SILENCE_S = (
 )
 _GLANCE_S = 1.0  # between two looks at whether the cluster is still there
 _ATTEMPTS = 4  # to have a task done; more workers than that are not lost by accident
+_PAUSE_S = 0.5  # before a task is sent again, doubled each time: what ended it may not be over
 _LIBRARIES = ("shoal", "numba", "numpy")  # on which results depend
 _ADDRESS = re.compile(r"(tcp|tls)://[^/\s]+:[0-9]+")
 
@@ -50,7 +53,8 @@ class Cluster:
     """The workers of a scheduler at an address such as tcp://10.0.0.1:8786."""
 
     def __init__(self, address: str) -> None:
-        self._client = _connected(address)
+        self._address = address
+        self._client = _met(address)
         self._heard: dict[
             str, tuple[float, float]
         ] = {}  # what each worker was last heard with, and since when
@@ -86,11 +90,15 @@ class Cluster:
     def _done(self, errand: _Errand) -> Any:
         """What came of a task, sent out as often as it takes."""
         while True:
+            if errand.future.client is not self._client:
+                self._send(errand)
             try:
-                kind, answer = pickle.loads(errand.future.result(timeout=_GLANCE_S))
+                kind, answer = pickle.loads(_fetched(errand.future))
             except TimeoutError:
-                self._check_connection()
-                if time.monotonic() - errand.since > _PATIENCE_S:
+                if self._client.status != "running":
+                    self._reconnect()
+                    self._send_again(errand)
+                elif time.monotonic() - errand.since > _PATIENCE_S:
                     self._look_after(errand)
             except ModuleNotFoundError:
                 raise UnfinishedError(
@@ -98,7 +106,8 @@ class Cluster:
                     " and go on with --resume."
                 ) from None
             except Exception:  # whatever Dask tells of a lost worker or scheduler
-                self._check_connection()
+                if errand.future.status != "error":
+                    self._reconnect()
                 self._send_again(errand)
             else:
                 if kind == "other versions":
@@ -135,9 +144,18 @@ class Cluster:
     def _send_again(self, errand: _Errand) -> None:
         errand.lost += 1
         if errand.lost >= _ATTEMPTS:
-            raise _lost("its workers keep dying")
+            raise _lost("its workers or its connections keep breaking off")
+        time.sleep(_PAUSE_S * 2 ** (errand.lost - 1))
         errand.future.release()
         self._send(errand)
+
+    def _reconnect(self) -> None:
+        """A new client in place of one that lost its scheduler or its wits; its tasks are sent again when asked for."""
+        self.close()
+        client = _connected(self._address, _RECONNECTING_S)
+        if client is None:
+            raise _lost("its scheduler is gone")
+        self._client = client
 
     def _holders(self, errand: _Errand) -> set[str]:
         """The workers that have a task, or the result that they do not hand out."""
@@ -147,10 +165,6 @@ class Cluster:
 
     def _count_threads(self) -> None:
         self.n_tasks = max(2, 2 * sum(self._ask("ncores").values()))
-
-    def _check_connection(self) -> None:
-        if self._client.status != "running":
-            raise _lost("its scheduler is gone")
 
     def _ask(self, what: str, **about: object) -> dict[Any, Any]:
         """What the scheduler says, if it does."""
@@ -165,14 +179,13 @@ class Cluster:
 
     def close(self) -> None:
         """Leave the cluster as it is."""
-        with _quiet(), contextlib.suppress(Exception):  # nothing is to be done about a cluster that is gone
-            self._client.close(timeout=2)
+        _leave(self._client)
 
 
-def _connected(address: str) -> Any:
-    """A client of the scheduler."""
+def _met(address: str) -> Any:
+    """A client of a scheduler that has workers."""
     try:
-        from distributed import Client
+        import distributed  # noqa: F401
     except ModuleNotFoundError:
         raise InputError(
             "--cluster needs Dask's distributed, which is not installed: pip install 'shoal[cluster]'."
@@ -181,24 +194,40 @@ def _connected(address: str) -> Any:
         if name.split(".")[0] == "distributed":
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     warnings.filterwarnings("ignore", module="distributed")  # and of tasks of more than some MB
-    nobody = InputError(
+    client = _connected(address, _CONNECTING_S) if _ADDRESS.fullmatch(address) else None
+    if client is not None:
+        try:
+            client.wait_for_workers(1, timeout=_CONNECTING_S)
+        except Exception:
+            _leave(client)
+        else:
+            return client
+    raise InputError(
         f"No Dask scheduler with workers answers at {address!r}: expected an address such as"
         " tcp://host:8786; start 'dask scheduler' and 'dask worker' there, or leave out --cluster."
     )
-    if not _ADDRESS.fullmatch(address):
-        raise nobody
+
+
+def _connected(address: str, timeout: float) -> Any:
+    """A client of the scheduler, if it answers."""
+    from distributed import Client
+
     with _quiet():
-        client: Any = None
-        try:
-            client = Client(address, timeout=_CONNECTING_S, set_as_default=False)  # type: ignore[no-untyped-call]
-            client.wait_for_workers(1, timeout=_CONNECTING_S)
-        except Exception:
-            with contextlib.suppress(Exception):
-                client.close(timeout=2)
-            client = None
-            gc.collect()  # a client that came to nothing complains when it goes: let it do so now
-            raise nobody from None
-    return client
+        with contextlib.suppress(Exception):
+            return Client(address, timeout=timeout, set_as_default=False)  # type: ignore[no-untyped-call]
+        gc.collect()  # a client that came to nothing complains when it goes: let it do so now
+    return None
+
+
+def _fetched(future: Any) -> bytes:
+    """The result of a task, once it is there: a fetch that is broken off leaves a client that fetches nothing more."""
+    future.exception(timeout=_GLANCE_S)
+    return bytes(future.result(timeout=_SILENCE_S))
+
+
+def _leave(client: Any) -> None:
+    with _quiet(), contextlib.suppress(Exception):  # nothing is to be done about a cluster that is gone
+        client.close(timeout=2)
 
 
 @contextlib.contextmanager
