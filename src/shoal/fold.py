@@ -150,6 +150,12 @@ class Fold:
         """Take for granted who served whom in a window, named by its first epoch, that is not folded."""
         self._history.append(window - self._first_epoch, owners, members)
 
+    def break_off(self) -> None:
+        """Forget the live epochs: those that are folded next are not next to them."""
+        self._live = []
+        if self._hardening is not None:
+            self._hardening.forget()
+
     def _window_complete(self, ends_stretch: bool) -> bool:
         """Whether the live epochs make up a window; a stretch shorter than one is a window of its own."""
         return ends_stretch or len(self._live) == self._reach + 1

@@ -21,7 +21,8 @@ from shoal.hiding.reuse import Reuse
 from shoal.journal import MemoryJournal
 from shoal.kernels.pools import taken
 from shoal.kernels.search import Barred
-from shoal.kernels.witnesses import Held, Nearby, Sought, Windows
+from shoal.kernels.vouching import Nearby, Offers, Windows
+from shoal.kernels.witnesses import Held, Sought
 from shoal.parameters import applicable_harden
 from shoal.promise import Grid, Promise
 from shoal.reading import read_events
@@ -141,16 +142,25 @@ def touch(one: Box, other: Box) -> bool:
 def test_the_cheapest_witness_is_found(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever asks only as long as a need is unserved misses offers to serve it; so the price is the least of those
     that were asked, and here everybody is."""
-    fast, counts = hardening.seek_witnesses, {"offers": 0, "none": 0}
+    gather, fast = hardening.gather_offers, hardening.seek_witnesses
+    counts = {"offers": 0, "none": 0}
+    asked: list[tuple[Windows, int, int]] = []
+
+    def noted(
+        nearby: Nearby, windows: Windows, victims: np.ndarray, n_covers: int, near: int, workers: Workers
+    ) -> Offers:
+        asked.append((windows, n_covers, near))
+        return gather(nearby, windows, victims, n_covers, near, workers)
 
     def compared(
-        nearby: Nearby, windows: Windows, held: Held, barred: Barred, weight: float, most: float,
-        n_covers: int, near: int, victims: np.ndarray, begin: int, end: int, sought: Sought,
+        nearby: Nearby, offers: Offers, held: Held, barred: Barred, weight: float, most: float,
+        n_needs: int, wanted: int, lines: np.ndarray, begin: int, end: int, sought: Sought,
     ) -> None:  # fmt: skip
-        fast(nearby, windows, held, barred, weight, most, n_covers, near, victims, begin, end, sought)
+        fast(nearby, offers, held, barred, weight, most, n_needs, wanted, lines, begin, end, sought)
+        windows, n_covers, near = asked[-1]
         slow = Slow(nearby, windows, held, barred, weight)
         for i in range(begin, end):
-            least, offering = slow.least(int(victims[i]), most, n_covers, near)
+            least, offering = slow.least(int(offers.victim[lines[i]]), most, n_covers, near)
             if sought.witness[i] < 0:
                 counts["none"] += 1
                 assert not offering
@@ -159,6 +169,7 @@ def test_the_cheapest_witness_is_found(seed: int, monkeypatch: pytest.MonkeyPatc
                 assert sought.witness[i] in offering
                 assert sought.price[i] == pytest.approx(least)
 
+    monkeypatch.setattr(hardening, "gather_offers", noted)
     monkeypatch.setattr(hardening, "seek_witnesses", compared)
     monkeypatch.setattr(hardening, "_NEAR", 10_000)
     rng = random.Random(seed)

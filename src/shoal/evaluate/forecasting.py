@@ -89,8 +89,9 @@ def try_stretches(
             fold.suppose(window, owners, members[:, : point.k - 1])
         done = epochs.stop - timeline.reach
         began, spent = time.perf_counter(), time.process_time()
-        steps = [_advance(fold, timeline, presence, epoch, epochs[-1]) for epoch in epochs]
+        steps = [_advance(fold, timeline, presence, epoch) for epoch in epochs]
         took, used = time.perf_counter() - began, time.process_time() - spent
+        fold.break_off()
         # Fewer windows than epochs are decided; each stands for one epoch.
         decided = [step.picks for step in steps if step.picks is not None]
         weight = stretch.samples / max(1.0, census.of(epochs) * len(decided) / len(epochs))
@@ -115,9 +116,9 @@ def _entries(past: Past, until: int, n_users: int, k: int) -> Int64s:
     return windows * (k - 1)
 
 
-def _advance(fold: Fold, timeline: Timeline, presence: Presence | None, epoch: int, last: int) -> Step:
+def _advance(fold: Fold, timeline: Timeline, presence: Presence | None, epoch: int) -> Step:
     part = timeline.slice(epoch)
-    return fold.advance(part if presence is None else presence.of(part), ends_stretch=epoch == last)
+    return fold.advance(part if presence is None else presence.of(part), ends_stretch=False)
 
 
 def _weighted(extents: Extents, weight: float) -> Extents:

@@ -16,12 +16,14 @@ import numpy as np
 from shoal.blocks import Workers, with_members
 from shoal.boxes import Boxes
 from shoal.epochs import EpochSlice
+from shoal.hiding.offers import gather_offers
 from shoal.hiding.window import LiveEpoch
 from shoal.kernels.merge import merge_boxes
 from shoal.kernels.pools import Pools, concatenate_pools
 from shoal.kernels.search import Barred
 from shoal.kernels.tree import OWN
-from shoal.kernels.witnesses import Held, Nearby, Sought, Windows, cheapest_offers, renew, seek_witnesses
+from shoal.kernels.vouching import Nearby, Offers, Windows
+from shoal.kernels.witnesses import Held, Sought, cheapest_offers, renew, seek_witnesses
 from shoal.samples import Int32s, Int64s
 
 PRICES = (0.0, 0.5, 1.0, 3.0)  # of serving one need, at each level, in mean costs of a record in the epoch
@@ -101,26 +103,35 @@ class Hardening:
         self._published = [*self._published, shown][-self._reach :]
         self._windows = [known for known in self._windows if known.end > part.epoch + 1]
 
+    def forget(self) -> None:
+        """Begin anew: nothing that was noted can be linked to what follows."""
+        self._windows, self._published = [], []
+
     def harden(self, live: LiveEpoch, later: list[LiveEpoch], barred: Barred) -> tuple[LiveEpoch, Helpers]:
         """An epoch that is about to be published, with witnesses as far as they are cheap; and who became one.
 
         ``later`` are the live epochs behind it, ``barred`` whom records may not hold.
         """
-        victims, everybody = live.slice.users, np.arange(len(live.slice.users))
+        everybody = np.arange(len(live.slice.users))
+        if not len(everybody):
+            return live, no_helpers()
         later_shown = [self._shown(epoch) for epoch in later]
         nearby = _nearby(self._published, self._shown(live), later_shown, self._n_users)
-        held = Held(live.pools, np.empty(len(victims)), np.empty((len(victims), OWN)))
+        held = Held(live.pools, np.empty(len(everybody)), np.empty((len(everybody), OWN)))
         self._renew(held, everybody, nearby)
-        most = self._price * float(held.cost.mean()) if len(victims) else 0.0
-        windows, joined = self._tables(live.slice), [no_helpers()]
+        most = self._price * float(held.cost.mean())
+        windows, lines, joined = self._tables(live.slice), everybody, [no_helpers()]
+        n_covers, n_needs = self._needs(windows)
+        near = _NEAR // max(1, n_needs)
+        offers = gather_offers(nearby, windows, live.slice.users, n_covers, near, self._workers)
         for _ in range(_ROUNDS):
-            sought = self._seek(nearby, windows, held, barred, most, victims)
+            sought = self._seek(nearby, offers, held, barred, most, n_needs, lines)
             wanting = sought.witness >= 0
-            victims, sought = victims[wanting], Sought(sought.witness[wanting], sought.price[wanting])
-            if not len(victims):
+            lines, sought = lines[wanting], Sought(sought.witness[wanting], sought.price[wanting])
+            if not len(lines):
                 break
             chosen = self._choose(sought)
-            joined.append(Helpers(sought.witness[chosen], victims[chosen]))
+            joined.append(Helpers(sought.witness[chosen], offers.victim[lines[chosen]]))
             owners, members = (live.rows(users) for users in joined[-1])
             rows = np.full(len(everybody), -1, np.int64)
             rows[owners] = members
@@ -152,24 +163,28 @@ class Hardening:
         self._workers.over(n, lambda begin, end: merge_boxes(pools, self._weight, begin, end, n_boxes, box))
         return _Shown(live.slice.users, live.slice.raw, pools.ptr[:-1], n_boxes, box)
 
+    def _needs(self, windows: Windows) -> tuple[int, int]:
+        """For how many covers of a window witnesses are sought, and how many needs that makes."""
+        pairs = len(windows.begin) * (len(windows.begin) - 1)
+        n_covers = max(1, min(self._wanted, _MOST_NEEDS // max(1, pairs)))
+        return n_covers, pairs * n_covers
+
     def _seek(
         self,
         nearby: Nearby,
-        windows: Windows,
+        offers: Offers,
         held: Held,
         barred: Barred,
         most: float,
-        victims: Int32s,
+        n_needs: int,
+        lines: Int64s,
     ) -> Sought:
-        n = len(victims)
-        sought = Sought(np.empty(n, np.int32), np.empty(n))
-        pairs = max(1, len(windows.begin) * (len(windows.begin) - 1))
-        covers = max(1, min(self._wanted, _MOST_NEEDS // pairs))
-        near = _NEAR // (pairs * covers)
+        sought = Sought(np.empty(len(lines), np.int32), np.empty(len(lines)))
+        wanted = self._wanted
         self._workers.over(
-            n,
+            len(lines),
             lambda begin, end: seek_witnesses(
-                nearby, windows, held, barred, self._weight, most, covers, near, victims, begin, end, sought
+                nearby, offers, held, barred, self._weight, most, n_needs, wanted, lines, begin, end, sought
             ),
         )
         return sought
