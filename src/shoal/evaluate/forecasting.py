@@ -28,6 +28,7 @@ _PARTS = 1_000  # into which a box is cut, so that it can count by a weight
 _ELSEWHERE_S = 1.1e-5  # processor seconds to read, sort, write and check a sample: docs/plan.md
 _FIXED_BYTES = 500e6  # the process, its libraries and one bucket
 _TWICE = 2  # what is held for a moment, or not given back, beside what is counted: measured, docs/plan.md
+_HELPED = 64  # entries of a user beside those supposed: members of its own in stretches, and whom it helps
 _CHRONICLE_EPOCHS = (
     120  # whose boxes are remembered at most, and for which k: shoal.fold, shoal.hiding.company
 )
@@ -113,7 +114,7 @@ def _entries(past: Past, until: int, n_users: int, k: int) -> Int64s:
     for window, (owners, _) in past.items():
         if window < until:
             windows[owners] += 1
-    return windows * (k - 1)
+    return windows * (k - 1) + _HELPED
 
 
 def _advance(fold: Fold, timeline: Timeline, presence: Presence | None, epoch: int) -> Step:

@@ -89,6 +89,7 @@ def _permutation(
     n = len(arrays.user)
     first = first_users(arrays)
     member = cheapest_permutations(edges, n, first, arrays.last[first], workers)
+    again = np.zeros(n, np.bool_)
     for begin in np.unique(arrays.first[member < 0]).tolist():
         group = Group(begin, int(arrays.last[begin]))
         known = edges_of(edges, *group)
@@ -96,9 +97,11 @@ def _permutation(
         member[begin : group.last] = _permutation_with_more(
             window, arrays, tree, barred, known, group, served, workers
         )
-    age = np.empty(n, np.int32)
-    windows_since(arrays, barred, np.arange(n, dtype=np.int32), member, window, age)
-    return member, age > 0
+        owners = np.arange(begin, group.last, dtype=np.int32)
+        age = np.empty(len(owners), np.int32)
+        windows_since(arrays, barred, owners, member[owners], window, age)
+        again[owners] = age > 0
+    return member, again
 
 
 def _permutation_with_more(

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from shoal.samples import Int32s, Int64s
+from shoal.samples import Bools, Int32s, Int64s
+
+_FEW = 1 << 16  # words so small are numbered by counting, without sorting them
 
 Words = npt.NDArray[np.uint64]
 
@@ -31,17 +33,21 @@ class Patterns:
         word, bit = divmod(epoch % self._width, 64)
         self._words[users, word] |= np.uint64(1 << bit)
 
-    def of(self, users: Int32s) -> Words:
+    def of(self, users: Int32s | Bools) -> Words:
         """The patterns of some users, a line of words each."""
         return self._words[users]
 
-    def seen(self) -> Int32s:
-        """The users with any presence noted, in increasing order."""
-        return np.flatnonzero(self._words.any(axis=1)).astype(np.int32)
+    def seen(self) -> Bools:
+        """Whether any presence of each user is noted."""
+        return np.asarray(self._words.any(axis=1))
 
 
 def group_equal(words: Words) -> Int64s:
     """A number for every line, the same for equal lines and from 0 up in their order."""
-    if words.shape[1] == 1:
+    if words.shape[1] > 1:
+        return np.unique(words, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    if words.max(initial=0) >= _FEW:
         return np.unique(words[:, 0], return_inverse=True)[1].astype(np.int64)
-    return np.unique(words, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    word = words[:, 0].astype(np.int64)
+    number: Int64s = np.cumsum(np.bincount(word) > 0) - 1
+    return number[word]

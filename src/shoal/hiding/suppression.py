@@ -157,13 +157,15 @@ def choose_withheld(
     if not len(newest.users):
         return withheld
     seen = patterns.seen()
-    active = np.union1d(seen, newest.users)
-    group = group_equal(patterns.of(active))
-    n_total = np.bincount(group)
-    never_seen = group[np.searchsorted(active, np.setdiff1d(newest.users, seen, assume_unique=True))]
+    active = seen.copy()
+    active[newest.users] = True
+    group_of = np.empty(len(active), np.int64)
+    group_of[active] = group_equal(patterns.of(active))
+    n_total = np.bincount(group_of[active])
+    group_of_present = group_of[newest.users]
+    never_seen = group_of_present[~seen[newest.users]]
     if len(never_seen):  # the all-absent group has members that are neither seen nor here
-        n_total[never_seen[0]] += n_counted - len(active)
-    group_of_present = group[np.searchsorted(active, newest.users)]
+        n_total[never_seen[0]] += n_counted - int(active.sum())
     n_present = np.bincount(group_of_present, minlength=len(n_total))
     n_absent = n_total - n_present
     for troubled in np.flatnonzero((n_present > 0) & ((n_present < k) | ((n_absent > 0) & (n_absent < k)))):
