@@ -629,7 +629,7 @@ def test_missing_files(plain: World, tmp_path: Path) -> None:
 
 
 def test_wrong_columns(plain: World, tmp_path: Path) -> None:
-    refused(tmp_path, "audit", plain.output, plain.events, words="lacks record")
+    refused(tmp_path, "audit", plain.output, plain.events, words="check which file is which")
     lacking = read_table(plain.output).drop_columns(["x_max"])
     pa.parquet.write_table(lacking, tmp_path / "lacking.parquet")
     refused(tmp_path, "audit", plain.events, tmp_path / "lacking.parquet", words="lacks x_max")

@@ -110,7 +110,7 @@ def test_what_could_not_be_measured_is_no_figure() -> None:
     verdict = judge(made_up(figures=nobody))
     assert {risk.share for risk in verdict.risks} == {None}
     assert "%" not in limits(verdict)
-    assert "(nobody to attack)" in limits(verdict)
+    assert "in an unknown share (nobody to attack) of attacks" in limits(verdict)
 
 
 def test_a_ranking_that_beats_guessing_but_not_the_bound_is_told() -> None:

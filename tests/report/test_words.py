@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shoal.promise import Grid, Promise
-from shoal.report.words import beyond_in_words, duration_in_words, headline, promise_in_words, unmeasured
+from shoal.report.words import beyond_in_words, duration_in_words, headline, promise_in_words
 
 
 def test_the_promise_in_words() -> None:
@@ -53,14 +53,6 @@ def test_nothing_is_claimed_of_a_file_of_which_it_is_not_known() -> None:
     assert "another promise" in (beyond_in_words(promise, Grid(), {"promise": "mine", "guarantees": 3}) or "")
     for words in (beyond(spaced), beyond("given", k=2), beyond(None)):
         assert STRETCH not in words
-
-
-def test_shares_that_could_not_be_measured_can_be_read() -> None:
-    told = "exactly one record fits in (nobody to attack) of attacks with 1 h, (nobody to attack) with 2 h"
-    assert unmeasured(told).startswith(
-        "exactly one record fits in an unknown share of attacks (nobody to attack)"
-    )
-    assert unmeasured("right in 3 % of attacks") == "right in 3 % of attacks"
 
 
 @pytest.mark.parametrize(

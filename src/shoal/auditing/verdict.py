@@ -205,7 +205,8 @@ def _measured(found: Share | str | None) -> Share | None:
 def _of(found: Share | str | None) -> str:
     if isinstance(found, Share):
         return percent(found.value)
-    return "(nobody to attack)" if found is None or found == NO_VICTIM else f"({found})"
+    why = "nobody to attack" if found is None or found == NO_VICTIM else found
+    return f"an unknown share ({why})"
 
 
 def _tau(audit: Audit) -> str:

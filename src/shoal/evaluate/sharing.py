@@ -11,7 +11,7 @@ from shoal.evaluate.stretches import COUNTED, Census, Stretch, choose_stretches,
 
 MOST_STRETCHES = 16  # with 8, the median of abi in full is foretold from 0.2 to 0.8 km: docs/plan.md
 _PER_S = 26_000  # samples that take in a member in a processor second, in windows of two epochs: docs/plan.md
-_LEAST_TURNS = 2  # k 2 counts like k 3, so that both see as many hours: there the median hangs on few boxes
+_LEAST_TURNS = 1.4  # k 2 takes more than half the time of k 3, as its members' company is looked at
 
 
 def share_out(
@@ -47,13 +47,14 @@ def _finest(most: int, census: Census, reach: int, epochs_a_day: float, seed: in
 def _numbers(seconds: dict[Point, float], budget_s: float) -> dict[Point, int]:
     """How many stretches each point should have, given what one takes: whichever took least so far gets twice as many.
 
-    At least one, and a power of two, so that a half of them can be taken.
+    At least one, and a power of two, so that a half of them can be taken. Time for a tau of r epsilon counts r times:
+    most will choose a short one, so it had better be told well.
     """
     numbers = dict.fromkeys(seconds, 1)
     left = budget_s - sum(seconds.values())
     growing = list(seconds)
     while growing:
-        point = min(growing, key=lambda point: numbers[point] * seconds[point])
+        point = min(growing, key=lambda point: numbers[point] * seconds[point] * point.promise.reach)
         more_s = numbers[point] * seconds[point]
         if more_s > left or numbers[point] == MOST_STRETCHES:
             growing.remove(point)

@@ -75,9 +75,10 @@ def need_columns(names: Sequence[str], wanted: Sequence[str], title: str) -> dic
     """The columns of a schema that leaves no choice of names: each must be there once, others do not matter."""
     lacking = [name for name in wanted if name not in names]
     if lacking:
+        another = "check which file is which, " if len(lacking) == len(wanted) else ""
         raise InputError(
             f"{title} lacks {' and '.join(lacking)} among its {len(names)} columns: expected"
-            f" {', '.join(wanted)}; rename its columns, or add a header line if there is none."
+            f" {', '.join(wanted)}; {another}rename its columns, or add a header line if there is none."
         )
     repeated = [name for name in wanted if names.count(name) > 1]
     if repeated:

@@ -24,7 +24,6 @@ from shoal.report.words import (
     headline,
     is_untrue,
     promise_in_words,
-    unmeasured,
 )
 from shoal.samples import Floats
 from shoal.wording import duration, percent
@@ -109,7 +108,7 @@ def report_page(facts: Facts, *, public: bool, made_up: bool = False) -> str:
     audit, grid = facts.audit, facts.audit.grid
     promise = audit.promise
     environment = page_environment()
-    environment.filters["said"] = lambda text: bound(unmeasured(text))
+    environment.filters["said"] = bound
     return environment.get_template("report.html.j2").render(
         public=public,
         made_up=made_up,

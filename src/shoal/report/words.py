@@ -82,12 +82,6 @@ def is_untrue(audit: Audit) -> bool:
     return bool(audit.coverage.n_untrue or (truth is not None and truth.n_empty_boxes))
 
 
-def unmeasured(text: str) -> str:
-    """A sentence of the verdict in which no share could be measured, so that it can be read."""
-    nobody = "(nobody to attack)"
-    return text.replace(f"{nobody} of attacks", f"an unknown share of attacks {nobody}")
-
-
 def duration_in_words(seconds: int) -> str:
     """A duration such as ``30 minutes`` or ``1 hour 30 minutes``."""
     words = []
