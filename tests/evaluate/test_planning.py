@@ -153,7 +153,9 @@ def test_points() -> None:
 
 def row(k: int, tau: float, km: float, suppressed: float = 0.0, reused: float = 0.0) -> Forecast:
     n_boxes = 0 if suppressed == 1 else 1_000
-    return Forecast(k, tau, 30.0, km, 9.0, suppressed, reused, n_boxes, 4_000.0, 7_000.0, 1_100_000_000, True)
+    return Forecast(
+        k, tau, 30.0, km, 9.0, suppressed, reused, n_boxes, 4_000.0, 7_000.0, 1_100_000_000, True, 4
+    )
 
 
 def test_words() -> None:

@@ -18,12 +18,16 @@ from shoal.evaluate.points import Point
 from shoal.evaluate.stretches import Census, Stretch
 from shoal.extents import Counts, Extents, extents_of
 from shoal.fold import Fold, Settings, Step
+from shoal.hiding.hardening import MOST_REACH
 from shoal.hiding.suppression import Presence
 from shoal.promise import Grid
 from shoal.samples import Int64s
 from shoal.utility import granularity_of
 
 _MEDIAN = 0.53  # share of the boxes of stretches below the median of a full run: measured, docs/plan.md
+_MORE_HARDENED = 0.018  # of it where records become witnesses
+_MORE_LEAKING = 0.018  # of it with k 2, for each epoch of tau but one: stretches do not know whom to avoid
+_MOST_MEDIAN = 0.6
 _PARTS = 1_000  # into which a box is cut, so that it can count by a weight
 _ELSEWHERE_S = 1.1e-5  # processor seconds to read, sort, write and check a sample: docs/plan.md
 _FIXED_BYTES = 500e6  # the process, its libraries and one bucket
@@ -36,7 +40,10 @@ _REMEMBERING_K = 2
 
 
 class Trial(NamedTuple):
-    """What was measured on everything, or on stretches and weighted: boxes, members, seconds to hide all samples."""
+    """What was measured on everything, or on stretches and weighted: boxes, members, seconds to hide all samples.
+
+    views: what each stretch showed, not weighted; empty where everything was tried.
+    """
 
     extents: Extents
     n_boxes: float
@@ -44,12 +51,14 @@ class Trial(NamedTuple):
     relaxations: float
     seconds: float
     processor_seconds: float
+    views: list[Extents]
 
 
 class Forecast(NamedTuple):
     """What a full run at one point would give. NaN where nothing would be left.
 
-    ``seconds`` are of this machine with as many workers; ``sampled`` says whether it was told from stretches.
+    ``seconds`` are of this machine with as many workers; ``sampled`` says whether it was told from stretches, and
+    ``n_stretches`` from how many.
     """
 
     k: int
@@ -64,6 +73,7 @@ class Forecast(NamedTuple):
     processor_seconds: float
     memory_bytes: int
     sampled: bool
+    n_stretches: int
 
 
 def try_stretches(
@@ -79,7 +89,7 @@ def try_stretches(
     """Fold the stretches, by time, on top of what may have been before; no presence: everybody is there."""
     timeline = Timeline(archive, point.promise)
     fold = Fold(archive.n_users, timeline, point.promise, settings, workers)
-    extents = extents_of(concatenate([]))
+    extents, views = extents_of(concatenate([])), []
     picks = relaxations = seconds = processor = 0.0
     fold.expect(_entries(past, stretches[-1].first, archive.n_users, point.k))
     done = census.first_epoch
@@ -89,23 +99,25 @@ def try_stretches(
             owners, members = past[window]
             fold.suppose(window, owners, members[:, : point.k - 1])
         done = epochs.stop - timeline.reach
+        steps = [_advance(fold, timeline, presence, epoch) for epoch in epochs[:-1]]
         began, spent = time.perf_counter(), time.process_time()
-        steps = [_advance(fold, timeline, presence, epoch) for epoch in epochs]
+        steps.append(_advance(fold, timeline, presence, epochs[-1]))
         took, used = time.perf_counter() - began, time.process_time() - spent
         fold.break_off()
+        # Only the last window finds records as full as they will be, and as many windows as there will be to link.
+        stands_for = stretch.samples / max(1, census.of(stretch.counted))
+        seconds, processor = seconds + took * stands_for, processor + used * stands_for
         # Fewer windows than epochs are decided; each stands for one epoch.
         decided = [step.picks for step in steps if step.picks is not None]
         weight = stretch.samples / max(1.0, census.of(epochs) * len(decided) / len(epochs))
-        seconds, processor = seconds + took * weight, processor + used * weight
         picks += weight * sum(each.members.size for each in decided)
         relaxations += weight * sum(int(each.relaxed.sum()) for each in decided)
         boxes = concatenate([step.boxes for step in steps])
         counted = (boxes.t0 >= stretch.first * point.epsilon) & (boxes.t0 < stretch.end * point.epsilon)
         boxes = Boxes._make(column[counted] for column in boxes)
-        extents = extents.plus(
-            _weighted(extents_of(boxes), stretch.samples / max(1, census.of(stretch.counted)))
-        )
-    return Trial(extents, extents.n_boxes / _PARTS, picks, relaxations, seconds, processor)
+        views.append(extents_of(boxes))
+        extents = extents.plus(_weighted(views[-1], stands_for))
+    return Trial(extents, extents.n_boxes / _PARTS, picks, relaxations, seconds, processor, views)
 
 
 def _entries(past: Past, until: int, n_users: int, k: int) -> Int64s:
@@ -133,7 +145,7 @@ def _weighted(extents: Extents, weight: float) -> Extents:
 
 def nothing() -> Trial:
     """The trial of a release that everything would have to be suppressed for."""
-    return Trial(extents_of(concatenate([])), 0.0, 0.0, 0.0, 0.0, 0.0)
+    return Trial(extents_of(concatenate([])), 0.0, 0.0, 0.0, 0.0, 0.0, [])
 
 
 def try_everything(
@@ -146,16 +158,18 @@ def try_everything(
     except NothingLeftError:
         return nothing(), 1.0
     used = time.process_time() - spent
-    trial = Trial(outcome.extents, outcome.n_boxes, outcome.picks, outcome.relaxations, outcome.seconds, used)
+    measured = (outcome.extents, outcome.n_boxes, outcome.picks, outcome.relaxations, outcome.seconds, used)
+    trial = Trial(*measured, views=[])
     return trial, outcome.n_suppressed / outcome.n_samples
 
 
 def forecast(
     trial: Trial, suppressed_share: float, point: Point, archive: Archive, census: Census, grid: Grid,
-    n_workers: int, *, sampled: bool,
+    settings: Settings, n_workers: int, *, n_stretches: int,
 ) -> Forecast:  # fmt: skip
     """A trial as what a run from end to end would give."""
-    minutes, unknown, level = grid.step_s / 60, float("nan"), _MEDIAN if sampled else 0.5
+    minutes, unknown = grid.step_s / 60, float("nan")
+    level = _level(point, settings) if n_stretches else 0.5
     found = granularity_of(trial.extents, grid) if trial.extents.n_boxes else None
     elsewhere = len(archive) * _ELSEWHERE_S
     return Forecast(
@@ -170,8 +184,17 @@ def forecast(
         seconds=trial.seconds + elsewhere / min(n_workers, 2),
         processor_seconds=trial.processor_seconds + elsewhere,
         memory_bytes=round(_memory(point, archive, census, trial.picks)),
-        sampled=sampled,
+        sampled=n_stretches > 0,
+        n_stretches=n_stretches,
     )
+
+
+def _level(point: Point, settings: Settings) -> float:
+    """The share of the boxes of stretches that are below the median of a full run."""
+    reach = point.promise.reach
+    more = _MORE_HARDENED if settings.harden and reach <= MOST_REACH else 0.0
+    more += _MORE_LEAKING * (reach - 1) if point.k == _REMEMBERING_K else 0.0
+    return min(_MEDIAN + more, _MOST_MEDIAN)
 
 
 def _memory(point: Point, archive: Archive, census: Census, picks: float) -> float:

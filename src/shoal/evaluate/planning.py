@@ -17,9 +17,11 @@ from shoal.epochs import Timeline
 from shoal.errors import ParameterError
 from shoal.evaluate.forecasting import Forecast, Trial, forecast, nothing, try_everything, try_stretches
 from shoal.evaluate.guessing import Past, Sighting, guess_past, sighting_of
+from shoal.evaluate.likeness import most_alike
 from shoal.evaluate.points import Point
-from shoal.evaluate.sharing import share_out
+from shoal.evaluate.sharing import Shares, share_out
 from shoal.evaluate.stretches import Census, Stretch, take_census
+from shoal.extents import Extents
 from shoal.fold import Selector, Settings
 from shoal.hiding.suppression import Presence
 from shoal.keywords import takes
@@ -147,8 +149,8 @@ def foretell(
         census = take_census(archive, epsilon)
         share_s = 0.0 if everything else budget.stretches_s * len(alike) / len(points)
         epochs_a_day = _DAY_S / (epsilon * grid.step_s)
-        stretches = share_out(alike, census, share_s, epochs_a_day, settings.seed) if share_s else {}
-        trials = _Trials(archive, stretches, census, settings, workers, progress)
+        shares = share_out(alike, census, share_s, epochs_a_day, settings.seed) if share_s else Shares([], {})
+        trials = _Trials(archive, shares, census, settings, workers, progress)
         for point, (trial, suppressed) in trials.of(alike).items():
             forecasts[point] = forecast(
                 trial,
@@ -157,8 +159,9 @@ def foretell(
                 archive,
                 census,
                 grid,
+                settings,
                 workers.count,
-                sampled=bool(stretches.get(point)),
+                n_stretches=len(trial.views),
             )
     return [forecasts[point] for point in points]
 
@@ -167,64 +170,77 @@ class _Trials(NamedTuple):
     """What the points of an epsilon are tried on."""
 
     archive: Archive
-    stretches: dict[Point, list[Stretch]]
+    shares: Shares
     census: Census
     settings: Settings
     workers: Workers
     progress: Progress
 
     def of(self, points: Sequence[Point]) -> dict[Point, tuple[Trial, float]]:
-        """Try every point: what it gives, and the share that is suppressed. The strictest come first."""
+        """Try every point: what it gives, and the share that is suppressed. Those that see all stretches come first."""
         tried: dict[Point, tuple[Trial, float]] = {}
-        sightings = self._sightings(points)
-        most = max(point.k for point in points)
-        for tau in sorted({point.tau for point in points}, reverse=True):
-            same = sorted((point for point in points if point.tau == tau), reverse=True)
-            past: Past = {}
-            if sightings:
-                reach = same[0].promise.reach
-                past = guess_past(sightings, self.archive.n_users, reach, most, self.settings.seed)
+        if not self.shares.stretches:
+            return {point: self._try_everything(point) for point in points}
+        presences = self._presences(points)
+        sightings = self._sightings(points[0])
+        views: list[list[Extents]] = []
+        for tau in sorted({point.tau for point in points}):
+            same = sorted(point for point in points if point.tau == tau)
+            most = max(point.k for point in same)
+            past = guess_past(
+                sightings, self.archive.n_users, same[0].promise.reach, most, self.settings.seed
+            )
             for point in same:
-                free = [other for other, (_, suppressed) in tried.items() if not suppressed]
-                tried[point] = self._try(point, past, free)
+                stretches = self._stretches(point, views)
+                if not stretches:
+                    tried[point] = self._try_everything(point)
+                    continue
+                tried[point] = self._try(point, presences[point], past, stretches)
+                seen = tried[point][0].views
+                if len(seen) == len(self.shares.stretches):
+                    views.append(seen)
         return tried
 
-    def _sightings(self, points: Sequence[Point]) -> dict[int, Sighting]:
+    def _stretches(self, point: Point, views: list[list[Extents]]) -> list[Stretch]:
+        """Those that a point is tried on, given what others showed on all of them."""
+        every, number = self.shares
+        return most_alike(every, views, self.census, number[point], point.promise.reach)
+
+    def _presences(self, points: Sequence[Point]) -> dict[Point, Presence | None]:
+        """Who would be published when; None where it is everybody always.
+
+        Where a longer tau and a larger k suppress nothing, enough share every pattern, hence every part of it.
+        """
+        found: dict[Point, Presence | None] = {}
+        for point in sorted(points, key=lambda point: (point.tau, point.k), reverse=True):
+            free = [
+                other for other, presence in found.items() if presence is None or not presence.n_suppressed
+            ]
+            if any(other.k >= point.k and other.tau >= point.tau for other in free):
+                found[point] = None
+                continue
+            timeline = Timeline(self.archive, point.promise)
+            found[point] = find_presence(
+                timeline, self.archive.n_users, point.promise, self.settings, self.workers, self.progress
+            )
+        return found
+
+    def _sightings(self, point: Point) -> dict[int, Sighting]:
         """Who is where, up to the last stretch."""
-        last = max((stretch.end for each in self.stretches.values() for stretch in each), default=None)
-        if last is None:
-            return {}
-        timeline = Timeline(self.archive, points[0].promise)
-        epochs = range(self.census.first_epoch, last)
+        timeline = Timeline(self.archive, point.promise)
+        epochs = range(self.census.first_epoch, self.shares.stretches[-1].end)
         return {epoch: sighting_of(timeline.slice(epoch)) for epoch in epochs}
 
-    def _try(self, point: Point, past: Past, free: Sequence[Point]) -> tuple[Trial, float]:
-        archive, shared, census, settings, workers, progress = self
-        stretches = shared.get(point)
-        if not stretches:
-            progress.stage(f"trying k {point.k}")
-            return try_everything(archive, point, settings, workers)
-        presence = _presence(archive, point, free, settings, workers, progress)
+    def _try_everything(self, point: Point) -> tuple[Trial, float]:
+        self.progress.stage(f"trying k {point.k}")
+        return try_everything(self.archive, point, self.settings, self.workers)
+
+    def _try(
+        self, point: Point, presence: Presence | None, past: Past, stretches: list[Stretch]
+    ) -> tuple[Trial, float]:
+        archive, _, census, settings, workers, progress = self
         if presence is not None and presence.nothing_left:
             return nothing(), 1.0
         progress.stage(f"trying k {point.k}")
         trial = try_stretches(archive, point, presence, stretches, past, census, settings, workers)
         return trial, 0.0 if presence is None else presence.n_suppressed / len(archive)
-
-
-def _presence(
-    archive: Archive,
-    point: Point,
-    free: Sequence[Point],
-    settings: Settings,
-    workers: Workers,
-    progress: Progress,
-) -> Presence | None:
-    """Who would be published when; None where it is everybody always.
-
-    Where a longer tau and a larger k suppress nothing, every pattern is shared by enough, and so is every part of it.
-    """
-    if any(other.k >= point.k and other.tau >= point.tau for other in free):
-        return None
-    timeline = Timeline(archive, point.promise)
-    return find_presence(timeline, archive.n_users, point.promise, settings, workers, progress)

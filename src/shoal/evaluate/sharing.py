@@ -3,51 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from shoal.evaluate.points import Point
-from shoal.evaluate.stretches import COUNTED, Census, Stretch, choose_stretches, halved
+from shoal.evaluate.stretches import COUNTED, Census, Stretch, choose_stretches
 
 MOST_STRETCHES = 16  # with 8, the median of abi in full is foretold from 0.2 to 0.8 km: docs/plan.md
 _PER_S = 26_000  # samples that take in a member in a processor second, in windows of two epochs: docs/plan.md
 _LEAST_TURNS = 1.4  # k 2 takes more than half the time of k 3, as its members' company is looked at
 
 
+class Shares(NamedTuple):
+    """The stretches, by time, and on how many of them each point is tried."""
+
+    stretches: list[Stretch]
+    number: dict[Point, int]
+
+
 def share_out(
     points: Sequence[Point], census: Census, budget_s: float, epochs_a_day: float, seed: int
-) -> dict[Point, list[Stretch]]:
-    """Stretches for every point, by time; none where the data are too short.
+) -> Shares:
+    """Stretches, none where the data are too short, and a number of them for every point, a power of two.
 
-    Median precision goes by the hour, so a cheap point had better see many; a costly one cannot. Of the points of a
-    tau, a costly one sees some of the stretches of a cheap one. Those of another tau are the same where none overlap.
+    Median precision goes by the hour, so a cheap point sees many, and tells which few a costly one had better see.
+    They are so far apart that those of the longest tau do not overlap, as far as the data are long enough.
     """
-    wanted = _numbers({point: _seconds(point, census) for point in points}, budget_s)
-    most = max(wanted.values())
-    shared = {}
-    for reach in {point.promise.reach for point in points}:
-        finest = _finest(most, census, reach, epochs_a_day, seed)
-        for point in (point for point in points if point.promise.reach == reach):
-            stretches = finest
-            while len(stretches) > wanted[point]:
-                stretches = halved(stretches, epochs_a_day)
-            shared[point] = stretches
-    return shared
-
-
-def _finest(most: int, census: Census, reach: int, epochs_a_day: float, seed: int) -> list[Stretch]:
-    """So many stretches, a power of two, or half as many until they fit into the data."""
-    stretches: list[Stretch] = []
-    while most and not stretches:
-        stretches = choose_stretches(census, most, reach, epochs_a_day, seed)
+    number = _numbers({point: _seconds(point, census) for point in points}, budget_s)
+    reaches = sorted({point.promise.reach for point in points}, reverse=True)
+    most = max(number.values())
+    while most:
+        for reach in reaches:
+            stretches = choose_stretches(census, most, reach, epochs_a_day, seed)
+            if stretches:
+                return Shares(stretches, number)
         most //= 2
-    return stretches
+    return Shares([], number)
 
 
 def _numbers(seconds: dict[Point, float], budget_s: float) -> dict[Point, int]:
     """How many stretches each point should have, given what one takes: whichever took least so far gets twice as many.
 
-    At least one, and a power of two, so that a half of them can be taken. Time for a tau of r epsilon counts r times:
+    At least one, and a power of two. Time for a tau of r epsilon counts r times:
     most will choose a short one, so it had better be told well.
     """
     numbers = dict.fromkeys(seconds, 1)

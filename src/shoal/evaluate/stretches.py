@@ -56,19 +56,6 @@ def take_census(archive: Archive, epsilon: int) -> Census:
     return Census(int(epoch[0]), samples)
 
 
-def halved(stretches: list[Stretch], epochs_a_day: float) -> list[Stretch]:
-    """Every other stretch, each for its neighbour's hours of the day as well; by time. An even number of them.
-
-    Of four in a row those in the middle are kept, so that few that are left are at hours in the middle of theirs.
-    """
-    by_hour = sorted(stretches, key=lambda stretch: stretch.first % epochs_a_day)
-    kept = []
-    for number, pair in enumerate(zip(by_hour[::2], by_hour[1::2], strict=True)):
-        middle = pair[0] if number % 2 else pair[1]
-        kept.append(middle._replace(samples=sum(stretch.samples for stretch in pair)))
-    return sorted(kept)
-
-
 def choose_stretches(
     census: Census, n_stretches: int, reach: int, epochs_a_day: float, seed: int
 ) -> list[Stretch]:
