@@ -151,23 +151,43 @@ def test_points() -> None:
 # ---- table, words and figure --------------------------------------------------------------------------------------
 
 
-def row(k: int, tau: float, km: float, suppressed: float = 0.0, reused: float = 0.0) -> Forecast:
-    n_boxes = 0 if suppressed == 1 else 1_000
-    return Forecast(
-        k, tau, 30.0, km, 9.0, suppressed, reused, n_boxes, 4_000.0, 7_000.0, 1_100_000_000, True, 4
-    )
+def row(
+    k: int,
+    tau: float,
+    km: float,
+    suppressed: float = 0.0,
+    reused: float = 0.0,
+    epsilon: float = 30.0,
+    n_stretches: int = 4,
+) -> Forecast:
+    n_boxes, memory = 0 if suppressed == 1 else 1_000, 1_100_000_000
+    measured = (n_boxes, 4_000.0, 7_000.0, memory, True, n_stretches)
+    return Forecast(k, tau, epsilon, km, 9.0, suppressed, reused, *measured)
 
 
 def test_words() -> None:
-    lines = advice([row(2, 30, 1.0), row(3, 30, 1.4), row(5, 30, 3.5, 0.08), row(2, 60, 1.0, reused=0.02)])
-    assert lines == [
-        "k 3 at tau 30 min costs 40 % more space than k 2.",
-        "k 5 at tau 30 min costs 2.5 times the space of k 3.",
-        "tau 1 h at k 2 costs as much space as tau 30 min.",
-        "Much is suppressed with k 5, tau 30 min: a smaller k or tau keeps more.",
-        "Partners run out with k 2, tau 1 h: guarantee 2 would be weakened.",
+    rows = [row(2, 30, 1.0), row(3, 30, 1.4), row(5, 30, 3.5), row(2, 60, 1.0, reused=0.02)]
+    assert advice([*rows, row(5, 60, 0.5, suppressed=0.08), row(7, 30, 9.0, n_stretches=1)]) == [
+        "k 3 at 30 min costs 40 % more space than k 2 at 30 min.",
+        "k 5 at 30 min costs 2.5 times the space of k 3 at 30 min.",
+        "k 7 at 30 min costs 2.6 times the space of k 5 at 30 min.",
+        "k 2 at 1 h costs as much space as k 2 at 30 min.",
+        "Much is suppressed with k 5 at 1 h: a smaller k or tau keeps more.",
+        "Partners run out with k 2 at 1 h: some would have to serve again, and whoever finds the k records of a"
+        " person could follow them for longer than epsilon.",
+        "Told from a single hour, and perhaps off by a quarter: k 7 at 30 min.",
     ]
     assert advice([row(2, 30, float("nan"), 1.0)])[0].startswith("Everything would be suppressed")
+
+
+def test_words_where_little_is_left_or_epsilons_differ() -> None:
+    """What is left after much was suppressed looks cheap: it is compared with nothing."""
+    assert advice([row(2, 30, 3.0), row(2, 1800, 1.0, suppressed=0.6)]) == [
+        "Much is suppressed with k 2 at 30 h: a smaller k or tau keeps more."
+    ]
+    assert advice([row(2, 60, 4.5, epsilon=30.0), row(2, 60, 3.0, epsilon=60.0)]) == [
+        "k 2 at 1 h (epsilon 30 min) costs 50 % more space than k 2 at 1 h (epsilon 1 h)."
+    ]
 
 
 def test_table_fits_and_tells_what_is_unknown() -> None:

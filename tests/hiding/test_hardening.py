@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,9 +15,11 @@ from oracles.casual_worlds import random_case
 from shoal.anonymizing import Outcome, anonymize_samples
 from shoal.blocks import Workers, costs_of, with_members
 from shoal.cities import make_city
+from shoal.epochs import Timeline
 from shoal.errors import InputError, ParameterError
-from shoal.fold import Settings
+from shoal.fold import Fold, Settings
 from shoal.hiding import hardening
+from shoal.hiding import offers as offers_of
 from shoal.hiding.hardening import MOST_REACH, PRICES
 from shoal.hiding.reuse import Reuse
 from shoal.journal import MemoryJournal
@@ -130,6 +134,35 @@ class Slow:
         return least, {record for record, price in offers.items() if price == least}
 
 
+def asked_in_turn(slow: Slow, victim: int, n_covers: int, near: int, most: int) -> list[tuple[int, int]]:
+    """Records that vouch, or would, in the order of asking, each with its needs as bits."""
+    n, wanted, here = len(slow.windows.begin), slow.windows.cover.shape[2], slow.nearby.here
+    needs = [
+        (cover, window, beside)
+        for window in range(n)
+        for cover in slow.windows.cover[window, victim, :n_covers].tolist()
+        for beside in range(n)
+        if window != beside
+    ]
+    found: list[tuple[int, int]] = []
+    asked, vouching = {victim}, [0] * len(needs)
+    for number, (cover, _, beside) in enumerate(needs):
+        for record in slow.options(victim, cover, beside, near):
+            if vouching[number] >= wanted or len(found) == most:
+                break
+            if record < 0 or record in asked:
+                continue
+            asked.add(record)
+            if slow.nearby.row[record, here] < 0:
+                continue
+            served = [slow.vouches(victim, *need, record) for need in needs]
+            if any(served):
+                found.append((record, sum(1 << bit for bit, yes in enumerate(served) if yes)))
+                if slow.holds(record, victim, here):
+                    vouching = [count + yes for count, yes in zip(vouching, served, strict=True)]
+    return found
+
+
 def inside(slot: Box, box: Box) -> bool:
     return all(slot[axis] >= box[axis] and slot[axis + 1] <= box[axis + 1] for axis in (0, 2, 4))
 
@@ -181,6 +214,66 @@ def test_the_cheapest_witness_is_found(seed: int, monkeypatch: pytest.MonkeyPatc
             continue
     assert counts["offers"] > 10
     assert counts["none"] > 30
+
+
+@pytest.mark.parametrize(("most", "together"), [(1, 500), (3, 2), (256, 500)])
+def test_records_are_asked_in_turn_until_enough_vouch(
+    most: int, together: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many are remembered and put together, and on however many threads."""
+    gather, n_offers = hardening.gather_offers, []
+
+    def compared(
+        nearby: Nearby, windows: Windows, victims: np.ndarray, n_covers: int, near: int, workers: Workers
+    ) -> Offers:
+        found = gather(nearby, windows, victims, n_covers, near, workers)
+        with Workers(3) as threads:
+            again = gather(nearby, windows, victims, n_covers, near, threads)
+        assert all(np.array_equal(one, other) for one, other in zip(found, again, strict=True))
+        slow = Slow(nearby, windows, None, None, 1.0)  # type: ignore[arg-type]
+        for i, victim in enumerate(victims.tolist()):
+            part = slice(found.ptr[i], found.ptr[i + 1])
+            offers = list(zip(found.record[part].tolist(), found.needs[part].tolist(), strict=True))
+            assert offers == asked_in_turn(slow, victim, n_covers, near, most)
+            n_offers.append(len(offers))
+        return found
+
+    monkeypatch.setattr(hardening, "gather_offers", compared)
+    monkeypatch.setattr(hardening, "_NEAR", 4)
+    monkeypatch.setattr(offers_of, "_MOST", most)
+    monkeypatch.setattr(offers_of, "_TOGETHER", together)
+    rng = random.Random(most)
+    for _ in range(25):
+        world, k, tau, epsilon = random_case(rng)
+        with contextlib.suppress(InputError):
+            release(world, k, tau, epsilon, harden=rng.choice([1, 3]))
+    assert max(n_offers) >= min(most, 4)
+    assert sum(n_offers) > 20
+
+
+def test_what_is_broken_off_is_not_linked_to_what_follows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two runs of epochs far apart: all windows that are looked at hold the epoch that is about to be published."""
+    gather, n_windows = hardening.gather_offers, []
+
+    def looked_at(nearby: Nearby, windows: Windows, *more: Any) -> Offers:
+        assert windows.begin.min() >= 0
+        assert (windows.begin <= nearby.here).all()
+        assert (windows.end > nearby.here).all()
+        assert windows.end.max() <= nearby.row.shape[1]
+        n_windows.append(len(windows.begin))
+        return gather(nearby, windows, *more)
+
+    monkeypatch.setattr(hardening, "gather_offers", looked_at)
+    world = {user: {(epoch * 10 + user % 7, user, 0) for epoch in range(40)} for user in range(12)}
+    promise = Promise(2, 20, 10)
+    timeline = Timeline(as_samples(world), promise)
+    with Workers(1) as workers:
+        fold = Fold(12, timeline, promise, Settings(harden=1), workers)
+        for epochs in (range(5), range(20, 25)):
+            steps = [fold.advance(timeline.slice(epoch), ends_stretch=False) for epoch in epochs]
+            assert [step.picks is not None for step in steps] == [False, False, True, True, True]
+            fold.break_off()
+    assert n_windows == [1, 2, 3, 1, 2, 3]
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,9 @@ from shoal.hiding.patterns import group_equal
 def test_equal_patterns_are_numbered_in_their_order(n_bits: int, n: int) -> None:
     rng = np.random.default_rng(n_bits + n)
     few = rng.integers(0, 2, (5, n_bits))
+    few[1], few[2] = few[0], few[0]
+    few[1, -1] ^= 1
+    few[2, 0] ^= 1
     bits = few[rng.integers(0, 5, n)]
     words = np.zeros((n, -(-n_bits // 64)), np.uint64)
     for bit in range(n_bits):

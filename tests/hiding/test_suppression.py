@@ -8,7 +8,8 @@ import pytest
 from engine import World, as_samples, release
 from shoal.epochs import Timeline
 from shoal.errors import InputError
-from shoal.hiding.suppression import decide_presence
+from shoal.hiding.patterns import Patterns
+from shoal.hiding.suppression import choose_withheld, decide_presence
 from shoal.promise import Promise
 
 
@@ -53,6 +54,20 @@ def test_only_the_newest_epoch_is_touched() -> None:
     gone = suppressed(world, 2)
     assert {epoch for _, epoch in gone} == {2}
     assert len(gone) == 1
+
+
+@pytest.mark.parametrize(("never", "withheld"), [(0, 0), (1, 2), (2, 1), (3, 0)])
+def test_those_who_never_came_are_a_group_as_well(never: int, withheld: int) -> None:
+    """k 3, six newcomers: those who have not come yet must be nobody or three, so some newcomers keep them company."""
+    world = {user: present(0, 5) for user in range(4)} | {user: present(1) for user in range(4, 10)}
+    timeline = Timeline(as_samples(world), Promise(3, 10, 10))
+    patterns = Patterns(10 + never, timeline.reach)
+    for epoch, expected in ((0, 0), (1, withheld)):
+        patterns.open_epoch(epoch)
+        newest = timeline.slice(epoch)
+        lost = choose_withheld(newest, patterns, 10 + never, 3, lambda _, members: np.zeros(members.sum()))
+        assert lost.sum() == expected
+        patterns.publish(epoch, newest.users[~lost])
 
 
 def test_users_without_a_box_do_not_count_as_cover() -> None:

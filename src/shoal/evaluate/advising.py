@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from textwrap import wrap
 
@@ -19,40 +19,53 @@ _MUCH_REUSED = 0.01
 
 def plan_lines(plan: Plan) -> list[str]:
     """A row per point, then the advice."""
-    how = "a few stretches" if any(row.sampled for row in plan.forecasts) else "all of the time"
+    sampled = any(row.sampled for row in plan.forecasts)
+    how = "foretold from a few stretches" if sampled else "measured on all of the time"
     samples, users = counted(plan.n_samples, "sample"), counted(plan.n_users, "user")
     table = [_line(_HEAD), *(_line(_row(row)) for row in plan.forecasts)]
     words = [line for sentence in advice(plan.forecasts) for line in wrap(sentence, _COLUMNS)]
-    title = [f"{samples} of {users}.", f"Median precision of boxes, foretold from {how}."]
+    title = [f"{samples} of {users}.", f"Median precision of boxes, {how}."]
     return [*title, "", *table, "", *words]
 
 
 def advice(forecasts: Sequence[Forecast]) -> list[str]:
-    """What a larger k and a longer tau cost beside the cheapest promise, and which promises cost too much."""
+    """What a larger k, a longer tau and a shorter epsilon cost, and which promises cost too much.
+
+    Boxes are not compared where much is suppressed: what is left is what was cheap.
+    """
     usable = [row for row in forecasts if row.n_boxes]
     if not usable:
         return ["Everything would be suppressed: choose a smaller k, a longer epsilon, or add users."]
-    lines = []
-    for epsilon in sorted({row.epsilon_min for row in usable}):
-        rows = [row for row in usable if row.epsilon_min == epsilon]
-        shortest, fewest = min(row.tau_min for row in rows), min(row.k for row in rows)
-        steps_k = [row for row in rows if row.tau_min == shortest]
-        steps_tau = [row for row in rows if row.k == fewest]
-        lines += [
-            f"k {more.k} at tau {_minutes(more.tau_min)} {_against(more, less)} k {less.k}."
-            for less, more in pairwise(sorted(steps_k, key=lambda row: row.k))
-        ]
-        lines += [
-            f"tau {_minutes(more.tau_min)} at k {more.k} {_against(more, less)} tau {_minutes(less.tau_min)}."
-            for less, more in pairwise(sorted(steps_tau, key=lambda row: row.tau_min))
-        ]
+    named = _names(forecasts)
+    comparable = [row for row in usable if row.suppressed_share < _MUCH_SUPPRESSED]
+    lines = [f"{named[more]} {_against(more, less)} {named[less]}." for less, more in _steps(comparable)]
     worst = [row for row in forecasts if row.suppressed_share >= _MUCH_SUPPRESSED]
     if worst:
-        lines.append(f"Much is suppressed with {_named(worst)}: a smaller k or tau keeps more.")
+        lines.append(f"Much is suppressed with {_listed(worst, named)}: a smaller k or tau keeps more.")
     weak = [row for row in usable if row.reused_share >= _MUCH_REUSED]
     if weak:
-        lines.append(f"Partners run out with {_named(weak)}: guarantee 2 would be weakened.")
+        lines.append(
+            f"Partners run out with {_listed(weak, named)}: some would have to serve again, and whoever finds"
+            " the k records of a person could follow them for longer than epsilon."
+        )
+    rough = [row for row in usable if row.n_stretches == 1]
+    if rough:
+        lines.append(f"Told from a single hour, and perhaps off by a quarter: {_listed(rough, named)}.")
     return lines
+
+
+def _steps(rows: Sequence[Forecast]) -> Iterator[tuple[Forecast, Forecast]]:
+    """Pairs of promises, the laxer one first, that differ in one thing: k at the shortest tau, tau at the least k, and
+    epsilon at both."""
+    for epsilon in sorted({row.epsilon_min for row in rows}):
+        same = [row for row in rows if row.epsilon_min == epsilon]
+        shortest, fewest = min(row.tau_min for row in same), min(row.k for row in same)
+        yield from pairwise(sorted((row for row in same if row.tau_min == shortest), key=lambda row: row.k))
+        yield from pairwise(sorted((row for row in same if row.k == fewest), key=lambda row: row.tau_min))
+    if rows:
+        shortest, fewest = min(row.tau_min for row in rows), min(row.k for row in rows)
+        least = [row for row in rows if (row.tau_min, row.k) == (shortest, fewest)]
+        yield from pairwise(sorted(least, key=lambda row: -row.epsilon_min))
 
 
 def _against(more: Forecast, less: Forecast) -> str:
@@ -66,8 +79,18 @@ def _against(more: Forecast, less: Forecast) -> str:
     return f"costs {abs(change)} % {'more' if change > 0 else 'less'} space than"
 
 
-def _named(rows: Sequence[Forecast]) -> str:
-    names = [f"k {row.k}, tau {_minutes(row.tau_min)}" for row in rows]
+def _names(rows: Sequence[Forecast]) -> dict[Forecast, str]:
+    """What to call each promise: by epsilon only where there are several."""
+    several = len({row.epsilon_min for row in rows}) > 1
+    return {
+        row: f"k {row.k} at {_minutes(row.tau_min)}"
+        + (f" (epsilon {_minutes(row.epsilon_min)})" if several else "")
+        for row in rows
+    }
+
+
+def _listed(rows: Sequence[Forecast], named: dict[Forecast, str]) -> str:
+    names = [named[row] for row in rows]
     return "; ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
