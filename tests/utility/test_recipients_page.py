@@ -63,3 +63,12 @@ def test_records_that_may_have_been_there(folder: Path, monkeypatch: pytest.Monk
     at_most, at_least = (boxes[rows]["record"].nunique() for rows in (met, inside))
     assert at_most > at_least > 0
     assert duckdb.sql(query).fetchall() == [(at_most, at_least)]
+
+
+def test_figures_of_the_page(tmp_path: Path) -> None:
+    """The column of the smaller city, as it comes out today."""
+    events, published = shoal.make_city(3_000, seed=1), tmp_path / "published.parquet"
+    shoal.anonymize(events, k=2, tau="30min", epsilon="30min", output=published)
+    found = shoal.utility.agreement(events, published)
+    told = [float(row) for row in re.findall(r"^\| \w+: [^|]+\| ([0-9.]+) \|", PAGE, re.MULTILINE)]
+    assert told == [round(value, 3 if name == "density" else 2) for name, value in found._asdict().items()]
