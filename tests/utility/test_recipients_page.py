@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -71,4 +72,4 @@ def test_figures_of_the_page(tmp_path: Path) -> None:
     shoal.anonymize(events, k=2, tau="30min", epsilon="30min", output=published)
     found = shoal.utility.agreement(events, published)
     told = [float(row) for row in re.findall(r"^\| \w+: [^|]+\| ([0-9.]+) \|", PAGE, re.MULTILINE)]
-    assert told == [round(value, 3 if name == "density" else 2) for name, value in found._asdict().items()]
+    assert told == [round(value, 3 if name == "density" else 2) for name, value in asdict(found).items()]
