@@ -165,7 +165,7 @@ def test_few_victims_are_not_told_and_many_are_in_whole_per_cent() -> None:
     first, second, third = audit.figures
     assert first.published == second.raw == third.published == "not told: fewer than 10 victims"
     assert isinstance(first.raw, Share)
-    assert first.raw[:3] == (0.12, 0.03, 0.43)
+    assert first.raw[:3] == (0.12, 0.02, 0.44)
     assert (first.guessing, second.guessing, third.guessing) == (0.01, None, None)
     assert third.raw == "not checked: no key"
     assert audit.leakage is None
@@ -183,7 +183,19 @@ def test_a_share_that_is_not_nothing_is_not_called_so() -> None:
         Figure("linkage", "", "success", share_among(v, 99, 50), "", None) for v in (0, 0.001, 0.999, 1)
     ]
     told = [figure.published for figure in public_audit(made_up(figures=figures)).figures]
-    assert [share.value for share in told if isinstance(share, Share)] == [0, 0.01, 0.99, 1]
+    words = [share.in_words() for share in told if isinstance(share, Share)]
+    assert words == ["0 %", "under 1 %", "over 99 %", "100 %"]
+
+
+@pytest.mark.parametrize("victims", [40, 41, 99, 1000, 12_345])
+def test_the_interval_told_holds_the_exact_one(victims: int) -> None:
+    for value in (*np.linspace(0, 1, 301), 0.0001, 0.012, 0.29, 0.995, 0.997, 0.9999):
+        exact = share_among(float(value), 5000, victims)
+        told = public_audit(made_up(figures=[Figure("linkage", "", "success", exact, "", None)])).figures[0]
+        assert isinstance(told.published, Share)
+        assert told.published.low <= exact.low <= exact.high <= told.published.high
+        assert told.published.low <= told.published.value <= told.published.high
+        assert told.published.high - told.published.low < exact.high - exact.low + 0.02
 
 
 def test_findings_about_few_are_not_told() -> None:

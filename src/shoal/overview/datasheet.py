@@ -9,6 +9,7 @@ from shoal.auditing.result import Audit
 from shoal.auditing.shares import Share
 from shoal.errors import InputError
 from shoal.manifest import few_people
+from shoal.overview.public_shares import rounded_down, rounded_up, tell_share
 from shoal.promise import Promise
 
 NOT_TOLD = "not told: fewer than {} victims"
@@ -48,7 +49,7 @@ def _is_told(figure: Figure) -> bool:
 
 def _public_figure(figure: Figure, few: int) -> Figure:
     published, raw = (_public(share, few) for share in (figure.published, figure.raw))
-    guessing = None if figure.guessing is None or isinstance(raw, str) else _whole_per_cent(figure.guessing)
+    guessing = None if figure.guessing is None or isinstance(raw, str) else round(figure.guessing, 2)
     return figure._replace(published=published, raw=raw, guessing=guessing)
 
 
@@ -60,12 +61,5 @@ def _public(share: Share | str, few: int) -> Share | str:
 
 def _rounded(share: Share) -> Share:
     """Interval and all; how many attacks and victims there were is not told."""
-    value, low, high = (_whole_per_cent(part) for part in (share.value, share.low, share.high))
-    return Share(value, low, high, n=0)
-
-
-def _whole_per_cent(share: float) -> float:
-    """Only none at all is 0, and only all is 1."""
-    if share in (0.0, 1.0):
-        return share
-    return min(max(round(share, 2), 0.01), 0.99)
+    told = tell_share(share.value)
+    return Share(told.value, rounded_down(share.low), rounded_up(share.high), n=0, side=told.side)
