@@ -1,4 +1,4 @@
-"""Shares as a datasheet tells them: in whole per cent, and never as nothing or all what is not."""
+"""Shares of people as a datasheet tells them: in whole per cent, and only as far as no few people show in them."""
 
 from __future__ import annotations
 
@@ -13,12 +13,19 @@ class Told(NamedTuple):
     side: str = ""
 
 
-def tell_share(value: float) -> Told:
-    """Only none at all is 0, and only all is 1."""
-    if 0 < value < 0.005:
-        return Told(0.01, "under")
-    if 0.995 <= value < 1:
-        return Told(0.99, "over")
+def tell_share(value: float, n_people: int, few: int) -> Told | None:
+    """A share of so many people, counted in people; None where they are too few to tell anything.
+
+    Whether it holds for nobody or for any number below ``few`` looks alike, and so does for whom it does not hold. Of
+    fewer than two times ``few`` people, that leaves nothing to tell.
+    """
+    if n_people < 2 * few:
+        return None
+    yes, no = (round(part * n_people, 6) for part in (value, 1 - value))
+    if yes < few or value < 0.005:
+        return Told(rounded_up(few / n_people), "under")
+    if no < few or value >= 0.995:
+        return Told(rounded_down((n_people - few) / n_people), "over")
     return Told(round(value, 2))
 
 

@@ -276,6 +276,7 @@ def _utility(found: Usefulness) -> dict[str, Any]:
 
     return {
         "told": told,
+        "sides": found.sides,
         "side": found.side_km,
         "hour": found.hour,
         "elsewhere": found.n_elsewhere,
