@@ -197,7 +197,7 @@ def _risk(risk: Risk) -> str:
     if risk.share is None:
         return f"not checked: nobody to attack. The attacker {risk.attacker}."
     share = risk.share
-    return f"{percent(share.value)} (95 % interval {_interval(share.low, share.high)}). The attacker {risk.attacker}."
+    return f"{share.in_words()} (95 % interval {_interval(share.low, share.high)}). The attacker {risk.attacker}."
 
 
 def _interval(low: float, high: float) -> str:

@@ -155,7 +155,7 @@ def test_every_figure_of_an_audit_says_on_how_many_victims(scene: Scene) -> None
 
 
 def test_few_victims_are_not_told_and_many_are_in_whole_per_cent() -> None:
-    few, many = share_among(0.12345, 2000, 9), share_among(0.12345, 2000, 10)
+    few, many = share_among(0.32345, 2000, 19), share_among(0.32345, 2000, 40)
     figures = [
         Figure("linkage", "", "success", few, many, 0.00512),
         Figure("points", "4", "single", many, few, 0.7),
@@ -163,31 +163,42 @@ def test_few_victims_are_not_told_and_many_are_in_whole_per_cent() -> None:
     ]
     audit = public_audit(made_up(figures=figures))
     first, second, third = audit.figures
-    assert first.published == second.raw == third.published == "not told: fewer than 10 victims"
+    assert first.published == second.raw == third.published == "not told: fewer than 20 victims"
     assert isinstance(first.raw, Share)
-    assert first.raw[:3] == (0.12, 0.03, 0.43)
+    assert first.raw[:3] == (0.32, 0.19, 0.48)
     assert (first.guessing, second.guessing, third.guessing) == (0.01, None, None)
     assert third.raw == "not checked: no key"
     assert audit.leakage is None
 
 
 def test_a_large_k_asks_for_more_victims() -> None:
-    figures = [Figure("linkage", "", "success", share_among(0.1, 99, 19), share_among(0.1, 99, 20), None)]
+    figures = [Figure("linkage", "", "success", share_among(0.5, 99, 39), share_among(0.5, 99, 40), None)]
     told = public_audit(made_up(Promise(20, 30, 30), figures=figures)).figures[0]
-    assert told.published == "not told: fewer than 20 victims"
+    assert told.published == "not told: fewer than 40 victims"
     assert isinstance(told.raw, Share)
 
 
-def test_a_share_that_is_not_nothing_is_not_called_so() -> None:
+def test_no_share_is_called_nothing_or_all() -> None:
     figures = [
-        Figure("linkage", "", "success", share_among(v, 99, 50), "", None) for v in (0, 0.001, 0.999, 1)
+        Figure("linkage", "", "success", share_among(v, 9999, 9000), "", None) for v in (0, 0.004, 0.996, 1)
     ]
     told = [figure.published for figure in public_audit(made_up(figures=figures)).figures]
-    assert [share.value for share in told if isinstance(share, Share)] == [0, 0.01, 0.99, 1]
+    words = [share.in_words() for share in told if isinstance(share, Share)]
+    assert words == ["under 1 %", "under 1 %", "over 99 %", "over 99 %"]
+
+
+@pytest.mark.parametrize("victims", [40, 41, 99, 1000, 12_345])
+def test_the_interval_told_holds_the_exact_one(victims: int) -> None:
+    for value in (*np.linspace(0, 1, 301), 0.0001, 0.012, 0.29, 0.995, 0.997, 0.9999):
+        exact = share_among(float(value), 5000, victims)
+        told = public_audit(made_up(figures=[Figure("linkage", "", "success", exact, "", None)])).figures[0]
+        assert isinstance(told.published, Share)
+        assert told.published.low <= exact.low <= exact.high <= told.published.high
+        assert told.published.low <= told.published.value <= told.published.high
 
 
 def test_findings_about_few_are_not_told() -> None:
-    for victims, n_told in ((9, 0), (10, 1)):
+    for victims, n_told in ((19, 0), (20, 1)):
         figures = [Figure("rankings", "", "smallest", share_among(0.9, 99, victims), "", None)]
         audit = public_audit(made_up(figures=figures, findings=[finding()]))
         assert len(audit.findings) == n_told

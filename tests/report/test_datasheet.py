@@ -215,15 +215,40 @@ def test_what_few_people_do_is_not_told(tmp_path: Path) -> None:
     rows = [*TOWN, *nights]
     made = publish(tmp_path, rows)
     html = sheet(made, tmp_path / "sheet.html")
-    assert "in (not told: fewer than 10 victims) of attacks" in html
+    assert "an unknown share (not told: fewer than 20 victims)" in html
     home = re.search(r"guesses the home within 1 km</th>.*?</tr>", html, re.DOTALL)
     assert home is not None
-    assert home[0].count("not told: fewer than 10 victims") == 2
+    assert home[0].count("not told: fewer than 20 victims") == 2
     live = re.search(r"Where do they live\?</th>.*?</td>", html, re.DOTALL)
     assert live is not None
     assert "not told" in live[0]
     internal = sheet(made, tmp_path / "report.html", public=False)
     assert "not told" not in internal
+
+
+def test_a_datasheet_about_few_people_says_so_once(tmp_path: Path) -> None:
+    """Ten: no empty table or figure, and nothing that reads as if it had not been checked."""
+    html = sheet(publish(tmp_path, by_day(10)), tmp_path / "sheet.html")
+    assert html.count("Fewer than 20 people: what attacks achieve is not told.") == 1
+    for words in ("not checked", "unknown share", "victims", "<figcaption>Raw<", "How often attacks succeed"):
+        assert words not in html
+    assert 'class="dot1"' not in html
+    told = panels(html)
+    assert "<svg" not in told["privacy"]
+    assert "The raw side is left out" in told["utility"]
+    assert "<li><strong>Knowing longer than tau</strong></li>" in told["verdict"]
+    assert "each of them takes one off k" in told["verdict"]
+    shares = re.findall(r"Where do they (?:live|work)\?</th><td[^>]*>(.*?)</td>", html)
+    assert len(shares) == 2
+    assert all("not told" in share for share in shares)
+
+
+def test_a_datasheet_about_41_people_tells_bounds(tmp_path: Path) -> None:
+    html = sheet(publish(tmp_path, by_day(41)), tmp_path / "sheet.html")
+    told = panels(html)
+    shares = re.findall(r"(under |over )?(\d+)\N{NO-BREAK SPACE}% <span", told["privacy"] + told["verdict"])
+    assert {side for side, _ in shares} >= {"under ", "over "}
+    assert all(24 <= int(value) <= 76 for side, value in shares if not side)
 
 
 def test_shares_are_in_whole_per_cent(page: str) -> None:

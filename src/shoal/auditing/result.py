@@ -184,4 +184,6 @@ def _attacks(figures: list[Figure]) -> dict[str, Any]:
 def _share(share: Share | str) -> dict[str, Any] | str:
     if isinstance(share, str):
         return share
-    return {name: None if value is None else round(value, 6) for name, value in share._asdict().items()}
+    numbers = {name: value for name, value in share._asdict().items() if name != "side"}
+    told = {name: None if value is None else round(value, 6) for name, value in numbers.items()}
+    return {**told, "side": share.side} if share.side else told

@@ -8,18 +8,28 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from shoal.wording import percent
+
 _Z = 1.959963984540054  # of 95 %
 
 
 class Share(NamedTuple):
     """A share of n attacks, or a mean of their chances of success, with its 95 % interval; on how many different
-    victims, None where that is not known."""
+    victims, None where that is not known.
+
+    ``side``: "under" or "over" where ``value`` is only a bound, as in public it may be.
+    """
 
     value: float
     low: float
     high: float
     n: int
     victims: int | None = None
+    side: str = ""
+
+    def in_words(self) -> str:
+        """The share without its interval."""
+        return f"{self.side} {percent(self.value)}".lstrip()
 
 
 def share_of(outcomes: npt.ArrayLike, victim: npt.ArrayLike | None = None) -> Share | None:

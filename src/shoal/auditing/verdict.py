@@ -204,7 +204,7 @@ def _measured(found: Share | str | None) -> Share | None:
 
 def _of(found: Share | str | None) -> str:
     if isinstance(found, Share):
-        return percent(found.value)
+        return found.in_words()
     why = "nobody to attack" if found is None or found == NO_VICTIM else found
     return f"an unknown share ({why})"
 

@@ -1,4 +1,4 @@
-"""What of an audit may be told in public: shares of attacks on many different people, in whole per cent."""
+"""What of an audit may be told in public: shares of attacks, as far as many people stand behind them."""
 
 from __future__ import annotations
 
@@ -6,12 +6,19 @@ from dataclasses import replace
 
 from shoal.auditing.figures import Figure
 from shoal.auditing.result import Audit
-from shoal.auditing.shares import Share
+from shoal.auditing.shares import Share, share_among
 from shoal.errors import InputError
 from shoal.manifest import few_people
+from shoal.overview.public_shares import rounded_down, rounded_up, tell_share
 from shoal.promise import Promise
 
 NOT_TOLD = "not told: fewer than {} victims"
+_GUESSED_OF_PEOPLE = (
+    "rankings",
+    "homogeneity",
+    "leakage",
+    "home_and_work",
+)  # others follow from how many records are
 
 
 def check_datasheet(held_to: Promise, noted: Promise | None, *, has_key: bool) -> None:
@@ -33,39 +40,42 @@ def public_audit(audit: Audit) -> Audit:
     """The audit with figures that may be told; the spread of leakage, which few attacks make, is left out."""
     few = few_people(audit.promise.k)
     figures = [_public_figure(figure, few) for figure in audit.figures]
-    told = {figure.measure for figure in figures if figure.attack == "rankings" and _is_told(figure)}
+    told = {figure.measure: figure.published for figure in figures if figure.attack == "rankings"}
     findings = [
-        finding._replace(success=_rounded(finding.success))
+        finding._replace(success=success)
         for finding in audit.findings
-        if finding.ranking in told
+        if isinstance(success := told.get(finding.ranking), Share) and success.side != "under"
     ]
     return replace(audit, figures=figures, findings=findings, leakage=None)
 
 
-def _is_told(figure: Figure) -> bool:
-    return isinstance(figure.published, Share)
-
-
 def _public_figure(figure: Figure, few: int) -> Figure:
     published, raw = (_public(share, few) for share in (figure.published, figure.raw))
-    guessing = None if figure.guessing is None or isinstance(raw, str) else _whole_per_cent(figure.guessing)
-    return figure._replace(published=published, raw=raw, guessing=guessing)
+    return figure._replace(published=published, raw=raw, guessing=_public_guessing(figure, few))
+
+
+def _public_guessing(figure: Figure, few: int) -> float | None:
+    """Nothing where it could be told as a bound only."""
+    value, raw = figure.guessing, figure.raw
+    if value is None or isinstance(raw, str):
+        return None
+    told = tell_share(value, raw.victims or 0, few)
+    if told is None or (told.side and figure.attack in _GUESSED_OF_PEOPLE):
+        return None
+    return round(value, 2)
 
 
 def _public(share: Share | str, few: int) -> Share | str:
+    """Interval and all; how many attacks and victims there were is not told. Equal bounds have equal intervals."""
     if isinstance(share, str):
         return share
-    return NOT_TOLD.format(few) if share.victims is None or share.victims < few else _rounded(share)
-
-
-def _rounded(share: Share) -> Share:
-    """Interval and all; how many attacks and victims there were is not told."""
-    value, low, high = (_whole_per_cent(part) for part in (share.value, share.low, share.high))
-    return Share(value, low, high, n=0)
-
-
-def _whole_per_cent(share: float) -> float:
-    """Only none at all is 0, and only all is 1."""
-    if share in (0.0, 1.0):
-        return share
-    return min(max(round(share, 2), 0.01), 0.99)
+    victims = share.victims or 0
+    told = tell_share(share.value, victims, few)
+    if told is None:
+        return NOT_TOLD.format(2 * few)
+    low, high = share.low, share.high
+    if told.side == "under":
+        low, high = 0.0, share_among(told.value, victims, victims).high
+    elif told.side == "over":
+        low, high = share_among(told.value, victims, victims).low, 1.0
+    return Share(told.value, rounded_down(low), rounded_up(high), n=0, side=told.side)

@@ -10,6 +10,7 @@ import numpy as np
 from shoal.auditing.scene import Scene
 from shoal.boxes import Boxes
 from shoal.manifest import few_people
+from shoal.overview.public_shares import Told, tell_share
 from shoal.reading import PublishedTable
 from shoal.samples import Floats, Int64s
 from shoal.utility import Agreement, Density, agreement, density, flows, gyration, homes, workplaces
@@ -36,7 +37,7 @@ class Usefulness(NamedTuple):
     side_km: of the squares; across: how many the map has from west to east and from south to north. n_elsewhere: raw
     samples outside of it. hour: that with most people, for which they are shown. radii: those that 0, 2, 4, ... 100 %
     of people do not exceed, in km. trips: those of the strongest flows between squares. In public neither of these is
-    told of the raw side.
+    told of the raw side. sides: which numbers of the agreement are bounds, "under" or "over" which it is.
     """
 
     agreement: Agreement
@@ -47,6 +48,7 @@ class Usefulness(NamedTuple):
     crowds: tuple[Crowd, Crowd]
     radii: tuple[Floats, Floats]
     trips: tuple[Floats, Floats]
+    sides: dict[str, str]
 
 
 def measure_usefulness(scene: Scene, *, public: bool) -> Usefulness:
@@ -63,9 +65,11 @@ def measure_usefulness(scene: Scene, *, public: bool) -> Usefulness:
         np.argmax(other.people.sum(axis=1).round(6))
     )  # of equal hours the first, in whatever order they were summed
     few, nothing = few_people(scene.promise.k), np.empty(0)
-    found = agreement(scene.samples, published, cell=cell, timezone=zone)
+    found, sides = agreement(scene.samples, published, cell=cell, timezone=zone), dict[str, str]()
+    if public:
+        found, sides = _public_agreement(found, raw, frame.square_m, zone, few)
     return Usefulness(
-        agreement=_public_agreement(found, raw, frame.square_m, zone, few) if public else found,
+        agreement=found,
         side_km=frame.square_m / 1000,
         across=(frame.n_i, frame.n_j),
         n_elsewhere=int(outside(frame, raw.boxes, scene.grid).sum()),
@@ -73,22 +77,34 @@ def measure_usefulness(scene: Scene, *, public: bool) -> Usefulness:
         crowds=(_crowd(one, hour, frame, few if public else 0.0), _crowd(other, hour, frame, 0.0)),
         radii=(nothing if public else _radii(gyration(raw)), _radii(gyration(published))),
         trips=(nothing, nothing) if public else _strongest(near, published, cell),
+        sides=sides,
     )
 
 
-def _public_agreement(found: Agreement, raw: PublishedTable, side_m: float, zone: str, few: int) -> Agreement:
-    """Nothing of what few people tell; half of the people are on each side of a median."""
-    n_users, n_travellers = len(raw.names), _n_travellers(raw, side_m)
+def _public_agreement(
+    found: Agreement, raw: PublishedTable, side_m: float, zone: str, few: int
+) -> tuple[Agreement, dict[str, str]]:
+    """Nothing of what few people tell, and which numbers are bounds; half of people are on each side of a median."""
+    n_users = len(raw.names)
     n_homes, n_workplaces = (int(where(raw, zone).known().sum()) for where in (homes, workplaces))
-    distance = None if found.gyration_distance is None else round(found.gyration_distance, 2)
-    return Agreement(
+    people = {
+        "flows": _n_travellers(raw, side_m),
+        "gyration_distance": n_users,
+        "homes": n_homes,
+        "workplaces": n_workplaces,
+    }
+    told = {name: _told(getattr(found, name), n, few) for name, n in people.items()}
+    public = replace(
+        found,
         density=found.density if n_users >= few else None,
-        flows=found.flows if n_travellers >= few else None,
-        gyration_distance=distance if n_users >= 2 * few else None,
         gyration_ratio=found.gyration_ratio if n_users >= 2 * few else None,
-        homes=found.homes if n_homes >= few else None,
-        workplaces=found.workplaces if n_workplaces >= few else None,
+        **{name: None if share is None else share.value for name, share in told.items()},
     )
+    return public, {name: share.side for name, share in told.items() if share is not None and share.side}
+
+
+def _told(share: float | None, n_people: int, few: int) -> Told | None:
+    return None if share is None else tell_share(share, n_people, few)
 
 
 def _table(boxes: Boxes, scene: Scene) -> PublishedTable:

@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from shoal.auditing.figures import Figure
 from shoal.auditing.result import Audit
+from shoal.auditing.shares import Share
 from shoal.manifest import few_people
 from shoal.overview.facts import Facts
 from shoal.overview.people import as_json
@@ -106,7 +107,7 @@ _QUARTERS = ("least active", "", "", "most active")
 def report_page(facts: Facts, *, public: bool, made_up: bool = False) -> str:
     """The page as HTML; one to publish shows nobody's raw samples, one about ``made_up`` people may be shown around."""
     audit, grid = facts.audit, facts.audit.grid
-    promise = audit.promise
+    promise, privacy = audit.promise, _privacy(audit)
     environment = page_environment()
     environment.filters["said"] = bound
     return environment.get_template("report.html.j2").render(
@@ -129,7 +130,8 @@ def report_page(facts: Facts, *, public: bool, made_up: bool = False) -> str:
         truth=audit.truthfulness,
         precision=_precision(facts),
         suppression=_suppression(facts, public=public),
-        privacy=_privacy(audit),
+        privacy=privacy,
+        untold=public and not privacy["told"],
         utility=_utility(facts.usefulness),
         people=None if public or facts.people is None else _people(facts),
         settings=_settings(facts, public=public),
@@ -240,7 +242,10 @@ def _privacy(audit: Audit) -> dict[str, Any]:
     ]
     tau_s = (audit.promise.tau or 0) * audit.grid.step_s
     return {
-        "attacks": Markup(figures.before_and_after([(name, figure) for name, _, figure in found])),
+        "told": any(_is_told(figure) for figure in audit.figures),
+        "attacks": Markup(
+            figures.before_and_after([(name, figure) for name, _, figure in found if _is_told(figure)])
+        ),
         "rows": [(words, figure) for _, words, figure in found],
         "longer": _cliff(
             audit, "longer", {f"{n}_tau": duration(n * tau_s) for n in (1, 2, 4, 8)}, "time watched"
@@ -257,11 +262,15 @@ def _privacy(audit: Audit) -> dict[str, Any]:
     }
 
 
+def _is_told(figure: Figure) -> bool:
+    return isinstance(figure.published, Share) or isinstance(figure.raw, Share)
+
+
 def _cliff(audit: Audit, attack: str, variants: dict[str, str], axis: str) -> Markup | None:
     named: list[tuple[str, Figure]] = []
     for variant, name in variants.items():
         figure = audit.figure(attack, "single", variant)
-        if figure is not None:
+        if figure is not None and _is_told(figure):
             named.append((name, figure))
     if not named:
         return None
@@ -276,11 +285,12 @@ def _utility(found: Usefulness) -> dict[str, Any]:
 
     return {
         "told": told,
+        "sides": found.sides,
         "side": found.side_km,
         "hour": found.hour,
         "elsewhere": found.n_elsewhere,
         "limits": figures.crowd_limits(found.crowds),
-        "raw_people": Markup(crowd(0, "People in the raw samples.")),
+        "raw_people": Markup(crowd(0, "People in the raw samples.")) if len(found.crowds[0].people) else None,
         "told_people": Markup(crowd(1, "People as the boxes tell it.")),
         "radii": Markup(figures.distributions(found.radii)),
         "flows": Markup(figures.strongest_flows(found.trips)) if len(found.trips[0]) else None,
