@@ -7,6 +7,7 @@ import pytest
 from auditing.audits import HUGE, TIMED, WHOLE, broken, finding, made_up, share, truth
 from shoal.auditing.figures import NO_VICTIM
 from shoal.auditing.verdict import Verdict, judge
+from shoal.promise import Promise
 
 
 def risk(verdict: Verdict, name: str) -> str:
@@ -53,6 +54,25 @@ def test_broken(fewest: tuple[int, ...], who: str, worst: str, with_key: bool) -
     verdict = judge(made_up(coverage=broken(*fewest), with_key=with_key))
     assert not verdict.kept
     assert verdict.headline == f"BROKEN: {who} not hidden among 2 records; at worst {worst}"
+
+
+def test_a_file_that_fails_what_it_never_promised() -> None:
+    harder = Promise(3, 60, 30)
+    failing = made_up(harder, noted=TIMED, coverage=broken(2))
+    assert failing.verdict.headline == (
+        "FAILS a promise that is not its own (held to k 3 and 1 h, made for k 2 and 30 min): 1 of"
+        f" {HUGE:,} users is not hidden among 3 records; at worst only 2 fit"
+    )
+    whole = made_up(WHOLE, noted=TIMED, coverage=broken(1))
+    assert "(held to k 2 over whole trajectories, made for k 2 and 30 min)" in whole.verdict.headline
+    for noted in (harder, None, Promise(3, None, None)):
+        assert made_up(harder, noted=noted, coverage=broken(2)).verdict.headline.startswith("BROKEN: 1 of")
+
+
+def test_any_hour_is_not_any_1_h() -> None:
+    verdict = judge(made_up(Promise(2, 60, 30)))
+    assert "did in any hour finds" in verdict.headline
+    assert "did in some hour." in risk(verdict, "Singling out")
 
 
 @pytest.mark.parametrize(

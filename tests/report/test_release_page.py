@@ -72,16 +72,58 @@ def test_a_release_that_keeps_its_promise(release: Release, tmp_path: Path) -> N
 
 def test_a_broken_promise_is_the_first_thing_told(release: Release, tmp_path: Path) -> None:
     options = {"key": release.key, "k": 5, "tau": "30min", "epsilon": "30min"}
-    _, words = page_of(release, tmp_path / "report.html", **options)
+    copy = release._replace(published=tmp_path / "published.parquet")
+    table = pq.read_table(release.published)
+    pq.write_table(table.replace_schema_metadata(None), copy.published)  # as of others: it makes no promise
+    grid = {"cell": "100m", "step": "1min", "crs": made_in(release)}
+    _, words = page_of(copy, tmp_path / "report.html", **options, **grid)
     assert "The promise is broken: do not publish this file." in words
     assert "BROKEN:" in words
     assert "at least 5 records fit." not in words.split("What was promised")[0]
     assert words.index("BROKEN:") < words.index("What was published")
+    assert "Do not hand it on. Make it again" in words
     audit = write_report(
         release.events, release.published, tmp_path / "sheet.html", public=True, attacks=50, **options
     )
     assert not audit.kept
     assert not (tmp_path / "sheet.html").exists()
+
+
+def made_in(release: Release) -> str:
+    """The coordinate system of a release."""
+    crs: str = json.loads(Path(f"{release.published}.manifest.json").read_text())["grid"]["crs"]
+    return crs
+
+
+def test_a_file_that_fails_what_it_never_promised_is_not_called_broken(
+    release: Release, tmp_path: Path
+) -> None:
+    copy = relaxed(release, tmp_path)
+    options = {"key": release.key, "k": 3, "tau": "1h", "epsilon": "30min"}
+    _, words = page_of(copy, tmp_path / "report.html", **options)
+    assert "Held to k 3 and 1 hour, this file fails; it was made for k 2 and 30 minutes." in words
+    assert "FAILS a promise that is not its own (held to k 3 and 1 h, made for k 2 and" in words
+    assert "What it is held to Somebody who watched a person for any hour, and knows" in words
+    assert "That is not what it was made for, which is k 2 and 30 minutes." in words
+    assert "If so, publish it under its own promise" in words
+    for wrong in (
+        "promised Somebody",
+        "promise is broken",
+        "BROKEN",
+        "Make it again",
+        "Relaxed",
+        "any 1 hour",
+    ):
+        assert wrong not in words
+
+
+def test_a_file_held_to_less_than_its_promise(release: Release, tmp_path: Path) -> None:
+    options = {"key": release.key, "k": 2, "tau": "20min", "epsilon": "30min"}
+    _, words = page_of(relaxed(release, tmp_path), tmp_path / "report.html", **options)
+    assert "Watch anyone for 20 minutes: at least 2 records fit." in words
+    assert "What it is held to" in words
+    assert "which is k 2 and 30 minutes." in words
+    assert "Relaxed:" not in words
 
 
 def test_a_broken_page_says_nowhere_that_k_records_fit(sparse: Release, tmp_path: Path) -> None:
@@ -94,7 +136,7 @@ def test_a_broken_page_says_nowhere_that_k_records_fit(sparse: Release, tmp_path
     _, words = page_of(copy, tmp_path / "report.html", **options)
     assert f"in the worst case with {fewest} instead of 5." in words
     _, after = words.split("This file does not do so for everybody", 1)
-    assert "Relaxed:" in after
+    assert "Relaxed:" not in after  # of the promise it was made for
     assert "of the samples, where fewer than 5 users" in after
     assert not re.search(r"at least 5 records|At least 5 records", after)
     assert "goes its own way" not in words

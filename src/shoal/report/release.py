@@ -21,9 +21,12 @@ from shoal.report.words import (
     beyond_in_words,
     broken_in_words,
     duration_in_words,
-    headline,
     is_untrue,
+    made_for_in_words,
     promise_in_words,
+    remedy_in_words,
+    tells_of,
+    title,
 )
 from shoal.samples import Floats
 from shoal.wording import duration, percent
@@ -112,10 +115,11 @@ def report_page(facts: Facts, *, public: bool, made_up: bool = False) -> str:
     return environment.get_template("report.html.j2").render(
         public=public,
         made_up=made_up,
-        headline=headline(promise, grid),
+        headline=title(audit),
         promise_words=promise_in_words(promise, grid),
+        made_for_words=made_for_in_words(audit),
         beyond_words=beyond_in_words(promise, grid, facts.manifest),
-        broken_words=None if audit.kept else broken_in_words(audit),
+        broken_words=None if audit.kept else f"{broken_in_words(audit)} {remedy_in_words(audit)}",
         untrue=is_untrue(audit),
         zone=audit.draw.timezone,
         verdict=audit.verdict,
@@ -134,13 +138,21 @@ def report_page(facts: Facts, *, public: bool, made_up: bool = False) -> str:
         people=None if public or facts.people is None else _people(facts),
         settings=_settings(facts, public=public),
         beyond=max(audit.coverage.n_strict, audit.coverage.n_tolerant),
-        relaxations=(facts.manifest or {}).get("relaxations", 0),
+        relaxations=_relaxations(facts),
         tabs=_tabs(public or facts.people is None),
         audit_seconds=audit.seconds,
         draw=audit.draw,
         version=facts.version,
         seconds=facts.seconds,
     )
+
+
+def _relaxations(facts: Facts) -> Any:
+    """How often somebody had to serve again, as the manifest tells it of the same promise."""
+    manifest, audit = facts.manifest, facts.audit
+    if manifest is None or not tells_of(manifest, audit.promise, audit.grid):
+        return 0
+    return manifest.get("relaxations", 0)
 
 
 def _tabs(without_people: bool) -> list[tuple[str, str]]:
