@@ -27,6 +27,11 @@ def sparse(tmp_path_factory: pytest.TempPathFactory) -> Release:
     return make_release(tmp_path_factory.mktemp("sparse"), users=40, k=3, tau="2h")
 
 
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Release:
+    return make_release(tmp_path_factory.mktemp("whole"), users=40, whole=True)
+
+
 IN_THE_TABLE = {
     "linkage": ("picks one of the records that fit",),
     "rankings": ("smallest boxes",),
@@ -212,6 +217,18 @@ def test_what_was_relaxed_is_told(release: Release, tmp_path: Path) -> None:
     copy = relaxed(release, tmp_path)
     _, words = page_of(copy, tmp_path / "report.html")
     assert "so that 7 times somebody had to be hidden by the same person again" in words
+
+
+def test_whole_trajectories_have_no_heading_without_content(
+    whole: Release, release: Release, tmp_path: Path
+) -> None:
+    heading = "Knowing the method, and what follows"
+    html, words = page_of(whole, tmp_path / "whole.html", key=whole.key)
+    assert "Know anyone's whole trajectory: at least 2 records fit." in words
+    assert heading not in words
+    assert not re.search(r"<ul[^>]*>\s*</ul>|</h2>\s*</section>", html)
+    _, words = page_of(release, tmp_path / "timed.html", key=release.key)
+    assert f"{heading} Knowing the method." in words
 
 
 def test_without_a_key(release: Release, tmp_path: Path) -> None:
