@@ -99,11 +99,17 @@ def test_untrue_without_a_key() -> None:
 def test_the_larger_of_picking_and_ranking_is_the_risk() -> None:
     verdict = judge(made_up(value=0.25))
     assert verdict.risks[0].share is not None
-    assert "right in 25 % of attacks; the promise allows 50 %." in risk(verdict, "Singling out")
+    assert (
+        "Picking blindly among the records that fit is right in 25 % of attacks: at most 50 % wherever 2 fit."
+    ) in risk(verdict, "Singling out")
     assert "The best of 3 ways to rank them is right in 25 %." in risk(verdict, "Singling out")
     assert "likelier" not in risk(verdict, "Singling out")
     found = judge(made_up(findings=[finding()]))
-    assert "That beats 1 in k beyond chance" in risk(found, "Singling out")
+    assert (
+        "That is more than 50 %, and not by chance: some of the records that fit are likelier than others."
+        " What is promised is how many fit, not that they are equally likely."
+    ) in risk(found, "Singling out")
+    assert "the promise allows" not in risk(found, "Singling out")
 
 
 def test_what_whole_trajectories_protect_is_not_listed_as_unprotected() -> None:
@@ -139,5 +145,8 @@ def test_a_ranking_that_beats_guessing_but_not_the_bound_is_told() -> None:
         for figure in made_up(value=0.25).figures
     ]
     told = risk(judge(made_up(figures=figures)), "Singling out")
-    assert "likelier than others, within what the promise allows" in told
+    assert (
+        "right in 40 %. That is more than picking blindly: some of the records that fit are likelier than others."
+        " What is promised is how many fit"
+    ) in told
     assert "likelier than others" not in risk(judge(made_up(value=0.25)), "Singling out")

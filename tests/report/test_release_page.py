@@ -111,6 +111,7 @@ def test_a_file_that_fails_what_it_never_promised_is_not_called_broken(
     assert "What it is held to Somebody who watched a person for any hour, and knows" in words
     assert "That is not what it was made for, which is k 2 and 30 minutes." in words
     assert "If so, publish it under its own promise" in words
+    assert "among the records that fit would be, were the promise kept, right in at most 33.3 %." in words
     for wrong in (
         "promised Somebody",
         "promise is broken",
@@ -226,9 +227,17 @@ def test_whole_trajectories_have_no_heading_without_content(
     html, words = page_of(whole, tmp_path / "whole.html", key=whole.key)
     assert "Know anyone's whole trajectory: at least 2 records fit." in words
     assert heading not in words
+    assert (
+        "Whoever knows every sample and picks blindly among the records that fit is right in at most 50 %."
+        in words
+    )
+    assert "Ranking these records can do better: what is promised is how many fit, not that they are" in words
+    assert "The promise allows" not in words
     assert not re.search(r"<ul[^>]*>\s*</ul>|</h2>\s*</section>", html)
     _, words = page_of(release, tmp_path / "timed.html", key=release.key)
     assert f"{heading} Knowing the method." in words
+    assert "Whoever knows one interval of 30 minutes and picks blindly" in words
+    assert "Ranking these records, or knowing more, can do better" in words
 
 
 def test_without_a_key(release: Release, tmp_path: Path) -> None:

@@ -16,6 +16,11 @@ from shoal.wording import duration, percent, unnumbered
 if TYPE_CHECKING:
     from shoal.auditing.result import Audit
 
+_LIKELIER = (
+    "some of the records that fit are likelier than others. What is promised is how many fit, not that they are"
+    " equally likely."
+)
+
 
 class Risk(NamedTuple):
     """One of the three risks: how large, against which attacker, and what it means."""
@@ -98,18 +103,17 @@ def _singling_out(audit: Audit) -> Risk:
     )
     bound, picked = percent(1 / audit.promise.k), _of(_found(audit, "linkage", "success"))
     meaning = (
-        f"Picking one of the records that fit is right in {picked} of attacks; the promise allows {bound}."
+        f"Picking blindly among the records that fit is right in {picked} of attacks: at most {bound} wherever"
+        f" {audit.promise.k:,} fit."
     )
     if best is not None:
         meaning += f" The best of {len(RANKINGS)} ways to rank them is right in {_of(best)}."
     elif not audit.has_key:
         meaning += " Whether some of them are likelier than others was not checked: no key."
     if audit.findings:
-        meaning += " That beats 1 in k beyond chance: some of the records that fit are likelier than others."
+        meaning += f" That is more than {bound}, and not by chance: {_LIKELIER}"
     elif best is not None and linkage is not None and best.low > linkage.high:
-        meaning += (
-            " So some of the records that fit are likelier than others, within what the promise allows."
-        )
+        meaning += f" That is more than picking blindly: {_LIKELIER}"
     worst = best if best is not None and linkage is not None and best.value > linkage.value else linkage
     return Risk("Singling out", worst, _knowing(audit), meaning)
 
