@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from shoal.auditing.figures import Figure
 from shoal.auditing.result import Audit
-from shoal.manifest import few_people
+from shoal.manifest import at_most, few_people
 from shoal.overview.facts import Facts
 from shoal.overview.people import as_json
 from shoal.overview.suppression import PublicSuppression
@@ -147,12 +147,13 @@ def report_page(facts: Facts, *, public: bool, made_up: bool = False) -> str:
     )
 
 
-def _relaxations(facts: Facts) -> Any:
-    """How often somebody had to serve again, as the manifest tells it of the same promise."""
+def _relaxations(facts: Facts) -> str | None:
+    """How often somebody had to serve again, as the manifest tells it of the same promise: rounded up."""
     manifest, audit = facts.manifest, facts.audit
     if manifest is None or not tells_of(manifest, audit.promise, audit.grid):
-        return 0
-    return manifest.get("relaxations", 0)
+        return None
+    told = manifest.get("relaxations")
+    return at_most(told) if isinstance(told, (int, str)) and told else None
 
 
 def _tabs(without_people: bool) -> list[tuple[str, str]]:
@@ -336,7 +337,7 @@ def _settings(facts: Facts, *, public: bool) -> list[tuple[str, list[tuple[str, 
 def _setting(name: str, value: Any) -> tuple[str, str]:
     """A line of the manifest as people write it: the unit beside the value, not in the name."""
     if isinstance(value, dict):
-        inner = ", ".join(f"{part.replace('_', ' ')} {content}" for part, content in value.items())
+        inner = ", ".join(" ".join(_setting(part, content)) for part, content in value.items())
         return name.replace("_", " "), inner
     if value is None or isinstance(value, bool):
         return name.replace("_", " "), {True: "yes", False: "no", None: "none"}[value]

@@ -9,6 +9,10 @@ from shoal.manifest import describe_promise
 from shoal.promise import Grid, Promise
 from shoal.wording import unnumbered
 
+_WEAKENED = (
+    "Here that does not always hold: there were too few people, so that some had to hide the same person again;"
+    ' see "Relaxed" below.'
+)
 _STAY = "How long the other records stay with the person beyond that time"
 
 
@@ -78,9 +82,7 @@ def beyond_in_words(promise: Promise, grid: Grid, manifest: dict[str, Any] | Non
         return f"{_STAY} is not limited: {one_window.removeprefix('not given: ')}."
     if not one_window.startswith(("given", "weakened")):
         return f"{_STAY} is not known: the manifest does not say."
-    weakened = (
-        f' Here that is {one_window}; see "Relaxed" below.' if one_window.startswith("weakened") else ""
-    )
+    weakened = f" {_WEAKENED}" if one_window.startswith("weakened") else ""
     window = duration_in_words((promise.reach + 1) * promise.epsilon * grid.step_s)
     return (
         f"Each of the other records is made to stay with the person for one stretch of at most {window}, and"
