@@ -638,6 +638,8 @@ def test_wrong_columns(plain: World, tmp_path: Path) -> None:
     command = ("audit", plain.events, plain.output)
     refused(tmp_path, *command, "--user-column", "who", words="--user-column")
     refused(tmp_path, *command, "--key", plain.output, words="lacks user")
+    refused(tmp_path, *command, "--key", plain.events, words="check which file is which")
+    refused(tmp_path, "audit", plain.events, plain.key, words="check which file is which")
 
 
 def test_wrong_keys(world: World, plain: World, tmp_path: Path) -> None:
