@@ -404,7 +404,9 @@ def test_the_promise_is_the_files_own_unless_given(suffix: str, plain: World, tm
     for stronger in (("--k", 9, "--tau", "20min", "--epsilon", "1h"), ("--k", 3, "--whole")):
         done = audit(plain.events, output, *stronger)
         assert done.code == 1
-        assert "BROKEN" in done.out
+        assert "FAILS a promise that is not its own" in one_line(done.out)
+        assert "; made for k = 3, tau = 20 min, epsilon = 1 h" in one_line(done.out)
+        assert "BROKEN" not in done.out
 
 
 def test_the_promise_is_told(plain: World, whole: World) -> None:
@@ -636,6 +638,8 @@ def test_wrong_columns(plain: World, tmp_path: Path) -> None:
     command = ("audit", plain.events, plain.output)
     refused(tmp_path, *command, "--user-column", "who", words="--user-column")
     refused(tmp_path, *command, "--key", plain.output, words="lacks user")
+    refused(tmp_path, *command, "--key", plain.events, words="check which file is which")
+    refused(tmp_path, "audit", plain.events, plain.key, words="check which file is which")
 
 
 def test_wrong_keys(world: World, plain: World, tmp_path: Path) -> None:

@@ -468,7 +468,7 @@ def test_harden_pays_for_each_level(events: Path, plain: Records, tmp_path: Path
         assert manifest["parameters"]["harden"] == int(level)
     assert costs == sorted(set(costs))
     for options, words in (
-        (("--harden", "4"), "harden must be at most 3, got 4"),
+        (("--harden", "4"), "harden must be at most 3, got 4: give 0, 1, 2 or 3."),
         (("--harden", "some"), "expected a whole number"),
         (("--harden", "1", "--selector", "mutual"), "harden needs selector matching, got selector mutual"),
     ):

@@ -11,7 +11,7 @@ from auditing.audits import HUGE, TIMED, USERS, WHOLE, broken, made_up, truth
 from shoal.auditing.figures import NO_VICTIM
 from shoal.auditing.result import Audit
 from shoal.promise import Grid, Promise
-from shoal.telling import audit_lines, labelled
+from shoal.telling import audit_lines, labelled, report_lines
 
 LABELS = ["Verdict", "Promise", "Audited", "Coverage", "Truthful", "Suppressed"]
 LABELS += ["Singling out", "Linkability", "Inference"]
@@ -134,3 +134,22 @@ def test_steps_are_counted_in_the_files_grid() -> None:
     audit = made_up(Promise(2, 3, 6), grid=Grid(100.0, 600))
     assert "Promise k = 2, tau = 30 min, epsilon = 1 h" in text_of(audit)
     assert "in any 30 min" in text_of(audit)
+
+
+def test_both_promises_are_told_where_a_file_is_held_to_another_than_its_own() -> None:
+    harder = Promise(3, 60, 30)
+    other = (
+        "Promise held to k = 3, tau = 1 h, epsilon = 30 min; made for k = 2, tau = 30 min, epsilon = 30 min"
+    )
+    assert other in text_of(made_up(harder, noted=TIMED))
+    for noted in (harder, None):
+        assert "Promise k = 3, tau = 1 h, epsilon = 30 min Audited" in text_of(made_up(harder, noted=noted))
+
+
+def test_no_datasheet_about_another_promise_names_the_way_to_one() -> None:
+    failing = made_up(Promise(3, 60, 30), noted=TIMED, coverage=broken(2))
+    told = " ".join(report_lines(failing, Path("report.html"), public=True))
+    assert told.startswith("FAILS a promise that is not its own")
+    assert "for one about the file's own promise leave --k, --tau, --epsilon and --whole out." in told
+    own = " ".join(report_lines(made_up(coverage=broken(1)), Path("report.html"), public=True))
+    assert "a file that breaks its promise must not be published" in own

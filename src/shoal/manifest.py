@@ -37,6 +37,11 @@ def public_count(count: int, k: int) -> int | str:
     return -(-count // unit) * unit
 
 
+def at_most(told: int | str) -> str:
+    """A public count in words: it was rounded up, unless it is none or tells of a few."""
+    return told if isinstance(told, str) else f"up to {told:,}"
+
+
 def public_share(part: int, whole: int, n_users: int, k: int) -> float | str:
     """A share of samples, rounded up to three decimals, unless it stands for a few samples or users.
 
@@ -155,7 +160,6 @@ def _one_window(outcome: Outcome, settings: Settings, k: int) -> str:
     if settings.reuse is Reuse.SPACED:
         return "not given: members may serve again after a while (reuse spaced)"
     if outcome.relaxations:
-        return (
-            f"weakened: {public_count(outcome.relaxations, k)} of {outcome.picks} hiding members served again"
-        )
+        times = at_most(public_count(outcome.relaxations, k))
+        return f"weakened: {times} of {outcome.picks:,} times a user had to hide with somebody again"
     return "given"

@@ -53,8 +53,13 @@ def check_settings(
 
 def check_harden(harden: int | None) -> int:
     """How much to pay against an attacker who links windows; the default unless given."""
-    most = len(PRICES) - 1
-    return HARDEN if harden is None else check_count(harden, "harden", least=0, most=most)
+    if harden is None:
+        return HARDEN
+    level, most = check_count(harden, "harden", least=0), len(PRICES) - 1
+    if level > most:
+        fewer = ", ".join(str(lower) for lower in range(most))
+        raise ParameterError(f"harden must be at most {most}, got {level:,}: give {fewer} or {most}.")
+    return level
 
 
 def applicable_harden(harden: int | None, selector: str, promise: Promise) -> int:

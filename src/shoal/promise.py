@@ -136,6 +136,12 @@ class Promise:
             return "a shorter tau"
         return "a longer epsilon" if self.epsilon > other.epsilon else None
 
+    def counts_for(self, other: Promise) -> bool:
+        """Whether the records that fit under it are enough for another: as many, and as much watched."""
+        if self.k < other.k:
+            return False
+        return self.tau is None or (other.tau is not None and self.tau >= other.tau)
+
     @property
     def reach(self) -> int:
         """r: a window is the epochs m .. m + r."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from shoal.auditing.result import Audit
     from shoal.auditing.truthfulness import Truthfulness
     from shoal.auditing.verdict import Risk
+    from shoal.promise import Grid, Promise
 
 WIDTH = 80
 _LABEL = 14
@@ -69,7 +70,7 @@ def audit_lines(audit: Audit, published: Path, *, show_users: bool) -> list[str]
     counts = audit.counts
     checked = {
         "Verdict": [verdict.headline],
-        "Promise": [_promise(audit)],
+        "Promise": [_promises(audit)],
         "Audited": [
             f"{published.name}: {counts.records:,} records with {counts.boxes:,} boxes",
             f"against {counts.users:,} users with {counts.samples:,} samples",
@@ -93,7 +94,12 @@ def audit_lines(audit: Audit, published: Path, *, show_users: bool) -> list[str]
 def report_lines(audit: Audit, output: Path, *, public: bool) -> list[str]:
     """What to say once a page about an audit is written, or was not."""
     if public and not audit.kept:
-        outcome = "No datasheet was written: a file that breaks its promise must not be published."
+        why = (
+            "for one about the file's own promise leave --k, --tau, --epsilon and --whole out."
+            if audit.only_fails_other
+            else "a file that breaks its promise must not be published."
+        )
+        outcome = f"No datasheet was written: {why}"
         if output.exists():
             outcome += f" {output.name} is still there from an earlier run, and says nothing of this file: remove it."
     else:
@@ -101,11 +107,19 @@ def report_lines(audit: Audit, output: Path, *, public: bool) -> list[str]:
     return [line for text in (f"{audit.verdict.headline}.", outcome) for line in _wrapped(text, WIDTH)]
 
 
-def _promise(audit: Audit) -> str:
-    k, tau, epsilon = audit.promise.k, audit.promise.tau, audit.promise.epsilon
+def _promises(audit: Audit) -> str:
+    """What the file is held to, and what it was made for where that is something else."""
+    held_to = _promise(audit.promise, audit.grid)
+    if not audit.other or audit.noted is None:
+        return held_to
+    return f"held to {held_to}; made for {_promise(audit.noted, audit.grid)}"
+
+
+def _promise(promise: Promise, grid: Grid) -> str:
+    k, tau, epsilon = promise.k, promise.tau, promise.epsilon
     if tau is None or epsilon is None:
         return f"k = {k} over whole trajectories"
-    step = audit.grid.step_s
+    step = grid.step_s
     return f"k = {k}, tau = {duration(tau * step)}, epsilon = {duration(epsilon * step)}"
 
 

@@ -11,6 +11,14 @@ def duration(seconds: int) -> str:
     return f"{seconds} s"
 
 
+def unnumbered(time: str) -> str:
+    """A duration as it follows *any* or *some*: any hour, not any 1 hour."""
+    number, _, unit = time.partition(" ")
+    if number != "1" or " " in unit:
+        return time
+    return {"h": "hour", "min": "minute", "s": "second"}.get(unit, unit)
+
+
 def short(number: float) -> str:
     """A number with as many digits as a reader wants."""
     if number >= 100:

@@ -7,6 +7,7 @@ import pytest
 from auditing.audits import HUGE, TIMED, WHOLE, broken, finding, made_up, share, truth
 from shoal.auditing.figures import NO_VICTIM
 from shoal.auditing.verdict import Verdict, judge
+from shoal.promise import Promise
 
 
 def risk(verdict: Verdict, name: str) -> str:
@@ -55,6 +56,25 @@ def test_broken(fewest: tuple[int, ...], who: str, worst: str, with_key: bool) -
     assert verdict.headline == f"BROKEN: {who} not hidden among 2 records; at worst {worst}"
 
 
+def test_a_file_that_fails_what_it_never_promised() -> None:
+    harder = Promise(3, 60, 30)
+    failing = made_up(harder, noted=TIMED, coverage=broken(2))
+    assert failing.verdict.headline == (
+        "FAILS a promise that is not its own (held to k 3 and 1 h, made for k 2 and 30 min): 1 of"
+        f" {HUGE:,} users is not hidden among 3 records; at worst only 2 fit"
+    )
+    whole = made_up(WHOLE, noted=TIMED, coverage=broken(1))
+    assert "(held to k 2 over whole trajectories, made for k 2 and 30 min)" in whole.verdict.headline
+    for noted in (harder, None, Promise(3, None, None)):
+        assert made_up(harder, noted=noted, coverage=broken(2)).verdict.headline.startswith("BROKEN: 1 of")
+
+
+def test_any_hour_is_not_any_1_h() -> None:
+    verdict = judge(made_up(Promise(2, 60, 30)))
+    assert "did in any hour finds" in verdict.headline
+    assert "did in some hour." in risk(verdict, "Singling out")
+
+
 @pytest.mark.parametrize(
     ("found", "headline"),
     [
@@ -79,11 +99,17 @@ def test_untrue_without_a_key() -> None:
 def test_the_larger_of_picking_and_ranking_is_the_risk() -> None:
     verdict = judge(made_up(value=0.25))
     assert verdict.risks[0].share is not None
-    assert "right in 25 % of attacks; the promise allows 50 %." in risk(verdict, "Singling out")
+    assert (
+        "Picking blindly among the records that fit is right in 25 % of attacks: at most 50 % wherever 2 fit."
+    ) in risk(verdict, "Singling out")
     assert "The best of 3 ways to rank them is right in 25 %." in risk(verdict, "Singling out")
     assert "likelier" not in risk(verdict, "Singling out")
     found = judge(made_up(findings=[finding()]))
-    assert "That beats 1 in k beyond chance" in risk(found, "Singling out")
+    assert (
+        "That is more than 50 %, and not by chance: some of the records that fit are likelier than others."
+        " What is promised is how many fit, not that they are equally likely."
+    ) in risk(found, "Singling out")
+    assert "the promise allows" not in risk(found, "Singling out")
 
 
 def test_what_whole_trajectories_protect_is_not_listed_as_unprotected() -> None:
@@ -119,5 +145,8 @@ def test_a_ranking_that_beats_guessing_but_not_the_bound_is_told() -> None:
         for figure in made_up(value=0.25).figures
     ]
     told = risk(judge(made_up(figures=figures)), "Singling out")
-    assert "likelier than others, within what the promise allows" in told
+    assert (
+        "right in 40 %. That is more than picking blindly: some of the records that fit are likelier than others."
+        " What is promised is how many fit"
+    ) in told
     assert "likelier than others" not in risk(judge(made_up(value=0.25)), "Singling out")

@@ -70,7 +70,10 @@ def test_numbered_records() -> None:
 @pytest.mark.parametrize(
     ("columns", "expected"),
     [
-        ({"user": ["canary"]}, r"^The key lacks record among its 1 columns: expected user, record; rename"),
+        (
+            {"user": ["canary"], "time": [1]},  # the events
+            r"^The key lacks record among its 2 columns: expected user, record; check which file is which, rename",
+        ),
         ({"user": [], "record": []}, "has no rows"),
         ({"user": ["canary", None, ""], "record": ["r1", "r2", "5"]}, "has 2 of 3 rows without a user and"),
         ({"user": ["canary", "Zoé", "7"], "record": ["r1", None, " "]}, "has 2 of 3 rows without a user and"),
@@ -98,7 +101,7 @@ def test_keys_that_do_not_fit(columns: dict[str, Any], expected: str) -> None:
     ("name", "content", "expected"),
     [
         ("key.csv", "user,record\ncanary,r1\nZoé\n", "^The key 'key.csv' has 1 of 2 rows without a user"),
-        ("key.csv", "canary,r1\nZoé,r2\n", "lacks user and record among its 2 columns"),
+        ("key.csv", "canary,r1\nZoé,r2\n", "lacks user and record among its 2 columns: check which file"),
         ("key.csv", "user,record\n", "has no rows"),
         ("key.parquet", "user,record\ncanary,r1\n", "cannot be read as Parquet"),
         ("key.json", "{}", "unknown suffix"),

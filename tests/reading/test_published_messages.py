@@ -40,7 +40,15 @@ def without(*names: str) -> dict[str, Any]:
 
 BAD_TABLES: list[tuple[dict[str, Any], str]] = [
     (without("x_min"), "^The table lacks x_min among its 6 columns: expected record, t_start, .*header line"),
-    (without("record", "t_end"), "lacks record and t_end among its 5 columns"),
+    (without("record", "t_end"), "lacks record and t_end among its 5 columns: expected .*y_max; rename"),
+    (
+        {"user": ["canary"], "record": ["r1"]},  # the key
+        "lacks t_start, t_end, x_min, x_max, y_min and y_max among its 2 columns: check which file is which, ren",
+    ),
+    (
+        {"user": ["canary"], "time": [1], "lat": [1.5], "lon": [1.5]},  # the events
+        "lacks record, t_start, t_end, x_min, x_max, y_min and y_max among its 4 columns: check which file is",
+    ),
     ({name: values[:0] for name, values in GOOD.items()}, "has no rows: expected at least one box"),
     (changed(record=[None, "canary"]), "has 1 missing values in 2 rows: every row needs a record"),
     (changed(record=["", " "]), "has 2 missing values"),
@@ -108,7 +116,7 @@ def as_parquet(columns: dict[str, Any]) -> bytes:
         ("out.csv", "", "is empty"),
         ("out.csv", as_csv(GOOD).splitlines()[0], "single line"),
         ("out.csv", as_csv(GOOD).splitlines()[0] + "\n", "has no rows"),
-        ("out.csv", as_csv(GOOD).split("\n", 1)[1], "lacks record and t_start .*or add a header line"),
+        ("out.csv", as_csv(GOOD).split("\n", 1)[1], "lacks record, t_start, .*or add a header line"),
         ("out.csv", as_csv(GOOD) + "canary,2024\n", "has 1 malformed rows in 3 rows: mend them"),
         ("out.csv", as_csv(changed(x_min=["1234500", "12,5"])), "1 edges that are no finite numbers"),
         ("out.csv", as_csv(changed(x_min=["", "1234500"])), "1 missing values in 2 rows"),

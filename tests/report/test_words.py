@@ -4,8 +4,17 @@ from __future__ import annotations
 
 import pytest
 
+from auditing.audits import WHOLE, broken, made_up, truth
 from shoal.promise import Grid, Promise
-from shoal.report.words import beyond_in_words, duration_in_words, headline, promise_in_words
+from shoal.report.words import (
+    beyond_in_words,
+    duration_in_words,
+    headline,
+    made_for_in_words,
+    promise_in_words,
+    remedy_in_words,
+    title,
+)
 
 
 def test_the_promise_in_words() -> None:
@@ -23,6 +32,47 @@ def test_whole_trajectories_in_words() -> None:
     assert beyond_in_words(promise, Grid(), None) is None
 
 
+def test_any_hour_is_not_any_1_hour() -> None:
+    for slots, words in (
+        (60, "any hour, "),
+        (1, "any minute, "),
+        (1440, "any day, "),
+        (90, "any 1 hour 30 "),
+    ):
+        assert f"watched a person for {words}" in promise_in_words(Promise(3, slots, 30), Grid())
+
+
+HARDER = Promise(3, 60, 30)
+BROKEN = "The promise is broken: do not publish this file."
+
+
+def test_the_title_tells_whose_promise_is_not_kept() -> None:
+    own = Promise(2, 30, 30)
+    assert title(made_up(own, noted=own)) == "Watch anyone for 30 minutes: at least 2 records fit."
+    for noted in (own, None, HARDER, WHOLE):  # whoever fails less than was promised fails that as well
+        failing = made_up(own, noted=noted, coverage=broken(1))
+        assert title(failing) == BROKEN
+        assert remedy_in_words(failing).startswith("Do not hand it on. Make it again")
+    assert title(made_up(HARDER, noted=own, coverage=broken(1))) == (
+        "Held to k 3 and 1 hour, this file fails; it was made for k 2 and 30 minutes."
+    )
+    assert title(made_up(WHOLE, noted=own, coverage=broken(1))) == (
+        "Held to k 2 over whole trajectories, this file fails; it was made for k 2 and 30 minutes."
+    )
+    for untrue in (truth(empty=1), truth(overlapping=1)):
+        assert title(made_up(HARDER, noted=own, coverage=broken(1), truthfulness=untrue)) == BROKEN
+
+
+def test_what_to_do_with_a_file_made_for_something_else() -> None:
+    audit = made_up(HARDER, noted=Promise(2, 30, 30), coverage=broken(1))
+    assert "was not checked here: leave --k, --tau, --epsilon and --whole out" in remedy_in_words(audit)
+    assert "publish it under its own promise; for the one above, make a file" in remedy_in_words(audit)
+    assert "Make it again" not in remedy_in_words(audit)
+    assert made_for_in_words(audit) == "That is not what it was made for, which is k 2 and 30 minutes."
+    for noted in (HARDER, None):
+        assert made_for_in_words(made_up(HARDER, noted=noted)) is None
+
+
 STRETCH = "for one stretch of at most 1 hour, and then goes its own way"
 
 
@@ -37,9 +87,11 @@ def beyond(one_window: str | None, *, k: int = 3) -> str:
 def test_what_is_given_away_beyond_the_interval_is_told_by_the_manifest() -> None:
     assert STRETCH in beyond("given")
     assert "weakened" not in beyond("given")
-    assert STRETCH in beyond("weakened: 7 of 90 hiding members served again")
-    assert "weakened: 7 of 90 hiding members served again" in beyond(
-        "weakened: 7 of 90 hiding members served again"
+    weakened = beyond("weakened: up to 70 of 4,336 times a user had to hide with somebody again")
+    assert STRETCH in weakened
+    assert weakened.endswith(
+        "Here that does not always hold: there were too few people, so that some had to hide the same person again;"
+        ' see "Relaxed" below.'
     )
 
 

@@ -78,6 +78,7 @@ def run_audit(
         seconds=time.perf_counter() - began,
         warnings=warnings,
         samples=samples,
+        noted=scene.noted,
     )
     if scene.making.certain and audit.kept:
         _check_method(audit)

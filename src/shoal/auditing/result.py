@@ -40,7 +40,8 @@ class Counts(NamedTuple):
 class Audit:
     """The promise a file was held to, the exact checks, and the attacks.
 
-    ``samples`` are what was attacked; they name the users of counterexamples.
+    ``samples`` are what was attacked; they name the users of counterexamples. ``noted`` is the promise that the file
+    makes for itself, where it does.
     """
 
     promise: Promise
@@ -55,11 +56,24 @@ class Audit:
     seconds: float
     warnings: list[str]
     samples: Samples
+    noted: Promise | None = None
 
     @property
     def kept(self) -> bool:
         """Whether the promise is kept, as far as could be checked."""
         return self.coverage.kept and (self.truthfulness is None or self.truthfulness.kept)
+
+    @property
+    def other(self) -> bool:
+        """Whether the file was held to another promise than it makes."""
+        return self.noted is not None and self.noted != self.promise
+
+    @property
+    def only_fails_other(self) -> bool:
+        """Whether all that is wrong is too few records for a promise that asks for more than the file's own."""
+        true = self.truthfulness is None or self.truthfulness.kept
+        lacks_records = bool(self.coverage.worst) and not self.coverage.n_untrue and true
+        return lacks_records and self.noted is not None and not self.noted.counts_for(self.promise)
 
     @property
     def has_key(self) -> bool:

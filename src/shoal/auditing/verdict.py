@@ -10,10 +10,16 @@ from typing import TYPE_CHECKING, NamedTuple
 from shoal.auditing.attacks.rankings import RANKINGS
 from shoal.auditing.figures import NO_KEY, NO_VICTIM
 from shoal.auditing.shares import Share
-from shoal.wording import duration, percent
+from shoal.promise import Grid, Promise
+from shoal.wording import duration, percent, unnumbered
 
 if TYPE_CHECKING:
     from shoal.auditing.result import Audit
+
+_LIKELIER = (
+    "some of the records that fit are likelier than others. What is promised is how many fit, not that they are"
+    " equally likely."
+)
 
 
 class Risk(NamedTuple):
@@ -57,8 +63,8 @@ def _headline(audit: Audit) -> str:
         n, fewest = len({violation.user for violation in found.worst}), found.worst[0].n_records
         worst = "no record fits" if fewest == 0 else f"only {fewest:,} fit{'s' if fewest == 1 else ''}"
         return (
-            f"BROKEN: {n:,} of {found.n_users:,} users {'is' if n == 1 else 'are'} not hidden among {k:,} records;"
-            f" at worst {worst}"
+            f"{_failure(audit)}: {n:,} of {found.n_users:,} users {'is' if n == 1 else 'are'} not hidden among"
+            f" {k:,} records; at worst {worst}"
         )
     if found.n_untrue:
         records = "1 record" if found.n_untrue == 1 else f"{found.n_untrue:,} records"
@@ -69,9 +75,23 @@ def _headline(audit: Audit) -> str:
     if truth is not None and truth.n_overlapping_boxes:
         return f"BROKEN: {truth.n_overlapping_boxes:,} boxes overlap with another of the same record in time"
     kept = "KEPT" if audit.has_key else "KEPT, as far as can be checked without a key"
-    known = "" if audit.promise.tau is None else f" in any {_tau(audit)}"
+    known = "" if audit.promise.tau is None else f" in any {unnumbered(_tau(audit))}"
     gaps = "" if truth is not None and not truth.suppressed.n_suppressed else ", gaps forgiven"
     return f"{kept}: whoever knows everything that anybody did{known} finds at least {k:,} records that fit{gaps}"
+
+
+def _failure(audit: Audit) -> str:
+    """A file that fails what it was not made for has broken nothing."""
+    if not audit.only_fails_other or audit.noted is None:
+        return "BROKEN"
+    held, made = (_in_short(promise, audit.grid) for promise in (audit.promise, audit.noted))
+    return f"FAILS a promise that is not its own (held to {held}, made for {made})"
+
+
+def _in_short(promise: Promise, grid: Grid) -> str:
+    if promise.tau is None:
+        return f"k {promise.k:,} over whole trajectories"
+    return f"k {promise.k:,} and {duration(promise.tau * grid.step_s)}"
 
 
 def _singling_out(audit: Audit) -> Risk:
@@ -83,18 +103,17 @@ def _singling_out(audit: Audit) -> Risk:
     )
     bound, picked = percent(1 / audit.promise.k), _of(_found(audit, "linkage", "success"))
     meaning = (
-        f"Picking one of the records that fit is right in {picked} of attacks; the promise allows {bound}."
+        f"Picking blindly among the records that fit is right in {picked} of attacks: at most {bound} wherever"
+        f" {audit.promise.k:,} fit."
     )
     if best is not None:
         meaning += f" The best of {len(RANKINGS)} ways to rank them is right in {_of(best)}."
     elif not audit.has_key:
         meaning += " Whether some of them are likelier than others was not checked: no key."
     if audit.findings:
-        meaning += " That beats 1 in k beyond chance: some of the records that fit are likelier than others."
+        meaning += f" That is more than {bound}, and not by chance: {_LIKELIER}"
     elif best is not None and linkage is not None and best.low > linkage.high:
-        meaning += (
-            " So some of the records that fit are likelier than others, within what the promise allows."
-        )
+        meaning += f" That is more than picking blindly: {_LIKELIER}"
     worst = best if best is not None and linkage is not None and best.value > linkage.value else linkage
     return Risk("Singling out", worst, _knowing(audit), meaning)
 
@@ -215,7 +234,7 @@ def _tau(audit: Audit) -> str:
 
 def _knowing(audit: Audit) -> str:
     return "knows everything that the victim did" + (
-        "" if audit.promise.tau is None else f" in some {_tau(audit)}"
+        "" if audit.promise.tau is None else f" in some {unnumbered(_tau(audit))}"
     )
 
 

@@ -75,15 +75,22 @@ def need_columns(names: Sequence[str], wanted: Sequence[str], title: str) -> dic
     """The columns of a schema that leaves no choice of names: each must be there once, others do not matter."""
     lacking = [name for name in wanted if name not in names]
     if lacking:
-        another = "check which file is which, " if len(lacking) == len(wanted) else ""
+        mostly = len(lacking) > len(wanted) / 2  # then what it lacks says what was expected
+        expected = "" if mostly else f"expected {', '.join(wanted)}; "
+        another = "check which file is which, " if len(lacking) >= len(wanted) / 2 else ""
         raise InputError(
-            f"{title} lacks {' and '.join(lacking)} among its {len(names)} columns: expected"
-            f" {', '.join(wanted)}; {another}rename its columns, or add a header line if there is none."
+            f"{title} lacks {_joined(lacking)} among its {len(names)} columns: {expected}{another}"
+            "rename its columns, or add a header line if there is none."
         )
     repeated = [name for name in wanted if names.count(name) > 1]
     if repeated:
         raise InputError(f"{title} has several columns named {' and '.join(repeated)}: rename all but one.")
     return {name: name for name in wanted}
+
+
+def _joined(names: Sequence[str]) -> str:
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _roles(used: dict[str, str], names: Sequence[str]) -> Roles:

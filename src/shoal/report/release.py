@@ -11,7 +11,7 @@ from markupsafe import Markup
 from shoal.auditing.figures import Figure
 from shoal.auditing.result import Audit
 from shoal.auditing.shares import Share
-from shoal.manifest import few_people
+from shoal.manifest import at_most, few_people
 from shoal.overview.facts import Facts
 from shoal.overview.people import as_json
 from shoal.overview.suppression import PublicSuppression
@@ -22,9 +22,12 @@ from shoal.report.words import (
     beyond_in_words,
     broken_in_words,
     duration_in_words,
-    headline,
     is_untrue,
+    made_for_in_words,
     promise_in_words,
+    remedy_in_words,
+    tells_of,
+    title,
 )
 from shoal.samples import Floats
 from shoal.wording import duration, percent
@@ -113,10 +116,11 @@ def report_page(facts: Facts, *, public: bool, made_up: bool = False) -> str:
     return environment.get_template("report.html.j2").render(
         public=public,
         made_up=made_up,
-        headline=headline(promise, grid),
+        headline=title(audit),
         promise_words=promise_in_words(promise, grid),
+        made_for_words=made_for_in_words(audit),
         beyond_words=beyond_in_words(promise, grid, facts.manifest),
-        broken_words=None if audit.kept else broken_in_words(audit),
+        broken_words=None if audit.kept else f"{broken_in_words(audit)} {remedy_in_words(audit)}",
         untrue=is_untrue(audit),
         zone=audit.draw.timezone,
         verdict=audit.verdict,
@@ -136,13 +140,22 @@ def report_page(facts: Facts, *, public: bool, made_up: bool = False) -> str:
         people=None if public or facts.people is None else _people(facts),
         settings=_settings(facts, public=public),
         beyond=max(audit.coverage.n_strict, audit.coverage.n_tolerant),
-        relaxations=(facts.manifest or {}).get("relaxations", 0),
+        relaxations=_relaxations(facts),
         tabs=_tabs(public or facts.people is None),
         audit_seconds=audit.seconds,
         draw=audit.draw,
         version=facts.version,
         seconds=facts.seconds,
     )
+
+
+def _relaxations(facts: Facts) -> str | None:
+    """How often somebody had to serve again, as the manifest tells it of the same promise: rounded up."""
+    manifest, audit = facts.manifest, facts.audit
+    if manifest is None or not tells_of(manifest, audit.promise, audit.grid):
+        return None
+    told = manifest.get("relaxations")
+    return at_most(told) if isinstance(told, (int, str)) and told else None
 
 
 def _tabs(without_people: bool) -> list[tuple[str, str]]:
@@ -334,7 +347,7 @@ def _settings(facts: Facts, *, public: bool) -> list[tuple[str, list[tuple[str, 
 def _setting(name: str, value: Any) -> tuple[str, str]:
     """A line of the manifest as people write it: the unit beside the value, not in the name."""
     if isinstance(value, dict):
-        inner = ", ".join(f"{part.replace('_', ' ')} {content}" for part, content in value.items())
+        inner = ", ".join(" ".join(_setting(part, content)) for part, content in value.items())
         return name.replace("_", " "), inner
     if value is None or isinstance(value, bool):
         return name.replace("_", " "), {True: "yes", False: "no", None: "none"}[value]

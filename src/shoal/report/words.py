@@ -7,7 +7,12 @@ from typing import Any
 from shoal.auditing.result import Audit
 from shoal.manifest import describe_promise
 from shoal.promise import Grid, Promise
+from shoal.wording import unnumbered
 
+_WEAKENED = (
+    "Here that does not always hold: there were too few people, so that some had to hide the same person again;"
+    ' see "Relaxed" below.'
+)
 _STAY = "How long the other records stay with the person beyond that time"
 
 
@@ -20,15 +25,44 @@ def headline(promise: Promise, grid: Grid) -> str:
     )
 
 
+def title(audit: Audit) -> str:
+    """What is first told of a file: the promise if it is kept, else that it is not, and whose promise that is."""
+    if audit.kept:
+        return f"{headline(audit.promise, audit.grid)}."
+    if audit.only_fails_other and audit.noted is not None:
+        held, made = (in_short(promise, audit.grid) for promise in (audit.promise, audit.noted))
+        return f"Held to {held}, this file fails; it was made for {made}."
+    return "The promise is broken: do not publish this file."
+
+
+def in_short(promise: Promise, grid: Grid) -> str:
+    """The promise in a few words."""
+    if promise.tau is None:
+        return f"k {promise.k:,} over whole trajectories"
+    return f"k {promise.k:,} and {duration_in_words(promise.tau * grid.step_s)}"
+
+
 def promise_in_words(promise: Promise, grid: Grid) -> str:
     """The promise as a sentence for somebody who is no expert."""
     if promise.tau is None:
         knows = "knows every sample of a person in this data"
     else:
-        tau = duration_in_words(promise.tau * grid.step_s)
+        tau = unnumbered(duration_in_words(promise.tau * grid.step_s))
         knows = f"watched a person for any {tau}, and knows every sample of that time,"
     fits = f"at least {promise.k} published records that fit"
     return f"Somebody who {knows} still finds {fits}, and the person's own is only one of them."
+
+
+def made_for_in_words(audit: Audit) -> str | None:
+    """For what a file was made, where it is held to something else."""
+    if not audit.other or audit.noted is None:
+        return None
+    return f"That is not what it was made for, which is {in_short(audit.noted, audit.grid)}."
+
+
+def tells_of(manifest: dict[str, Any] | None, promise: Promise, grid: Grid) -> bool:
+    """Whether a manifest is that of a file made for this promise."""
+    return manifest is not None and manifest.get("promise") == describe_promise(promise, grid)
 
 
 def beyond_in_words(promise: Promise, grid: Grid, manifest: dict[str, Any] | None) -> str | None:
@@ -41,16 +75,14 @@ def beyond_in_words(promise: Promise, grid: Grid, manifest: dict[str, Any] | Non
     made = manifest or {}
     told = made.get("guarantees")
     one_window = str(told.get("one_window")) if isinstance(told, dict) else ""
-    if made.get("promise") != describe_promise(promise, grid):
+    if not tells_of(manifest, promise, grid):
         why = "its manifest tells of another promise" if manifest else "it has no manifest"
         return f"{_STAY} is not known, nor how this file was made: {why}."
     if one_window.startswith("not given"):
         return f"{_STAY} is not limited: {one_window.removeprefix('not given: ')}."
     if not one_window.startswith(("given", "weakened")):
         return f"{_STAY} is not known: the manifest does not say."
-    weakened = (
-        f' Here that is {one_window}; see "Relaxed" below.' if one_window.startswith("weakened") else ""
-    )
+    weakened = f" {_WEAKENED}" if one_window.startswith("weakened") else ""
     window = duration_in_words((promise.reach + 1) * promise.epsilon * grid.step_s)
     return (
         f"Each of the other records is made to stay with the person for one stretch of at most {window}, and"
@@ -73,6 +105,19 @@ def broken_in_words(audit: Audit) -> str:
         return "This file cannot be relied on: it says of somebody what is not so."
     return (
         "Of some records of this file, boxes overlap in time, as if somebody had been in two places at once."
+    )
+
+
+def remedy_in_words(audit: Audit) -> str:
+    """What to do with a file that does not keep what it was held to."""
+    if audit.only_fails_other:
+        return (
+            "Whether it keeps its own promise was not checked here: leave --k, --tau, --epsilon and --whole out"
+            " to see. If so, publish it under its own promise; for the one above, make a file with shoal anonymize."
+        )
+    return (
+        "Do not hand it on. Make it again from the events with shoal anonymize, which checks a release before it"
+        " appears."
     )
 
 

@@ -193,7 +193,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
         collection([1, None, BOX]),
         "has no features: expected a FeatureCollection with at least",
     ),
-    "no properties": (collection([feature(None)]), "lacks record and t_start"),
+    "no properties": (collection([feature(None)]), "lacks record, t_start"),
     "a property short": (collection([feature({**BOX, "y_max": None})]), "has 1 missing values in 1 rows"),
     "not on the grid": (collection([feature({**BOX, "y_max": 12.5})]), "1 edges that are not whole cells"),
     "malformed": (collection([feature(BOX), "canary"]), "has 1 malformed rows in 2 rows"),
