@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from shoal.evaluate.planning import points_of
-from shoal.evaluate.sharing import MOST_STRETCHES, Shares, share_out
+from shoal.evaluate.sharing import ENOUGH_STRETCHES, MOST_STRETCHES, Shares, share_out
 from shoal.evaluate.stretches import Census
 from shoal.promise import Grid
 
@@ -34,7 +34,9 @@ def test_cheap_points_see_more() -> None:
     assert number[2, 30] > number[5, 30] >= number[5, 120] >= 1
     assert number[2, 30] > number[2, 120]
     assert set(shared(0.001).number.values()) == {1}
-    assert set(shared(1e9).number.values()) == {MOST_STRETCHES}
+    rich = {(point.k, point.tau): n for point, n in shared(1e9).number.items()}
+    assert {n for (_, tau), n in rich.items() if tau == 30} == {MOST_STRETCHES}
+    assert {n for (_, tau), n in rich.items() if tau > 30} == {ENOUGH_STRETCHES}
 
 
 def test_short_data_have_fewer_stretches_and_very_short_ones_none() -> None:

@@ -37,7 +37,7 @@ EPSILONS = ("30min",)
 MOST_POINTS = 27
 _PER_S = 14_000  # samples hidden in one other in a processor second: docs/scaling.md
 _SHORT_S = 40  # processor seconds within which everything is tried, not a few stretches
-_HIDING_S = 140  # those that all stretches of all points may take together
+_HIDING_S = 116  # those that all stretches of all points may take together
 _DAY_S = 86_400
 
 

@@ -1,4 +1,4 @@
-"""On how many stretches each point is tried: all cost about the same, and see the same hours as far as they go."""
+"""On how many stretches each point is tried: many for the points of a short tau, few for the others."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from shoal.evaluate.points import Point
 from shoal.evaluate.stretches import COUNTED, Census, Stretch, choose_stretches
 
 MOST_STRETCHES = 16  # with 8, the median of abi in full is foretold from 0.2 to 0.8 km: docs/plan.md
+ENOUGH_STRETCHES = 4  # where they are chosen because they look like all
 _PER_S = 26_000  # samples that take in a member in a processor second, in windows of two epochs: docs/plan.md
 _LEAST_TURNS = 1.4  # k 2 takes more than half the time of k 3, as its members' company is looked at
 
@@ -43,21 +44,23 @@ def share_out(
 
 
 def _numbers(seconds: dict[Point, float], budget_s: float) -> dict[Point, int]:
-    """How many stretches each point should have, given what one takes: whichever took least so far gets twice as many.
+    """How many stretches each point should have, given what one takes: at least one, and a power of two.
 
-    At least one, and a power of two. Time for a tau of r epsilon counts r times:
-    most will choose a short one, so it had better be told well.
+    The points of the shortest tau come first: most will choose one of them, and they tell which few stretches are
+    ordinary, so that the others can do with these.
     """
     numbers = dict.fromkeys(seconds, 1)
     left = budget_s - sum(seconds.values())
-    growing = list(seconds)
-    while growing:
-        point = min(growing, key=lambda point: numbers[point] * seconds[point] * point.promise.reach)
-        more_s = numbers[point] * seconds[point]
-        if more_s > left or numbers[point] == MOST_STRETCHES:
-            growing.remove(point)
-            continue
-        numbers[point], left = 2 * numbers[point], left - more_s
+    shortest = min(point.promise.reach for point in seconds)
+    for most, first in ((MOST_STRETCHES, True), (ENOUGH_STRETCHES, False)):
+        growing = [point for point in seconds if (point.promise.reach == shortest) == first]
+        while growing:
+            point = min(growing, key=lambda point: numbers[point] * seconds[point] * (point.k - 1))
+            more_s = numbers[point] * seconds[point]
+            if more_s > left or numbers[point] == most:
+                growing.remove(point)
+                continue
+            numbers[point], left = 2 * numbers[point], left - more_s
     return numbers
 
 
