@@ -61,11 +61,11 @@ def test_arguments() -> None:
     ]  # fmt: skip
     public = {name for name in vars(shoal.Audit) if not name.startswith("_")}
     assert public - set(shoal.Audit.__dataclass_fields__) == {
-        "counterexample", "figure", "has_key", "kept", "to_dict", "verdict",
+        "counterexample", "figure", "has_key", "kept", "only_fails_other", "other", "to_dict", "verdict",
     }  # fmt: skip
     assert list(shoal.Audit.__dataclass_fields__) == [
         "promise", "grid", "counts", "coverage", "truthfulness", "figures", "leakage", "findings", "draw",
-        "seconds", "warnings", "samples",
+        "seconds", "warnings", "samples", "noted",
     ]  # fmt: skip
 
 

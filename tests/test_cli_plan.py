@@ -22,7 +22,7 @@ def test_everything(events: Path, tmp_path: Path) -> None:
     done = run("plan", events, *QUICK, "-o", tmp_path / "plan.svg", "--json", tmp_path / "plan.json")
     assert (done.code, done.err) == (0, "")
     assert max(map(len, done.out.splitlines())) <= 80
-    assert "space than k 2." in done.out or "the space of k 2." in done.out
+    assert "space than k 2 at 30 min." in done.out or "the space of k 2 at 30 min." in done.out
     content = json.loads((tmp_path / "plan.json").read_text())
     assert [(row["k"], row["tau_min"]) for row in content["forecasts"]] == [(2, 30), (3, 30)]
     assert left_in(tmp_path) == {"plan.svg", "plan.json"}

@@ -108,7 +108,7 @@ def test_no_device_or_pipe_is_replaced_by_force(world: World) -> None:
 def test_events_and_published_swapped(world: World) -> None:
     page = world.folder / "report.html"
     refused(
-        world.folder, "report", world.published, world.events, "-o", page, words="expected record, t_start"
+        world.folder, "report", world.published, world.events, "-o", page, words="check which file is which"
     )
 
 
