@@ -10,7 +10,7 @@ import numpy as np
 from shoal.evaluate.points import Point
 from shoal.evaluate.stretches import COUNTED, Census, Stretch, choose_stretches
 
-MOST_STRETCHES = 16  # with 8, the median of abi in full is foretold from 0.2 to 0.8 km: docs/plan.md
+MOST_STRETCHES = 16  # with 8, more is off by over 15 %; with 32, hardly less than with 16: docs/plan.md
 ENOUGH_STRETCHES = 4  # where they are chosen because they look like all
 _PER_S = 26_000  # samples that take in a member in a processor second, in windows of two epochs: docs/plan.md
 _LEAST_TURNS = 1.4  # k 2 takes more than half the time of k 3, as its members' company is looked at

@@ -13,12 +13,8 @@ from shoal.overview.public_shares import rounded_down, rounded_up, tell_share
 from shoal.promise import Promise
 
 NOT_TOLD = "not told: fewer than {} victims"
-_GUESSED_OF_PEOPLE = (
-    "rankings",
-    "homogeneity",
-    "leakage",
-    "home_and_work",
-)  # others follow from how many records are
+# What guessing achieves is measured on people in these attacks; in others it follows from the number of records.
+_GUESSED_OF_PEOPLE = ("rankings", "homogeneity", "leakage", "home_and_work")
 
 
 def check_datasheet(held_to: Promise, noted: Promise | None, *, has_key: bool) -> None:

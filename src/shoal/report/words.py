@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from shoal.auditing.result import Audit
+from shoal.auditing.verdict import in_short
 from shoal.manifest import describe_promise
 from shoal.promise import Grid, Promise
 from shoal.wording import unnumbered
@@ -30,16 +31,11 @@ def title(audit: Audit) -> str:
     if audit.kept:
         return f"{headline(audit.promise, audit.grid)}."
     if audit.only_fails_other and audit.noted is not None:
-        held, made = (in_short(promise, audit.grid) for promise in (audit.promise, audit.noted))
+        held, made = (
+            in_short(promise, audit.grid, duration_in_words) for promise in (audit.promise, audit.noted)
+        )
         return f"Held to {held}, this file fails; it was made for {made}."
     return "The promise is broken: do not publish this file."
-
-
-def in_short(promise: Promise, grid: Grid) -> str:
-    """The promise in a few words."""
-    if promise.tau is None:
-        return f"k {promise.k:,} over whole trajectories"
-    return f"k {promise.k:,} and {duration_in_words(promise.tau * grid.step_s)}"
 
 
 def promise_in_words(promise: Promise, grid: Grid) -> str:
@@ -57,7 +53,9 @@ def made_for_in_words(audit: Audit) -> str | None:
     """For what a file was made, where it is held to something else."""
     if not audit.other or audit.noted is None:
         return None
-    return f"That is not what it was made for, which is {in_short(audit.noted, audit.grid)}."
+    return (
+        f"That is not what it was made for, which is {in_short(audit.noted, audit.grid, duration_in_words)}."
+    )
 
 
 def tells_of(manifest: dict[str, Any] | None, promise: Promise, grid: Grid) -> bool:
