@@ -1,12 +1,17 @@
-"""Compiled code that does not count its arrays must not hand any out."""
+"""Compiled code that does not count its arrays must not hand any out, and none of it may outlive its source."""
 
 from __future__ import annotations
+
+import ast
+import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
 from numba.core.errors import TypingError
 
-from shoal.kernels.compiled import inner, lean
+import shoal
+from shoal.kernels.compiled import compiled_sources, inner, lean, source_digest
 from shoal.samples import Int32s
 
 
@@ -27,3 +32,55 @@ def test_a_function_that_makes_arrays_is_refused() -> None:
 @lean
 def makes_an_array(n: int) -> int:
     return len(np.empty(n))
+
+
+PACKAGE = Path(shoal.__file__).parent
+# Types of arrays, which compiled code names in annotations only.
+UNCOMPILED = {"shoal.samples"}
+
+
+@pytest.fixture(scope="module")
+def copied_package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    copy = tmp_path_factory.mktemp("package") / "shoal"
+    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    return copy
+
+
+def uses_the_compiler(path: Path) -> bool:
+    """Whether a file imports numba, or anything from the module that owns its flags."""
+    tree = ast.parse(path.read_text())
+    imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    imported |= {
+        alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names
+    }
+    return bool(imported & {"numba", "shoal.kernels.compiled"})
+
+
+def test_every_file_that_uses_the_compiler_is_in_the_digest() -> None:
+    expected = {path for path in PACKAGE.rglob("*.py") if uses_the_compiler(path)}
+    assert set(compiled_sources(PACKAGE)) == expected
+    assert len(expected) > 25
+
+
+@pytest.mark.parametrize("source", compiled_sources(PACKAGE), ids=lambda path: path.stem)
+def test_touching_any_compiled_file_changes_the_digest(source: Path, copied_package: Path) -> None:
+    before = source_digest(copied_package)
+    copy = copied_package / source.relative_to(PACKAGE)
+    original = copy.read_text()
+    copy.write_text(original + "\n")
+    try:
+        assert source_digest(copied_package) != before
+    finally:
+        copy.write_text(original)
+
+
+@pytest.mark.parametrize("source", compiled_sources(PACKAGE), ids=lambda path: path.stem)
+def test_compiled_code_takes_nothing_from_a_file_outside_the_digest(source: Path) -> None:
+    """A constant from elsewhere would be frozen into machine code that does not go when it changes."""
+    digested = {
+        ".".join(("shoal", *path.relative_to(PACKAGE).with_suffix("").parts))
+        for path in compiled_sources(PACKAGE)
+    }
+    for node in ast.walk(ast.parse(source.read_text())):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("shoal"):
+            assert node.module in digested | UNCOMPILED

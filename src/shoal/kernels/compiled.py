@@ -15,6 +15,8 @@ import numba
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
+_PACKAGE = Path(__file__).parents[1]
+
 
 def _writable(folder: Path) -> bool:
     """Whether a file could be made in this folder, or in the nearest one above it that exists."""
@@ -23,10 +25,16 @@ def _writable(folder: Path) -> bool:
     return os.access(folder, os.W_OK)
 
 
-def _sources() -> str:
+def compiled_sources(package: Path) -> list[Path]:
+    """Every file with compiled code, wherever it lies: those that import these flags, and this one."""
+    mark = b"from shoal.kernels.compiled import"
+    return sorted(path for path in package.rglob("*.py") if mark in path.read_bytes())
+
+
+def source_digest(package: Path) -> str:
     """A digest of all compiled code: numba looks only at a function's own file, not at those it inlines."""
     digest = hashlib.blake2b(digest_size=8)
-    for path in sorted(Path(__file__).parent.glob("*.py")):
+    for path in compiled_sources(package):
         digest.update(path.read_bytes())
     return digest.hexdigest()
 
@@ -43,7 +51,7 @@ def _choose_cache_folder() -> None:
     if place is None:
         numba.config.CACHE_DIR = tempfile.mkdtemp(prefix="shoal-cache-")
         return
-    folder = place / f"shoal-{_sources()}"
+    folder = place / f"shoal-{source_digest(_PACKAGE)}"
     if not folder.exists():
         for outdated in place.glob("shoal-*"):
             shutil.rmtree(outdated, ignore_errors=True)
