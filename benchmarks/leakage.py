@@ -190,8 +190,7 @@ def samples_of(case: Case):
 def main() -> None:
     from shoal.anonymizing import anonymize_samples, prepare
     from shoal.blocks import Workers
-    from shoal.fold import Settings
-    from shoal.hiding.reuse import Reuse
+    from shoal.hiding.settings import Reuse, Settings
     from shoal.promise import Promise
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])

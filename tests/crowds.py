@@ -7,8 +7,8 @@ import random
 import numpy as np
 
 from shoal.blocks import Workers
-from shoal.epochs import Timeline
-from shoal.hiding.window import LiveEpoch, arrange
+from shoal.epochs import LiveEpoch, Timeline
+from shoal.hiding.window import arrange
 from shoal.kernels.search import WindowArrays
 from shoal.promise import Promise
 from shoal.samples import samples_from_columns

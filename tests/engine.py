@@ -8,8 +8,7 @@ import numpy as np
 
 from shoal.anonymizing import Outcome, anonymize_samples
 from shoal.blocks import Workers
-from shoal.fold import Selector, Settings
-from shoal.hiding.reuse import Reuse
+from shoal.hiding.settings import Reuse, Selector, Settings
 from shoal.journal import MemoryJournal
 from shoal.promise import Promise
 from shoal.samples import Samples, samples_from_columns

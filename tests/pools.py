@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.blocks import Workers, with_members
+from shoal.blocks import Workers
 from shoal.kernels.merge import merge_boxes, merge_costs
 from shoal.kernels.pools import Pools, collapsed
+from shoal.publishing import with_members
 
 Trajectory = list[tuple[int, int, int]]
 

@@ -15,11 +15,10 @@ from oracles.casual_worlds import random_case
 from oracles.patterns import invariant_errors, pattern_groups, permutation_errors
 from shoal import fold
 from shoal.boxes import Boxes
-from shoal.epochs import EpochSlice
+from shoal.epochs import EpochSlice, LiveEpoch
 from shoal.errors import InputError, ShoalError
 from shoal.fold import Fold, Step
 from shoal.hiding import suppression
-from shoal.hiding.window import LiveEpoch
 
 CASES_PER_SEED = 40
 

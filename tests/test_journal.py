@@ -16,7 +16,7 @@ from shoal.checkpoint import open_checkpoint, was_writing
 from shoal.errors import InputError
 from shoal.fold import Step
 from shoal.hiding.hardening import Helpers, no_helpers
-from shoal.hiding.matching import Picks
+from shoal.hiding.window import Picks
 from shoal.journal import FolderJournal, Journal, MemoryJournal
 
 IDENTITY = {"dataset": "d", "k": 2, "tau": None}

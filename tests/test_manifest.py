@@ -13,7 +13,7 @@ import pytest
 
 import shoal
 from command import anonymize, city, write
-from shoal.manifest import public_count, public_share
+from shoal.core.disclosure import public_count, public_share
 
 KEYS = {
     "format", "promise", "grid", "parameters", "counts", "suppression", "granularity", "guarantees", "relaxations",

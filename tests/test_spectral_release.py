@@ -145,7 +145,7 @@ def test_not_measured_where_not_wanted(tmp_path: Path) -> None:
 
 
 def test_few_users_are_not_told_apart() -> None:
-    from shoal.manifest import unprotected_share
+    from shoal.core.disclosure import unprotected_share
 
     assert unprotected_share(3, 1000, 2, 2) == "some, of fewer than 10 users"
     assert unprotected_share(31, 10_000, 20, 2) == 0.004

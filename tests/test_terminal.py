@@ -13,8 +13,9 @@ import pytest
 
 from command import anonymize, city, in_metres, write
 from shoal import terminal
+from shoal.cli_text.anonymize import promise_in_words, summary_lines
 from shoal.promise import Grid, Promise
-from shoal.terminal import TerminalProgress, summary_lines
+from shoal.terminal import TerminalProgress
 from shoal.wording import duration, short
 
 SUMMARY: dict[str, Any] = {
@@ -227,10 +228,10 @@ def test_nobody_watches() -> None:
 
 
 def test_spaced_reuse_is_said() -> None:
-    words = terminal.promise_in_words(Promise(2, 30, 30), Grid(), once=False)
+    words = promise_in_words(Promise(2, 30, 30), Grid(), once=False)
     assert words.endswith("for at most 1 h at a time, but may do so again later")
 
 
 def test_an_epsilon_that_does_not_divide_tau_is_not_made_to_look_smaller() -> None:
     """tau 5 min, epsilon 2 h: the window is 4 h long."""
-    assert "at most 4 h" in terminal.promise_in_words(Promise(2, 5, 120), Grid())
+    assert "at most 4 h" in promise_in_words(Promise(2, 5, 120), Grid())

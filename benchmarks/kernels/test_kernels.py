@@ -16,7 +16,8 @@ import shoal
 from shoal.blocks import Workers
 from shoal.hiding.neighbours import nearest_edges, plant_tree
 from shoal.hiding.pick import cheapest_permutations
-from shoal.hiding.reuse import History, Reuse
+from shoal.hiding.reuse import History
+from shoal.hiding.settings import Reuse
 from shoal.kernels.merge import merge_boxes, merge_costs
 from shoal.kernels.search import edge_costs, nearest
 from shoal.kernels.tree import order_near

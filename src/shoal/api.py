@@ -18,10 +18,10 @@ from shoal.checkpoint import open_checkpoint
 from shoal.credibility.verdict import Credibility, assess_events
 from shoal.engine import Engine, open_engine
 from shoal.errors import ParameterError
-from shoal.fold import Settings
+from shoal.hiding.settings import Settings, applicable_harden, check_settings
 from shoal.keywords import takes
 from shoal.outputs import Outputs, check_outputs, write_outputs
-from shoal.parameters import applicable_harden, check_count, check_settings, check_workers
+from shoal.parameters import check_count, check_workers
 from shoal.progress import Progress, Silent
 from shoal.promise import Grid, Promise
 from shoal.reading import Events, read_events

@@ -10,9 +10,10 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from shoal.core.arrays import Int32s, Int64s
 from shoal.disk import CHANGED
 from shoal.errors import UnfinishedError
-from shoal.samples import Int32s, Int64s, Samples
+from shoal.samples import Samples
 
 _AT_A_TIME = 1 << 20  # rows that are hashed together
 

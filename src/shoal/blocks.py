@@ -7,12 +7,6 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from types import TracebackType
 
-import numpy as np
-
-from shoal.kernels.merge import merge_costs
-from shoal.kernels.pools import Pools, empty_pools, union_sizes, unite
-from shoal.samples import Int64s
-
 _BLOCKS_PER_WORKER = 8  # enough for threads to finish together although rows differ in cost
 _SMALLEST_BLOCK = 64
 
@@ -76,19 +70,3 @@ class Workers:
         for future in [self._threads.submit(call, number) for number in range(n)]:
             future.result()
             tick()
-
-
-def with_members(pools: Pools, raw: Pools, rows: Int64s, workers: Workers) -> Pools:
-    """Each row of ``pools`` with one more user: row rows[i] of ``raw``, or nobody where that is -1."""
-    sizes = np.empty(len(rows), np.int64)
-    workers.over(len(rows), lambda begin, end: union_sizes(pools, raw, rows, begin, end, sizes))
-    out = empty_pools(np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)]))
-    workers.over(len(rows), lambda begin, end: unite(pools, raw, rows, begin, end, out))
-    return out
-
-
-def costs_of(pools: Pools, weight: float, workers: Workers) -> np.typing.NDArray[np.float64]:
-    """Cost of the optimal merge of every row."""
-    costs = np.empty(len(pools.ptr) - 1)
-    workers.over(len(costs), lambda begin, end: merge_costs(pools, weight, begin, end, costs))
-    return costs

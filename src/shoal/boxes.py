@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.samples import Int32s, Int64s
+from shoal.core.arrays import Int32s, Int64s
 
 UNKNOWN, NONE = -1, -2  # a user's own record, where it is not a number
 

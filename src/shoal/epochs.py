@@ -8,10 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.archive import Archive, archive_of
+from shoal.core.arrays import Bools, Int32s, Int64s
 from shoal.kernels.pools import Pools, collapsed
 from shoal.kernels.timeline import order_by_user
 from shoal.promise import Promise
-from shoal.samples import Bools, Int32s, Int64s, Samples
+from shoal.samples import Samples
 
 
 class EpochSlice(NamedTuple):
@@ -96,3 +97,16 @@ class Timeline:
         order_by_user(rows.user, ptr, order)
         users, counts, raw = collapsed(rows.user[order], rows.t[order], rows.x[order], rows.y[order], origin)
         return EpochSlice(epoch, origin, users, counts, raw)
+
+
+class LiveEpoch(NamedTuple):
+    """An epoch that is not published yet: its users' own samples, and what their records hold so far."""
+
+    slice: EpochSlice
+    pools: Pools
+
+    def rows(self, users: Int32s) -> Int64s:
+        """Where the samples of some users are; -1 for users suppressed here."""
+        row = np.searchsorted(self.slice.users, users)
+        there = self.slice.users[np.minimum(row, len(self.slice.users) - 1)] == users
+        return np.where(there, row, -1)

@@ -3,63 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
 
-from shoal.blocks import Workers, with_members
+from shoal.blocks import Workers
 from shoal.boxes import Boxes, concatenate
+from shoal.core.arrays import Int32s, Int64s
 from shoal.engine import Engine, Inline
-from shoal.epochs import EpochSlice, Timeline
+from shoal.epochs import EpochSlice, LiveEpoch, Timeline
 from shoal.errors import UnfinishedError
 from shoal.hiding.chronicle import Chronicler
 from shoal.hiding.company import MEMORY, Company
-from shoal.hiding.hardening import MOST_REACH, PRICES, Hardening, Helpers, all_helpers, no_helpers
-from shoal.hiding.matching import Picks, no_picks
+from shoal.hiding.hardening import Hardening, Helpers, all_helpers, no_helpers
 from shoal.hiding.mutual import choose_mutual
 from shoal.hiding.parts import Part, decide
-from shoal.hiding.reuse import History, Reuse
+from shoal.hiding.reuse import History
+from shoal.hiding.settings import MOST_REACH, PRICES, Selector, Settings
 from shoal.hiding.shards import cut
-from shoal.hiding.window import LiveEpoch, arrange
+from shoal.hiding.window import Picks, arrange, no_picks
 from shoal.promise import Promise
-from shoal.publishing import publish
-from shoal.samples import Int32s, Int64s
+from shoal.publishing import publish, with_members
 
 _LEAKING_K = 2  # with more records left, they hardly ever all agree by accident
-
-
-class Selector(StrEnum):
-    """How hiding sets are chosen."""
-
-    MATCHING = "matching"  # the cheapest permutations of users who come and go alike
-    MUTUAL = "mutual"  # full consistency: the same users in groups of k who all hide each other
-    SPECTRAL = "spectral"  # the paper's way: greedy cycles inside clusters; guarantee 1 only once repaired
-
-
-class Settings(NamedTuple):
-    """How to keep the promise: what it costs, and with the paper's selector also whether it holds.
-
-    leak_price: what to pay for an epoch less that leaks by accident, in cheapest edges; 0 for nothing
-    (docs/decisions/0006-leakage.md). repair: suppress until nobody counts on what was suppressed; only for the paper's
-    selector (docs/decisions/0009-spectral.md). shard_size: among how many users of a window one chooses at most.
-    harden: how much to pay, 0 to 3, so that linking windows does not single out (docs/decisions/0016-hardening.md);
-    with matching only.
-    """
-
-    space_weight: float = 1.0
-    reuse: Reuse = Reuse.ONCE
-    seed: int = 0
-    leak_price: float = 0.8
-    selector: Selector = Selector.MATCHING
-    repair: bool = False
-    shard_size: int = 5_000
-    harden: int = 0
-
-    @property
-    def gives_coverage(self) -> bool:
-        """Whether guarantee 1 holds by construction."""
-        return self.selector is not Selector.SPECTRAL or self.repair
 
 
 class Step(NamedTuple):

@@ -20,7 +20,7 @@ from shoal.disk import CHANGED, explained, write_private
 from shoal.errors import InputError, UnfinishedError
 from shoal.fold import Step
 from shoal.hiding.hardening import Helpers
-from shoal.hiding.matching import Picks
+from shoal.hiding.window import Picks
 from shoal.interrupts import held
 
 _HEADER = "run.json"

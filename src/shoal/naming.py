@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.boxes import Boxes
-from shoal.samples import Int32s, Int64s
+from shoal.core.arrays import Int32s, Int64s
 from shoal.sorting import cut, in_order
 
 _BYTES = 8

@@ -6,8 +6,10 @@ import numpy as np
 
 from shoal.blocks import Workers
 from shoal.boxes import Boxes
-from shoal.hiding.window import LiveEpoch
-from shoal.kernels.merge import merge_boxes
+from shoal.core.arrays import Int64s
+from shoal.epochs import LiveEpoch
+from shoal.kernels.merge import merge_boxes, merge_costs
+from shoal.kernels.pools import Pools, empty_pools, union_sizes, unite
 
 
 def publish(live: LiveEpoch, weight: float, workers: Workers) -> Boxes:
@@ -28,3 +30,19 @@ def publish(live: LiveEpoch, weight: float, workers: Workers) -> Boxes:
         y0=lines[:, 4].copy(),
         y1=lines[:, 5].copy(),
     )
+
+
+def with_members(pools: Pools, raw: Pools, rows: Int64s, workers: Workers) -> Pools:
+    """Each row of ``pools`` with one more user: row rows[i] of ``raw``, or nobody where that is -1."""
+    sizes = np.empty(len(rows), np.int64)
+    workers.over(len(rows), lambda begin, end: union_sizes(pools, raw, rows, begin, end, sizes))
+    out = empty_pools(np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)]))
+    workers.over(len(rows), lambda begin, end: unite(pools, raw, rows, begin, end, out))
+    return out
+
+
+def costs_of(pools: Pools, weight: float, workers: Workers) -> np.typing.NDArray[np.float64]:
+    """Cost of the optimal merge of every row."""
+    costs = np.empty(len(pools.ptr) - 1)
+    workers.over(len(costs), lambda begin, end: merge_costs(pools, weight, begin, end, costs))
+    return costs

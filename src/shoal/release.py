@@ -13,7 +13,7 @@ import pyarrow as pa
 from shoal.anonymizing import Outcome
 from shoal.boxes import Boxes
 from shoal.errors import InputError
-from shoal.fold import Settings
+from shoal.hiding.settings import Settings
 from shoal.manifest import describe_granularity, make_manifest
 from shoal.naming import NamedBoxes
 from shoal.promise import Grid, Promise

@@ -11,7 +11,7 @@ from typing import Any, Unpack
 from shoal.auditing.auditor import run_audit
 from shoal.auditing.result import Audit
 from shoal.keywords import takes
-from shoal.outputs import Outputs, check_page, check_target, write_whole
+from shoal.outputs import Outputs
 from shoal.overview.datasheet import check_datasheet, public_audit
 from shoal.overview.facts import Facts
 from shoal.overview.people import follow_people
@@ -22,6 +22,7 @@ from shoal.overview.usefulness import measure_usefulness
 from shoal.progress import Progress, Silent
 from shoal.report.release import report_page
 from shoal.scenes import AUDITING, AuditOptions, open_scene
+from shoal.storage.outputs import check_page, check_target, write_whole
 
 
 @takes(AUDITING)

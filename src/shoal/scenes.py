@@ -13,10 +13,13 @@ from shoal.auditing.records import Target, make_records
 from shoal.auditing.scene import Scene
 from shoal.blocks import Workers
 from shoal.boxes import UNKNOWN
+from shoal.errors import InputError, ParameterError
 from shoal.keywords import options_of, takes
-from shoal.parameters import check_count, check_workers, given_grid, given_promise, noted_promise, own_promise
+from shoal.parameters import check_count, check_workers
 from shoal.progress import Progress
+from shoal.promise import Grid, Promise
 from shoal.reading import (
+    PublishedTable,
     check_coordinates,
     parse_crs,
     read_events,
@@ -104,3 +107,52 @@ def open_scene(
 
 
 AUDITING = options_of(open_scene)
+
+
+def given_grid(cell: str | None, step: str | None) -> Grid | None:
+    """The grid of a published file, where it is given."""
+    if cell is None and step is None:
+        return None
+    if cell is None or step is None:
+        raise ParameterError("cell and step go together: give --cell and --step, or neither.")
+    return Grid.parse(cell, step)
+
+
+def given_promise(
+    k: int | None, tau: str | None, epsilon: str | None, whole: bool, grid: Grid
+) -> Promise | None:
+    """The promise to hold a file to, where it is given."""
+    if k is None:
+        if whole or tau is not None or epsilon is not None:
+            raise ParameterError("k missing: give --k as well, or nothing of the promise to take the file's.")
+        return None
+    return Promise.parse(k, tau, epsilon, grid=grid, whole=whole)
+
+
+def own_promise(table: PublishedTable) -> Promise | None:
+    """The promise that a file makes for itself; None where it does not tell."""
+    try:
+        return noted_promise(table)
+    except InputError:
+        return None
+
+
+def noted_promise(table: PublishedTable) -> Promise:
+    """The promise that a file makes for itself."""
+    unknown = InputError(
+        "The published file does not tell its promise: give --k with --tau and --epsilon, or with --whole."
+    )
+    noted = (table.notes or {}).get("promise")
+    if not isinstance(noted, dict):
+        raise unknown
+    try:
+        slots = [
+            None if noted[name] is None else divmod(noted[name], table.grid.step_s)
+            for name in ("tau_s", "epsilon_s")
+        ]
+        if any(slot is not None and slot[1] for slot in slots):
+            raise unknown
+        slots = [None if slot is None else slot[0] for slot in slots]
+        return Promise(noted["k"], *slots)
+    except (KeyError, TypeError, ParameterError):
+        raise unknown from None

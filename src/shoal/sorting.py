@@ -14,9 +14,9 @@ import numpy as np
 
 from shoal.box_piles import Piles, open_box_piles, put_aside
 from shoal.boxes import Boxes, concatenate
+from shoal.core.arrays import Int32s, Int64s
 from shoal.disk import CHANGED, explained
 from shoal.errors import UnfinishedError
-from shoal.samples import Int32s, Int64s
 
 _BUCKET = 2_000_000  # boxes that are sorted at a time, about: a record is never cut
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-import textwrap
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shoal.cli_text.layout import WIDTH, _wrapped, labelled
 from shoal.wording import counted, duration, percent
 
 if TYPE_CHECKING:
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from shoal.auditing.verdict import Risk
     from shoal.promise import Grid, Promise
 
-WIDTH = 80
 _LABEL = 14
 _COUNTEREXAMPLES = 3
 
@@ -46,22 +44,6 @@ _ROWS = (
     ("homogeneity", "", "one_cell", "sees all that fit in one cell"),
     ("homogeneity", "", "within_1km", "sees all that fit within 1 km"),
 )
-
-
-def labelled(parts: dict[str, list[str]], label_width: int = 12) -> list[str]:
-    """Texts with labels on the left; parts without content are left out."""
-    lines = []
-    for label, texts in parts.items():
-        wrapped = [line for text in texts for line in _wrapped(text, WIDTH - label_width)]
-        lines += [f"{'' if number else label:<{label_width}}{line}" for number, line in enumerate(wrapped)]
-    return lines
-
-
-def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
-    """Lines of a text; a number stays together with its unit."""
-    bound = re.sub(r"(?<=\d) (?=%|(?:h|min|s|km|m)\b)", "\0", text)
-    lines = textwrap.wrap(bound, width, subsequent_indent=indent, break_on_hyphens=False)
-    return [line.replace("\0", " ") for line in lines]
 
 
 def audit_lines(audit: Audit, published: Path, *, show_users: bool) -> list[str]:

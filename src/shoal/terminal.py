@@ -8,19 +8,15 @@ import sys
 import threading
 import time
 from collections.abc import Iterable
-from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from shoal.errors import UnfinishedError
-from shoal.telling import labelled
-from shoal.wording import duration, percent, short
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
     from rich.progress import TaskID
 
-    from shoal.promise import Grid, Promise
 
 _SECONDS_BETWEEN_LINES = 10.0  # where there is no terminal to draw on
 _SECONDS_OF_SILENCE = 2.0  # a stage that takes no longer is not mentioned there
@@ -118,111 +114,3 @@ def _bars() -> Bars:
         console=Console(stderr=True),
         transient=True,
     )
-
-
-def show_summary(summary: dict[str, Any], promise: Promise, grid: Grid, output: Path) -> None:
-    """A closing summary that a non-expert understands, in 80 columns."""
-    show("\n".join(summary_lines(summary, promise, grid, output)))
-
-
-def summary_lines(summary: dict[str, Any], promise: Promise, grid: Grid, output: Path) -> list[str]:
-    """The summary line by line: labels on the left, parts without content left out."""
-    parts = {
-        "Promise": _promise(summary, promise, grid),
-        "In": _intake(summary),
-        "Published": [f"{summary['records']:,} records with {summary['boxes']:,} boxes", f"in {output.name}"],
-        "Suppressed": _suppression(summary),
-        "Precision": _precision(summary),
-        "Relaxed": _relaxations(summary),
-        "Verified": [_verification(summary, promise)],
-        "Time": [f"{summary['seconds']:.1f} s"],
-    }
-    return labelled(parts)
-
-
-def _promise(summary: dict[str, Any], promise: Promise, grid: Grid) -> list[str]:
-    words = promise_in_words(promise, grid, once=summary["reuse"] != "spaced")
-    if summary["coverage_given"]:
-        return [words]
-    return [
-        f"guarantee 1 not given (selector {summary['selector']}): not everybody is hidden",
-        f"meant: {words}",
-    ]
-
-
-def _intake(summary: dict[str, Any]) -> list[str]:
-    lines = [f"{summary['users']:,} users, {summary['samples']:,} samples from {summary['rows']:,} rows"]
-    if summary["format"]:
-        lines.append(f"read as {summary['format']}")
-    if summary["duplicates"]:
-        lines.append(f"{summary['duplicates']:,} rows repeat another within one cell and time step")
-    lines += [f"{rows:,} rows not used: {reason}" for reason, rows in summary["rows_dropped"].items()]
-    if summary["users_seldom_seen"]:
-        lines.append(f"{summary['users_seldom_seen']:,} users left out by --min-days-active")
-    if summary["columns_dropped"]:
-        lines.append(f"columns not used: {', '.join(summary['columns_dropped'])}")
-    return lines
-
-
-def _precision(summary: dict[str, Any]) -> list[str]:
-    return [
-        f"{axis}: median {short(spread['median'])} {unit}, half of the boxes {short(spread['q25'])}"
-        f" to {short(spread['q75'])} {unit}"
-        for axis, unit, spread in (
-            ("space", "km", summary["precision_km"]),
-            ("time", "min", summary["precision_minutes"]),
-        )
-    ]
-
-
-def promise_in_words(promise: Promise, grid: Grid, *, once: bool = True) -> str:
-    """The promise for somebody who is no expert; ``once``: nobody hides with the same people again."""
-    if promise.tau is None or promise.epsilon is None:
-        return f"whoever knows all places and times of a person finds at least {promise.k} records that fit"
-    together = duration((promise.reach + 1) * promise.epsilon * grid.step_s)
-    return (
-        f"whoever followed a person for {duration(promise.tau * grid.step_s)} finds at least"
-        f" {promise.k} records that fit; each of the others is made to go along with the person"
-        f" for at most {together}{'' if once else ' at a time, but may do so again later'}"
-    )
-
-
-def _suppression(summary: dict[str, Any]) -> list[str]:
-    n = summary["suppressed_samples"]
-    if not n:
-        return ["nothing"]
-    lines = [f"{n:,} samples ({short(100 * summary['suppressed_share'])} %)"]
-    if summary["suppressed_rare_presence"]:
-        who = "who came and went unlike anybody else"
-        if summary["selector"] == "spectral":
-            who = "for a while, in groups too small or with too few new partners"
-        lines.append(f"{summary['suppressed_rare_presence']:,} of users {who}")
-    if summary["suppressed_users"]:
-        lines.append(f"all samples of {summary['suppressed_users']:,} users: they have no record")
-    return lines
-
-
-def _relaxations(summary: dict[str, Any]) -> list[str]:
-    n, members = summary["relaxations"], summary["hiding_members"]
-    if not n:
-        return []
-    return [
-        f"{n:,} of {members:,} times a user had to hide with somebody again: too few others came and went"
-        " alike. The k records are there; what follows from them may exceed the promised extra"
-    ]
-
-
-def _verification(summary: dict[str, Any], promise: Promise) -> str:
-    missing = summary["unprotected"]
-    if missing is not None:
-        strict, tolerant = (
-            percent(missing[attacker] / missing["intervals"]) for attacker in ("strict", "gap_tolerant")
-        )
-        return (
-            f"no: guarantee 1 not given. Read back and measured: fewer than {promise.k} records fit in {strict} of"
-            f" all intervals (strict attacker), in {tolerant} (gap-tolerant); users concerned:"
-            f" {missing['users']:,}. --repair suppresses more, until nobody is"
-        )
-    if not summary["verified"]:
-        return "no, as asked (--no-verify)"
-    return f"yes: read back, every user and every interval checked; at least {promise.k} records fit"

@@ -14,8 +14,8 @@ from shoal.auditing.coverage import Coverage, Run, check_evidence
 from shoal.auditing.truthfulness import Truths
 from shoal.blocks import Workers
 from shoal.boxes import NONE
+from shoal.core.disclosure import unprotected_share
 from shoal.errors import InputError, UnfinishedError
-from shoal.manifest import unprotected_share
 from shoal.progress import Progress
 from shoal.reading import PublishedRows
 from shoal.release import Published

@@ -13,13 +13,13 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet
 
+from shoal.core.arrays import Int32s
 from shoal.errors import InputError
 from shoal.features import feature_collection
 from shoal.hulls import Hulls, as_polygons, in_degrees
 from shoal.naming import NamedBoxes
 from shoal.promise import Grid
 from shoal.reading.projection import Plane
-from shoal.samples import Int32s
 from shoal.schema import (
     GEOMETRY,
     KEY_SCHEMA,

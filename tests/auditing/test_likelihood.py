@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from shoal.auditing.likelihood import chances
-from shoal.samples import Bools, Floats, Int64s
+from shoal.core.arrays import Bools, Floats, Int64s
 
 
 def made_cases(n: int, rng: np.random.Generator) -> tuple[Int64s, Bools, Int64s]:

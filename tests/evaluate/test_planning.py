@@ -16,7 +16,7 @@ from shoal.evaluate.forecasting import Forecast
 from shoal.evaluate.guessing import Guesser, Sighting
 from shoal.evaluate.planning import Budget, Plan, foretell, plan, points_of
 from shoal.evaluate.stretches import Census, choose_stretches, take_census
-from shoal.fold import Settings
+from shoal.hiding.settings import Settings
 from shoal.progress import Silent
 from shoal.promise import Grid
 from shoal.reading import read_events

@@ -15,22 +15,24 @@ from engine import Release, World, as_samples, release
 from oracles.attacker import consistent, knowledge, violations
 from oracles.casual_worlds import all_present, by_chance
 from shoal.anonymizing import anonymize_samples
-from shoal.blocks import Workers, with_members
+from shoal.blocks import Workers
 from shoal.boxes import Boxes
 from shoal.cities import make_city
+from shoal.core.arrays import Int32s
 from shoal.epochs import Timeline
-from shoal.fold import Settings
 from shoal.hiding import company as company_module
 from shoal.hiding.chronicle import Chronicler
 from shoal.hiding.company import Company, _alone
+from shoal.hiding.settings import Settings
 from shoal.hiding.window import member_rows
 from shoal.journal import MemoryJournal
 from shoal.kernels.company import published_agreements
 from shoal.kernels.merge import merge_boxes
 from shoal.kernels.search import WindowArrays
 from shoal.promise import Grid, Promise
+from shoal.publishing import with_members
 from shoal.reading import read_events
-from shoal.samples import Int32s, Samples
+from shoal.samples import Samples
 
 EPSILON = 5
 

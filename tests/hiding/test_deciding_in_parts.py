@@ -13,9 +13,8 @@ import pytest
 from shoal.anonymizing import anonymize_samples
 from shoal.blocks import Workers
 from shoal.cities import make_city
-from shoal.fold import Settings
 from shoal.hiding import parts
-from shoal.hiding.reuse import Reuse
+from shoal.hiding.settings import Reuse, Settings
 from shoal.promise import Grid, Promise
 from shoal.reading import read_events
 from shoal.samples import Samples, samples_from_columns

@@ -13,22 +13,21 @@ import pytest
 from engine import as_samples, release
 from oracles.casual_worlds import random_case
 from shoal.anonymizing import Outcome, anonymize_samples
-from shoal.blocks import Workers, costs_of, with_members
+from shoal.blocks import Workers
 from shoal.cities import make_city
 from shoal.epochs import Timeline
 from shoal.errors import InputError, ParameterError
-from shoal.fold import Fold, Settings
+from shoal.fold import Fold
 from shoal.hiding import hardening
 from shoal.hiding import offers as offers_of
-from shoal.hiding.hardening import MOST_REACH, PRICES
-from shoal.hiding.reuse import Reuse
+from shoal.hiding.settings import MOST_REACH, PRICES, Reuse, Settings, applicable_harden
 from shoal.journal import MemoryJournal
 from shoal.kernels.pools import taken
 from shoal.kernels.search import Barred
 from shoal.kernels.vouching import Nearby, Offers, Windows
 from shoal.kernels.witnesses import Held, Sought
-from shoal.parameters import applicable_harden
 from shoal.promise import Grid, Promise
+from shoal.publishing import costs_of, with_members
 from shoal.reading import read_events
 
 Box = tuple[int, ...]

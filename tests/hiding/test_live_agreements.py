@@ -8,15 +8,17 @@ import numpy as np
 import pytest
 
 from crowds import crowd
-from shoal.blocks import Workers, with_members
+from shoal.blocks import Workers
 from shoal.hiding.chronicle import own_slots
 from shoal.hiding.neighbours import nearest_edges, plant_tree
 from shoal.hiding.pick import Edges
-from shoal.hiding.reuse import History, Reuse
+from shoal.hiding.reuse import History
+from shoal.hiding.settings import Reuse
 from shoal.hiding.window import member_rows
 from shoal.kernels.company import live_agreements
 from shoal.kernels.merge import merge_boxes
 from shoal.kernels.search import WindowArrays
+from shoal.publishing import with_members
 
 Pair = tuple[int, int, int]  # member, window, how alone
 

@@ -10,18 +10,19 @@ import pytest
 from oracles.pick import cheapest_factor_lp
 from shoal import fold
 from shoal.anonymizing import anonymize_samples
-from shoal.blocks import Workers, costs_of, with_members
+from shoal.blocks import Workers
 from shoal.cities import make_city
-from shoal.epochs import Timeline
+from shoal.epochs import LiveEpoch, Timeline
 from shoal.errors import UnfinishedError
-from shoal.fold import Settings
 from shoal.hiding.matching import choose
 from shoal.hiding.neighbours import all_edges
 from shoal.hiding.pick import Edges, cheapest_permutation
-from shoal.hiding.reuse import History, Reuse
-from shoal.hiding.window import LiveEpoch, arrange, member_rows
+from shoal.hiding.reuse import History
+from shoal.hiding.settings import Reuse, Settings
+from shoal.hiding.window import arrange, member_rows
 from shoal.kernels.search import WindowArrays
 from shoal.promise import Grid, Promise
+from shoal.publishing import costs_of, with_members
 from shoal.reading import read_events
 from shoal.samples import Samples
 

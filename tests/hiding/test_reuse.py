@@ -7,7 +7,8 @@ import random
 import numpy as np
 import pytest
 
-from shoal.hiding.reuse import History, Reuse
+from shoal.hiding.reuse import History
+from shoal.hiding.settings import Reuse
 
 
 @pytest.mark.parametrize("seed", range(40))

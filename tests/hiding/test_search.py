@@ -11,11 +11,12 @@ from engine import as_samples
 from oracles.casual_worlds import random_world
 from pools import merge
 from shoal.blocks import Workers
-from shoal.epochs import Timeline
+from shoal.epochs import LiveEpoch, Timeline
 from shoal.hiding.neighbours import nearest_edges, plant_tree, with_nearest
 from shoal.hiding.pick import Edges
-from shoal.hiding.reuse import History, Reuse
-from shoal.hiding.window import LiveEpoch, arrange
+from shoal.hiding.reuse import History
+from shoal.hiding.settings import Reuse
+from shoal.hiding.window import arrange
 from shoal.kernels.search import WindowArrays
 from shoal.promise import Promise
 

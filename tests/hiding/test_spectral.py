@@ -15,14 +15,14 @@ from oracles.casual_worlds import random_case
 from oracles.merge import brute_force_merge
 from oracles.spectral import greedy_cycles, kte_hide, lineages
 from shoal.blocks import Workers
-from shoal.epochs import Timeline
+from shoal.epochs import LiveEpoch, Timeline
 from shoal.hiding import spectral, window
 from shoal.hiding.affinity import costs_to, pairwise_costs, self_tuning_affinity
 from shoal.hiding.clusters import Scale, cluster
 from shoal.hiding.lineages import ABSENT, by_lineage, cluster_histories
-from shoal.hiding.reuse import Reuse
+from shoal.hiding.settings import Reuse
 from shoal.hiding.spectral import Rules, cluster_epochs, hide
-from shoal.hiding.window import LiveEpoch, arrange
+from shoal.hiding.window import arrange
 from shoal.kernels.cycles import find_cycles
 from shoal.kernels.search import WindowArrays
 from shoal.promise import Promise

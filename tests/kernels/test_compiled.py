@@ -11,8 +11,8 @@ import pytest
 from numba.core.errors import TypingError
 
 import shoal
+from shoal.core.arrays import Int32s
 from shoal.kernels.compiled import compiled_sources, inner, lean, source_digest
-from shoal.samples import Int32s
 
 
 @pytest.mark.parametrize("decorator", [inner, lean])

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import shoal
+from shoal.core.arrays import Bools
 from shoal.errors import InputError, ParameterError
-from shoal.samples import Bools
 from shoal.utility import Places, density, flows, gyration, homes, workplaces
 from utility.tiny_releases import (
     SQUARE_M,

@@ -10,9 +10,9 @@ import numpy as np
 
 from shoal.box_piles import Piles, Rows, open_box_piles, put_aside
 from shoal.boxes import Boxes, concatenate
+from shoal.core.arrays import Int64s
 from shoal.disk import CHANGED, explained
 from shoal.errors import UnfinishedError
-from shoal.samples import Int64s
 
 _FOLDER = "boxes"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.auditing.scene import Scene
+from shoal.core.arrays import Int64s
 from shoal.kernels.attacks import Knowledge, find_rows
-from shoal.samples import Int64s
 
 _ROUNDS = 50  # of drawing again, where intervals overlap
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from shoal.auditing.records import Target
 from shoal.auditing.shares import Share, share_of
+from shoal.core.arrays import Bools, Floats, Int64s
 from shoal.kernels.attacks import Fits, Knowledge
-from shoal.samples import Bools, Floats, Int64s
 
 NO_KEY = "not checked: no key"
 NO_VICTIM = "not checked: nobody to attack"

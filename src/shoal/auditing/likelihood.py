@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.samples import Bools, Floats, Int64s
+from shoal.core.arrays import Bools, Floats, Int64s
 
 _RIDGE = 1.0  # keeps weights of standardised features small that few cases speak for
 _STEPS = 30

@@ -10,9 +10,10 @@ from shoal.auditing.records import Target, make_records, make_shelves, make_trai
 from shoal.auditing.scene import Scene
 from shoal.blocks import Workers
 from shoal.boxes import NONE, Boxes
+from shoal.core.arrays import Bools
 from shoal.kernels.consistency import Trails
 from shoal.kernels.truth import find_held
-from shoal.samples import Bools, Samples
+from shoal.samples import Samples
 
 _QUARTERS = 4
 _HOURS = 24

@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from shoal.auditing.records import Records, Target
 from shoal.blocks import Workers
+from shoal.core.arrays import Bools, Int32s, Int64s
 from shoal.kernels.consistency import Trails
 from shoal.kernels.coverage import Findings, Stretch, Terms, check_coverage
-from shoal.samples import Bools, Int32s, Int64s
 
 _USERS_A_STEP = 1000  # at least, between two signs of progress
 _MOST_STEPS = 50

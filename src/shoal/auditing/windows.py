@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.boxes import Boxes
+from shoal.core.arrays import Int64s
 from shoal.promise import Promise
-from shoal.samples import Int64s
 
 
 def windows_of(boxes: Boxes, promise: Promise) -> tuple[Int64s, Int64s]:

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shoal.core.arrays import Bools, Floats, Int64s
 from shoal.kernels.w4m import Tracks, align_all
 from shoal.progress import Progress
-from shoal.samples import Bools, Floats, Int64s
 
 GROWTH = 1.5  # of the radius, when too much was trashed
 

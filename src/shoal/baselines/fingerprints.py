@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shoal.core.arrays import Bools, Int64s
 from shoal.errors import ParameterError
 from shoal.kernels.glove import hull_over_time
 from shoal.promise import Grid
-from shoal.samples import Bools, Int64s
 
 
 @dataclass(frozen=True)

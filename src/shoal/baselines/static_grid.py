@@ -10,10 +10,11 @@ import numpy as np
 
 from shoal.baselines.method import Anonymized, check_k, generalized
 from shoal.boxes import Boxes
+from shoal.core.arrays import Int32s
 from shoal.errors import ParameterError
 from shoal.progress import Progress
 from shoal.promise import Grid, parse_length
-from shoal.samples import Int32s, Samples
+from shoal.samples import Samples
 
 PAPER_GRIDS = (("2h", "4km"), ("4h", "10km"), ("8h", "20km"))  # the three columns of its comparison
 

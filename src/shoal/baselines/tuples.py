@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.baselines.method import Method, check_k
-from shoal.samples import Int64s, Samples
+from shoal.core.arrays import Int64s
+from shoal.samples import Samples
 
 
 class TupleFigures(NamedTuple):

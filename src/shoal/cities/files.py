@@ -16,8 +16,8 @@ from shoal.cities.city import make_city
 from shoal.cities.region.making import prepare
 from shoal.cities.region.presets import PRESETS as REGIONS
 from shoal.errors import InputError
-from shoal.outputs import check_target
 from shoal.progress import Progress, Silent
+from shoal.storage.outputs import check_target
 
 CITY = "city"
 PRESETS = (CITY, *REGIONS)

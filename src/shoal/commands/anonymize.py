@@ -9,7 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from shoal import options
-from shoal.terminal import TerminalProgress, say_warnings, show, show_summary
+from shoal.cli_text.anonymize import show_summary
+from shoal.terminal import TerminalProgress, say_warnings, show
 
 
 @options.reads_events

@@ -43,7 +43,7 @@ def compare(
     """Compare with static grids, W4M-L and GLOVE, as the paper does: random k-tuples, and whole trajectories."""
     from shoal.evaluate.comparing import compare as run
     from shoal.evaluate.telling import comparison_lines
-    from shoal.outputs import check_table, check_target, write_table
+    from shoal.storage.outputs import check_table, check_target, write_table
 
     if output is not None:
         check_table(output)

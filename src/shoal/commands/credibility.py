@@ -34,7 +34,7 @@ def credibility(
     """Say whether EVENTS look like people with phones. Exit code 1: a statistic lies outside its band."""
     from shoal.api import assess
     from shoal.credibility.telling import credibility_lines
-    from shoal.outputs import as_json, check_page, check_target, write_whole
+    from shoal.storage.outputs import as_json, check_page, check_target, write_whole
 
     report = options.file_of(json_out)
     given = [*options.inputs(events, reading), *([] if real is None else [real])]

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from shoal.terminal import TerminalProgress, show, show_summary
+from shoal.cli_text.anonymize import show_summary
+from shoal.terminal import TerminalProgress, show
 
 
 def demo(

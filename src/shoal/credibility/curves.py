@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from shoal.samples import Floats, Int64s
+from shoal.core.arrays import Floats, Int64s
 
 _LEAST_POINTS = 3  # of a fit
 _DRAWN_POINTS = 200  # of a curve that has a point for each user or place

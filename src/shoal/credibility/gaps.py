@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shoal.core.arrays import Floats, Int64s
 from shoal.credibility.curves import EMPTY, Curve, density, slope, whole_edges
 from shoal.credibility.traces import Traces
-from shoal.samples import Floats, Int64s
 
 FIT_FROM, FIT_TO = 0.01, 1.0  # of the mean gap of the user; the law is cut off beyond
 FINEST_S = 60  # coarser times have no gaps that short

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shoal.core.arrays import Floats
 from shoal.credibility.curves import Curve, density
 from shoal.credibility.traces import Traces
-from shoal.samples import Floats
 
 # Gonzalez et al. 2008: P(r) ~ (r + OFFSET_KM)^-beta exp(-r / CUTOFF_KM), beta = 1.65.
 OFFSET_KM, CUTOFF_KM = 5.8, 350.0

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shoal.core.arrays import Floats
 from shoal.credibility.traces import DAY_S, HOUR_S, Traces
-from shoal.samples import Floats
 
 NIGHT, DAY = range(1, 5), range(10, 20)  # hours of the clock on the wall
 

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shoal.core.arrays import Int64s
 from shoal.credibility.curves import Curve
 from shoal.credibility.traces import HOUR_S, Traces
-from shoal.samples import Int64s
 
 POINTS = 4
 _DRAWN_POINTS = (1, 2, 3, 4, 5)

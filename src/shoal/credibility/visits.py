@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shoal.core.arrays import Floats, Int64s
 from shoal.credibility.curves import EMPTY, Curve, slope
 from shoal.credibility.traces import Traces
-from shoal.samples import Floats, Int64s
 
 RANKS = 10  # of the fit; users with fewer places are left out of it
 _LEAST_USERS = 30

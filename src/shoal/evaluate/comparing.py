@@ -15,7 +15,7 @@ from shoal.baselines.tuples import only
 from shoal.blocks import Workers
 from shoal.errors import ParameterError
 from shoal.evaluate.tuples import Draw, draw
-from shoal.fold import Settings
+from shoal.hiding.settings import Settings
 from shoal.keywords import takes
 from shoal.parameters import check_count, check_workers
 from shoal.progress import Progress, Silent

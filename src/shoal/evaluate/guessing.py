@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from shoal.core.arrays import Int32s
 from shoal.epochs import EpochSlice
-from shoal.samples import Int32s
 
 _MOST_BITS = 63
 _CELLS = 16  # bits of each coordinate that order users by place

@@ -11,9 +11,9 @@ from itertools import combinations
 
 import numpy as np
 
+from shoal.core.arrays import Bools, Floats, Int64s
 from shoal.evaluate.stretches import COUNTED, Census, Stretch
 from shoal.extents import Extents
-from shoal.samples import Bools, Floats, Int64s
 
 _LEVELS = (0.25, 0.5, 0.75)
 

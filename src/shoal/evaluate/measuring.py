@@ -8,10 +8,11 @@ import numpy as np
 
 from shoal.anonymizing import Outcome
 from shoal.auditing.truthfulness import held_samples
+from shoal.core.arrays import Floats, Int64s
 from shoal.evaluate.points import Point
 from shoal.promise import Grid
 from shoal.reading.zones import Zone
-from shoal.samples import Floats, Int64s, Samples
+from shoal.samples import Samples
 from shoal.utility import granularity_of
 
 WEEK_H = 168

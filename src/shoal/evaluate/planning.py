@@ -22,10 +22,10 @@ from shoal.evaluate.points import Point
 from shoal.evaluate.sharing import Shares, share_out
 from shoal.evaluate.stretches import Census, Stretch, take_census
 from shoal.extents import Extents
-from shoal.fold import Selector, Settings
+from shoal.hiding.settings import Selector, Settings, check_harden, check_settings
 from shoal.hiding.suppression import Presence
 from shoal.keywords import takes
-from shoal.parameters import check_harden, check_settings, check_workers
+from shoal.parameters import check_workers
 from shoal.progress import Progress, Silent
 from shoal.promise import Grid
 from shoal.reading import read_events

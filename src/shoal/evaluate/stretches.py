@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.archive import Archive
-from shoal.samples import Int64s
+from shoal.core.arrays import Int64s
 
 COUNTED = 1  # epochs of a stretch that count, behind those that only lead up to them
 

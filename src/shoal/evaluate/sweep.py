@@ -16,9 +16,9 @@ from shoal.errors import NothingLeftError
 from shoal.evaluate.measuring import Hour, Measured, measure, measure_hours, nothing_left
 from shoal.evaluate.points import AXES, HOURS, Plan, Point, plan_sweep
 from shoal.evaluate.store import FolderStore, MemoryStore, Store
-from shoal.fold import Selector, Settings
+from shoal.hiding.settings import Selector, Settings, check_settings
 from shoal.keywords import takes
-from shoal.parameters import check_settings, check_workers
+from shoal.parameters import check_workers
 from shoal.progress import Progress, Silent
 from shoal.promise import Grid
 from shoal.reading import Events, read_events

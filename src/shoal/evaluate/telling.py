@@ -9,7 +9,7 @@ from shoal.evaluate.comparing import TUPLES, WHOLE, Compared, Comparison
 from shoal.evaluate.measuring import Measured
 from shoal.evaluate.sweep import Sweep
 from shoal.evaluate.tuples import Draw
-from shoal.fold import Selector
+from shoal.hiding.settings import Selector
 from shoal.wording import duration, percent, short
 
 _SWEEP = ("selector", "k", "tau", "epsilon", "space km", "time min", "suppressed", "seconds")

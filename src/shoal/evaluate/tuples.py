@@ -10,11 +10,12 @@ import numpy as np
 from shoal.baselines import draw_tuples
 from shoal.baselines.tuples import only
 from shoal.blocks import Workers
-from shoal.epochs import Timeline
+from shoal.core.arrays import Int32s
+from shoal.epochs import LiveEpoch, Timeline
 from shoal.hiding.neighbours import nearest_members
-from shoal.hiding.window import LiveEpoch, arrange
+from shoal.hiding.window import arrange
 from shoal.promise import Promise
-from shoal.samples import Int32s, Samples
+from shoal.samples import Samples
 
 
 class Draw(StrEnum):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from shoal.core.arrays import Floats, Int32s
 from shoal.kernels.search import WindowArrays, edge_costs
-from shoal.samples import Floats, Int32s
 
 _NEIGHBOUR = 7  # whose distance scales a user's affinities (Zelnik-Manor and Perona 2004)
 

@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.boxes import Boxes
+from shoal.core.arrays import Int32s
 from shoal.epochs import EpochSlice
 from shoal.kernels.company import Chronicle
 from shoal.kernels.pools import Pools
-from shoal.samples import Int32s
 
 
 class Chronicler:

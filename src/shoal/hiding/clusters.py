@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shoal.core.arrays import Floats, Int32s
 from shoal.hiding.affinity import costs_to, pairwise_costs, self_tuning_affinity
 from shoal.kernels.search import WindowArrays
-from shoal.samples import Floats, Int32s
 
 _FEWEST = 4  # users; fewer are one cluster
 _ROUNDS = 10  # of k-means: representatives need not be settled to the last

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from shoal.core.arrays import Floats, Int32s
 from shoal.hiding.pick import Edges
-from shoal.kernels.exchange import Candidates, Rings
+from shoal.kernels.rings import Candidates, Rings
 from shoal.kernels.search import WindowArrays
-from shoal.samples import Floats, Int32s
 
 _HARD = 6  # one in so many users counts as hard to serve
 _OTHERS = 16  # as hard to serve as oneself, that are candidates as well

@@ -16,7 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.blocks import Workers, with_members
+from shoal.blocks import Workers
+from shoal.core.arrays import Bools, Bytes, Floats, Int32s
 from shoal.hiding.chronicle import own_slots
 from shoal.hiding.pick import Edges, edge_starts
 from shoal.hiding.window import member_rows
@@ -30,7 +31,7 @@ from shoal.kernels.company import (
     show,
 )
 from shoal.kernels.search import Barred, WindowArrays
-from shoal.samples import Bools, Bytes, Floats, Int32s
+from shoal.publishing import with_members
 
 MEMORY = 96  # epochs looked back, two days of half hours: time and memory must not grow with the length of the data
 _MOST = 3  # epochs that are counted for an edge: an owner who agrees with everybody must still choose

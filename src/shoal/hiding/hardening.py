@@ -13,24 +13,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.blocks import Workers, with_members
+from shoal.blocks import Workers
 from shoal.boxes import Boxes
-from shoal.epochs import EpochSlice
+from shoal.core.arrays import Int32s, Int64s
+from shoal.epochs import EpochSlice, LiveEpoch
 from shoal.hiding.offers import gather_offers
-from shoal.hiding.window import LiveEpoch
 from shoal.kernels.merge import merge_boxes
 from shoal.kernels.pools import Pools, concatenate_pools
 from shoal.kernels.search import Barred
 from shoal.kernels.tree import OWN
 from shoal.kernels.vouching import Nearby, Offers, Windows
 from shoal.kernels.witnesses import Held, Sought, cheapest_offers, renew, seek_witnesses
-from shoal.samples import Int32s, Int64s
+from shoal.publishing import with_members
 
-PRICES = (0.0, 0.5, 1.0, 3.0)  # of serving one need, at each level, in mean costs of a record in the epoch
-HARDEN = 1  # the level that is chosen for those who choose none: boxes cost at most a quarter more
 _NEAR = 128  # records near its covers that are asked for a victim
 _MOST_NEEDS = 24  # of a victim, where it has several covers in a window
-MOST_REACH = 5  # r beyond which there are too many windows to link
 _ROUNDS = 8  # of asking: a record that is wanted by several serves the cheapest first
 
 

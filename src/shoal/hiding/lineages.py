@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from shoal.core.arrays import Int32s, Int64s
 from shoal.kernels.search import WindowArrays
-from shoal.samples import Int32s, Int64s
 
 ABSENT = -1
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from shoal.blocks import Workers, costs_of, with_members
+from shoal.blocks import Workers
+from shoal.core.arrays import Bools, Int32s
 from shoal.errors import UnfinishedError
 from shoal.hiding.company import Company, surcharge
 from shoal.hiding.neighbours import nearest_edges, plant_tree, with_nearest, with_reused
@@ -18,33 +17,14 @@ from shoal.hiding.pick import (
     edges_inside,
     edges_of,
 )
-from shoal.hiding.window import first_users, member_rows
+from shoal.hiding.window import Picks, first_users, member_rows
 from shoal.kernels.edges import windows_since
 from shoal.kernels.search import Barred, WindowArrays
 from shoal.kernels.tree import Tree
-from shoal.samples import Bools, Bytes, Int32s
+from shoal.publishing import costs_of, with_members
 
 CANDIDATES = 16  # nearest members considered for each owner; more change the total cost by less than 1 %
 _WIDENING = 8  # how many times more candidates an owner gets who found no place
-
-
-class Picks(NamedTuple):
-    """The hiding sets of one window: a line of k - 1 members per owner, numbered in the whole dataset.
-
-    relaxed counts members that serve an owner again although the reuse rule forbids it, a number per owner. alone tells
-    how alone the (first) member of each owner was in the window, in sixtieths; 0 where company is not kept in mind.
-    """
-
-    owners: Int32s
-    members: Int32s
-    relaxed: Int32s
-    alone: Bytes
-
-
-def no_picks(k: int) -> Picks:
-    """The hiding sets of a window in which nobody is present."""
-    nobody = np.empty(0, np.int32)
-    return Picks(nobody, np.empty((0, k - 1), np.int32), nobody, np.empty(0, np.uint8))
 
 
 def choose(

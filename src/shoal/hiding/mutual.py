@@ -11,6 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from shoal.blocks import Workers
+from shoal.core.arrays import Bytes, Int32s
 from shoal.errors import UnfinishedError
 from shoal.hiding.companions import (
     added_cost,
@@ -21,17 +22,17 @@ from shoal.hiding.companions import (
     with_the_hardest,
 )
 from shoal.hiding.company import Company, Surcharge, surcharge
-from shoal.hiding.matching import CANDIDATES, Picks
+from shoal.hiding.matching import CANDIDATES
 from shoal.hiding.neighbours import nearest_edges, plant_tree, sorted_edges
 from shoal.hiding.pairs import pair_up
 from shoal.hiding.reseating import reseat
 from shoal.hiding.ties import ties_between
-from shoal.kernels.exchange import Candidates, Rings, exchange, price_rings
+from shoal.hiding.window import Picks
+from shoal.kernels.exchange import exchange, price_rings
 from shoal.kernels.growing import extend_cheapest, grow
 from shoal.kernels.remainder import move_remainder
-from shoal.kernels.rings import Ties
+from shoal.kernels.rings import Candidates, Rings, Ties
 from shoal.kernels.search import Barred, WindowArrays
-from shoal.samples import Bytes, Int32s
 
 _SMALL = 200  # users; in a larger group the place of the remainder does not show
 

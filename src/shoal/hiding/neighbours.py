@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.blocks import Workers
+from shoal.core.arrays import Floats, Int32s, Int64s
 from shoal.hiding.pick import Edges, Group
-from shoal.hiding.reuse import History, Reuse
+from shoal.hiding.reuse import History
+from shoal.hiding.settings import Reuse
 from shoal.kernels.edges import (
     Back,
     Found,
@@ -20,7 +22,6 @@ from shoal.kernels.edges import (
 )
 from shoal.kernels.search import Barred, WindowArrays, edge_costs, nearest
 from shoal.kernels.tree import Tree, plant
-from shoal.samples import Floats, Int32s, Int64s
 
 
 def plant_tree(arrays: WindowArrays) -> Tree:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.blocks import Workers
+from shoal.core.arrays import Int32s
 from shoal.kernels.vouching import Nearby, Offers, Windows, find_offers
-from shoal.samples import Int32s
 
 _MOST = 256  # to a victim that are remembered: more than all but a few have
 _TOGETHER = 500  # victims for whom there is room for that many, before they are put together

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.blocks import Workers
+from shoal.core.arrays import Floats, Int32s
 from shoal.hiding.companions import both_ways, costs_alone
 from shoal.hiding.neighbours import added, nearest_edges, plant_tree, sorted_edges
 from shoal.hiding.pick import Edges, cheapest_permutation, edges_inside, edges_of
 from shoal.kernels.alternation import PairGraph, alternate
 from shoal.kernels.pairing import split_into_pairs
 from shoal.kernels.search import Barred, WindowArrays
-from shoal.samples import Floats, Int32s
 
 
 def pair_up(arrays: WindowArrays, barred: Barred, edges: Edges, width: int, workers: Workers) -> Int32s:

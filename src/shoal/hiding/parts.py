@@ -11,13 +11,14 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.blocks import Workers
+from shoal.core.arrays import Int32s, Int64s
 from shoal.engine import Engine
 from shoal.hiding.company import Company
-from shoal.hiding.matching import Picks, choose
+from shoal.hiding.matching import choose
+from shoal.hiding.window import Picks
 from shoal.kernels.company import Chronicle, chain_lengths, chain_rows
 from shoal.kernels.pools import taken
 from shoal.kernels.search import Barred, Past, WindowArrays
-from shoal.samples import Int32s, Int64s
 
 _SMALLEST = 256  # users that are worth sending away
 

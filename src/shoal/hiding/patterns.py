@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from shoal.samples import Bools, Int32s, Int64s
+from shoal.core.arrays import Bools, Int32s, Int64s
 
 _FEW = 1 << 16  # words so small are numbered by counting, without sorting them
 

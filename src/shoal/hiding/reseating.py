@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.blocks import Workers
+from shoal.core.arrays import Int32s, Int64s
 from shoal.errors import UnfinishedError
 from shoal.hiding.pick import Edges, cheapest_permutation
-from shoal.kernels.exchange import Candidates, Rings, price_places
-from shoal.kernels.rings import Ties
+from shoal.kernels.exchange import price_places
+from shoal.kernels.rings import Candidates, Rings, Ties
 from shoal.kernels.search import WindowArrays
-from shoal.samples import Int32s, Int64s
 
 _ROUNDS = 12  # at most, for each place of a ring
 _WORTHWHILE = 5e-4  # of the cost, gained in as many rounds as a ring has places

@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from shoal.core.arrays import Bytes, Int32s, Int64s
+from shoal.hiding.settings import Reuse
 from shoal.kernels.moving import move_entries
 from shoal.kernels.search import Barred, Past
-from shoal.samples import Bytes, Int32s, Int64s
 
 _EVER = -(2**31)  # before any window
 _FIRST_ROOM = 4
 _MOST_LEFT = 0.1  # share of the room that may be left behind
 _NOBODY = np.empty((0, 0), np.int32)
-
-
-class Reuse(StrEnum):
-    """When an owner may have the same member again."""
-
-    ONCE = "once"  # the ordered pair (owner, member) serves in one window only
-    PAIR = "pair"  # the unordered pair does
-    SPACED = "spaced"  # again after 2r + 1 windows; guarantee 2 is not given
 
 
 class History:

@@ -12,16 +12,16 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.blocks import Workers
-from shoal.epochs import EpochSlice, Timeline
+from shoal.core.arrays import Bools, Int32s, Int64s
+from shoal.epochs import EpochSlice, LiveEpoch, Timeline
 from shoal.hiding.clusters import Scale, cluster
 from shoal.hiding.lineages import by_lineage, cluster_histories
-from shoal.hiding.matching import Picks
-from shoal.hiding.reuse import History, Reuse
+from shoal.hiding.reuse import History
+from shoal.hiding.settings import Reuse
 from shoal.hiding.suppression import Presence
-from shoal.hiding.window import LiveEpoch, arrange
+from shoal.hiding.window import Picks, arrange
 from shoal.kernels.cycles import cycles_of_groups
 from shoal.kernels.search import WindowArrays
-from shoal.samples import Bools, Int32s, Int64s
 
 PATIENCE = 10_000  # choices taken back before a lineage counts as one without cycles
 

@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from shoal.core.arrays import Bools, Int32s, Int64s
 from shoal.epochs import EpochSlice, Timeline
 from shoal.hiding.patterns import Patterns, group_equal
 from shoal.promise import Promise
-from shoal.samples import Bools, Int32s, Int64s
 
 _TOLERABLE = 0.001  # share of samples suppressed below which nothing else is tried
 _RARE = (2, 3, 5, 9, 17)  # users present in fewer epochs than this are tried without

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from shoal.core.arrays import Floats, Int32s
 from shoal.hiding.pick import Edges
 from shoal.kernels.rings import Ties
 from shoal.kernels.search import Barred, WindowArrays
-from shoal.samples import Floats, Int32s
 
 
 def ties_between(window: int, arrays: WindowArrays, barred: Barred, edges: Edges, surcharge: Floats) -> Ties:

@@ -7,26 +7,14 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from shoal.blocks import Workers, costs_of
-from shoal.epochs import EpochSlice
+from shoal.blocks import Workers
+from shoal.core.arrays import Bytes, Int32s, Int64s
+from shoal.epochs import LiveEpoch
 from shoal.hiding.patterns import group_equal
-from shoal.kernels.pools import Pools, concatenate_pools
+from shoal.kernels.pools import concatenate_pools
 from shoal.kernels.search import WindowArrays
 from shoal.kernels.tree import order_near
-from shoal.samples import Int32s, Int64s
-
-
-class LiveEpoch(NamedTuple):
-    """An epoch that is not published yet: its users' own samples, and what their records hold so far."""
-
-    slice: EpochSlice
-    pools: Pools
-
-    def rows(self, users: Int32s) -> Int64s:
-        """Where the samples of some users are; -1 for users suppressed here."""
-        row = np.searchsorted(self.slice.users, users)
-        there = self.slice.users[np.minimum(row, len(self.slice.users) - 1)] == users
-        return np.where(there, row, -1)
+from shoal.publishing import costs_of
 
 
 def arrange(
@@ -85,3 +73,22 @@ def _pack(presence: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint64]:
     padding = -presence.shape[1] % 64
     padded = np.pad(presence, ((0, 0), (0, padding)))
     return np.packbits(padded, axis=1).view(np.uint64)
+
+
+class Picks(NamedTuple):
+    """The hiding sets of one window: a line of k - 1 members per owner, numbered in the whole dataset.
+
+    relaxed counts members that serve an owner again although the reuse rule forbids it, a number per owner. alone tells
+    how alone the (first) member of each owner was in the window, in sixtieths; 0 where company is not kept in mind.
+    """
+
+    owners: Int32s
+    members: Int32s
+    relaxed: Int32s
+    alone: Bytes
+
+
+def no_picks(k: int) -> Picks:
+    """The hiding sets of a window in which nobody is present."""
+    nobody = np.empty(0, np.int32)
+    return Picks(nobody, np.empty((0, k - 1), np.int32), nobody, np.empty(0, np.uint8))

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shoal.core.arrays import Floats, Int32s, Int64s
 from shoal.kernels.compiled import inner, kernel, lean
 from shoal.kernels.heap import drop_top, push
-from shoal.samples import Floats, Int32s, Int64s
 
 _ROUNDS = 2  # of bidding
 _BIDS = 16  # per owner and round: beyond that, placing them one by one is quicker

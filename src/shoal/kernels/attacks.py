@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shoal.core.arrays import Bools, Floats, Int64s
 from shoal.kernels.compiled import inner, kernel
 from shoal.kernels.consistency import (
     Shelves,
@@ -17,7 +18,6 @@ from shoal.kernels.consistency import (
     is_consistent,
 )
 from shoal.kernels.lookup import comes_first, is_meant, slot_over
-from shoal.samples import Bools, Floats, Int64s
 
 
 class Knowledge(NamedTuple):

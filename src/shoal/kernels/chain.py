@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shoal.core.arrays import Bools, Int32s, Int64s, Integers
 from shoal.kernels.attacks import Fits, Knowledge
 from shoal.kernels.compiled import inner, kernel, making
 from shoal.kernels.consistency import (
@@ -22,7 +23,6 @@ from shoal.kernels.consistency import (
     is_consistent,
 )
 from shoal.kernels.lookup import comes_first, is_meant, slot_over
-from shoal.samples import Bools, Int32s, Int64s, Integers
 
 
 class Method(NamedTuple):

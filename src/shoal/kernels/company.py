@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shoal.core.arrays import Bytes, Floats, Int32s, Int64s
 from shoal.kernels.compiled import inner, kernel, lean
 from shoal.kernels.merge import best_cuts, merge_boxes, write_boxes
 from shoal.kernels.pools import Pools, write_union
 from shoal.kernels.search import Barred, Past, WindowArrays, make_scratch, write_outlines
 from shoal.kernels.tree import OWN
-from shoal.samples import Bytes, Floats, Int32s, Int64s
 
 _INTERVALS = 3  # of length tau that are tried in a window
 _NEAR = 100  # users on either side whose records are tried

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shoal.core.arrays import Bools, Int64s
 from shoal.kernels.compiled import inner, kernel, making
 from shoal.kernels.consistency import (
     Shelves,
@@ -24,7 +25,6 @@ from shoal.kernels.consistency import (
     is_consistent,
 )
 from shoal.kernels.lookup import comes_first, is_meant, slot_over
-from shoal.samples import Bools, Int64s
 
 
 class Findings(NamedTuple):

@@ -2,44 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from shoal.core.arrays import Floats, Int32s, Int64s
 from shoal.kernels.compiled import inner, kernel, making
-from shoal.kernels.rings import Ties, make_room, ring_bound, ring_cost, ring_reuse
+from shoal.kernels.rings import (
+    Candidates,
+    Rings,
+    Ties,
+    make_room,
+    ring_bound,
+    ring_cost,
+    ring_reuse,
+    users_of,
+)
 from shoal.kernels.search import WindowArrays
-from shoal.samples import Floats, Int32s, Int64s
 
 _LEAST_GAIN = 1e-9  # share of the cost: less is rounding, and might be gained for ever
-
-
-class Rings(NamedTuple):
-    """A partition of a window's users: ring r is order[start[r] .. start[r + 1] - 1].
-
-    A pattern group's users first .. last - 1 stand in order[first .. last - 1]. slot: the inverse of order. ring: the
-    ring of every user. reuse (int64), cost (float64): of every ring.
-    """
-
-    order: Int32s
-    start: Int64s
-    slot: Int32s
-    ring: Int32s
-    reuse: Int64s
-    cost: Floats
-
-
-class Candidates(NamedTuple):
-    """With whom each user might share a ring: user i with member[ptr[i] .. ptr[i + 1] - 1], cheapest first."""
-
-    ptr: Int64s
-    member: Int32s
-
-
-@making
-def users_of(rings: Rings, ring: int) -> Int32s:
-    """The users of a ring, in their order."""
-    return rings.order[rings.start[ring] : rings.start[ring + 1]]
 
 
 @inner

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shoal.core.arrays import Bools, Floats, Int32s, Int64s
 from shoal.kernels.compiled import inner, kernel
-from shoal.samples import Bools, Floats, Int32s, Int64s
 
 
 class Fingerprints(NamedTuple):

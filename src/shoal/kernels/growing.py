@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from shoal.core.arrays import Bools, Int32s
 from shoal.kernels.compiled import inner, kernel
-from shoal.kernels.exchange import Candidates
-from shoal.kernels.rings import Ties, make_room, ring_bound, ring_cost, ring_reuse
+from shoal.kernels.rings import Candidates, Ties, make_room, ring_bound, ring_cost, ring_reuse
 from shoal.kernels.search import WindowArrays
-from shoal.samples import Bools, Int32s
 
 
 @inner

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from shoal.core.arrays import Floats, Int64s
 from shoal.kernels.compiled import inner
-from shoal.samples import Floats, Int64s
 
 
 @inner

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy.typing as npt
 
+from shoal.core.arrays import Int32s, Int64s
 from shoal.kernels.compiled import lean
-from shoal.samples import Int32s, Int64s
 
 
 @lean

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from shoal.core.arrays import Int32s, Int64s
 from shoal.kernels.compiled import inner, kernel, making
-from shoal.samples import Int32s, Int64s
 
 Bytes = npt.NDArray[np.uint8]
 Slots = npt.NDArray[np.uint64]

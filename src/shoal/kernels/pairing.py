@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from shoal.core.arrays import Floats, Int32s
 from shoal.kernels.compiled import kernel
-from shoal.samples import Floats, Int32s
 
 
 @kernel

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shoal.core.arrays import Floats, Int64s
 from shoal.kernels.compiled import kernel
-from shoal.samples import Floats, Int64s
 
 
 class Footprints(NamedTuple):

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shoal.core.arrays import Int32s, Int64s
 from shoal.kernels.compiled import inner, kernel, making
-from shoal.samples import Int32s, Int64s
 
 Slots = np.typing.NDArray[np.void]
 

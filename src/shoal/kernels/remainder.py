@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from shoal.core.arrays import Int32s
 from shoal.kernels.compiled import inner, kernel
-from shoal.kernels.exchange import Rings, users_of
-from shoal.kernels.rings import Ties, make_room, ring_bound, ring_cost, ring_reuse
+from shoal.kernels.rings import Rings, Ties, make_room, ring_bound, ring_cost, ring_reuse, users_of
 from shoal.kernels.search import WindowArrays
-from shoal.samples import Int32s
 
 _LEAST_GAIN = 1e-9  # share of the cost: less is rounding, and might be gained for ever
 

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from shoal.core.arrays import Floats, Int32s, Int64s
 from shoal.kernels.compiled import inner, kernel, making
 from shoal.kernels.merge import best_cuts, space_cost
 from shoal.kernels.pools import longest_row, room_for_union, write_union
 from shoal.kernels.search import WindowArrays
-from shoal.samples import Floats, Int32s, Int64s
 
 
 class Ties(NamedTuple):
@@ -153,3 +153,31 @@ def make_room(arrays: WindowArrays, width: int) -> Any:
         np.empty(room),
         np.empty(room, np.int32),
     )
+
+
+class Rings(NamedTuple):
+    """A partition of a window's users: ring r is order[start[r] .. start[r + 1] - 1].
+
+    A pattern group's users first .. last - 1 stand in order[first .. last - 1]. slot: the inverse of order. ring: the
+    ring of every user. reuse (int64), cost (float64): of every ring.
+    """
+
+    order: Int32s
+    start: Int64s
+    slot: Int32s
+    ring: Int32s
+    reuse: Int64s
+    cost: Floats
+
+
+class Candidates(NamedTuple):
+    """With whom each user might share a ring: user i with member[ptr[i] .. ptr[i + 1] - 1], cheapest first."""
+
+    ptr: Int64s
+    member: Int32s
+
+
+@making
+def users_of(rings: Rings, ring: int) -> Int32s:
+    """The users of a ring, in their order."""
+    return rings.order[rings.start[ring] : rings.start[ring + 1]]

@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shoal.core.arrays import Bytes, Floats, Int32s, Int64s
 from shoal.kernels.compiled import inner, kernel, lean, making
 from shoal.kernels.heap import drop_top, push
 from shoal.kernels.merge import best_cuts
 from shoal.kernels.pools import Pools, longest_row, room_for_union, write_union
 from shoal.kernels.tree import BRANCHES, OWN, PRICE, Tree, add_bounds, one_box_cost, write_outline
-from shoal.samples import Bytes, Floats, Int32s, Int64s
 
 
 class WindowArrays(NamedTuple):

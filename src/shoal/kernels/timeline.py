@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from shoal.core.arrays import Int32s, Int64s
 from shoal.kernels.compiled import kernel
-from shoal.samples import Int32s, Int64s
 
 
 @kernel

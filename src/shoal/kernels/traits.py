@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from shoal.core.arrays import Bools, Floats
 from shoal.kernels.attacks import Fits, Knowledge
 from shoal.kernels.chain import (
     Covers,
@@ -24,7 +25,6 @@ from shoal.kernels.chain import (
 )
 from shoal.kernels.compiled import inner, kernel
 from shoal.kernels.consistency import Shelves, Trails, first_box_ending_after, has_box_in
-from shoal.samples import Bools, Floats
 
 MOST_COVERS = 64  # that are counted in a window
 _CLOSE = 4  # intervals of tau before and after what was seen

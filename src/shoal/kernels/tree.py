@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shoal.core.arrays import Floats, Int32s, Int64s
 from shoal.kernels.compiled import inner, kernel
 from shoal.kernels.merge import space_cost
 from shoal.kernels.pools import Pools, in_one_box
-from shoal.samples import Floats, Int32s, Int64s
 
 BRANCHES = 16  # entries below a node
 _SLOT_CELLS = 3  # a slot of time counts like so many cells where users are put in order

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shoal.core.arrays import Int32s, Int64s
 from shoal.kernels.compiled import inner, kernel
 from shoal.kernels.pools import Pools
-from shoal.samples import Int32s, Int64s
 
 
 class Nearby(NamedTuple):

@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shoal.core.arrays import Floats, Int32s, Int64s
 from shoal.kernels.compiled import inner, kernel, lean
 from shoal.kernels.merge import best_cuts, write_boxes
 from shoal.kernels.pools import Pools, longest_row, room_for_union, write_union
 from shoal.kernels.search import Barred
 from shoal.kernels.tree import one_box_cost, write_outline
 from shoal.kernels.vouching import Nearby, Offers, shows_all
-from shoal.samples import Floats, Int32s, Int64s
 
 
 class Held(NamedTuple):

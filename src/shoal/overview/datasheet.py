@@ -7,8 +7,8 @@ from dataclasses import replace
 from shoal.auditing.figures import Figure
 from shoal.auditing.result import Audit
 from shoal.auditing.shares import Share, share_among
+from shoal.core.disclosure import few_people
 from shoal.errors import InputError
-from shoal.manifest import few_people
 from shoal.overview.public_shares import rounded_down, rounded_up, tell_share
 from shoal.promise import Promise
 

@@ -9,9 +9,9 @@ import numpy as np
 from shoal.auditing.drawing import knowledge_of
 from shoal.auditing.scene import Scene
 from shoal.boxes import Boxes
+from shoal.core.arrays import Int64s
 from shoal.kernels.consistency import Rows
 from shoal.reading.zones import DAY_S
-from shoal.samples import Int64s
 
 _PEOPLE, _DRAWN = 4, 40
 _LIVELY_PLACES = 4

@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.auditing.scene import Scene
-from shoal.manifest import few_people, public_share
+from shoal.core.arrays import Bools, Int64s
+from shoal.core.disclosure import few_people, public_share
 from shoal.overview.precision import DAY_HOURS, owners_of_groups
 from shoal.overview.published_part import held_by_own
-from shoal.samples import Bools, Int64s
 
 _QUARTERS = 4
 

@@ -9,10 +9,10 @@ import numpy as np
 
 from shoal.auditing.scene import Scene
 from shoal.boxes import Boxes
-from shoal.manifest import few_people
+from shoal.core.arrays import Floats, Int64s
+from shoal.core.disclosure import few_people
 from shoal.overview.public_shares import Told, tell_share
 from shoal.reading import PublishedTable
-from shoal.samples import Floats, Int64s
 from shoal.utility import Agreement, Density, agreement, density, flows, gyration, homes, workplaces
 from shoal.utility.elsewhere import gathered, outside
 from shoal.utility.squares import Frame, Squares, frame_over, squares_at

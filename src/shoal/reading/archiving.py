@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from shoal.archive import Archive
+from shoal.core.arrays import Bools, Int64s
 from shoal.promise import Grid
 from shoal.reading.buckets import Buckets, Sightings, joined
 from shoal.reading.density import Density
@@ -18,7 +19,6 @@ from shoal.reading.piles import Piles
 from shoal.reading.resampling import first_rows
 from shoal.reading.settling import Survey
 from shoal.reading.shelf import Shelf
-from shoal.samples import Bools, Int64s
 
 _BUCKET_ROWS = 1 << 21  # that are sorted at once; a single slot, or period, may have more
 

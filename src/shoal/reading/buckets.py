@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shoal.core.arrays import Int32s, Int64s
 from shoal.reading.piles import Pile, Piles
-from shoal.samples import Int32s, Int64s
 
 
 class Sightings(NamedTuple):

@@ -15,7 +15,7 @@ import pyarrow.csv
 
 from shoal.errors import InputError
 from shoal.reading.intake import Rejected
-from shoal.reading.sources import guarded
+from shoal.reading.source import guarded
 from shoal.reading.utf8 import Utf8Stream
 
 _HEAD_BYTES = 1 << 20

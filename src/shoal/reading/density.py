@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from shoal.core.arrays import Int32s, Int64s
 from shoal.reading.ordering import sort_distinct
-from shoal.samples import Int32s, Int64s
 
 _FEW_SECONDS = 15
 _MOST_USERS = 200  # as many tell enough

@@ -31,7 +31,7 @@ from shoal.reading.projection import Plane
 from shoal.reading.settling import Roll, Survey, centred, settle_cells, settle_times
 from shoal.reading.shelf import Shelf
 from shoal.reading.sites import read_sites
-from shoal.reading.sources import Source
+from shoal.reading.source import Source
 from shoal.reading.texts import texts_of
 from shoal.reading.times import UnitVote
 from shoal.reading.users import Users

@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from shoal.reading.sources import BATCH_ROWS
+from shoal.reading.source import BATCH_ROWS
 
 
 def gathered(batches: Iterable[Any]) -> Iterator[Any]:

@@ -15,8 +15,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal.core.arrays import Bools, Int64s
 from shoal.reading.zones import DAY_S
-from shoal.samples import Bools, Int64s
 
 _ZONE = re.compile(rb" ?(?:(Z|z|UTC)|([+-])(\d\d)(?::?([0-5]\d))?)")
 _BEFORE_ZONE = r"^.{16}(?::\d\d(?:[.,]\d+)?)?"

@@ -10,12 +10,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.boxes import NONE
+from shoal.core.arrays import Int64s
 from shoal.errors import InputError
 from shoal.reading.columns import need_columns
 from shoal.reading.intake import Rejected
-from shoal.reading.sources import guarded, open_source
+from shoal.reading.source import guarded
+from shoal.reading.sources import open_source
 from shoal.reading.texts import as_text
-from shoal.samples import Int64s
 from shoal.schema import KEY_SCHEMA, RECORD, USER
 
 

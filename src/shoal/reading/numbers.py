@@ -9,9 +9,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal.core.arrays import Bools
 from shoal.errors import InputError
 from shoal.reading.texts import as_bytes, is_text
-from shoal.samples import Bools
 
 Floats = npt.NDArray[np.float64]
 

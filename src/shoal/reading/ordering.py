@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from shoal.samples import Bools
+from shoal.core.arrays import Bools
 
 Columns = Sequence[npt.NDArray[Any]]
 

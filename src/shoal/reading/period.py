@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from shoal.core.arrays import Bools, Int64s
 from shoal.errors import InputError
 from shoal.reading.iso import parse_iso
 from shoal.reading.zones import Zone
-from shoal.samples import Bools, Int64s
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from shoal.core.arrays import Bools, Int32s
 from shoal.reading import intake
 from shoal.reading.numbers import Numbers, read_numbers
 from shoal.reading.projection import Floats, Plane
 from shoal.reading.texts import encode
-from shoal.samples import Bools, Int32s
 from shoal.schema import LAT, LON, SITE, X, Y
 
 NO_FAULT = 255

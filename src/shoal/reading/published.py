@@ -20,7 +20,8 @@ from shoal.reading import edges
 from shoal.reading.columns import need_columns
 from shoal.reading.coordinates import find_coordinates
 from shoal.reading.intake import Rejected
-from shoal.reading.sources import guarded, open_source
+from shoal.reading.source import guarded
+from shoal.reading.sources import open_source
 from shoal.reading.users import Users
 from shoal.schema import RECORD, T_END, T_START, X_MAX, X_MIN, Y_MAX, Y_MIN, published_schema
 

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal.core.arrays import Bools, Int32s
 from shoal.reading import intake
 from shoal.reading.batches import Batch
 from shoal.reading.period import Period
@@ -17,7 +18,6 @@ from shoal.reading.shelf import Shelf
 from shoal.reading.strays import Strays
 from shoal.reading.tally import Tally
 from shoal.reading.times import FIRST_SECOND, LAST_SECOND
-from shoal.samples import Bools, Int32s
 
 _SHORTEST_STRETCH_S = 60  # rows are counted by no less, or a table of seconds might outgrow memory
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
+from shoal.core.arrays import Bools
 from shoal.errors import InputError
 from shoal.reading import intake
 from shoal.reading.columns import find_site_roles
 from shoal.reading.numbers import Floats, read_numbers
 from shoal.reading.positions import BySite, Places, degree_faults
-from shoal.reading.sources import guarded, open_source
+from shoal.reading.source import guarded
+from shoal.reading.sources import open_source
 from shoal.reading.texts import encode
-from shoal.samples import Bools
 from shoal.schema import LAT, LON, SITE, X, Y
 
 

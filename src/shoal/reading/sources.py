@@ -2,49 +2,21 @@
 
 from __future__ import annotations
 
-import csv
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-import pyarrow as pa
-
-from shoal.errors import InputError, ShoalError
+from shoal.errors import InputError
 from shoal.reading.intake import Rejected
+from shoal.reading.source import Source
 
-BATCH_ROWS = 1 << 19
 SUFFIXES = {
     ".csv": "csv", ".csv.gz": "csv", ".tsv": "tsv", ".tsv.gz": "tsv", ".parquet": "parquet", ".pq": "parquet",
     ".geoparquet": "parquet", ".geojson": "geojson", ".geojson.gz": "geojson",
 }  # fmt: skip
 _SPREADSHEETS = (".xlsx", ".xls", ".ods")
 EXPECTED = "expected CSV, TSV or GeoJSON (.csv, .tsv, .geojson, also .gz) or Parquet (.parquet)"
-
-
-class Source(Protocol):
-    """Rows in batches, the names of their columns, and what a file notes about itself."""
-
-    title: str
-    names: list[str]
-    warnings: list[str]
-    metadata: dict[bytes, bytes]
-
-    def batches(self, columns: Mapping[str, str], reject: Rejected, *, threads: int) -> Iterator[Any]:
-        """Record batches with a column for each role; ``reject`` counts rows that are none."""
-        ...
-
-
-@contextmanager
-def guarded(title: str, kind: str, fault: str = "it is damaged or of another kind") -> Iterator[None]:
-    """Failures of the libraries below in our own words: theirs quote data."""
-    try:
-        yield
-    except (ShoalError, MemoryError):
-        raise
-    except (pa.ArrowException, OSError, EOFError, UnicodeError, csv.Error):
-        raise InputError(f"{title} cannot be read as {kind}: {fault}; mend it or make it again.") from None
 
 
 def open_source(source: object, what: str = "Events") -> Source:

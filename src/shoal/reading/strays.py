@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from shoal.core.arrays import Int64s
 from shoal.reading.tally import Tally
 from shoal.reading.zones import DAY_S
-from shoal.samples import Int64s
 
 _GAP_DAYS = 365  # rows belong together where no gap of a year lies between them
 _FEW = 0.05  # more than this share is no stray but a second period of observation

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from shoal.errors import InputError, ShoalError
 from shoal.reading.intake import Rejected
-from shoal.reading.sources import BATCH_ROWS
+from shoal.reading.source import BATCH_ROWS
 
 
 class Table:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.samples import Int64s
+from shoal.core.arrays import Int64s
 
 _DENSE = 1 << 22  # stretches between the first and the last up to which each is counted, empty or not
 

@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal.core.arrays import Int32s
 from shoal.errors import InputError
 from shoal.reading.utf8 import decode
-from shoal.samples import Int32s
 
 _WHOLE_FLOAT = 2.0**63
 

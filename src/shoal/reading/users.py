@@ -10,9 +10,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal.core.arrays import Int32s
 from shoal.kernels.numbering import FREE, Known, number_texts, refill
 from shoal.reading.texts import as_text
-from shoal.samples import Int32s
 from shoal.schema import USER
 
 _FIRST_ROOM = 1 << 12

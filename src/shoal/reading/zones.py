@@ -8,8 +8,8 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
+from shoal.core.arrays import Int64s
 from shoal.errors import InputError
-from shoal.samples import Int64s
 
 DAY_S = 86_400
 _EPOCH = datetime(1970, 1, 1)

@@ -9,10 +9,10 @@ import numpy as np
 
 from shoal.auditing.figures import Figure
 from shoal.auditing.shares import Share
+from shoal.core.arrays import Floats
 from shoal.overview.precision import DAY_HOURS, Area, Hourly
 from shoal.overview.usefulness import Crowd
 from shoal.report.drawing import Panel, left_of, round_ticks
-from shoal.samples import Floats
 
 SHADES = 7
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")

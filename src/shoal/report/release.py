@@ -11,7 +11,8 @@ from markupsafe import Markup
 from shoal.auditing.figures import Figure
 from shoal.auditing.result import Audit
 from shoal.auditing.shares import Share
-from shoal.manifest import at_most, few_people
+from shoal.core.arrays import Floats
+from shoal.core.disclosure import at_most, few_people
 from shoal.overview.facts import Facts
 from shoal.overview.people import as_json
 from shoal.overview.suppression import PublicSuppression
@@ -29,7 +30,6 @@ from shoal.report.words import (
     tells_of,
     title,
 )
-from shoal.samples import Floats
 from shoal.wording import duration, percent
 
 # How the figure calls an attack, how the table does, and which it is: attack, variant, measure.

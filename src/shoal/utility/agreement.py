@@ -7,9 +7,10 @@ from dataclasses import asdict, dataclass, replace
 import numpy as np
 
 from shoal.boxes import Boxes
+from shoal.core.arrays import Floats, Int64s
 from shoal.promise import parse_length
 from shoal.reading import PublishedTable, check_coordinates, parse_crs, read_events
-from shoal.samples import Floats, Int64s, Samples
+from shoal.samples import Samples
 from shoal.utility.density import Density, density
 from shoal.utility.elsewhere import gathered
 from shoal.utility.flows import Flows, flows

@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from shoal.boxes import Boxes
+from shoal.core.arrays import Bools
 from shoal.promise import Grid
-from shoal.samples import Bools
 from shoal.utility.squares import Frame
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.samples import Floats
+from shoal.core.arrays import Floats
 from shoal.utility.squares import opened
 
 

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from shoal.core.arrays import Bools, Floats, Int64s
 from shoal.footprints import at_night, at_work, footprints
 from shoal.kernels.places import find_heaviest_places
 from shoal.reading.zones import Zone
-from shoal.samples import Bools, Floats, Int64s
 from shoal.schema import RECORD, X, Y
 from shoal.utility.squares import opened
 

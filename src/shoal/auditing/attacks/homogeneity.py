@@ -10,8 +10,8 @@ from shoal.auditing.drawing import intervals
 from shoal.auditing.figures import Figure, Victims, figures
 from shoal.auditing.records import Target
 from shoal.auditing.scene import Scene, everybody
+from shoal.core.arrays import Bools, Floats
 from shoal.kernels.attacks import Fits, Knowledge, find_common_extents
-from shoal.samples import Bools, Floats
 
 WITHIN_M = {"within_500m": 500.0, "within_1km": 1000.0}
 

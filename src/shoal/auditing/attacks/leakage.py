@@ -10,8 +10,8 @@ from shoal.auditing.drawing import intervals
 from shoal.auditing.figures import Figure, Victims, figures, own_fits
 from shoal.auditing.records import Target
 from shoal.auditing.scene import Scene, everybody
+from shoal.core.arrays import Int64s
 from shoal.kernels.attacks import Fits, Knowledge, find_leaks
-from shoal.samples import Int64s
 
 
 class Spread(NamedTuple):

@@ -6,8 +6,8 @@ from shoal.auditing.drawing import intervals, points
 from shoal.auditing.figures import Figure, Victims, figures, guessed, linked, own_fits
 from shoal.auditing.records import Target
 from shoal.auditing.scene import Scene
+from shoal.core.arrays import Bools, Floats
 from shoal.kernels.attacks import Knowledge
-from shoal.samples import Bools, Floats
 
 LONGER = (1, 2, 4, 8)  # times tau
 INTERVALS = (1, 2, 3, 4)

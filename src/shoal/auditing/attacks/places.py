@@ -10,10 +10,10 @@ from shoal.auditing.figures import Figure, Victims, figures, guessed, linked
 from shoal.auditing.records import Target
 from shoal.auditing.scene import Scene
 from shoal.blocks import Workers
+from shoal.core.arrays import Bools, Floats, Int32s, Int64s
 from shoal.footprints import at_night, at_work, footprints
 from shoal.kernels.attacks import ALIKE, CellFits, KnownCells, add_cell_fits, count_cells
 from shoal.kernels.places import find_heaviest_places
-from shoal.samples import Bools, Floats, Int32s, Int64s
 
 TOP = (1, 2, 3)
 RADII_M = {"within_500m": 500.0, "within_1km": 1000.0, "within_2km": 2000.0}

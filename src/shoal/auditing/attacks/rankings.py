@@ -11,8 +11,8 @@ from shoal.auditing.figures import Figure, Victims, attack_of, figures, linked, 
 from shoal.auditing.records import Target
 from shoal.auditing.scene import Scene
 from shoal.auditing.shares import Share, chance_of_more
+from shoal.core.arrays import Bools, Floats
 from shoal.kernels.attacks import Fits, Knowledge, score_fits
-from shoal.samples import Bools, Floats
 
 RANKINGS = ("smallest", "faces", "central")
 _LEVEL = 0.05

@@ -19,7 +19,8 @@ from shoal.reading.foreign.format import mostly
 from shoal.reading.foreign.heads import head_lines
 from shoal.reading.intake import Rejected
 from shoal.reading.numbers import read_numbers
-from shoal.reading.sources import guarded, open_source
+from shoal.reading.source import guarded
+from shoal.reading.sources import open_source
 from shoal.reading.texts import as_text
 from shoal.schema import ALIASES, LAT, LON, SITE
 

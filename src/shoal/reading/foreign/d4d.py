@@ -17,7 +17,7 @@ from shoal.reading.foreign.antennas import antennas, regions
 from shoal.reading.foreign.files import Files, matching, stem
 from shoal.reading.foreign.format import Format, mostly
 from shoal.reading.foreign.rows import Columns, Layout, RowFiles
-from shoal.reading.sources import Source
+from shoal.reading.source import Source
 from shoal.schema import SITE, TIME, USER
 
 _STAMP = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"

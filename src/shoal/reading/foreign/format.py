@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from shoal.reading.foreign.files import Files
-from shoal.reading.sources import Source
+from shoal.reading.source import Source
 
 
 class Format(NamedTuple):

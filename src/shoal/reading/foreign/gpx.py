@@ -15,7 +15,7 @@ from shoal.reading.foreign.files import Files, stem
 from shoal.reading.foreign.format import Format
 from shoal.reading.gathering import gathered
 from shoal.reading.intake import Rejected
-from shoal.reading.sources import guarded
+from shoal.reading.source import guarded
 from shoal.schema import LAT, LON, TIME, USER
 
 _PIECE_BYTES = 1 << 18

@@ -24,7 +24,8 @@ from shoal.reading.foreign.snap import SNAP
 from shoal.reading.foreign.t_drive import T_DRIVE
 from shoal.reading.foreign.yjmob import YJMOB
 from shoal.reading.geo import names_position, open_frame
-from shoal.reading.sources import Source, open_source
+from shoal.reading.source import Source
+from shoal.reading.sources import open_source
 from shoal.schema import TIME
 
 FORMATS = (

@@ -10,11 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal.core.arrays import Bools, Int64s
 from shoal.reading.foreign.format import Format
 from shoal.reading.foreign.rows import Columns
 from shoal.reading.foreign.tabular import Retold, header_names, open_tables
 from shoal.reading.numbers import INTEGER
-from shoal.samples import Bools, Int64s
 from shoal.schema import LAT, LON, TIME, USER
 
 _HEADER = (

@@ -14,7 +14,7 @@ from shoal.reading.csv_files import TextLayout, text_rows, text_stream
 from shoal.reading.foreign.files import Files, text_lines
 from shoal.reading.gathering import gathered
 from shoal.reading.intake import Rejected
-from shoal.reading.sources import guarded
+from shoal.reading.source import guarded
 from shoal.schema import LAT, LON, TIME, USER
 
 Columns = Mapping[str, Any]

@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from shoal.core.arrays import Bools
 from shoal.errors import InputError
 from shoal.reading.columns import plain
 from shoal.reading.foreign.format import Format
 from shoal.reading.foreign.tabular import header_names, open_tables
 from shoal.reading.intake import ENDS_BEFORE_START, Rejected
-from shoal.reading.sources import Source, guarded
+from shoal.reading.source import Source, guarded
 from shoal.reading.times import read_times
 from shoal.reading.zones import Zone
-from shoal.samples import Bools
 from shoal.schema import ALIASES, LAT, POINTS, SITE, TIME, USER, X
 
 _ANY_CLOCK = Zone("UTC")

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal.core.arrays import Int64s
 from shoal.errors import InputError
 from shoal.reading.columns import plain
 from shoal.reading.foreign.files import Files
@@ -23,9 +24,8 @@ from shoal.reading.foreign.heads import head_lines
 from shoal.reading.foreign.rows import Columns, Layout, RowFiles
 from shoal.reading.foreign.sessions import Sessions
 from shoal.reading.foreign.tabular import header_names, open_tables
-from shoal.reading.sources import Source
+from shoal.reading.source import Source
 from shoal.reading.texts import is_text
-from shoal.samples import Int64s
 from shoal.schema import LAT, LON, TIME, USER
 
 _CLOCK = r"\d{1,2}(\.\d{0,2})?"

@@ -12,7 +12,8 @@ from shoal.reading.columns import need_columns
 from shoal.reading.foreign.files import Files
 from shoal.reading.foreign.rows import Columns
 from shoal.reading.intake import Rejected
-from shoal.reading.sources import Folder, Source, guarded, kind_of, open_file
+from shoal.reading.source import Source, guarded
+from shoal.reading.sources import Folder, kind_of, open_file
 
 SEPARATORS = ",;\t"
 

@@ -15,7 +15,7 @@ from shoal.reading.foreign.format import Format, mostly
 from shoal.reading.foreign.rows import Columns
 from shoal.reading.foreign.tabular import Retold, header_names, open_tables
 from shoal.reading.numbers import Numbers, read_numbers
-from shoal.reading.sources import Source
+from shoal.reading.source import Source
 from shoal.schema import TIME, USER, X, Y
 
 _HEADER = ("uid", "d", "t", "x", "y")

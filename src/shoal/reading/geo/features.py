@@ -16,7 +16,7 @@ from shoal.reading.geo.implied import POINT_LAT, POINT_LON
 from shoal.reading.geo.json_text import JsonText
 from shoal.reading.geo.kinds import check_points
 from shoal.reading.intake import Rejected
-from shoal.reading.sources import guarded
+from shoal.reading.source import guarded
 
 _ROWS_AT_A_TIME = 1 << 16
 _MOST_LOOKED_AT = 100  # features, to learn what they have

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shoal.reading.geo.frames import is_geoframe, placed_frame, with_columns
 from shoal.reading.geo.trajectories import Trajectories, trajectories_of
-from shoal.reading.sources import Source
+from shoal.reading.source import Source
 from shoal.reading.tables import Table
 
 

@@ -14,7 +14,7 @@ from shoal.reading.geo.implied import POINT_LAT, POINT_LON, has_position
 from shoal.reading.geo.wkb import points_in_binary
 from shoal.reading.geo.wkt import points_in_text
 from shoal.reading.intake import Rejected
-from shoal.reading.sources import Source, guarded
+from shoal.reading.source import Source, guarded
 from shoal.schema import GEOMETRY, POINTS
 
 _GEO = b"geo"  # the key of GeoParquet's metadata
