@@ -17,7 +17,7 @@ from run import DATA, REPOSITORY, yjmob_events
 import shoal
 from shoal.auditing.shares import Share
 from shoal.baselines.static_grid import publish_on_grid
-from shoal.boxes import Boxes
+from shoal.core.boxes import Boxes
 from shoal.naming import named_boxes
 from shoal.release import Published
 from shoal.utility import granularity

@@ -20,8 +20,8 @@ from run import DATA, REPOSITORY, yjmob_events
 import shoal
 from shoal.auditing.attacks.method import attack_method
 from shoal.auditing.shares import Share
+from shoal.core.progress import Silent
 from shoal.hiding.settings import PRICES
-from shoal.progress import Silent
 from shoal.report import plots
 from shoal.report.plots import Plot
 from shoal.scenes import open_scene

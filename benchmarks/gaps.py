@@ -7,8 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 from ortools.graph.python.min_cost_flow import SimpleMinCostFlow
 
-from shoal.blocks import Workers
 from shoal.core.arrays import Int32s
+from shoal.core.promise import Promise
+from shoal.core.samples import Samples
+from shoal.core.workers import Workers
 from shoal.epochs import LiveEpoch, Timeline
 from shoal.hiding.matching import choose
 from shoal.hiding.neighbours import all_edges
@@ -17,9 +19,7 @@ from shoal.hiding.reuse import History
 from shoal.hiding.settings import Reuse
 from shoal.hiding.window import arrange, member_rows
 from shoal.kernels.search import WindowArrays
-from shoal.promise import Promise
 from shoal.publishing import costs_of, with_members
-from shoal.samples import Samples
 
 
 def window_of(samples: Samples, share_of_day: float, workers: Workers, *, joint: bool = True) -> WindowArrays:

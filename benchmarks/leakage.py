@@ -176,7 +176,7 @@ CASES = {
 def samples_of(case: Case):
     """The samples of a case, or None where the data are not here."""
     import shoal
-    from shoal.promise import Grid
+    from shoal.core.promise import Grid
     from shoal.reading import read_events
 
     if case.users:
@@ -189,9 +189,9 @@ def samples_of(case: Case):
 
 def main() -> None:
     from shoal.anonymizing import anonymize_samples, prepare
-    from shoal.blocks import Workers
+    from shoal.core.promise import Promise
+    from shoal.core.workers import Workers
     from shoal.hiding.settings import Reuse, Settings
-    from shoal.promise import Promise
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--reuse", choices=list(Reuse), default="once")

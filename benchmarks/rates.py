@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import numpy as np
 from gaps import window_of
 
-from shoal.blocks import Workers
+from shoal.core.samples import Samples
+from shoal.core.workers import Workers
 from shoal.hiding.neighbours import all_edges, nearest_costs
-from shoal.samples import Samples
 
 
 def pair_costs_per_second(samples: Samples) -> Iterator[str]:

@@ -60,7 +60,7 @@ def write(case: str, path: Path, rows: int, users: int) -> None:
 
 def read(path: Path, threads: int) -> None:
     """Read the file and print seconds and peak memory of this process."""
-    from shoal.promise import Grid
+    from shoal.core.promise import Grid
     from shoal.reading import read_events
 
     before, busy_before = time.perf_counter(), time.process_time()

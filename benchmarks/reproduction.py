@@ -22,12 +22,12 @@ from gaps import window_of
 from threadpoolctl import threadpool_limits
 
 import shoal
-from shoal.blocks import Workers
+from shoal.core.promise import Grid, Promise
+from shoal.core.workers import Workers
 from shoal.epochs import LiveEpoch, Timeline
 from shoal.hiding import affinity, clusters, neighbours
 from shoal.hiding.neighbours import all_edges
 from shoal.hiding.window import arrange
-from shoal.promise import Grid, Promise
 from shoal.reading import read_events
 from shoal.report.sweeps import write_sweep
 

@@ -22,8 +22,8 @@ from rates import pair_costs_per_second
 import shoal
 from shoal.auditing.coverage import check
 from shoal.auditing.records import Target, make_records
-from shoal.blocks import Workers
-from shoal.boxes import NONE
+from shoal.core.boxes import NONE
+from shoal.core.workers import Workers
 from shoal.release import Published
 
 REPOSITORY = Path(__file__).parent.parent

@@ -6,12 +6,12 @@ import random
 
 import numpy as np
 
-from shoal.blocks import Workers
+from shoal.core.promise import Promise
+from shoal.core.samples import samples_from_columns
+from shoal.core.workers import Workers
 from shoal.epochs import LiveEpoch, Timeline
 from shoal.hiding.window import arrange
 from shoal.kernels.search import WindowArrays
-from shoal.promise import Promise
-from shoal.samples import samples_from_columns
 
 
 def crowd(

@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.anonymizing import Outcome, anonymize_samples
-from shoal.blocks import Workers
+from shoal.core.promise import Promise
+from shoal.core.samples import Samples, samples_from_columns
+from shoal.core.workers import Workers
 from shoal.hiding.settings import Reuse, Selector, Settings
 from shoal.journal import MemoryJournal
-from shoal.promise import Promise
-from shoal.samples import Samples, samples_from_columns
 
 World = dict[int, set[tuple[int, int, int]]]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.blocks import Workers
+from shoal.core.workers import Workers
 from shoal.kernels.merge import merge_boxes, merge_costs
 from shoal.kernels.pools import Pools, collapsed
 from shoal.publishing import with_members

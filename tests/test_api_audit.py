@@ -20,8 +20,8 @@ from shoal.auditing.figures import NO_KEY, Figure
 from shoal.auditing.result import Counts
 from shoal.auditing.shares import Share
 from shoal.auditing.truthfulness import Truthfulness
+from shoal.core.promise import Grid, Promise
 from shoal.errors import InputError, ParameterError
-from shoal.promise import Grid, Promise
 
 HALF_HOURS: dict[str, Any] = {"k": 2, "tau": "30min", "epsilon": "30min"}
 GIVEN: dict[str, Any] = {**HALF_HOURS, "cell": "100m", "step": "1min"}

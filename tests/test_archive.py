@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from shoal.archive import FileColumn, archive_of
+from shoal.core.samples import samples_from_columns
 from shoal.errors import UnfinishedError
-from shoal.samples import samples_from_columns
 
 
 def random_samples(rng):

@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pytest
 
-from shoal.blocks import Workers
+from shoal.core.workers import Workers
 
 
 @pytest.mark.parametrize("count", [1, 2, 5])

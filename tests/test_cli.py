@@ -28,8 +28,8 @@ from command import (
     spawn,
     write,
 )
+from shoal.core.progress import Silent
 from shoal.demo import run_demo
-from shoal.progress import Silent
 
 
 def test_help_loads_nothing_slow() -> None:

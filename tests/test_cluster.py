@@ -18,11 +18,11 @@ import pytest
 
 import shoal
 from shoal.auditing import chunks
-from shoal.engine import cluster
-from shoal.engine.cluster import Cluster
+from shoal.core.engines import dask_cluster
+from shoal.core.engines.dask_cluster import Cluster
+from shoal.core.progress import Silent
 from shoal.errors import InputError, UnfinishedError
 from shoal.hiding import parts
-from shoal.progress import Silent
 
 pytest.importorskip("distributed")
 
@@ -73,13 +73,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _much_to_send(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nearly every window has tasks for the workers; those may take their time to start."""
     monkeypatch.setattr(parts, "_SMALLEST", 20)
-    monkeypatch.setattr(cluster, "_CONNECTING_S", 60.0)
+    monkeypatch.setattr(dask_cluster, "_CONNECTING_S", 60.0)
 
 
 @pytest.fixture
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "_PATIENCE_S", 2.0)
-    monkeypatch.setattr(cluster, "_SILENCE_S", 5.0)
+    monkeypatch.setattr(dask_cluster, "_PATIENCE_S", 2.0)
+    monkeypatch.setattr(dask_cluster, "_SILENCE_S", 5.0)
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +96,7 @@ def loopback(folder: Path) -> Iterator[Loopback]:
 
 @pytest.fixture
 def soon_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "_RECONNECTING_S", 2.0)
+    monkeypatch.setattr(dask_cluster, "_RECONNECTING_S", 2.0)
 
 
 def running(folder: Path) -> Iterator[Loopback]:
@@ -217,8 +217,8 @@ def test_a_lost_scheduler_is_an_error_and_the_run_goes_on_without(
 def test_a_frozen_scheduler_is_an_error(
     events: Any, loopback: Loopback, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster, "_PATIENCE_S", 2.0)
-    monkeypatch.setattr(cluster, "_ANSWERING_S", 2.0)
+    monkeypatch.setattr(dask_cluster, "_PATIENCE_S", 2.0)
+    monkeypatch.setattr(dask_cluster, "_ANSWERING_S", 2.0)
 
     def freeze() -> None:
         os.kill(loopback.scheduler.pid, signal.SIGSTOP)
@@ -233,7 +233,7 @@ def test_a_frozen_scheduler_is_an_error(
 def test_nobody_there(
     address: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(cluster, "_CONNECTING_S", 1.0)
+    monkeypatch.setattr(dask_cluster, "_CONNECTING_S", 1.0)
     with pytest.raises(InputError, match=r"No Dask scheduler with workers answers at .*tcp://host:8786"):
         Cluster(address)
     assert capfd.readouterr().err == ""
@@ -250,7 +250,7 @@ def test_a_task_that_fails_fails_here(unharmed: Loopback) -> None:
 
 
 def test_workers_with_other_versions_are_refused(unharmed: Loopback, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "versions", lambda: "shoal 99")
+    monkeypatch.setattr(dask_cluster, "versions", lambda: "shoal 99")
     engine = Cluster(unharmed.address)
     try:
         with pytest.raises(UnfinishedError, match=r"here are shoal 99: install the same versions.*--resume"):
@@ -289,7 +289,7 @@ def test_a_broken_connection_is_made_anew(loopback: Loopback) -> None:
 
 def test_looking_often_does_no_harm(unharmed: Loopback, monkeypatch: pytest.MonkeyPatch) -> None:
     """Dask's client that is interrupted while it fetches a result may fetch none ever after."""
-    monkeypatch.setattr(cluster, "_GLANCE_S", 0.003)
+    monkeypatch.setattr(dask_cluster, "_GLANCE_S", 0.003)
     engine = Cluster(unharmed.address)
     client = engine._client
     try:
@@ -335,7 +335,7 @@ def test_a_checkpoint_outlives_workers_that_do_not_fit(
     try:
         fresh.add_worker()
         with monkeypatch.context() as other:
-            other.setattr(cluster, "versions", lambda: "shoal 99")
+            other.setattr(dask_cluster, "versions", lambda: "shoal 99")
             with pytest.raises(UnfinishedError, match="install the same versions"):
                 published(events, fresh, output=output, resume=True)
         assert len(list((tmp_path / "published.parquet.checkpoint").glob("step-*"))) == steps

@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from shoal.core.schema import ALIASES
 from shoal.options import FORMATS
-from shoal.schema import ALIASES
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])

@@ -13,8 +13,8 @@ import pytest
 
 import shoal
 from command import boxes_in, city, in_metres, records_of, run, write
+from shoal.core.schema import POINTS
 from shoal.errors import InputError
-from shoal.schema import POINTS
 
 PAGE = (Path(__file__).resolve().parent.parent / "docs/ecosystem.md").read_text(encoding="utf-8")
 HALF_HOURS: dict[str, Any] = {"k": 2, "tau": "30min", "epsilon": "30min"}

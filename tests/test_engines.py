@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import shoal
-from shoal.engine import Inline, Processes, open_engine
+from shoal.core.engines import Inline, Processes, open_engine
 from shoal.errors import ParameterError, UnfinishedError
 
 

@@ -8,9 +8,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from shoal.boxes import Boxes, concatenate
-from shoal.extents import Extents, extents_of
-from shoal.promise import Grid
+from shoal.core.box_sizes import Extents, extents_of
+from shoal.core.boxes import Boxes, concatenate
+from shoal.core.promise import Grid
 from shoal.utility import Granularity, granularity, granularity_of
 
 GRIDS = [Grid(), Grid(33.3, 300), Grid(0.1, 1), Grid(1234.5, 86_400)]

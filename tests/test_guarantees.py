@@ -14,7 +14,7 @@ from oracles.attacker import reuse_errors, truthfulness_errors, violations
 from oracles.casual_worlds import random_case
 from oracles.patterns import invariant_errors, pattern_groups, permutation_errors
 from shoal import fold
-from shoal.boxes import Boxes
+from shoal.core.boxes import Boxes
 from shoal.epochs import EpochSlice, LiveEpoch
 from shoal.errors import InputError, ShoalError
 from shoal.fold import Fold, Step

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shoal.boxes import Boxes, concatenate
 from shoal.checkpoint import open_checkpoint, was_writing
+from shoal.core.boxes import Boxes, concatenate
 from shoal.errors import InputError
 from shoal.fold import Step
 from shoal.hiding.hardening import Helpers, no_helpers

@@ -8,7 +8,7 @@ import numpy as np
 
 import shoal
 from command import city
-from shoal.boxes import Boxes, concatenate
+from shoal.core.boxes import Boxes, concatenate
 from shoal.naming import named_boxes
 
 

@@ -14,10 +14,10 @@ import pytest
 
 from command import left_in
 from shoal import sorting
-from shoal.boxes import Boxes, concatenate
+from shoal.core.boxes import Boxes, concatenate
+from shoal.core.promise import Grid
 from shoal.errors import UnfinishedError
 from shoal.naming import NamedBoxes
-from shoal.promise import Grid
 from shoal.reading import Projection
 from shoal.writing import SUFFIXES, write_published
 

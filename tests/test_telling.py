@@ -11,7 +11,7 @@ from auditing.audits import HUGE, TIMED, USERS, WHOLE, broken, made_up, truth
 from shoal.auditing.figures import NO_VICTIM
 from shoal.auditing.result import Audit
 from shoal.cli_text.layout import labelled
-from shoal.promise import Grid, Promise
+from shoal.core.promise import Grid, Promise
 from shoal.telling import audit_lines, report_lines
 
 LABELS = ["Verdict", "Promise", "Audited", "Coverage", "Truthful", "Suppressed"]

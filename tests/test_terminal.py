@@ -14,9 +14,9 @@ import pytest
 from command import anonymize, city, in_metres, write
 from shoal import terminal
 from shoal.cli_text.anonymize import promise_in_words, summary_lines
-from shoal.promise import Grid, Promise
+from shoal.core.formatting import duration, short
+from shoal.core.promise import Grid, Promise
 from shoal.terminal import TerminalProgress
-from shoal.wording import duration, short
 
 SUMMARY: dict[str, Any] = {
     "rows": 1_234_567_890,

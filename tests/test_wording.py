@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.wording import counted, percent
+from shoal.core.formatting import counted, percent
 
 
 @pytest.mark.parametrize(

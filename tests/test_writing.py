@@ -16,8 +16,8 @@ import pyarrow.parquet
 import pytest
 
 from command import HALF_HOURS, anonymize, city, in_metres, read_table, refused, seconds, write
+from shoal.core.projection import Projection
 from shoal.errors import InputError
-from shoal.reading.projection import Projection
 from shoal.writing import is_map, suffix_of
 
 METRIC = ["record", "t_start", "t_end", "x_min", "x_max", "y_min", "y_max"]

@@ -20,12 +20,12 @@ import sys
 from pathlib import Path
 import numpy as np
 from shoal import sorting, writing
-from shoal.boxes import Boxes
+from shoal.core.boxes import Boxes
 from shoal.fold import Step
 from shoal.hiding.hardening import no_helpers
 from shoal.journal import FolderJournal
 from shoal.naming import NamedBoxes
-from shoal.promise import Grid
+from shoal.core.promise import Grid
 
 folder, n_steps, n_users, per_user = Path(sys.argv[1]), *map(int, sys.argv[2:])
 sorting._BUCKET, writing._ROWS_AT_A_TIME = 250_000, 100_000

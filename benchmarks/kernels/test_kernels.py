@@ -13,7 +13,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from gaps import window_of
 
 import shoal
-from shoal.blocks import Workers
+from shoal.core.promise import Grid
+from shoal.core.workers import Workers
 from shoal.hiding.neighbours import nearest_edges, plant_tree
 from shoal.hiding.pick import cheapest_permutations
 from shoal.hiding.reuse import History
@@ -21,7 +22,6 @@ from shoal.hiding.settings import Reuse
 from shoal.kernels.merge import merge_boxes, merge_costs
 from shoal.kernels.search import edge_costs, nearest
 from shoal.kernels.tree import order_near
-from shoal.promise import Grid
 from shoal.reading import read_events
 
 

@@ -9,13 +9,16 @@ from functools import cached_property
 import numpy as np
 
 from shoal.archive import Archive, archive_of
-from shoal.blocks import Workers
-from shoal.boxes import Boxes, BoxSource, concatenate
 from shoal.core.arrays import Bools, Floats, Int64s
-from shoal.engine import Engine
+from shoal.core.box_sizes import Extents, extents_of
+from shoal.core.boxes import Boxes, BoxSource, concatenate
+from shoal.core.engines import Engine
+from shoal.core.progress import Progress, Silent
+from shoal.core.promise import MOST_SLOTS, Promise
+from shoal.core.samples import Samples, samples_from_columns
+from shoal.core.workers import Workers
 from shoal.epochs import EpochSlice, LiveEpoch, Timeline
 from shoal.errors import InputError, NothingLeftError
-from shoal.extents import Extents, extents_of
 from shoal.fold import Fold
 from shoal.hiding.neighbours import nearest_costs
 from shoal.hiding.settings import Selector, Settings
@@ -23,9 +26,6 @@ from shoal.hiding.spectral import Rules, cluster_epochs, hide
 from shoal.hiding.suppression import Presence, decide_presence
 from shoal.hiding.window import Picks, arrange
 from shoal.journal import Journal, MemoryJournal
-from shoal.progress import Progress, Silent
-from shoal.promise import MOST_SLOTS, Promise
-from shoal.samples import Samples, samples_from_columns
 
 
 @dataclass(frozen=True)

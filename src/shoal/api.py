@@ -13,17 +13,17 @@ from shoal.anonymizing import anonymize_samples, check_population, prepare
 from shoal.auditing.auditor import run_audit
 from shoal.auditing.coverage import Run
 from shoal.auditing.result import Audit
-from shoal.blocks import Workers
 from shoal.checkpoint import open_checkpoint
+from shoal.core.engines import Engine, open_engine
+from shoal.core.parameters import check_count, check_workers
+from shoal.core.progress import Progress, Silent
+from shoal.core.promise import Grid, Promise
+from shoal.core.signatures import takes
+from shoal.core.workers import Workers
 from shoal.credibility.verdict import Credibility, assess_events
-from shoal.engine import Engine, open_engine
 from shoal.errors import ParameterError
 from shoal.hiding.settings import Settings, applicable_harden, check_settings
-from shoal.keywords import takes
 from shoal.outputs import Outputs, check_outputs, write_outputs
-from shoal.parameters import check_count, check_workers
-from shoal.progress import Progress, Silent
-from shoal.promise import Grid, Promise
 from shoal.reading import Events, read_events
 from shoal.reading.options import READING, ReadingOptions, check_reading
 from shoal.release import Published, move_to_file

@@ -10,9 +10,9 @@ from shoal.api import anonymize
 from shoal.atomic import reason
 from shoal.checkpoint import checkpoint_folder
 from shoal.cities import write_city
+from shoal.core.progress import Progress
+from shoal.core.promise import Grid, Promise
 from shoal.errors import InputError
-from shoal.progress import Progress
-from shoal.promise import Grid, Promise
 from shoal.reporting import write_report
 
 _USERS, _DAYS = 2000, 2

@@ -9,10 +9,10 @@ import numpy as np
 
 from shoal.archive import Archive, archive_of
 from shoal.core.arrays import Bools, Int32s, Int64s
+from shoal.core.promise import Promise
+from shoal.core.samples import Samples
+from shoal.core.timeline import order_by_user
 from shoal.kernels.pools import Pools, collapsed
-from shoal.kernels.timeline import order_by_user
-from shoal.promise import Promise
-from shoal.samples import Samples
 
 
 class EpochSlice(NamedTuple):

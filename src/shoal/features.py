@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.schema import (
+from shoal.core.schema import (
     LAT_MAX,
     LAT_MIN,
     LON_MAX,

@@ -7,10 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.blocks import Workers
-from shoal.boxes import Boxes, concatenate
 from shoal.core.arrays import Int32s, Int64s
-from shoal.engine import Engine, Inline
+from shoal.core.boxes import Boxes, concatenate
+from shoal.core.engines import Engine, Inline
+from shoal.core.promise import Promise
+from shoal.core.workers import Workers
 from shoal.epochs import EpochSlice, LiveEpoch, Timeline
 from shoal.errors import UnfinishedError
 from shoal.hiding.chronicle import Chronicler
@@ -22,7 +23,6 @@ from shoal.hiding.reuse import History
 from shoal.hiding.settings import MOST_REACH, PRICES, Selector, Settings
 from shoal.hiding.shards import cut
 from shoal.hiding.window import Picks, arrange, no_picks
-from shoal.promise import Promise
 from shoal.publishing import publish, with_members
 
 _LEAKING_K = 2  # with more records left, they hardly ever all agree by accident

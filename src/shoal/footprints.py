@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.boxes import Boxes
 from shoal.core.arrays import Bools, Int64s
+from shoal.core.boxes import Boxes
 from shoal.kernels.places import Footprints
 
 _DAY_S, _HOUR_S = 86_400, 3_600

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from shoal.reading.projection import Plane
+from shoal.core.projection import Plane
 
 Floats = npt.NDArray[np.float64]
 

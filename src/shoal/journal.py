@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from shoal.boxes import Boxes
+from shoal.core.boxes import Boxes
 from shoal.disk import CHANGED, explained, write_private
 from shoal.errors import InputError, UnfinishedError
 from shoal.fold import Step

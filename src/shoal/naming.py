@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from shoal.boxes import Boxes
 from shoal.core.arrays import Int32s, Int64s
+from shoal.core.boxes import Boxes
 from shoal.sorting import cut, in_order
 
 _BYTES = 8

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.blocks import Workers
-from shoal.boxes import Boxes
 from shoal.core.arrays import Int64s
+from shoal.core.boxes import Boxes
+from shoal.core.workers import Workers
 from shoal.epochs import LiveEpoch
 from shoal.kernels.merge import merge_boxes, merge_costs
 from shoal.kernels.pools import Pools, empty_pools, union_sizes, unite

@@ -11,14 +11,14 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.anonymizing import Outcome
-from shoal.boxes import Boxes
+from shoal.core.boxes import Boxes
+from shoal.core.promise import Grid, Promise
+from shoal.core.schema import GEOMETRY
 from shoal.errors import InputError
 from shoal.hiding.settings import Settings
 from shoal.manifest import describe_granularity, make_manifest
 from shoal.naming import NamedBoxes
-from shoal.promise import Grid, Promise
 from shoal.reading import Events, read_published
-from shoal.schema import GEOMETRY
 from shoal.utility import granularity_of
 from shoal.writing import key_table, published_batches
 

@@ -10,7 +10,8 @@ from typing import Any, Unpack
 
 from shoal.auditing.auditor import run_audit
 from shoal.auditing.result import Audit
-from shoal.keywords import takes
+from shoal.core.progress import Progress, Silent
+from shoal.core.signatures import takes
 from shoal.outputs import Outputs
 from shoal.overview.datasheet import check_datasheet, public_audit
 from shoal.overview.facts import Facts
@@ -19,7 +20,6 @@ from shoal.overview.precision import measure_precision
 from shoal.overview.published_part import published_part
 from shoal.overview.suppression import public_suppression
 from shoal.overview.usefulness import measure_usefulness
-from shoal.progress import Progress, Silent
 from shoal.report.release import report_page
 from shoal.scenes import AUDITING, AuditOptions, open_scene
 from shoal.storage.outputs import check_page, check_target, write_whole

@@ -11,13 +11,14 @@ import numpy as np
 from shoal.auditing.making import how_made
 from shoal.auditing.records import Target, make_records
 from shoal.auditing.scene import Scene
-from shoal.blocks import Workers
-from shoal.boxes import UNKNOWN
+from shoal.core.boxes import UNKNOWN
+from shoal.core.parameters import check_count, check_workers
+from shoal.core.progress import Progress
+from shoal.core.promise import Grid, Promise
+from shoal.core.signatures import options_of, takes
+from shoal.core.workers import Workers
+from shoal.core.zones import Zone
 from shoal.errors import InputError, ParameterError
-from shoal.keywords import options_of, takes
-from shoal.parameters import check_count, check_workers
-from shoal.progress import Progress
-from shoal.promise import Grid, Promise
 from shoal.reading import (
     PublishedTable,
     check_coordinates,
@@ -27,7 +28,6 @@ from shoal.reading import (
     read_published,
 )
 from shoal.reading.options import READING, ReadingOptions, check_reading
-from shoal.reading.zones import Zone
 
 _MOST_ATTACKS = 1_000_000
 

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.cli_text.layout import WIDTH, _wrapped, labelled
-from shoal.wording import counted, duration, percent
+from shoal.core.formatting import counted, duration, percent
 
 if TYPE_CHECKING:
     from shoal.auditing.figures import Figure
     from shoal.auditing.result import Audit
     from shoal.auditing.truthfulness import Truthfulness
     from shoal.auditing.verdict import Risk
-    from shoal.promise import Grid, Promise
+    from shoal.core.promise import Grid, Promise
 
 _LABEL = 14
 _COUNTEREXAMPLES = 3

@@ -12,14 +12,14 @@ from shoal.auditing.buckets import Buckets, open_buckets
 from shoal.auditing.chunks import Evidence, bucket_borders
 from shoal.auditing.coverage import Coverage, Run, check_evidence
 from shoal.auditing.truthfulness import Truths
-from shoal.blocks import Workers
-from shoal.boxes import NONE
+from shoal.core.boxes import NONE
 from shoal.core.disclosure import unprotected_share
+from shoal.core.formatting import counted
+from shoal.core.progress import Progress
+from shoal.core.workers import Workers
 from shoal.errors import InputError, UnfinishedError
-from shoal.progress import Progress
 from shoal.reading import PublishedRows
 from shoal.release import Published
-from shoal.wording import counted
 
 _NAMES_AT_A_TIME = 1 << 20
 

@@ -14,13 +14,9 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from shoal.core.arrays import Int32s
-from shoal.errors import InputError
-from shoal.features import feature_collection
-from shoal.hulls import Hulls, as_polygons, in_degrees
-from shoal.naming import NamedBoxes
-from shoal.promise import Grid
-from shoal.reading.projection import Plane
-from shoal.schema import (
+from shoal.core.projection import Plane
+from shoal.core.promise import Grid
+from shoal.core.schema import (
     GEOMETRY,
     KEY_SCHEMA,
     LAT_MAX,
@@ -37,6 +33,10 @@ from shoal.schema import (
     Y_MIN,
     published_schema,
 )
+from shoal.errors import InputError
+from shoal.features import feature_collection
+from shoal.hulls import Hulls, as_polygons, in_degrees
+from shoal.naming import NamedBoxes
 
 SUFFIXES = (".parquet", ".geoparquet", ".csv", ".csv.gz", ".geojson", ".geojson.gz")
 _ROWS_AT_A_TIME = 1_000_000

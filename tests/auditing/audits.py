@@ -15,8 +15,8 @@ from shoal.auditing.figures import NO_KEY, Figure
 from shoal.auditing.result import Audit, Counts, Draw
 from shoal.auditing.shares import Share
 from shoal.auditing.truthfulness import Part, Truthfulness
-from shoal.promise import Grid, Promise
-from shoal.samples import samples_from_columns
+from shoal.core.promise import Grid, Promise
+from shoal.core.samples import samples_from_columns
 
 HUGE = 987_654_321_012
 KEPT = Coverage(n_users=HUGE, n_intervals=HUGE, n_strict=0, n_tolerant=0, n_unchecked=0, n_untrue=0, worst=[])

@@ -11,10 +11,10 @@ from engine import as_samples
 from shoal.auditing.making import Making
 from shoal.auditing.records import Target, make_records
 from shoal.auditing.scene import Scene
-from shoal.blocks import Workers
-from shoal.boxes import NONE, UNKNOWN, Boxes
-from shoal.promise import Grid, Promise
-from shoal.reading.zones import Zone
+from shoal.core.boxes import NONE, UNKNOWN, Boxes
+from shoal.core.promise import Grid, Promise
+from shoal.core.workers import Workers
+from shoal.core.zones import Zone
 
 HOUR = Grid(cell_m=100.0, step_s=3600)
 

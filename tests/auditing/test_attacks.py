@@ -19,7 +19,7 @@ from shoal.auditing.attacks import homogeneity, leakage, linkage, method, places
 from shoal.auditing.drawing import intervals, knowledge_of, points
 from shoal.auditing.figures import NO_KEY, linked
 from shoal.auditing.scene import Scene
-from shoal.blocks import Workers
+from shoal.core.workers import Workers
 from shoal.footprints import footprints
 from shoal.kernels.attacks import (
     count_cells,

@@ -24,8 +24,8 @@ from shoal.archive import Archive, FileColumn
 from shoal.auditing import chunks
 from shoal.auditing.buckets import open_buckets
 from shoal.auditing.coverage import check_evidence
-from shoal.blocks import Workers
-from shoal.promise import Grid, Promise
+from shoal.core.workers import Workers
+from shoal.core.promise import Grid, Promise
 from shoal.reading import PublishedRows, parquet_files
 
 chunks.MOST_SAMPLES, parquet_files.BATCH_ROWS = 100_000, 50_000  # less than two days have

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from shoal.auditing.buckets import Buckets, open_buckets
-from shoal.boxes import Boxes
+from shoal.core.boxes import Boxes
 from shoal.errors import UnfinishedError
 
 

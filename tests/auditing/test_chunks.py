@@ -23,9 +23,9 @@ from shoal.auditing.chunks import Chunk, ChunkFindings, Evidence, time_borders
 from shoal.auditing.coverage import Coverage, check, check_evidence
 from shoal.auditing.scene import Scene
 from shoal.auditing.truthfulness import Truths, check_truthfulness
-from shoal.blocks import Workers
-from shoal.promise import Promise
-from shoal.reading.zones import Zone
+from shoal.core.promise import Promise
+from shoal.core.workers import Workers
+from shoal.core.zones import Zone
 
 
 def at_once(scene: Scene) -> tuple[Coverage, Truths]:

@@ -13,7 +13,7 @@ from oracles.casual_worlds import random_case
 from oracles.reference import reference_release
 from shoal.auditing.coverage import Coverage, check
 from shoal.auditing.scene import Scene
-from shoal.blocks import Workers
+from shoal.core.workers import Workers
 
 
 def checked(scene: Scene) -> Coverage:

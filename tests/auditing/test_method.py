@@ -11,9 +11,9 @@ from shoal.auditing.auditor import run_audit
 from shoal.auditing.making import Making, how_made
 from shoal.auditing.result import Audit
 from shoal.auditing.shares import Share
+from shoal.core.progress import Silent
+from shoal.core.promise import Promise
 from shoal.errors import UnfinishedError
-from shoal.progress import Silent
-from shoal.promise import Promise
 
 TOLD: dict[str, Any] = {"k": 2, "whole": False, "tau_s": 1800, "epsilon_s": 1800}
 OWN = Promise(2, 30, 30)

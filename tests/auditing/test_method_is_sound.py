@@ -14,8 +14,8 @@ from oracles.attacker import knowledge
 from oracles.casual_worlds import random_case
 from shoal.auditing.attacks.method import what_is_left
 from shoal.auditing.drawing import knowledge_of
+from shoal.core.promise import Promise
 from shoal.errors import InputError
-from shoal.promise import Promise
 
 
 class Tally(NamedTuple):

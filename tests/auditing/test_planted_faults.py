@@ -14,8 +14,8 @@ from shoal.auditing.attacks.leakage import attack_leakage
 from shoal.auditing.auditor import run_audit
 from shoal.auditing.drawing import knowledge_of
 from shoal.auditing.result import Audit
+from shoal.core.progress import Silent
 from shoal.kernels.attacks import find_leaks
-from shoal.progress import Silent
 
 both_k = pytest.mark.parametrize("k", [2, 3])
 

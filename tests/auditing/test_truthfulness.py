@@ -13,9 +13,9 @@ from oracles.auditor import boxes_without_own_sample, overlapping_pairs, suppres
 from oracles.casual_worlds import random_case
 from oracles.reference import reference_release
 from shoal.auditing.truthfulness import Part, Truthfulness, check_truthfulness, held_samples
-from shoal.boxes import Boxes
-from shoal.reading.zones import Zone
-from shoal.samples import samples_from_columns
+from shoal.core.boxes import Boxes
+from shoal.core.samples import samples_from_columns
+from shoal.core.zones import Zone
 
 
 def checked(world: dict, records: dict, zone: str = "UTC") -> Truthfulness:

@@ -7,7 +7,7 @@ import pytest
 from auditing.audits import HUGE, TIMED, WHOLE, broken, finding, made_up, share, truth
 from shoal.auditing.figures import NO_VICTIM
 from shoal.auditing.verdict import Verdict, judge
-from shoal.promise import Promise
+from shoal.core.promise import Promise
 
 
 def risk(verdict: Verdict, name: str) -> str:

@@ -6,7 +6,7 @@ import random
 
 from engine import World, as_samples
 from shoal.baselines import Anonymized
-from shoal.samples import Samples
+from shoal.core.samples import Samples
 
 
 def samples_of(trajectories: list[list[tuple[int, int, int]]]) -> Samples:

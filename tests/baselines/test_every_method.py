@@ -16,11 +16,11 @@ from oracles.casual_worlds import random_world
 from oracles.merge import inside
 from shoal.archive import archive_of
 from shoal.baselines import W4M, Anonymized, Glove, KMerge, Limits, Method, Static
+from shoal.core.promise import Grid
+from shoal.core.samples import Samples
 from shoal.errors import InputError, ParameterError
 from shoal.naming import named_boxes
-from shoal.promise import Grid
 from shoal.reading import read_events
-from shoal.samples import Samples
 from shoal.writing import key_table, published_batches
 
 METHODS = {

@@ -15,9 +15,9 @@ from baseline_worlds import records_of, samples_of, tiny_trajectories, trajector
 from oracles.merge import box_cost, brute_force_merge, is_valid_merge, merge_cost, random_partition
 from shoal.baselines import Glove, KMerge, draw_tuples
 from shoal.baselines.kmerge import merge_everybody
-from shoal.promise import Grid
+from shoal.core.promise import Grid
+from shoal.core.samples import Samples
 from shoal.reading import read_events
-from shoal.samples import Samples
 
 DATA = Path(os.environ.get("SHOAL_DATA", Path(__file__).parents[3] / "shared" / "data"))
 YJMOB = DATA / "yjmob100k_1k_users.parquet"

@@ -9,8 +9,8 @@ import shoal
 from engine import as_samples
 from shoal.auditing.records import pseudonymized
 from shoal.baselines.static_grid import publish_on_grid
+from shoal.core.promise import Grid
 from shoal.naming import named_boxes
-from shoal.promise import Grid
 from shoal.reading import read_events
 from shoal.writing import key_table, published_batches
 

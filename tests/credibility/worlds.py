@@ -8,10 +8,10 @@ from collections.abc import Iterable
 import numpy as np
 
 from shoal.archive import archive_of
+from shoal.core.promise import Grid
+from shoal.core.samples import samples_from_columns
 from shoal.credibility.traces import Traces, traces_of
-from shoal.promise import Grid
 from shoal.reading import Events, Intake
-from shoal.samples import samples_from_columns
 
 Row = tuple[int, int, int, int]  # user, second, x and y in cells of 1 km
 

@@ -10,11 +10,11 @@ import pytest
 import shoal
 from shoal.baselines import Glove, KMerge, draw_tuples, on_tuples
 from shoal.baselines.tuples import only
-from shoal.blocks import Workers
+from shoal.core.promise import Grid
+from shoal.core.workers import Workers
 from shoal.errors import InputError, ParameterError
 from shoal.evaluate.comparing import compare
 from shoal.evaluate.tuples import Draw, draw
-from shoal.promise import Grid
 from shoal.reading import read_events
 
 NAMES = ["static 2h 4km", "static 4h 10km", "static 8h 20km", "w4m", "glove"]

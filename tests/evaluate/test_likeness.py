@@ -8,9 +8,9 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from shoal.core.box_sizes import Counts, Extents
 from shoal.evaluate.likeness import most_alike
 from shoal.evaluate.stretches import Census, Stretch
-from shoal.extents import Counts, Extents
 
 
 def view_of(spans: list[int]) -> Extents:

@@ -9,7 +9,9 @@ import pytest
 
 import shoal
 from shoal.anonymizing import anonymize_samples
-from shoal.blocks import Workers
+from shoal.core.progress import Silent
+from shoal.core.promise import Grid
+from shoal.core.workers import Workers
 from shoal.errors import ParameterError
 from shoal.evaluate.advising import advice, plan_lines
 from shoal.evaluate.forecasting import Forecast
@@ -17,8 +19,6 @@ from shoal.evaluate.guessing import Guesser, Sighting
 from shoal.evaluate.planning import Budget, Plan, foretell, plan, points_of
 from shoal.evaluate.stretches import Census, choose_stretches, take_census
 from shoal.hiding.settings import Settings
-from shoal.progress import Silent
-from shoal.promise import Grid
 from shoal.reading import read_events
 from shoal.report.plans import write_plan
 from shoal.utility import granularity_of

@@ -15,10 +15,12 @@ from engine import Release, World, as_samples, release
 from oracles.attacker import consistent, knowledge, violations
 from oracles.casual_worlds import all_present, by_chance
 from shoal.anonymizing import anonymize_samples
-from shoal.blocks import Workers
-from shoal.boxes import Boxes
 from shoal.cities import make_city
 from shoal.core.arrays import Int32s
+from shoal.core.boxes import Boxes
+from shoal.core.promise import Grid, Promise
+from shoal.core.samples import Samples
+from shoal.core.workers import Workers
 from shoal.epochs import Timeline
 from shoal.hiding import company as company_module
 from shoal.hiding.chronicle import Chronicler
@@ -29,10 +31,8 @@ from shoal.journal import MemoryJournal
 from shoal.kernels.company import published_agreements
 from shoal.kernels.merge import merge_boxes
 from shoal.kernels.search import WindowArrays
-from shoal.promise import Grid, Promise
 from shoal.publishing import with_members
 from shoal.reading import read_events
-from shoal.samples import Samples
 
 EPSILON = 5
 

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from shoal.anonymizing import anonymize_samples
-from shoal.blocks import Workers
 from shoal.cities import make_city
+from shoal.core.promise import Grid, Promise
+from shoal.core.samples import Samples, samples_from_columns
+from shoal.core.workers import Workers
 from shoal.hiding import parts
 from shoal.hiding.settings import Reuse, Settings
-from shoal.promise import Grid, Promise
 from shoal.reading import read_events
-from shoal.samples import Samples, samples_from_columns
 
 
 class Piped:

@@ -13,8 +13,9 @@ import pytest
 from engine import as_samples, release
 from oracles.casual_worlds import random_case
 from shoal.anonymizing import Outcome, anonymize_samples
-from shoal.blocks import Workers
 from shoal.cities import make_city
+from shoal.core.promise import Grid, Promise
+from shoal.core.workers import Workers
 from shoal.epochs import Timeline
 from shoal.errors import InputError, ParameterError
 from shoal.fold import Fold
@@ -26,7 +27,6 @@ from shoal.kernels.pools import taken
 from shoal.kernels.search import Barred
 from shoal.kernels.vouching import Nearby, Offers, Windows
 from shoal.kernels.witnesses import Held, Sought
-from shoal.promise import Grid, Promise
 from shoal.publishing import costs_of, with_members
 from shoal.reading import read_events
 

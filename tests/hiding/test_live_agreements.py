@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from crowds import crowd
-from shoal.blocks import Workers
+from shoal.core.workers import Workers
 from shoal.hiding.chronicle import own_slots
 from shoal.hiding.neighbours import nearest_edges, plant_tree
 from shoal.hiding.pick import Edges

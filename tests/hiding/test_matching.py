@@ -10,8 +10,10 @@ import pytest
 from oracles.pick import cheapest_factor_lp
 from shoal import fold
 from shoal.anonymizing import anonymize_samples
-from shoal.blocks import Workers
 from shoal.cities import make_city
+from shoal.core.promise import Grid, Promise
+from shoal.core.samples import Samples
+from shoal.core.workers import Workers
 from shoal.epochs import LiveEpoch, Timeline
 from shoal.errors import UnfinishedError
 from shoal.hiding.matching import choose
@@ -21,10 +23,8 @@ from shoal.hiding.reuse import History
 from shoal.hiding.settings import Reuse, Settings
 from shoal.hiding.window import arrange, member_rows
 from shoal.kernels.search import WindowArrays
-from shoal.promise import Grid, Promise
 from shoal.publishing import costs_of, with_members
 from shoal.reading import read_events
-from shoal.samples import Samples
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,9 @@ import pytest
 
 from engine import World, as_samples, release
 from oracles.rings import cheapest_rings
-from shoal.blocks import Workers
+from shoal.core.compiled import kernel
+from shoal.core.promise import Promise
+from shoal.core.workers import Workers
 from shoal.epochs import LiveEpoch, Timeline
 from shoal.errors import UnfinishedError
 from shoal.hiding.mutual import choose_mutual
@@ -20,10 +22,8 @@ from shoal.hiding.reuse import History
 from shoal.hiding.settings import Reuse
 from shoal.hiding.ties import ties_between
 from shoal.hiding.window import Picks, arrange, member_rows
-from shoal.kernels.compiled import kernel
 from shoal.kernels.rings import Ties, make_room, ring_cost, ring_reuse
 from shoal.kernels.search import WindowArrays
-from shoal.promise import Promise
 from shoal.publishing import costs_of, with_members
 
 NO_EDGES = Edges(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))

@@ -10,7 +10,7 @@ import pytest
 from scipy.optimize import linear_sum_assignment
 
 from oracles.pick import cheapest_factor, cheapest_factor_lp
-from shoal.blocks import Workers
+from shoal.core.workers import Workers
 from shoal.hiding.pick import Edges, cheapest_permutation, cheapest_permutations
 
 

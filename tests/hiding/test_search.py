@@ -10,7 +10,8 @@ import pytest
 from engine import as_samples
 from oracles.casual_worlds import random_world
 from pools import merge
-from shoal.blocks import Workers
+from shoal.core.promise import Promise
+from shoal.core.workers import Workers
 from shoal.epochs import LiveEpoch, Timeline
 from shoal.hiding.neighbours import nearest_edges, plant_tree, with_nearest
 from shoal.hiding.pick import Edges
@@ -18,7 +19,6 @@ from shoal.hiding.reuse import History
 from shoal.hiding.settings import Reuse
 from shoal.hiding.window import arrange
 from shoal.kernels.search import WindowArrays
-from shoal.promise import Promise
 
 Grouped = tuple[WindowArrays, dict[int, dict[int, list[tuple[int, int, int]]]]]
 

@@ -14,7 +14,8 @@ from engine import World, as_samples
 from oracles.casual_worlds import random_case
 from oracles.merge import brute_force_merge
 from oracles.spectral import greedy_cycles, kte_hide, lineages
-from shoal.blocks import Workers
+from shoal.core.promise import Promise
+from shoal.core.workers import Workers
 from shoal.epochs import LiveEpoch, Timeline
 from shoal.hiding import spectral, window
 from shoal.hiding.affinity import costs_to, pairwise_costs, self_tuning_affinity
@@ -25,7 +26,6 @@ from shoal.hiding.spectral import Rules, cluster_epochs, hide
 from shoal.hiding.window import arrange
 from shoal.kernels.cycles import find_cycles
 from shoal.kernels.search import WindowArrays
-from shoal.promise import Promise
 
 ALONE = Workers(1)
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from engine import World, as_samples, release
+from shoal.core.promise import Promise
 from shoal.epochs import Timeline
 from shoal.errors import InputError
 from shoal.hiding.patterns import Patterns
 from shoal.hiding.suppression import choose_withheld, decide_presence
-from shoal.promise import Promise
 
 
 def present(*epochs: int, place: int = 0) -> set[tuple[int, int, int]]:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from crowds import crowd
-from shoal.blocks import Workers
+from shoal.core.workers import Workers
 from shoal.hiding.neighbours import all_edges, plant_tree
 from shoal.hiding.reuse import History
 from shoal.hiding.settings import Reuse

@@ -12,7 +12,7 @@ from numba.core.errors import TypingError
 
 import shoal
 from shoal.core.arrays import Int32s
-from shoal.kernels.compiled import compiled_sources, inner, lean, source_digest
+from shoal.core.compiled import compiled_sources, inner, lean, source_digest
 
 
 @pytest.mark.parametrize("decorator", [inner, lean])
@@ -36,7 +36,7 @@ def makes_an_array(n: int) -> int:
 
 PACKAGE = Path(shoal.__file__).parent
 # Types of arrays, which compiled code names in annotations only.
-UNCOMPILED = {"shoal.samples"}
+UNCOMPILED = {"shoal.core.samples"}
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ def uses_the_compiler(path: Path) -> bool:
     imported |= {
         alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names
     }
-    return bool(imported & {"numba", "shoal.kernels.compiled"})
+    return bool(imported & {"numba", "shoal.core.compiled"})
 
 
 def test_every_file_that_uses_the_compiler_is_in_the_digest() -> None:

@@ -16,14 +16,14 @@ from shoal.auditing.auditor import run_audit
 from shoal.auditing.figures import Figure
 from shoal.auditing.scene import Scene
 from shoal.auditing.shares import Share, share_among
-from shoal.boxes import Boxes
+from shoal.core.boxes import Boxes
+from shoal.core.progress import Silent
+from shoal.core.promise import Grid, Promise
+from shoal.core.zones import Zone
 from shoal.overview.datasheet import public_audit
 from shoal.overview.precision import measure_precision, medians_of_groups
 from shoal.overview.published_part import published_part
 from shoal.overview.usefulness import measure_usefulness
-from shoal.progress import Silent
-from shoal.promise import Grid, Promise
-from shoal.reading.zones import Zone
 from shoal.reporting import write_report
 from shoal.scenes import open_scene
 from shoal.utility import density, flows, gyration

@@ -11,9 +11,9 @@ import pytest
 from auditing.stage import owners_of, stage
 from oracles.attacker import consistent, knowledge
 from shoal.auditing.scene import Scene
+from shoal.core.promise import Grid
+from shoal.core.zones import Zone
 from shoal.overview.people import People, Person, as_json, follow_people
-from shoal.promise import Grid
-from shoal.reading.zones import Zone
 
 QUARTER = Grid(cell_m=100.0, step_s=900)
 TAU = 8  # quarters of an hour

@@ -11,10 +11,10 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pytest
 
-from shoal.boxes import Boxes
+from shoal.core.boxes import Boxes
+from shoal.core.promise import Grid
+from shoal.core.zones import Zone
 from shoal.overview.precision import measure_precision
-from shoal.promise import Grid
-from shoal.reading.zones import Zone
 
 GRID = Grid(cell_m=200.0, step_s=60)
 MONDAY = 1_709_510_400 // 60  # 2024-03-04, in slots

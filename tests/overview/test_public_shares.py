@@ -10,11 +10,11 @@ from auditing.audits import made_up
 from report.town import by_day, publish
 from shoal.auditing.figures import Figure
 from shoal.auditing.shares import Share, share_among
+from shoal.core.progress import Silent
+from shoal.core.public_shares import Told, rounded_down, rounded_up, tell_share
 from shoal.overview.datasheet import public_audit
-from shoal.overview.public_shares import Told, rounded_down, rounded_up, tell_share
 from shoal.overview.published_part import published_part
 from shoal.overview.usefulness import measure_usefulness
-from shoal.progress import Silent
 from shoal.scenes import open_scene
 
 

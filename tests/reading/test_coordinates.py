@@ -18,10 +18,10 @@ import shoal
 from command import city, in_metres
 from reading.refusals import refusal
 from shoal.api import Published
-from shoal.boxes import NONE
-from shoal.promise import Grid
+from shoal.core.boxes import NONE
+from shoal.core.promise import Grid
+from shoal.core.samples import Samples
 from shoal.reading import Projection, check_coordinates, parse_crs, read_events, read_key, read_published
-from shoal.samples import Samples
 
 CANARIES = ("canary",)
 LAEA = "+proj=laea +lat_0=-33 +lon_0=151 +datum=WGS84 +units=m +no_defs"

@@ -21,8 +21,8 @@ from hypothesis import strategies as st
 
 import shoal.reading
 from reading import oracle
+from shoal.core.promise import Grid
 from shoal.errors import InputError
-from shoal.promise import Grid
 from shoal.reading import read_events
 from shoal.reading import sources as source_module
 
@@ -226,7 +226,7 @@ def test_the_zone_of_the_machine_does_not_matter(tmp_path: Path) -> None:
     path = tmp_path / "events.csv"
     path.write_text("user,time,x,y\na,2024-07-01T12:00,0,0\nb,2024-07-01,0,0\n", encoding="utf-8")
     code = (
-        "import sys; from shoal.promise import Grid; from shoal.reading import read_events;"
+        "import sys; from shoal.core.promise import Grid; from shoal.reading import read_events;"
         "print(read_events(sys.argv[1], grid=Grid(), end='2024-07-02').samples.t.tolist())"
     )
     results = {

@@ -16,8 +16,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shoal.core.promise import Grid
 from shoal.errors import InputError
-from shoal.promise import Grid
 from shoal.reading import Events, read_events
 from shoal.reading.columns import find_roles
 from shoal.reading.texts import encode, texts_of

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from reading import oracle
 from reading.refusals import refusal
+from shoal.core.promise import Grid
 from shoal.errors import ParameterError
-from shoal.promise import Grid
 from shoal.reading import Events, Filters, read_events
 
 GRID = Grid(cell_m=10.0, step_s=1)

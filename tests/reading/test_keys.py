@@ -16,8 +16,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from reading.refusals import refusal
-from shoal.boxes import NONE
-from shoal.promise import Grid
+from shoal.core.boxes import NONE
+from shoal.core.promise import Grid
 from shoal.reading import read_events, read_key
 
 USERS = np.array(["-3", "12", "7", "Zoé", "canary"], object)

@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from shoal.core.promise import Grid
 from shoal.errors import InputError
-from shoal.promise import Grid
 from shoal.reading import read_events
 
 CANARIES = ("canary", "48.123456", "7.654321", "1234567", "2024-05-17")

@@ -12,8 +12,8 @@ import pytest
 import shoal
 from listening import Listener
 from shoal import options
+from shoal.core.signatures import options_of, takes
 from shoal.errors import ParameterError
-from shoal.keywords import options_of, takes
 from shoal.reading import read_events
 from shoal.reading.filters import Box, Filters
 from shoal.reading.options import ReadingOptions, check_reading

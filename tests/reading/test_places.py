@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shoal.core.ordering import sort_distinct
+from shoal.core.promise import Grid
 from shoal.errors import InputError
-from shoal.promise import Grid
 from shoal.reading import Projection, read_events
-from shoal.reading.ordering import sort_distinct
 from shoal.reading.strays import Strays
 
 DAY = 86_400

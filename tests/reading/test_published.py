@@ -19,10 +19,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reading.refusals import refusal
-from shoal.boxes import Boxes
+from shoal.core.boxes import Boxes
+from shoal.core.promise import Grid
 from shoal.errors import InputError
 from shoal.naming import NamedBoxes, named_boxes
-from shoal.promise import Grid
 from shoal.reading import Projection, PublishedTable, read_published
 from shoal.writing import SUFFIXES, is_map, published_batches, write_published
 

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from reading.refusals import refusal
-from shoal.promise import Grid
+from shoal.core.promise import Grid
 from shoal.reading import read_published
 
 CANARIES = ("canary", "12345", "67890", "2024", "05-17")

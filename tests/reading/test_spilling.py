@@ -20,8 +20,8 @@ import pytest
 
 from reading import oracle
 from shoal.archive import FileColumn
+from shoal.core.promise import Grid
 from shoal.errors import InputError, UnfinishedError
-from shoal.promise import Grid
 from shoal.reading import Events, Filters, Projection, read_events
 from shoal.reading.piles import FolderPiles
 
@@ -279,7 +279,7 @@ def test_files_that_others_change_are_noticed(tmp_path: Path) -> None:
 MEASURE = """
 import sys
 from pathlib import Path
-from shoal.promise import Grid
+from shoal.core.promise import Grid
 from shoal.reading import archiving, parquet_files, read_events
 
 parquet_files.BATCH_ROWS, archiving._BUCKET_ROWS = 1 << 16, 1 << 17

@@ -16,10 +16,10 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from shoal.core.promise import Grid
 from shoal.evaluate.measuring import Hour, Measured
 from shoal.evaluate.points import AXES, Point, plan_sweep
 from shoal.evaluate.sweep import EPSILONS, KS, TAUS, Sweep
-from shoal.promise import Grid
 from shoal.report import plots
 from shoal.report.plots import SERIES, house_style
 from shoal.report.sweeps import draw_sweep, write_sweep

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from auditing.audits import WHOLE, broken, made_up, truth
-from shoal.promise import Grid, Promise
+from shoal.core.promise import Grid, Promise
 from shoal.report.words import (
     beyond_in_words,
     duration_in_words,

@@ -12,9 +12,9 @@ import pytest
 
 import shoal
 from command import write
+from shoal.core.samples import Samples, samples_from_columns
 from shoal.errors import InputError
 from shoal.reading import read_published
-from shoal.samples import Samples, samples_from_columns
 from shoal.utility import agreement, density, flows, gyration, homes, workplaces
 from utility.tiny_releases import SQUARE_M, Box, World, random_world, slow_density, slow_flows, table_of
 

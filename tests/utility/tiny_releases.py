@@ -17,7 +17,7 @@ from zoneinfo import ZoneInfo
 
 import pyarrow as pa
 
-from shoal.promise import Grid
+from shoal.core.promise import Grid
 
 GRID = Grid(100.0, 600)
 SQUARE_M = 250  # squares of two and a half cells

@@ -21,8 +21,8 @@ from shoal.auditing.result import Audit, Counts, Draw
 from shoal.auditing.scene import Scene
 from shoal.auditing.shares import Share
 from shoal.auditing.truthfulness import check_truthfulness
+from shoal.core.progress import Progress
 from shoal.errors import UnfinishedError
-from shoal.progress import Progress
 
 ATTACKS = (
     attack_linkage,

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from shoal.box_piles import Piles, Rows, open_box_piles, put_aside
-from shoal.boxes import Boxes, concatenate
 from shoal.core.arrays import Int64s
+from shoal.core.boxes import Boxes, concatenate
 from shoal.disk import CHANGED, explained
 from shoal.errors import UnfinishedError
 

@@ -17,11 +17,11 @@ from shoal.auditing.buckets import Buckets
 from shoal.auditing.records import Target, records_among, trails_among
 from shoal.auditing.truthfulness import Truths, find_untruths
 from shoal.auditing.violations import Violations, find_violations
-from shoal.blocks import Workers
-from shoal.boxes import Boxes, concatenate
 from shoal.core.arrays import Int32s, Int64s
+from shoal.core.boxes import Boxes, concatenate
+from shoal.core.promise import Promise
+from shoal.core.workers import Workers
 from shoal.kernels.coverage import Stretch, Terms
-from shoal.promise import Promise
 
 MOST_SAMPLES = (
     1_000_000  # in a chunk, where a unit of time does not have more; there are never more boxes than samples

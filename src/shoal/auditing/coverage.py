@@ -24,14 +24,14 @@ from shoal.auditing.chunks import (
 from shoal.auditing.records import Target, make_trails
 from shoal.auditing.truthfulness import Truths
 from shoal.auditing.violations import Ledger, find_violations, steps_over
-from shoal.blocks import Workers
-from shoal.boxes import NONE, UNKNOWN
 from shoal.core.arrays import Int64s
+from shoal.core.boxes import NONE, UNKNOWN
+from shoal.core.progress import Progress, Silent
+from shoal.core.promise import Promise
+from shoal.core.samples import Samples
+from shoal.core.workers import Workers
 from shoal.kernels.consistency import Trails
 from shoal.kernels.coverage import find_possible_owners
-from shoal.progress import Progress, Silent
-from shoal.promise import Promise
-from shoal.samples import Samples
 
 # As builtin ``map``: calls a function for each chunk, wherever it likes, and gives the results in order. It should ask
 # for chunks only as it needs them, and must not hold many.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from shoal.promise import Promise
+from shoal.core.promise import Promise
 
 _ALWAYS = ("once", "pair")  # nobody is covered by the same record twice
 _SPACED = "spaced"  # not within what overlaps one tau

@@ -9,13 +9,13 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal import archive
-from shoal.boxes import UNKNOWN, Boxes
 from shoal.core.arrays import Int32s, Int64s, Integers
+from shoal.core.boxes import UNKNOWN, Boxes
+from shoal.core.samples import Samples
+from shoal.core.timeline import order_by_user
 from shoal.kernels.chain import Ends
 from shoal.kernels.consistency import BOX, SAMPLE, Rows, Shelves, Trails
 from shoal.kernels.lookup import count_entries, fill_slots, write_levels, write_since
-from shoal.kernels.timeline import order_by_user
-from shoal.samples import Samples
 
 _MOST_ENTRIES = 3  # boxes stand in this many buckets of time each on average, or buckets grow wider
 

@@ -13,8 +13,8 @@ from shoal.auditing.figures import NO_KEY, Figure
 from shoal.auditing.shares import Share
 from shoal.auditing.truthfulness import Part, Truthfulness
 from shoal.auditing.verdict import Verdict, judge
-from shoal.promise import Grid, Promise
-from shoal.samples import Samples
+from shoal.core.promise import Grid, Promise
+from shoal.core.samples import Samples
 
 _MOST_COUNTEREXAMPLES = 10
 

@@ -9,14 +9,14 @@ import numpy as np
 
 from shoal.auditing.making import Making
 from shoal.auditing.records import Target, make_trails, pseudonymized
-from shoal.blocks import Workers
-from shoal.boxes import NONE
 from shoal.core.arrays import Int64s
+from shoal.core.boxes import NONE
+from shoal.core.promise import Grid, Promise
+from shoal.core.samples import Samples
+from shoal.core.workers import Workers
+from shoal.core.zones import Zone
 from shoal.kernels.attacks import Fits, Knowledge, find_fits
 from shoal.kernels.consistency import Trails
-from shoal.promise import Grid, Promise
-from shoal.reading.zones import Zone
-from shoal.samples import Samples
 
 _MOST_FITS = 1000  # records that are counted in an attack: beyond that, a chance is below one in a thousand
 

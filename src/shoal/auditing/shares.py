@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from shoal.wording import percent
+from shoal.core.formatting import percent
 
 _Z = 1.959963984540054  # of 95 %
 

@@ -8,12 +8,12 @@ import numpy as np
 
 from shoal.auditing.records import Target, make_records, make_shelves, make_trails
 from shoal.auditing.scene import Scene
-from shoal.blocks import Workers
-from shoal.boxes import NONE, Boxes
 from shoal.core.arrays import Bools
+from shoal.core.boxes import NONE, Boxes
+from shoal.core.samples import Samples
+from shoal.core.workers import Workers
 from shoal.kernels.consistency import Trails
 from shoal.kernels.truth import find_held
-from shoal.samples import Samples
 
 _QUARTERS = 4
 _HOURS = 24

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from shoal.auditing.attacks.rankings import RANKINGS
 from shoal.auditing.figures import NO_KEY, NO_VICTIM
 from shoal.auditing.shares import Share
-from shoal.promise import Grid, Promise
-from shoal.wording import duration, percent, unnumbered
+from shoal.core.formatting import duration, percent, unnumbered
+from shoal.core.promise import Grid, Promise
 
 if TYPE_CHECKING:
     from shoal.auditing.result import Audit

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.auditing.records import Records, Target
-from shoal.blocks import Workers
 from shoal.core.arrays import Bools, Int32s, Int64s
+from shoal.core.workers import Workers
 from shoal.kernels.consistency import Trails
 from shoal.kernels.coverage import Findings, Stretch, Terms, check_coverage
 

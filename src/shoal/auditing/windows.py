@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.boxes import Boxes
 from shoal.core.arrays import Int64s
-from shoal.promise import Promise
+from shoal.core.boxes import Boxes
+from shoal.core.promise import Promise
 
 
 def windows_of(boxes: Boxes, promise: Promise) -> tuple[Int64s, Int64s]:

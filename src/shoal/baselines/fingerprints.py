@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.core.arrays import Bools, Int64s
+from shoal.core.promise import Grid
 from shoal.errors import ParameterError
 from shoal.kernels.glove import hull_over_time
-from shoal.promise import Grid
 
 
 @dataclass(frozen=True)

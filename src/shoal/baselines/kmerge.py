@@ -8,14 +8,14 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.baselines.method import Anonymized, check_k, generalized, records_of_groups
-from shoal.blocks import Workers
-from shoal.boxes import Boxes
+from shoal.core.boxes import Boxes
+from shoal.core.progress import Progress
+from shoal.core.promise import Grid
+from shoal.core.samples import Samples
+from shoal.core.workers import Workers
 from shoal.epochs import EpochSlice, LiveEpoch
 from shoal.kernels.pools import Pools, collapsed
-from shoal.progress import Progress
-from shoal.promise import Grid
 from shoal.publishing import publish, with_members
-from shoal.samples import Samples
 
 _SPACE_WEIGHT = 1.0  # the paper's cost
 

@@ -9,11 +9,11 @@ import numpy as np
 
 from shoal.anonymizing import check_population
 from shoal.auditing.truthfulness import held_samples
-from shoal.boxes import Boxes
 from shoal.core.arrays import Bools, Floats, Int32s, Int64s
-from shoal.progress import Progress
-from shoal.promise import Grid, Promise
-from shoal.samples import Samples
+from shoal.core.boxes import Boxes
+from shoal.core.progress import Progress
+from shoal.core.promise import Grid, Promise
+from shoal.core.samples import Samples
 from shoal.utility import granularity
 
 NO_GROUP = -1

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from shoal.core.samples import Samples
 from shoal.kernels.w4m import Tracks
-from shoal.samples import Samples
 
 
 def make_tracks(samples: Samples) -> Tracks:

@@ -9,7 +9,7 @@ import numpy as np
 
 from shoal.baselines.method import Method, check_k
 from shoal.core.arrays import Int64s
-from shoal.samples import Samples
+from shoal.core.samples import Samples
 
 
 class TupleFigures(NamedTuple):

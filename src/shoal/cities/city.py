@@ -12,11 +12,11 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.cities.calls import ACTIVITY_CAP, draw_events
-from shoal.cities.checks import check_count, check_seed
 from shoal.cities.days import DAY_S, antenna_at, draw_days, draw_people
 from shoal.cities.places import Places, build_places
 from shoal.cities.streams import Ints, Streams, child, root
-from shoal.schema import LAT, LON, TIME, USER
+from shoal.core.checks import check_count, check_seed
+from shoal.core.schema import LAT, LON, TIME, USER
 
 START_S = 1_704_067_200  # 2024-01-01T00:00Z, a Monday
 _USERS_AT_ONCE = 8_192  # bounds memory; the result does not depend on it

@@ -15,8 +15,8 @@ from shoal.atomic import AtomicFiles
 from shoal.cities.city import make_city
 from shoal.cities.region.making import prepare
 from shoal.cities.region.presets import PRESETS as REGIONS
+from shoal.core.progress import Progress, Silent
 from shoal.errors import InputError
-from shoal.progress import Progress, Silent
 from shoal.storage.outputs import check_target
 
 CITY = "city"

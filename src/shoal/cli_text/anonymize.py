@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.cli_text.layout import labelled
+from shoal.core.formatting import duration, percent, short
 from shoal.terminal import show
-from shoal.wording import duration, percent, short
 
 if TYPE_CHECKING:
-    from shoal.promise import Grid, Promise
+    from shoal.core.promise import Grid, Promise
 
 
 def show_summary(summary: dict[str, Any], promise: Promise, grid: Grid, output: Path) -> None:

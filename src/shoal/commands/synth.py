@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from shoal import options
+from shoal.core.formatting import counted
 from shoal.terminal import TerminalProgress, show
-from shoal.wording import counted
 
 
 def synth(

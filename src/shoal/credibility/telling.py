@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import textwrap
 
+from shoal.core.formatting import counted, duration
 from shoal.credibility.bands import Band
 from shoal.credibility.measures import Setting
 from shoal.credibility.verdict import Check, Credibility
-from shoal.wording import counted, duration
 
 _TITLE, _NUMBER, _BAND, _WORD = 29, 8, 13, 8
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.core.arrays import Floats, Int32s, Int64s
+from shoal.core.zones import Zone
 from shoal.reading import Events
-from shoal.reading.zones import Zone
 
 HOUR_S, DAY_S = 3_600, 86_400
 _COUNTRY_KM = 200.0  # YJMob's area is 141 km from corner to corner, the countries of the paper 600 and more

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from shoal.core.formatting import counted
 from shoal.credibility.bands import BANDS, LEAST_USERS, SLACK_DAYS, Band
 from shoal.credibility.measures import Measures, measure
 from shoal.credibility.traces import traces_of
 from shoal.errors import InputError
 from shoal.reading import Events
-from shoal.wording import counted
 
 TOO_FEW = "too few samples"
 

@@ -12,17 +12,17 @@ import pyarrow as pa
 from shoal.anonymizing import anonymize_samples, check_population, prepare
 from shoal.baselines import PAPER_GRIDS, W4M, Glove, KMerge, Method, Static, on_tuples
 from shoal.baselines.tuples import only
-from shoal.blocks import Workers
+from shoal.core.parameters import check_count, check_workers
+from shoal.core.progress import Progress, Silent
+from shoal.core.promise import Grid, Promise
+from shoal.core.samples import Samples
+from shoal.core.signatures import takes
+from shoal.core.workers import Workers
 from shoal.errors import ParameterError
 from shoal.evaluate.tuples import Draw, draw
 from shoal.hiding.settings import Settings
-from shoal.keywords import takes
-from shoal.parameters import check_count, check_workers
-from shoal.progress import Progress, Silent
-from shoal.promise import Grid, Promise
 from shoal.reading import read_events
 from shoal.reading.options import READING, ReadingOptions, check_reading
-from shoal.samples import Samples
 from shoal.utility import granularity_of
 
 KS = (2, 5, 8)

@@ -9,19 +9,19 @@ import numpy as np
 
 from shoal.anonymizing import anonymize_samples
 from shoal.archive import Archive
-from shoal.blocks import Workers
-from shoal.boxes import Boxes, concatenate
 from shoal.core.arrays import Int64s
+from shoal.core.box_sizes import Counts, Extents, extents_of
+from shoal.core.boxes import Boxes, concatenate
+from shoal.core.promise import Grid
+from shoal.core.workers import Workers
 from shoal.epochs import Timeline
 from shoal.errors import NothingLeftError
 from shoal.evaluate.guessing import Past
 from shoal.evaluate.points import Point
 from shoal.evaluate.stretches import Census, Stretch
-from shoal.extents import Counts, Extents, extents_of
 from shoal.fold import Fold, Step
 from shoal.hiding.settings import MOST_REACH, Settings
 from shoal.hiding.suppression import Presence
-from shoal.promise import Grid
 from shoal.utility import granularity_of
 
 _MEDIAN = 0.53  # share of the boxes of stretches below the median of a full run: measured, docs/plan.md

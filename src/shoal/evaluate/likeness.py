@@ -12,8 +12,8 @@ from itertools import combinations
 import numpy as np
 
 from shoal.core.arrays import Bools, Floats, Int64s
+from shoal.core.box_sizes import Extents
 from shoal.evaluate.stretches import COUNTED, Census, Stretch
-from shoal.extents import Extents
 
 _LEVELS = (0.25, 0.5, 0.75)
 

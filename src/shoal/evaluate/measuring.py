@@ -9,10 +9,10 @@ import numpy as np
 from shoal.anonymizing import Outcome
 from shoal.auditing.truthfulness import held_samples
 from shoal.core.arrays import Floats, Int64s
+from shoal.core.promise import Grid
+from shoal.core.samples import Samples
+from shoal.core.zones import Zone
 from shoal.evaluate.points import Point
-from shoal.promise import Grid
-from shoal.reading.zones import Zone
-from shoal.samples import Samples
 from shoal.utility import granularity_of
 
 WEEK_H = 168

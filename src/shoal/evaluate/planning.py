@@ -12,7 +12,12 @@ import pyarrow as pa
 
 from shoal.anonymizing import check_population, find_presence, prepare
 from shoal.archive import Archive
-from shoal.blocks import Workers
+from shoal.core.box_sizes import Extents
+from shoal.core.parameters import check_workers
+from shoal.core.progress import Progress, Silent
+from shoal.core.promise import Grid
+from shoal.core.signatures import takes
+from shoal.core.workers import Workers
 from shoal.epochs import Timeline
 from shoal.errors import ParameterError
 from shoal.evaluate.forecasting import Forecast, Trial, forecast, nothing, try_everything, try_stretches
@@ -21,13 +26,8 @@ from shoal.evaluate.likeness import most_alike
 from shoal.evaluate.points import Point
 from shoal.evaluate.sharing import Shares, share_out
 from shoal.evaluate.stretches import Census, Stretch, take_census
-from shoal.extents import Extents
 from shoal.hiding.settings import Selector, Settings, check_harden, check_settings
 from shoal.hiding.suppression import Presence
-from shoal.keywords import takes
-from shoal.parameters import check_workers
-from shoal.progress import Progress, Silent
-from shoal.promise import Grid
 from shoal.reading import read_events
 from shoal.reading.options import READING, ReadingOptions, check_reading
 

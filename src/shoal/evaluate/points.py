@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from shoal.core.promise import Grid, Promise
 from shoal.errors import ParameterError
-from shoal.promise import Grid, Promise
 
 TAU, K, EPSILON, HOURS = "tau", "k", "epsilon", "hours"
 AXES = (TAU, K, EPSILON, HOURS)

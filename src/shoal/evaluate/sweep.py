@@ -11,20 +11,20 @@ from typing import Any, NamedTuple, TypeVar, Unpack
 import pyarrow as pa
 
 from shoal.anonymizing import anonymize_samples, check_population, prepare
-from shoal.blocks import Workers
+from shoal.core.formatting import duration
+from shoal.core.parameters import check_workers
+from shoal.core.progress import Progress, Silent
+from shoal.core.promise import Grid
+from shoal.core.signatures import takes
+from shoal.core.workers import Workers
+from shoal.core.zones import Zone
 from shoal.errors import NothingLeftError
 from shoal.evaluate.measuring import Hour, Measured, measure, measure_hours, nothing_left
 from shoal.evaluate.points import AXES, HOURS, Plan, Point, plan_sweep
 from shoal.evaluate.store import FolderStore, MemoryStore, Store
 from shoal.hiding.settings import Selector, Settings, check_settings
-from shoal.keywords import takes
-from shoal.parameters import check_workers
-from shoal.progress import Progress, Silent
-from shoal.promise import Grid
 from shoal.reading import Events, read_events
 from shoal.reading.options import READING, ReadingOptions, check_reading
-from shoal.reading.zones import Zone
-from shoal.wording import duration
 
 KS = (2, 3, 5, 8)
 TAUS = ("10min", "20min", "30min", "1h", "2h", "4h")

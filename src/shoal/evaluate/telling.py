@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from textwrap import wrap
 
+from shoal.core.formatting import duration, percent, short
 from shoal.evaluate.comparing import TUPLES, WHOLE, Compared, Comparison
 from shoal.evaluate.measuring import Measured
 from shoal.evaluate.sweep import Sweep
 from shoal.evaluate.tuples import Draw
 from shoal.hiding.settings import Selector
-from shoal.wording import duration, percent, short
 
 _SWEEP = ("selector", "k", "tau", "epsilon", "space km", "time min", "suppressed", "seconds")
 _TUPLES = {Draw.RANDOM: "random tuples", Draw.NEAR: "tuples, each a random user and the nearest"}

@@ -9,13 +9,13 @@ import numpy as np
 
 from shoal.baselines import draw_tuples
 from shoal.baselines.tuples import only
-from shoal.blocks import Workers
 from shoal.core.arrays import Int32s
+from shoal.core.promise import Promise
+from shoal.core.samples import Samples
+from shoal.core.workers import Workers
 from shoal.epochs import LiveEpoch, Timeline
 from shoal.hiding.neighbours import nearest_members
 from shoal.hiding.window import arrange
-from shoal.promise import Promise
-from shoal.samples import Samples
 
 
 class Draw(StrEnum):

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from shoal.boxes import Boxes
 from shoal.core.arrays import Int32s
+from shoal.core.boxes import Boxes
 from shoal.epochs import EpochSlice
 from shoal.kernels.company import Chronicle
 from shoal.kernels.pools import Pools

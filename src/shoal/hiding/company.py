@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.blocks import Workers
 from shoal.core.arrays import Bools, Bytes, Floats, Int32s
+from shoal.core.workers import Workers
 from shoal.hiding.chronicle import own_slots
 from shoal.hiding.pick import Edges, edge_starts
 from shoal.hiding.window import member_rows

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.blocks import Workers
-from shoal.boxes import Boxes
 from shoal.core.arrays import Int32s, Int64s
+from shoal.core.boxes import Boxes
+from shoal.core.workers import Workers
 from shoal.epochs import EpochSlice, LiveEpoch
 from shoal.hiding.offers import gather_offers
 from shoal.kernels.merge import merge_boxes

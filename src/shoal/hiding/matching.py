@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.blocks import Workers
 from shoal.core.arrays import Bools, Int32s
+from shoal.core.workers import Workers
 from shoal.errors import UnfinishedError
 from shoal.hiding.company import Company, surcharge
 from shoal.hiding.neighbours import nearest_edges, plant_tree, with_nearest, with_reused

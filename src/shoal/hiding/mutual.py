@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from shoal.blocks import Workers
 from shoal.core.arrays import Bytes, Int32s
+from shoal.core.workers import Workers
 from shoal.errors import UnfinishedError
 from shoal.hiding.companions import (
     added_cost,

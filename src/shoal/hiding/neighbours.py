@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.blocks import Workers
 from shoal.core.arrays import Floats, Int32s, Int64s
+from shoal.core.workers import Workers
 from shoal.hiding.pick import Edges, Group
 from shoal.hiding.reuse import History
 from shoal.hiding.settings import Reuse

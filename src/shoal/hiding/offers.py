@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.blocks import Workers
 from shoal.core.arrays import Int32s
+from shoal.core.workers import Workers
 from shoal.kernels.vouching import Nearby, Offers, Windows, find_offers
 
 _MOST = 256  # to a victim that are remembered: more than all but a few have

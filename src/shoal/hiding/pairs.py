@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.blocks import Workers
 from shoal.core.arrays import Floats, Int32s
+from shoal.core.workers import Workers
 from shoal.hiding.companions import both_ways, costs_alone
 from shoal.hiding.neighbours import added, nearest_edges, plant_tree, sorted_edges
 from shoal.hiding.pick import Edges, cheapest_permutation, edges_inside, edges_of

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.blocks import Workers
 from shoal.core.arrays import Int32s, Int64s
-from shoal.engine import Engine
+from shoal.core.engines import Engine
+from shoal.core.workers import Workers
 from shoal.hiding.company import Company
 from shoal.hiding.matching import choose
 from shoal.hiding.window import Picks

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.blocks import Workers
 from shoal.core.arrays import Floats, Int32s, Int64s
+from shoal.core.workers import Workers
 from shoal.kernels.assignment import Candidates, assign_groups
 
 _TOGETHER = 64  # groups of a few users each are assigned together

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.blocks import Workers
 from shoal.core.arrays import Int32s, Int64s
+from shoal.core.workers import Workers
 from shoal.errors import UnfinishedError
 from shoal.hiding.pick import Edges, cheapest_permutation
 from shoal.kernels.exchange import price_places

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.core.arrays import Bytes, Int32s, Int64s
+from shoal.core.moving import move_entries
 from shoal.hiding.settings import Reuse
-from shoal.kernels.moving import move_entries
 from shoal.kernels.search import Barred, Past
 
 _EVER = -(2**31)  # before any window

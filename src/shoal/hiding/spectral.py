@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.blocks import Workers
 from shoal.core.arrays import Bools, Int32s, Int64s
+from shoal.core.workers import Workers
 from shoal.epochs import EpochSlice, LiveEpoch, Timeline
 from shoal.hiding.clusters import Scale, cluster
 from shoal.hiding.lineages import by_lineage, cluster_histories

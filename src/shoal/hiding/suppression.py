@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.core.arrays import Bools, Int32s, Int64s
+from shoal.core.promise import Promise
 from shoal.epochs import EpochSlice, Timeline
 from shoal.hiding.patterns import Patterns, group_equal
-from shoal.promise import Promise
 
 _TOLERABLE = 0.001  # share of samples suppressed below which nothing else is tried
 _RARE = (2, 3, 5, 9, 17)  # users present in fewer epochs than this are tried without

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from shoal.blocks import Workers
 from shoal.core.arrays import Bytes, Int32s, Int64s
+from shoal.core.workers import Workers
 from shoal.epochs import LiveEpoch
 from shoal.hiding.patterns import group_equal
 from shoal.kernels.pools import concatenate_pools

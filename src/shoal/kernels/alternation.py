@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.core.arrays import Floats, Int32s, Int64s
-from shoal.kernels.compiled import inner, kernel
+from shoal.core.compiled import inner, kernel
 
 _LEAST_GAIN = 1e-9  # share of the cost: less is rounding, and might be gained for ever
 _MOST_STEPS = (

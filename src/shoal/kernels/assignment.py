@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.core.arrays import Floats, Int32s, Int64s
-from shoal.kernels.compiled import inner, kernel, lean
+from shoal.core.compiled import inner, kernel, lean
 from shoal.kernels.heap import drop_top, push
 
 _ROUNDS = 2  # of bidding

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.core.arrays import Bools, Floats, Int64s
-from shoal.kernels.compiled import inner, kernel
+from shoal.core.compiled import inner, kernel
 from shoal.kernels.consistency import (
     Shelves,
     Trails,

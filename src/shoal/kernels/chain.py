@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.core.arrays import Bools, Int32s, Int64s, Integers
+from shoal.core.compiled import inner, kernel, making
 from shoal.kernels.attacks import Fits, Knowledge
-from shoal.kernels.compiled import inner, kernel, making
 from shoal.kernels.consistency import (
     Shelves,
     Trails,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.core.arrays import Bytes, Floats, Int32s, Int64s
-from shoal.kernels.compiled import inner, kernel, lean
+from shoal.core.compiled import inner, kernel, lean
 from shoal.kernels.merge import best_cuts, merge_boxes, write_boxes
 from shoal.kernels.pools import Pools, write_union
 from shoal.kernels.search import Barred, Past, WindowArrays, make_scratch, write_outlines

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.core.arrays import Int64s, Integers
-from shoal.kernels.compiled import inner, kernel
+from shoal.core.compiled import inner, kernel
 
 SAMPLE = np.dtype([("t", np.int64), ("x", np.int32), ("y", np.int32)])
 BOX = np.dtype([

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.core.arrays import Bools, Int64s
-from shoal.kernels.compiled import inner, kernel, making
+from shoal.core.compiled import inner, kernel, making
 from shoal.kernels.consistency import (
     Shelves,
     Trails,

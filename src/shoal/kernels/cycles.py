@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.core.arrays import Bools, Floats, Int32s, Int64s
-from shoal.kernels.compiled import kernel, making
+from shoal.core.compiled import kernel, making
 from shoal.kernels.search import Barred, WindowArrays, edge_cost, make_scratch, mark_barred, write_outlines
 from shoal.kernels.tree import OWN
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.core.arrays import Bools, Floats, Int32s, Int64s
-from shoal.kernels.compiled import inner, kernel, lean
+from shoal.core.compiled import inner, kernel, lean
 from shoal.kernels.search import Barred, WindowArrays, edge_cost, make_scratch, mark_barred, write_outlines
 from shoal.kernels.tree import OWN
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from shoal.core.arrays import Floats, Int32s, Int64s
-from shoal.kernels.compiled import inner, kernel, making
+from shoal.core.compiled import inner, kernel, making
 from shoal.kernels.rings import (
     Candidates,
     Rings,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from shoal.core.arrays import Bools, Int32s
-from shoal.kernels.compiled import inner, kernel
+from shoal.core.compiled import inner, kernel
 from shoal.kernels.rings import Candidates, Ties, make_room, ring_bound, ring_cost, ring_reuse
 from shoal.kernels.search import WindowArrays
 

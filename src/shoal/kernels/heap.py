@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shoal.core.arrays import Floats, Int64s
-from shoal.kernels.compiled import inner
+from shoal.core.compiled import inner
 
 
 @inner

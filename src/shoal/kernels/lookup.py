@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.core.arrays import Integers
-from shoal.kernels.compiled import inner, kernel, lean
+from shoal.core.compiled import inner, kernel, lean
 from shoal.kernels.consistency import Rows, Shelves, box_holding, first_box_ending_after
 
 

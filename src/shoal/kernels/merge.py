@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.core.arrays import Floats, Int32s, Int64s
-from shoal.kernels.compiled import inner, kernel
+from shoal.core.compiled import inner, kernel
 from shoal.kernels.pools import Pools, longest_row
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.core.arrays import Int32s, Int64s
-from shoal.kernels.compiled import inner, kernel, making
+from shoal.core.compiled import inner, kernel, making
 
 Bytes = npt.NDArray[np.uint8]
 Slots = npt.NDArray[np.uint64]

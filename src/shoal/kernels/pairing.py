@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.core.arrays import Floats, Int32s
-from shoal.kernels.compiled import kernel
+from shoal.core.compiled import kernel
 
 
 @kernel

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.core.arrays import Floats, Int64s
-from shoal.kernels.compiled import kernel
+from shoal.core.compiled import kernel
 
 
 class Footprints(NamedTuple):

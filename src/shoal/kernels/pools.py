@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.core.arrays import Int32s, Int64s
-from shoal.kernels.compiled import inner, kernel, making
+from shoal.core.compiled import inner, kernel, making
 
 Slots = np.typing.NDArray[np.void]
 

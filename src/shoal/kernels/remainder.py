@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.core.arrays import Int32s
-from shoal.kernels.compiled import inner, kernel
+from shoal.core.compiled import inner, kernel
 from shoal.kernels.rings import Rings, Ties, make_room, ring_bound, ring_cost, ring_reuse, users_of
 from shoal.kernels.search import WindowArrays
 

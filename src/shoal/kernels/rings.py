@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shoal.core.arrays import Floats, Int32s, Int64s
-from shoal.kernels.compiled import inner, kernel, making
+from shoal.core.compiled import inner, kernel, making
 from shoal.kernels.merge import best_cuts, space_cost
 from shoal.kernels.pools import longest_row, room_for_union, write_union
 from shoal.kernels.search import WindowArrays

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.core.arrays import Bytes, Floats, Int32s, Int64s
-from shoal.kernels.compiled import inner, kernel, lean, making
+from shoal.core.compiled import inner, kernel, lean, making
 from shoal.kernels.heap import drop_top, push
 from shoal.kernels.merge import best_cuts
 from shoal.kernels.pools import Pools, longest_row, room_for_union, write_union

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.core.arrays import Floats, Int32s, Int64s
-from shoal.kernels.compiled import inner, kernel
+from shoal.core.compiled import inner, kernel
 
 HOUR_S = 3_600
 _ALIKE = (

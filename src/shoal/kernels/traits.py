@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from shoal.core.arrays import Bools, Floats
+from shoal.core.compiled import inner, kernel
 from shoal.kernels.attacks import Fits, Knowledge
 from shoal.kernels.chain import (
     Covers,
@@ -23,7 +24,6 @@ from shoal.kernels.chain import (
     make_covers,
     seen_in,
 )
-from shoal.kernels.compiled import inner, kernel
 from shoal.kernels.consistency import Shelves, Trails, first_box_ending_after, has_box_in
 
 MOST_COVERS = 64  # that are counted in a window

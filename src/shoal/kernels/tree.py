@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.core.arrays import Floats, Int32s, Int64s
-from shoal.kernels.compiled import inner, kernel
+from shoal.core.compiled import inner, kernel
 from shoal.kernels.merge import space_cost
 from shoal.kernels.pools import Pools, in_one_box
 

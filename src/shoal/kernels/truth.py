@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shoal.core.arrays import Bools, Int64s
-from shoal.kernels.compiled import kernel
+from shoal.core.compiled import kernel
 from shoal.kernels.consistency import Shelves, Trails, first_box_ending_after, holds
 
 

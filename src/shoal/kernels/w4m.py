@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.core.arrays import Floats, Int64s
-from shoal.kernels.compiled import inner, kernel
+from shoal.core.compiled import inner, kernel
 
 MOST = 10  # distances of more units than this count as this many
 

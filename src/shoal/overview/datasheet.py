@@ -8,9 +8,9 @@ from shoal.auditing.figures import Figure
 from shoal.auditing.result import Audit
 from shoal.auditing.shares import Share, share_among
 from shoal.core.disclosure import few_people
+from shoal.core.promise import Promise
+from shoal.core.public_shares import rounded_down, rounded_up, tell_share
 from shoal.errors import InputError
-from shoal.overview.public_shares import rounded_down, rounded_up, tell_share
-from shoal.promise import Promise
 
 NOT_TOLD = "not told: fewer than {} victims"
 # What guessing achieves is measured on people in these attacks; in others it follows from the number of records.

@@ -8,10 +8,10 @@ import numpy as np
 
 from shoal.auditing.drawing import knowledge_of
 from shoal.auditing.scene import Scene
-from shoal.boxes import Boxes
 from shoal.core.arrays import Int64s
+from shoal.core.boxes import Boxes
+from shoal.core.zones import DAY_S
 from shoal.kernels.consistency import Rows
-from shoal.reading.zones import DAY_S
 
 _PEOPLE, _DRAWN = 4, 40
 _LIVELY_PLACES = 4

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.boxes import Boxes
 from shoal.core.arrays import Floats, Int64s
-from shoal.promise import Grid
-from shoal.reading.zones import Zone
+from shoal.core.boxes import Boxes
+from shoal.core.promise import Grid
+from shoal.core.zones import Zone
 
 DAY_HOURS, WEEK_HOURS = 24, 168
 _FEW_DAYS = 4  # of which the hours of the day are told instead of those of the week

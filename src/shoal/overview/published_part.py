@@ -9,8 +9,8 @@ import numpy as np
 from shoal.auditing.records import Target
 from shoal.auditing.scene import Scene
 from shoal.core.arrays import Bools
+from shoal.core.samples import Samples
 from shoal.kernels.truth import find_held
-from shoal.samples import Samples
 
 
 def published_part(scene: Scene) -> Scene:

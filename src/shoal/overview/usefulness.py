@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.auditing.scene import Scene
-from shoal.boxes import Boxes
 from shoal.core.arrays import Floats, Int64s
+from shoal.core.boxes import Boxes
 from shoal.core.disclosure import few_people
-from shoal.overview.public_shares import Told, tell_share
+from shoal.core.public_shares import Told, tell_share
 from shoal.reading import PublishedTable
 from shoal.utility import Agreement, Density, agreement, density, flows, gyration, homes, workplaces
 from shoal.utility.elsewhere import gathered, outside

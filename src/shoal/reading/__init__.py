@@ -3,13 +3,13 @@
 For audits, published tables and keys are read back as well.
 """
 
+from shoal.core.projection import Plane, Projection, parse_crs
 from shoal.reading.coordinates import check_coordinates
 from shoal.reading.events import Events, read_events
 from shoal.reading.filters import Filters
 from shoal.reading.foreign import FORMAT_NAMES
 from shoal.reading.intake import Intake
 from shoal.reading.keys import read_key
-from shoal.reading.projection import Plane, Projection, parse_crs
 from shoal.reading.published import PublishedRows, PublishedTable, read_published
 
 __all__ = [

@@ -11,10 +11,10 @@ import pyarrow as pa
 
 from shoal.archive import Archive
 from shoal.core.arrays import Bools, Int64s
-from shoal.promise import Grid
+from shoal.core.ordering import Columns, sort_distinct
+from shoal.core.promise import Grid
 from shoal.reading.buckets import Buckets, Sightings, joined
 from shoal.reading.density import Density
-from shoal.reading.ordering import Columns, sort_distinct
 from shoal.reading.piles import Piles
 from shoal.reading.resampling import first_rows
 from shoal.reading.settling import Survey

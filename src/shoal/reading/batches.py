@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from shoal.core.arrays import Bools, Int32s, Int64s
+from shoal.core.schema import TIME, USER
+from shoal.core.zones import Zone
 from shoal.reading import intake
 from shoal.reading.positions import NO_FAULT, Locator, Places, numbered
 from shoal.reading.source import guarded
 from shoal.reading.times import read_times
 from shoal.reading.users import Users
-from shoal.reading.zones import Zone
-from shoal.schema import TIME, USER
 
 
 @dataclass

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from shoal.core.schema import ALIASES, LAT, LON, SITE, TIME, USER, X, Y
 from shoal.errors import InputError
-from shoal.schema import ALIASES, LAT, LON, SITE, TIME, USER, X, Y
 
 NO_HEADER = (
     "{title} seems to have no header line: expected column names such as user, time, lat, lon"

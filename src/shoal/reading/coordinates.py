@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from shoal.core.projection import same_plane
+from shoal.core.promise import Grid
+from shoal.core.schema import MANIFEST_SUFFIX, NOTES
 from shoal.errors import InputError
-from shoal.promise import Grid
-from shoal.reading.projection import same_plane
-from shoal.schema import MANIFEST_SUFFIX, NOTES
 
 _FORMAT = 1  # of notes and manifests
 

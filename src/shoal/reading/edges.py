@@ -10,12 +10,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.core.arrays import Bools, Int64s
+from shoal.core.zones import Zone
 from shoal.errors import InputError
 from shoal.reading.numbers import Floats, read_numbers
 from shoal.reading.positions import MOST_CELLS
 from shoal.reading.texts import as_bytes, is_text
 from shoal.reading.times import FIRST_SECOND, LAST_SECOND, PER_SECOND, read_times
-from shoal.reading.zones import Zone
 
 # What is wrong with edges: counted over all batches, one message in the end.
 MISSING = "missing values"

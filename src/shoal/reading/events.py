@@ -14,8 +14,12 @@ from typing import Any
 import pyarrow as pa
 
 from shoal.archive import Archive
+from shoal.core.projection import Plane
+from shoal.core.promise import Grid
+from shoal.core.samples import Samples
+from shoal.core.schema import LAT, SITE
+from shoal.core.zones import Zone
 from shoal.errors import InputError
-from shoal.promise import Grid
 from shoal.reading.archiving import archive_rows
 from shoal.reading.batches import Batch, digest
 from shoal.reading.columns import Roles, find_roles
@@ -27,7 +31,6 @@ from shoal.reading.intake import RESAMPLED, Intake, Rejected, check_strict, in_o
 from shoal.reading.period import Period
 from shoal.reading.piles import open_piles
 from shoal.reading.positions import ByDegrees, ByMetres, Locator
-from shoal.reading.projection import Plane
 from shoal.reading.settling import Roll, Survey, centred, settle_cells, settle_times
 from shoal.reading.shelf import Shelf
 from shoal.reading.sites import read_sites
@@ -36,9 +39,6 @@ from shoal.reading.texts import texts_of
 from shoal.reading.times import UnitVote
 from shoal.reading.users import Users
 from shoal.reading.utf8 import decode
-from shoal.reading.zones import Zone
-from shoal.samples import Samples
-from shoal.schema import LAT, SITE
 
 
 @dataclass(frozen=True)

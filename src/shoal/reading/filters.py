@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from shoal.core.arrays import Bools, Int32s, Int64s
+from shoal.core.promise import parse_duration
+from shoal.core.zones import DAY_S, Zone
 from shoal.errors import InputError, ParameterError
-from shoal.promise import parse_duration
 from shoal.reading import intake
 from shoal.reading.batches import Batch
 from shoal.reading.positions import Places
 from shoal.reading.shelf import Shelf
-from shoal.reading.zones import DAY_S, Zone
 
 _DAYS_BEFORE_1970 = 800_000  # more than since the year 1
 _MOST_DAYS = 1 << 22  # more than up to the year 9999

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.core.arrays import Bools, Int64s
-from shoal.reading.zones import DAY_S
+from shoal.core.zones import DAY_S
 
 _ZONE = re.compile(rb" ?(?:(Z|z|UTC)|([+-])(\d\d)(?::?([0-5]\d))?)")
 _BEFORE_ZONE = r"^.{16}(?::\d\d(?:[.,]\d+)?)?"

@@ -9,15 +9,15 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.boxes import NONE
 from shoal.core.arrays import Int64s
+from shoal.core.boxes import NONE
+from shoal.core.schema import KEY_SCHEMA, RECORD, USER
 from shoal.errors import InputError
 from shoal.reading.columns import need_columns
 from shoal.reading.intake import Rejected
 from shoal.reading.source import guarded
 from shoal.reading.sources import open_source
 from shoal.reading.texts import as_text
-from shoal.schema import KEY_SCHEMA, RECORD, USER
 
 
 def read_key(source: object, users: npt.NDArray[np.object_], names: npt.NDArray[np.object_]) -> Int64s:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from shoal.core.arrays import Bools, Int64s
+from shoal.core.zones import Zone
 from shoal.errors import InputError
 from shoal.reading.iso import parse_iso
-from shoal.reading.zones import Zone
 
 
 @dataclass(frozen=True)

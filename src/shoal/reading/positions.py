@@ -10,11 +10,11 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from shoal.core.arrays import Bools, Int32s
+from shoal.core.projection import Floats, Plane
+from shoal.core.schema import LAT, LON, SITE, X, Y
 from shoal.reading import intake
 from shoal.reading.numbers import Numbers, read_numbers
-from shoal.reading.projection import Floats, Plane
 from shoal.reading.texts import encode
-from shoal.schema import LAT, LON, SITE, X, Y
 
 NO_FAULT = 255
 MOST_CELLS = 2**30  # cells are int32, and so are the spans of boxes

@@ -13,9 +13,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow.compute as pc
 
-from shoal.boxes import Boxes, concatenate
+from shoal.core.boxes import Boxes, concatenate
+from shoal.core.promise import Grid
+from shoal.core.schema import RECORD, T_END, T_START, X_MAX, X_MIN, Y_MAX, Y_MIN, published_schema
 from shoal.errors import InputError
-from shoal.promise import Grid
 from shoal.reading import edges
 from shoal.reading.columns import need_columns
 from shoal.reading.coordinates import find_coordinates
@@ -23,7 +24,6 @@ from shoal.reading.intake import Rejected
 from shoal.reading.source import guarded
 from shoal.reading.sources import open_source
 from shoal.reading.users import Users
-from shoal.schema import RECORD, T_END, T_START, X_MAX, X_MIN, Y_MAX, Y_MIN, published_schema
 
 _MALFORMED = "malformed rows"
 _EMPTY = "boxes that are empty"

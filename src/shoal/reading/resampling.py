@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from shoal.core.ordering import sort_distinct
 from shoal.reading.buckets import Sightings, joined
-from shoal.reading.ordering import sort_distinct
 
 _AT_LEAST = 1 << 20  # rows worth sorting again
 

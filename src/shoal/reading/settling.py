@@ -9,11 +9,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.core.arrays import Bools, Int32s
+from shoal.core.projection import CentreFinder, Plane
 from shoal.reading import intake
 from shoal.reading.batches import Batch
 from shoal.reading.period import Period
 from shoal.reading.positions import Places, cells
-from shoal.reading.projection import CentreFinder, Plane
 from shoal.reading.shelf import Shelf
 from shoal.reading.strays import Strays
 from shoal.reading.tally import Tally

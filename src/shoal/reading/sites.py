@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.core.arrays import Bools
+from shoal.core.schema import LAT, LON, SITE, X, Y
 from shoal.errors import InputError
 from shoal.reading import intake
 from shoal.reading.columns import find_site_roles
@@ -14,7 +15,6 @@ from shoal.reading.positions import BySite, Places, degree_faults
 from shoal.reading.source import guarded
 from shoal.reading.sources import open_source
 from shoal.reading.texts import encode
-from shoal.schema import LAT, LON, SITE, X, Y
 
 
 def read_sites(sites: object) -> BySite:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.core.arrays import Int64s
+from shoal.core.zones import DAY_S
 from shoal.reading.tally import Tally
-from shoal.reading.zones import DAY_S
 
 _GAP_DAYS = 365  # rows belong together where no gap of a year lies between them
 _FEW = 0.05  # more than this share is no stray but a second period of observation

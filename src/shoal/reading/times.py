@@ -9,11 +9,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.core.arrays import Bools, Int64s
+from shoal.core.zones import DAY_S, Zone
 from shoal.errors import InputError
 from shoal.reading.iso import parse_iso
 from shoal.reading.numbers import INTEGER, finite_numbers
 from shoal.reading.texts import as_bytes, is_text
-from shoal.reading.zones import DAY_S, Zone
 
 PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 _TOO_LARGE = 2.0**62  # numbers from here on are no time in any unit

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.core.arrays import Int32s
+from shoal.core.schema import USER
 from shoal.kernels.numbering import FREE, Known, number_texts, refill
 from shoal.reading.texts import as_text
-from shoal.schema import USER
 
 _FIRST_ROOM = 1 << 12
 

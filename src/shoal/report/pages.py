@@ -6,7 +6,7 @@ import re
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from shoal.wording import percent
+from shoal.core.formatting import percent
 
 
 def page_environment() -> Environment:

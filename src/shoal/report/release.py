@@ -13,6 +13,7 @@ from shoal.auditing.result import Audit
 from shoal.auditing.shares import Share
 from shoal.core.arrays import Floats
 from shoal.core.disclosure import at_most, few_people
+from shoal.core.formatting import duration, percent
 from shoal.overview.facts import Facts
 from shoal.overview.people import as_json
 from shoal.overview.suppression import PublicSuppression
@@ -30,7 +31,6 @@ from shoal.report.words import (
     tells_of,
     title,
 )
-from shoal.wording import duration, percent
 
 # How the figure calls an attack, how the table does, and which it is: attack, variant, measure.
 _ATTACKS = (

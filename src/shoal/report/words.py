@@ -6,9 +6,9 @@ from typing import Any
 
 from shoal.auditing.result import Audit
 from shoal.auditing.verdict import in_short
+from shoal.core.formatting import unnumbered
+from shoal.core.promise import Grid, Promise
 from shoal.manifest import describe_promise
-from shoal.promise import Grid, Promise
-from shoal.wording import unnumbered
 
 _WEAKENED = (
     "Here that does not always hold: there were too few people, so that some had to hide the same person again;"

@@ -6,11 +6,11 @@ from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
-from shoal.boxes import Boxes
 from shoal.core.arrays import Floats, Int64s
-from shoal.promise import parse_length
+from shoal.core.boxes import Boxes
+from shoal.core.promise import parse_length
+from shoal.core.samples import Samples
 from shoal.reading import PublishedTable, check_coordinates, parse_crs, read_events
-from shoal.samples import Samples
 from shoal.utility.density import Density, density
 from shoal.utility.elsewhere import gathered
 from shoal.utility.flows import Flows, flows

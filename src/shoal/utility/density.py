@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.core.arrays import Floats, Int64s
+from shoal.core.zones import Zone
 from shoal.kernels.squares import HOUR_S, Areas, spread_over_hours
-from shoal.reading.zones import Zone
 from shoal.utility.squares import Squares, areas_in, frame_over, opened, squares_of
 
 

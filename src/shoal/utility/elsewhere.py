@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
-from shoal.boxes import Boxes
 from shoal.core.arrays import Bools
-from shoal.promise import Grid
+from shoal.core.boxes import Boxes
+from shoal.core.promise import Grid
 from shoal.utility.squares import Frame
 
 

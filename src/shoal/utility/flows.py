@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from shoal.boxes import Boxes
 from shoal.core.arrays import Floats, Int64s
+from shoal.core.boxes import Boxes
+from shoal.core.promise import parse_duration
 from shoal.kernels.squares import spread_trips
-from shoal.promise import parse_duration
 from shoal.utility.squares import Squares, areas_in, frame_over, opened, squares_of
 
 MOST = 4  # squares that stand for a box

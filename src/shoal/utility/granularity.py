@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from shoal.boxes import Boxes
-from shoal.extents import Counts, Extents, extents_of
-from shoal.promise import Grid
+from shoal.core.box_sizes import Counts, Extents, extents_of
+from shoal.core.boxes import Boxes
+from shoal.core.promise import Grid
 
 
 class Spread(NamedTuple):

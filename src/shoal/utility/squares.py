@@ -7,14 +7,14 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from shoal.boxes import Boxes
 from shoal.core.arrays import Floats, Int64s
+from shoal.core.boxes import Boxes
+from shoal.core.promise import Grid, parse_length
+from shoal.core.schema import X_MAX, X_MIN, Y_MAX, Y_MIN
+from shoal.core.zones import Zone
 from shoal.errors import ParameterError
 from shoal.kernels.squares import Areas
-from shoal.promise import Grid, parse_length
 from shoal.reading import PublishedTable, read_published
-from shoal.reading.zones import Zone
-from shoal.schema import X_MAX, X_MIN, Y_MAX, Y_MIN
 
 MOST_SQUARES = 1 << 22  # of a frame: a table of hours and squares has room in memory
 

@@ -14,8 +14,8 @@ import pytest
 
 from reading.foreign.writers import WRITERS, Event, PlanarEvent, Written, canonical_events, home_of
 from reading.refusals import refusal
+from shoal.core.promise import Grid
 from shoal.options import FORMATS as OFFERED
-from shoal.promise import Grid
 from shoal.reading import FORMAT_NAMES, Events, read_events
 from shoal.reading.foreign.opening import FORMATS, recognise
 

@@ -11,7 +11,7 @@ import pytest
 
 from reading.oracle import rows_of
 from reading.refusals import refusal
-from shoal.promise import Grid
+from shoal.core.promise import Grid
 from shoal.reading import FORMAT_NAMES, Events, read_events
 
 GRID = Grid(cell_m=100.0, step_s=1)

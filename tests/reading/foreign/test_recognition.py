@@ -14,7 +14,7 @@ import pytest
 
 from reading.oracle import rows_of
 from reading.refusals import refusal
-from shoal.promise import Grid
+from shoal.core.promise import Grid
 from shoal.reading import read_events
 from shoal.reading.foreign.opening import recognise
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import shoal
 from reading.geo.test_frames import CANARIES, EVENTS, HALF_HOURS, assert_same, events, points, read, real
 from reading.refusals import refusal
-from shoal.promise import Grid
+from shoal.core.promise import Grid
 from shoal.reading import read_published
 from shoal.reading.geo.json_text import JsonText
 

@@ -16,9 +16,9 @@ from command import city, records_of
 from reading.geo import neighbours
 from reading.geo.neighbours import Geometry
 from reading.refusals import refusal
-from shoal.promise import Grid
+from shoal.core.promise import Grid
+from shoal.core.samples import Samples
 from shoal.reading import read_events
-from shoal.samples import Samples
 
 HALF_HOURS: dict[str, Any] = {"k": 2, "tau": "30min", "epsilon": "30min"}
 CANARIES = ("canary", "48.123456", "7.654321", "2024-05-17")

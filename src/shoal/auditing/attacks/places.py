@@ -9,8 +9,8 @@ import numpy as np
 from shoal.auditing.figures import Figure, Victims, figures, guessed, linked
 from shoal.auditing.records import Target
 from shoal.auditing.scene import Scene
-from shoal.blocks import Workers
 from shoal.core.arrays import Bools, Floats, Int32s, Int64s
+from shoal.core.workers import Workers
 from shoal.footprints import at_night, at_work, footprints
 from shoal.kernels.attacks import ALIKE, CellFits, KnownCells, add_cell_fits, count_cells
 from shoal.kernels.places import find_heaviest_places

@@ -11,7 +11,7 @@ from shoal.cities.places import degrees_at
 from shoal.cities.region.presets import Layout
 from shoal.cities.scatter import bell, even
 from shoal.cities.streams import Floats, Ints, Streams, child
-from shoal.schema import LAT, LON
+from shoal.core.schema import LAT, LON
 
 _APART_M = 150  # more than the diagonal of a cell of 100 m, so that every antenna has a cell of its own
 _ATTEMPTS = 64

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from shoal.cities.checks import check_count, check_seed
 from shoal.cities.city import START_S
 from shoal.cities.region.antennas import lay_out
 from shoal.cities.region.parameters import adapted
@@ -15,8 +14,9 @@ from shoal.cities.region.people import HOUSEHOLD
 from shoal.cities.region.region import MINUTE_S, Region, Seen, build_region, samples_of
 from shoal.cities.region.sites import antennas_at
 from shoal.cities.streams import child, root
+from shoal.core.checks import check_count, check_seed
+from shoal.core.schema import TIME, USER
 from shoal.errors import ParameterError
-from shoal.schema import TIME, USER
 
 _SAMPLES_AT_ONCE = 1_500_000  # about; bounds memory, and the result does not depend on it
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from shoal.cities.checks import check_count
 from shoal.cities.region.presets import PRESETS, Preset
+from shoal.core.checks import check_count
 from shoal.errors import ParameterError
 
 LEAST_ANTENNAS, MOST_ANTENNAS = 10, 10_000

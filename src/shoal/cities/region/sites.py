@@ -7,9 +7,9 @@ import numpy as np
 from shoal.cities.region.antennas import Antennas
 from shoal.cities.region.parameters import LEAST_ANTENNAS, MOST_ANTENNAS
 from shoal.cities.streams import Floats, Ints
+from shoal.core.schema import LAT, LON, X, Y
 from shoal.errors import InputError
 from shoal.reading.sites import read_positions
-from shoal.schema import LAT, LON, X, Y
 
 _METRES_PER_DEGREE = 111_195
 _MOST_KM = 2_500  # from one side of a region to the other

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
+from shoal.core.schema import ALIASES, LAT, LON, SITE
 from shoal.errors import InputError
 from shoal.reading.columns import plain
 from shoal.reading.foreign.files import Files, files_in, matching
@@ -22,7 +23,6 @@ from shoal.reading.numbers import read_numbers
 from shoal.reading.source import guarded
 from shoal.reading.sources import open_source
 from shoal.reading.texts import as_text
-from shoal.schema import ALIASES, LAT, LON, SITE
 
 _CONTEXT = "ContextData"  # of D4D Senegal
 _ROW = r"-?\d+\t-?\d+(\.\d+)?\t-?\d+(\.\d+)?"  # number, longitude, latitude

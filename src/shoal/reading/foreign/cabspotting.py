@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from shoal.core.schema import LAT, LON, TIME, USER
 from shoal.reading.foreign.files import stem
 from shoal.reading.foreign.format import Format, mostly
 from shoal.reading.foreign.rows import Columns, Layout, RowFiles, same
-from shoal.schema import LAT, LON, TIME, USER
 
 _ROW = r"-?\d{1,2}(\.\d+)? -?\d{1,3}(\.\d+)? [01] \d{9,10}"
 

@@ -12,13 +12,13 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal.core.schema import SITE, TIME, USER
 from shoal.errors import InputError
 from shoal.reading.foreign.antennas import antennas, regions
 from shoal.reading.foreign.files import Files, matching, stem
 from shoal.reading.foreign.format import Format, mostly
 from shoal.reading.foreign.rows import Columns, Layout, RowFiles
 from shoal.reading.source import Source
-from shoal.schema import SITE, TIME, USER
 
 _STAMP = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"
 

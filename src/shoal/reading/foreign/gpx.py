@@ -10,13 +10,13 @@ from xml.etree.ElementTree import ParseError, XMLParser
 
 import pyarrow as pa
 
+from shoal.core.schema import LAT, LON, TIME, USER
 from shoal.errors import InputError
 from shoal.reading.foreign.files import Files, stem
 from shoal.reading.foreign.format import Format
 from shoal.reading.gathering import gathered
 from shoal.reading.intake import Rejected
 from shoal.reading.source import guarded
-from shoal.schema import LAT, LON, TIME, USER
 
 _PIECE_BYTES = 1 << 18
 _ROLES = (TIME, LAT, LON)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from shoal.core.schema import LAT, LON, TIME, USER
 from shoal.reading.foreign.format import Format, mostly
 from shoal.reading.foreign.rows import Layout, RowFiles
-from shoal.schema import LAT, LON, TIME, USER
 
 # Ten digits of a SIM card and a place in Shenzhen tell these rows from anybody's four columns.
 _ROW = r"\d{10},\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,11[345]\.\d+,2[23]\.\d+"

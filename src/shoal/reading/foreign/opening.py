@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from shoal.core.schema import TIME
 from shoal.errors import InputError
 from shoal.reading.foreign.cabspotting import CABSPOTTING
 from shoal.reading.foreign.d4d import IVORY_COAST, SENEGAL
@@ -26,7 +27,6 @@ from shoal.reading.foreign.yjmob import YJMOB
 from shoal.reading.geo import names_position, open_frame
 from shoal.reading.source import Source
 from shoal.reading.sources import open_source
-from shoal.schema import TIME
 
 FORMATS = (
     CABSPOTTING, IVORY_COAST, SENEGAL, FOURSQUARE, GEOLIFE, GPX, MPAT, PORTO, SESSIONS, SHANGHAI, SNAP, T_DRIVE,

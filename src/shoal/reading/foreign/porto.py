@@ -11,11 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.core.arrays import Bools, Int64s
+from shoal.core.schema import LAT, LON, TIME, USER
 from shoal.reading.foreign.format import Format
 from shoal.reading.foreign.rows import Columns
 from shoal.reading.foreign.tabular import Retold, header_names, open_tables
 from shoal.reading.numbers import INTEGER
-from shoal.schema import LAT, LON, TIME, USER
 
 _HEADER = (
     "TRIP_ID", "CALL_TYPE", "ORIGIN_CALL", "ORIGIN_STAND", "TAXI_ID", "TIMESTAMP", "DAY_TYPE", "MISSING_DATA",

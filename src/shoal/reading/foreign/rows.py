@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from shoal.core.schema import LAT, LON, TIME, USER
 from shoal.errors import InputError
 from shoal.reading.csv_files import TextLayout, text_rows, text_stream
 from shoal.reading.foreign.files import Files, text_lines
 from shoal.reading.gathering import gathered
 from shoal.reading.intake import Rejected
 from shoal.reading.source import guarded
-from shoal.schema import LAT, LON, TIME, USER
 
 Columns = Mapping[str, Any]
 _HEAD_BYTES = 1 << 16  # more than any header

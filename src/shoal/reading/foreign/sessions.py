@@ -15,6 +15,8 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.core.arrays import Bools
+from shoal.core.schema import ALIASES, LAT, POINTS, SITE, TIME, USER, X
+from shoal.core.zones import Zone
 from shoal.errors import InputError
 from shoal.reading.columns import plain
 from shoal.reading.foreign.format import Format
@@ -22,8 +24,6 @@ from shoal.reading.foreign.tabular import header_names, open_tables
 from shoal.reading.intake import ENDS_BEFORE_START, Rejected
 from shoal.reading.source import Source, guarded
 from shoal.reading.times import read_times
-from shoal.reading.zones import Zone
-from shoal.schema import ALIASES, LAT, POINTS, SITE, TIME, USER, X
 
 _ANY_CLOCK = Zone("UTC")
 STARTS = ("start", "start_time", "begin", "begin_time", "started_at", "session_start")

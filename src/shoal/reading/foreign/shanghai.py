@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.core.arrays import Int64s
+from shoal.core.schema import LAT, LON, TIME, USER
 from shoal.errors import InputError
 from shoal.reading.columns import plain
 from shoal.reading.foreign.files import Files
@@ -26,7 +27,6 @@ from shoal.reading.foreign.sessions import Sessions
 from shoal.reading.foreign.tabular import header_names, open_tables
 from shoal.reading.source import Source
 from shoal.reading.texts import is_text
-from shoal.schema import LAT, LON, TIME, USER
 
 _CLOCK = r"\d{1,2}(\.\d{0,2})?"
 _ROW = rf"{_CLOCK}\t{_CLOCK}\t-?\d+(\.\d+)?\t-?\d+(\.\d+)?\t[0-9a-fA-F]{{32}}"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from shoal.core.schema import LAT, LON, TIME, USER
 from shoal.reading.foreign.format import Format, mostly
 from shoal.reading.foreign.rows import Layout, RowFiles
-from shoal.schema import LAT, LON, TIME, USER
 
 _ROW = r"\d+\t\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\t-?\d+(\.\d+)?\t-?\d+(\.\d+)?\t\S+"
 

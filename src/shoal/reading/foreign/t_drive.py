@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from shoal.core.schema import LAT, LON, TIME, USER
 from shoal.reading.foreign.files import stem
 from shoal.reading.foreign.format import Format, mostly
 from shoal.reading.foreign.rows import Layout, RowFiles
-from shoal.schema import LAT, LON, TIME, USER
 
 ROW = r"\d+,\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,-?\d+(\.\d+)?,-?\d+(\.\d+)?"
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from shoal.core.schema import TIME, USER, X, Y
 from shoal.errors import InputError
 from shoal.reading.foreign.files import Files
 from shoal.reading.foreign.format import Format, mostly
@@ -16,7 +17,6 @@ from shoal.reading.foreign.rows import Columns
 from shoal.reading.foreign.tabular import Retold, header_names, open_tables
 from shoal.reading.numbers import Numbers, read_numbers
 from shoal.reading.source import Source
-from shoal.schema import TIME, USER, X, Y
 
 _HEADER = ("uid", "d", "t", "x", "y")
 _PLACE = r"(1?\d{1,2}|200|999)(\.0)?"

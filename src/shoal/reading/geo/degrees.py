@@ -9,8 +9,8 @@ import numpy.typing as npt
 import pyproj
 from pyproj.exceptions import CRSError, ProjError
 
+from shoal.core.projection import Floats
 from shoal.errors import InputError
-from shoal.reading.projection import Floats
 
 _LON_LAT = "OGC:CRS84"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from shoal.core.schema import ALIASES, LAT, LON, SITE, TIME, USER, X, Y
 from shoal.reading.columns import plain
-from shoal.schema import ALIASES, LAT, LON, SITE, TIME, USER, X, Y
 
 POINT_LON, POINT_LAT = "longitude of the point", "latitude of the point"
 INDEX_TIME = "time of the index"

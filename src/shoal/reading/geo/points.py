@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from shoal.core.schema import GEOMETRY, POINTS
 from shoal.reading.columns import plain
 from shoal.reading.geo.degrees import as_degrees
 from shoal.reading.geo.implied import POINT_LAT, POINT_LON, has_position
@@ -15,7 +16,6 @@ from shoal.reading.geo.wkb import points_in_binary
 from shoal.reading.geo.wkt import points_in_text
 from shoal.reading.intake import Rejected
 from shoal.reading.source import Source, guarded
-from shoal.schema import GEOMETRY, POINTS
 
 _GEO = b"geo"  # the key of GeoParquet's metadata
 _LON_LAT = "OGC:CRS84"  # which it means where it names no CRS

@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal.core.projection import Floats
 from shoal.errors import InputError
 from shoal.reading.geo.kinds import KINDS, check_points
-from shoal.reading.projection import Floats
 
 _DIMENSIONS = 4000  # thousands say whether there is a Z, an M, or both
 _BIG, _LITTLE = (

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from shoal.engine.interface import Result, Task
+from shoal.core.engines.interface import Result, Task
 from shoal.errors import InputError, UnfinishedError
 
 _CONNECTING_S = 10.0

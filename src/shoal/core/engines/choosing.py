@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 
-from shoal.engine.inline import Inline
-from shoal.engine.interface import Engine
-from shoal.engine.processes import Processes
+from shoal.core.engines.interface import Engine
+from shoal.core.engines.local import Inline
+from shoal.core.engines.processes import Processes
 from shoal.errors import ParameterError
 
 
@@ -33,7 +33,7 @@ def _new(kind: str, count: int, cluster: str | None) -> Engine:
     if kind not in set(Kind):
         raise ParameterError(f"engine must be one of {', '.join(Kind)}, got {kind!r}.")
     if cluster is not None:
-        from shoal.engine.cluster import Cluster
+        from shoal.core.engines.dask_cluster import Cluster
 
         return Cluster(cluster)
     return Processes(count) if kind == Kind.PROCESSES and count > 1 else Inline()

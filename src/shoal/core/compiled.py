@@ -27,7 +27,7 @@ def _writable(folder: Path) -> bool:
 
 def compiled_sources(package: Path) -> list[Path]:
     """Every file with compiled code, wherever it lies: those that import these flags, and this one."""
-    mark = b"from shoal.kernels.compiled import"
+    mark = b"from shoal.core.compiled import"
     return sorted(path for path in package.rglob("*.py") if mark in path.read_bytes())
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shoal.core.arrays import Int32s, Int64s
-from shoal.kernels.compiled import kernel
+from shoal.core.compiled import kernel
 
 
 @kernel

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from shoal.engine.interface import Result, Task
+from shoal.core.engines.interface import Result, Task
 
 
 class Inline:

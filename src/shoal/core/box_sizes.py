@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.boxes import Boxes
 from shoal.core.arrays import Int64s
+from shoal.core.boxes import Boxes
 
 _SHORT = 1 << 20  # values below this are counted in a table, which is much quicker than sorting them
 _HALF = 32  # bits

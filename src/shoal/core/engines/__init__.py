@@ -4,9 +4,9 @@ Tasks and results can be pickled, and a task gives the same result wherever and 
 whose worker was lost is simply done again.
 """
 
-from shoal.engine.choosing import Kind, open_engine
-from shoal.engine.inline import Inline
-from shoal.engine.interface import Engine
-from shoal.engine.processes import Processes
+from shoal.core.engines.choosing import Kind, open_engine
+from shoal.core.engines.interface import Engine
+from shoal.core.engines.local import Inline
+from shoal.core.engines.processes import Processes
 
 __all__ = ["Engine", "Inline", "Kind", "Processes", "open_engine"]

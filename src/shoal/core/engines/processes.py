@@ -17,7 +17,7 @@ from queue import SimpleQueue
 from threading import Lock
 from typing import IO, Any
 
-from shoal.engine.interface import Result, Task
+from shoal.core.engines.interface import Result, Task
 from shoal.errors import UnfinishedError
 
 _ATTEMPTS = 3  # a task whose process dies is done again, but not for ever: it may be what kills them
@@ -76,7 +76,7 @@ class Processes:
             if self._closing:
                 raise CancelledError
             child = subprocess.Popen(
-                [sys.executable, "-P", "-m", "shoal.engine.child"],
+                [sys.executable, "-P", "-m", "shoal.core.engines.child"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},

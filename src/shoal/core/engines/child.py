@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 
-from shoal.engine.processes import hear, tell
+from shoal.core.engines.processes import hear, tell
 
 
 def main() -> None:

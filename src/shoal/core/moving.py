@@ -7,7 +7,7 @@ from typing import Any
 import numpy.typing as npt
 
 from shoal.core.arrays import Int32s, Int64s
-from shoal.kernels.compiled import lean
+from shoal.core.compiled import lean
 
 
 @lean
