@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from shoal.archive import FileColumn, archive_of
 from shoal.core.samples import samples_from_columns
 from shoal.errors import UnfinishedError
+from shoal.storage.sample_store import FileColumn, archive_of
 
 
 def random_samples(rng):

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from command import anonymize, in_metres, left_in, write
-from shoal.atomic import AtomicFiles, unfinished_path
 from shoal.errors import UnfinishedError
+from shoal.storage.atomic import AtomicFiles, unfinished_path
 
 NO_SPACE = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from shoal import cli
-from shoal.interrupts import held
+from shoal.storage.interrupts import held
 
 
 @pytest.fixture(autouse=True)

@@ -12,9 +12,9 @@ import pytest
 
 import shoal
 from command import anonymize, boxes_in, city, left_in, read_table, records_of, write
-from shoal import box_piles, sorting
 from shoal.checkpoint import Checkpoint
 from shoal.errors import InputError
+from shoal.storage import box_piles, box_sorting
 from shoal.writing import SUFFIXES
 
 HALF_HOURS: dict[str, Any] = {"k": 2, "tau": "30min", "epsilon": "30min"}
@@ -23,7 +23,7 @@ HALF_HOURS: dict[str, Any] = {"k": 2, "tau": "30min", "epsilon": "30min"}
 @pytest.fixture(autouse=True)
 def small_buckets(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that files are sorted in files, and written in several batches."""
-    monkeypatch.setattr("shoal.sorting._BUCKET", 50)
+    monkeypatch.setattr("shoal.storage.box_sorting._BUCKET", 50)
     monkeypatch.setattr("shoal.writing._ROWS_AT_A_TIME", 120)
 
 
@@ -65,7 +65,7 @@ def test_buckets_lie_in_the_checkpoint(tmp_path: Path, monkeypatch: pytest.Monke
     def failing(self: box_piles.FilePiles, number: int, rows: Any) -> None:
         if next(turns) == 3:
             assert {path.name for path in (tmp_path / "out.parquet.checkpoint" / "sorting").iterdir()}
-            with sorting._explained():
+            with box_sorting._explained():
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         add(self, number, rows)
 

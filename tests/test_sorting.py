@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 from command import left_in
-from shoal import sorting
 from shoal.core.boxes import Boxes, concatenate
 from shoal.core.promise import Grid
 from shoal.errors import UnfinishedError
 from shoal.naming import NamedBoxes
 from shoal.reading import Projection
+from shoal.storage import box_sorting
 from shoal.writing import SUFFIXES, write_published
 
 NO_SPACE = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -58,7 +58,7 @@ def rows_of(pieces: Iterator[Boxes]) -> list[tuple[int, ...]]:
 def test_any_buckets_give_the_same_order(
     bucket: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shoal.sorting._BUCKET", bucket)
+    monkeypatch.setattr("shoal.storage.box_sorting._BUCKET", bucket)
     rng = np.random.default_rng(bucket)
     for _ in range(60):
         n_users = int(rng.integers(1, 12))
@@ -75,18 +75,18 @@ def test_pieces_do_not_tell_of_the_parts() -> None:
     for _ in range(200):
         parts = some_parts(rng, 5)
         whole, most = concatenate(parts), int(rng.integers(1, 100))
-        pieces = list(sorting.cut(parts, most))
+        pieces = list(box_sorting.cut(parts, most))
         assert [piece.n_boxes for piece in pieces[:-1]] == [most] * (len(pieces) - 1)
         assert pieces[-1].n_boxes > 0 or whole.n_boxes == 0
         assert rows_of(iter(pieces)) == rows_of(iter([whole]))
 
 
 def test_buckets_are_secret_and_go_away_one_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shoal.sorting._BUCKET", 10)
+    monkeypatch.setattr("shoal.storage.box_sorting._BUCKET", 10)
     parts, spill = some_parts(np.random.default_rng(1), 20), tmp_path / "spill"
     sizes = np.bincount(concatenate(parts).owner, minlength=20)
     seen = []
-    for _ in sorting.in_order(parts, np.arange(20, dtype=np.int32), sizes, spill):
+    for _ in box_sorting.in_order(parts, np.arange(20, dtype=np.int32), sizes, spill):
         assert stat.S_IMODE(spill.stat().st_mode) == 0o700
         assert all(stat.S_IMODE(path.stat().st_mode) == 0o600 for path in spill.iterdir())
         seen.append(len(list(spill.iterdir())))
@@ -97,7 +97,7 @@ def test_buckets_are_secret_and_go_away_one_by_one(tmp_path: Path, monkeypatch: 
 
 
 def test_what_a_killed_run_left_does_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shoal.sorting._BUCKET", 10)
+    monkeypatch.setattr("shoal.storage.box_sorting._BUCKET", 10)
     parts, spill = some_parts(np.random.default_rng(2), 20), tmp_path / "spill"
     spill.mkdir()
     (spill / "pile-0000000").write_bytes(b"x" * 360)
@@ -111,7 +111,7 @@ def full(*_: object, **__: object) -> None:
 
 @pytest.mark.parametrize("broken", ["os.fdopen", "pathlib.Path.mkdir"])
 def test_a_full_disk(broken: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shoal.sorting._BUCKET", 10)
+    monkeypatch.setattr("shoal.storage.box_sorting._BUCKET", 10)
     pieces = named(some_parts(np.random.default_rng(1), 20), 20).pieces(10, tmp_path / "spill")
     monkeypatch.setattr(broken, full)
     with pytest.raises(UnfinishedError) as caught:
@@ -125,7 +125,7 @@ def test_a_full_disk(broken: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.parametrize("harm", [lambda path: path.unlink(), lambda path: path.write_bytes(b"")])
 def test_buckets_that_change_meanwhile(harm: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shoal.sorting._BUCKET", 10)
+    monkeypatch.setattr("shoal.storage.box_sorting._BUCKET", 10)
     spill = tmp_path / "spill"
     pieces = named(some_parts(np.random.default_rng(1), 20), 20).pieces(10, spill)
     next(pieces)
@@ -145,7 +145,7 @@ def test_files_do_not_tell_how_they_were_sorted(
     some = named(parts, 12)
     written = []
     for bucket, spill in ((10**6, None), (10, None), (10, tmp_path / "spill"), (25, tmp_path / "spill")):
-        monkeypatch.setattr("shoal.sorting._BUCKET", bucket)
+        monkeypatch.setattr("shoal.storage.box_sorting._BUCKET", bucket)
         with (tmp_path / "out").open("wb") as file:
             write_published(file, suffix, some, Grid(), Projection(lon_0=10, lat_0=50), {"format": 1}, spill)
         written.append((tmp_path / "out").read_bytes())

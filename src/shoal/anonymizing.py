@@ -8,7 +8,6 @@ from functools import cached_property
 
 import numpy as np
 
-from shoal.archive import Archive, archive_of
 from shoal.core.arrays import Bools, Floats, Int64s
 from shoal.core.box_sizes import Extents, extents_of
 from shoal.core.boxes import Boxes, BoxSource, concatenate
@@ -26,6 +25,7 @@ from shoal.hiding.spectral import Rules, cluster_epochs, hide
 from shoal.hiding.suppression import Presence, decide_presence
 from shoal.hiding.window import Picks, arrange
 from shoal.journal import Journal, MemoryJournal
+from shoal.storage.sample_store import Archive, archive_of
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from shoal.disk import explained
 from shoal.errors import InputError
 from shoal.journal import FolderJournal, Journal, MemoryJournal
+from shoal.storage.disk import explained
 
 _LOCK, _WRITING = "lock", "writing"
 

@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.archive import Archive, archive_of
 from shoal.core.arrays import Bools, Int32s, Int64s
 from shoal.core.promise import Promise
 from shoal.core.samples import Samples
 from shoal.core.timeline import order_by_user
 from shoal.kernels.pools import Pools, collapsed
+from shoal.storage.sample_store import Archive, archive_of
 
 
 class EpochSlice(NamedTuple):

@@ -16,12 +16,12 @@ from typing import Any, Protocol
 import numpy as np
 
 from shoal.core.boxes import Boxes
-from shoal.disk import CHANGED, explained, write_private
 from shoal.errors import InputError, UnfinishedError
 from shoal.fold import Step
 from shoal.hiding.hardening import Helpers
 from shoal.hiding.window import Picks
-from shoal.interrupts import held
+from shoal.storage.disk import CHANGED, explained, write_private
+from shoal.storage.interrupts import held
 
 _HEADER = "run.json"
 _TORN = (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile, zlib.error)

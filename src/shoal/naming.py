@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from shoal.core.arrays import Int32s, Int64s
 from shoal.core.boxes import Boxes
-from shoal.sorting import cut, in_order
+from shoal.storage.box_sorting import cut, in_order
 
 _BYTES = 8
 

@@ -7,8 +7,6 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from shoal.archive import Archive
-from shoal.auditing.buckets import Buckets, open_buckets
 from shoal.auditing.chunks import Evidence, bucket_borders
 from shoal.auditing.coverage import Coverage, Run, check_evidence
 from shoal.auditing.truthfulness import Truths
@@ -20,6 +18,8 @@ from shoal.core.workers import Workers
 from shoal.errors import InputError, UnfinishedError
 from shoal.reading import PublishedRows
 from shoal.release import Published
+from shoal.storage.box_store import Buckets, open_buckets
+from shoal.storage.sample_store import Archive
 
 _NAMES_AT_A_TIME = 1 << 20
 

@@ -20,9 +20,9 @@ CHECK = f"""
 import sys
 from pathlib import Path
 import numpy as np
-from shoal.archive import Archive, FileColumn
+from shoal.storage.sample_store import Archive, FileColumn
 from shoal.auditing import chunks
-from shoal.auditing.buckets import open_buckets
+from shoal.storage.box_store import open_buckets
 from shoal.auditing.coverage import check_evidence
 from shoal.core.workers import Workers
 from shoal.core.promise import Grid, Promise

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shoal.auditing.buckets import Buckets, open_buckets
 from shoal.core.boxes import Boxes
 from shoal.errors import UnfinishedError
+from shoal.storage.box_store import Buckets, open_buckets
 
 
 def random_boxes(rng: np.random.Generator) -> Boxes:

@@ -16,9 +16,7 @@ from auditing.planted import COVERAGE_FAULTS, invented_box
 from auditing.stage import HOUR, damaged, stage
 from oracles.casual_worlds import random_case
 from oracles.reference import reference_release
-from shoal.archive import archive_of
 from shoal.auditing import chunks
-from shoal.auditing.buckets import open_buckets
 from shoal.auditing.chunks import Chunk, ChunkFindings, Evidence, time_borders
 from shoal.auditing.coverage import Coverage, check, check_evidence
 from shoal.auditing.scene import Scene
@@ -26,6 +24,8 @@ from shoal.auditing.truthfulness import Truths, check_truthfulness
 from shoal.core.promise import Promise
 from shoal.core.workers import Workers
 from shoal.core.zones import Zone
+from shoal.storage.box_store import open_buckets
+from shoal.storage.sample_store import archive_of
 
 
 def at_once(scene: Scene) -> tuple[Coverage, Truths]:

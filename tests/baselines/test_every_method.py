@@ -14,13 +14,13 @@ from engine import as_samples
 from listening import Listener
 from oracles.casual_worlds import random_world
 from oracles.merge import inside
-from shoal.archive import archive_of
 from shoal.baselines import W4M, Anonymized, Glove, KMerge, Limits, Method, Static
 from shoal.core.promise import Grid
 from shoal.core.samples import Samples
 from shoal.errors import InputError, ParameterError
 from shoal.naming import named_boxes
 from shoal.reading import read_events
+from shoal.storage.sample_store import archive_of
 from shoal.writing import key_table, published_batches
 
 METHODS = {

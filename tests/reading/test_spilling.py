@@ -19,11 +19,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from reading import oracle
-from shoal.archive import FileColumn
 from shoal.core.promise import Grid
 from shoal.errors import InputError, UnfinishedError
 from shoal.reading import Events, Filters, Projection, read_events
-from shoal.reading.piles import FolderPiles
+from shoal.storage.piles import FolderPiles
+from shoal.storage.sample_store import FileColumn
 
 NOW = 1_700_000_000
 DAY = 86_400
@@ -241,7 +241,7 @@ def test_a_full_disk_is_told_in_one_line_and_leaves_nothing(
     if not Path("/dev/full").exists():
         pytest.skip("no device that is always full")
     spill = tmp_path / "spill"
-    monkeypatch.setattr("shoal.reading.piles.append_private", lambda _: open("/dev/full", "ab"))  # noqa: PTH123, SIM115
+    monkeypatch.setattr("shoal.storage.piles.append_private", lambda _: open("/dev/full", "ab"))  # noqa: PTH123, SIM115
     with pytest.raises(
         UnfinishedError, match=r"\(No space left on device\): nothing was published;"
     ) as caught:

@@ -12,8 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.archive import Archive, Rows
-from shoal.auditing.buckets import Buckets
 from shoal.auditing.records import Target, records_among, trails_among
 from shoal.auditing.truthfulness import Truths, find_untruths
 from shoal.auditing.violations import Violations, find_violations
@@ -22,6 +20,8 @@ from shoal.core.boxes import Boxes, concatenate
 from shoal.core.promise import Promise
 from shoal.core.workers import Workers
 from shoal.kernels.coverage import Stretch, Terms
+from shoal.storage.box_store import Buckets
+from shoal.storage.sample_store import Archive, Rows
 
 MOST_SAMPLES = (
     1_000_000  # in a chunk, where a unit of time does not have more; there are never more boxes than samples

@@ -7,8 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.archive import archive_of
-from shoal.auditing.buckets import open_buckets
 from shoal.auditing.chunks import (
     Chunk,
     ChunkFindings,
@@ -32,6 +30,8 @@ from shoal.core.samples import Samples
 from shoal.core.workers import Workers
 from shoal.kernels.consistency import Trails
 from shoal.kernels.coverage import find_possible_owners
+from shoal.storage.box_store import open_buckets
+from shoal.storage.sample_store import archive_of
 
 # As builtin ``map``: calls a function for each chunk, wherever it likes, and gives the results in order. It should ask
 # for chunks only as it needs them, and must not hold many.

@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal import archive
 from shoal.core.arrays import Int32s, Int64s, Integers
 from shoal.core.boxes import UNKNOWN, Boxes
 from shoal.core.samples import Samples
@@ -16,6 +15,7 @@ from shoal.core.timeline import order_by_user
 from shoal.kernels.chain import Ends
 from shoal.kernels.consistency import BOX, SAMPLE, Rows, Shelves, Trails
 from shoal.kernels.lookup import count_entries, fill_slots, write_levels, write_since
+from shoal.storage import sample_store
 
 _MOST_ENTRIES = 3  # boxes stand in this many buckets of time each on average, or buckets grow wider
 
@@ -72,16 +72,16 @@ def pseudonymized(samples: Samples) -> Records:
 
 def make_trails(samples: Samples) -> Trails:
     """Samples user by user."""
-    return _trails(archive.Rows(samples.user, samples.t, samples.x, samples.y), samples.n_users)
+    return _trails(sample_store.Rows(samples.user, samples.t, samples.x, samples.y), samples.n_users)
 
 
-def trails_among(rows: archive.Rows, n_users: int) -> Trails:
+def trails_among(rows: sample_store.Rows, n_users: int) -> Trails:
     """Samples by time, user by user; some of the users may have none among them."""
     order = _by_number(rows.user, n_users)
-    return _trails(archive.Rows._make(column[order] for column in rows), n_users)
+    return _trails(sample_store.Rows._make(column[order] for column in rows), n_users)
 
 
-def _trails(rows: archive.Rows, n_users: int) -> Trails:
+def _trails(rows: sample_store.Rows, n_users: int) -> Trails:
     sample = np.empty(len(rows.t), SAMPLE)
     sample["t"], sample["x"], sample["y"] = rows.t, rows.x, rows.y
     return Trails(_pointers(rows.user, n_users), sample)

@@ -11,12 +11,12 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from shoal.atomic import AtomicFiles
 from shoal.cities.city import make_city
 from shoal.cities.region.making import prepare
 from shoal.cities.region.presets import PRESETS as REGIONS
 from shoal.core.progress import Progress, Silent
 from shoal.errors import InputError
+from shoal.storage.atomic import AtomicFiles
 from shoal.storage.outputs import check_target
 
 CITY = "city"

@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.anonymizing import anonymize_samples
-from shoal.archive import Archive
 from shoal.core.arrays import Int64s
 from shoal.core.box_sizes import Counts, Extents, extents_of
 from shoal.core.boxes import Boxes, concatenate
@@ -22,6 +21,7 @@ from shoal.evaluate.stretches import Census, Stretch
 from shoal.fold import Fold, Step
 from shoal.hiding.settings import MOST_REACH, Settings
 from shoal.hiding.suppression import Presence
+from shoal.storage.sample_store import Archive
 from shoal.utility import granularity_of
 
 _MEDIAN = 0.53  # share of the boxes of stretches below the median of a full run: measured, docs/plan.md

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple, Unpack
 import pyarrow as pa
 
 from shoal.anonymizing import check_population, find_presence, prepare
-from shoal.archive import Archive
 from shoal.core.box_sizes import Extents
 from shoal.core.parameters import check_workers
 from shoal.core.progress import Progress, Silent
@@ -30,6 +29,7 @@ from shoal.hiding.settings import Selector, Settings, check_harden, check_settin
 from shoal.hiding.suppression import Presence
 from shoal.reading import read_events
 from shoal.reading.options import READING, ReadingOptions, check_reading
+from shoal.storage.sample_store import Archive
 
 KS = (2, 3, 5)
 TAUS = ("30min", "1h", "2h")

@@ -7,8 +7,8 @@ import shutil
 from pathlib import Path
 from typing import Any, Protocol
 
-from shoal.atomic import reason
 from shoal.errors import InputError, UnfinishedError
+from shoal.storage.atomic import reason
 
 _HEADER = "sweep.json"
 

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.archive import Archive
 from shoal.core.arrays import Int64s
+from shoal.storage.sample_store import Archive
 
 COUNTED = 1  # epochs of a stretch that count, behind those that only lead up to them
 

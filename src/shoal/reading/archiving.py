@@ -9,16 +9,16 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from shoal.archive import Archive
 from shoal.core.arrays import Bools, Int64s
 from shoal.core.ordering import Columns, sort_distinct
 from shoal.core.promise import Grid
 from shoal.reading.buckets import Buckets, Sightings, joined
 from shoal.reading.density import Density
-from shoal.reading.piles import Piles
 from shoal.reading.resampling import first_rows
 from shoal.reading.settling import Survey
 from shoal.reading.shelf import Shelf
+from shoal.storage.piles import Piles
+from shoal.storage.sample_store import Archive
 
 _BUCKET_ROWS = 1 << 21  # that are sorted at once; a single slot, or period, may have more
 

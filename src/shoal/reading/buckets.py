@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.core.arrays import Int32s, Int64s
-from shoal.reading.piles import Pile, Piles
+from shoal.storage.piles import Pile, Piles
 
 
 class Sightings(NamedTuple):

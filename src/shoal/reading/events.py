@@ -13,7 +13,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from shoal.archive import Archive
 from shoal.core.projection import Plane
 from shoal.core.promise import Grid
 from shoal.core.samples import Samples
@@ -29,7 +28,6 @@ from shoal.reading.foreign import open_events
 from shoal.reading.geo import implied_columns, names_position, with_points
 from shoal.reading.intake import RESAMPLED, Intake, Rejected, check_strict, in_order, nothing_left
 from shoal.reading.period import Period
-from shoal.reading.piles import open_piles
 from shoal.reading.positions import ByDegrees, ByMetres, Locator
 from shoal.reading.settling import Roll, Survey, centred, settle_cells, settle_times
 from shoal.reading.shelf import Shelf
@@ -39,6 +37,8 @@ from shoal.reading.texts import texts_of
 from shoal.reading.times import UnitVote
 from shoal.reading.users import Users
 from shoal.reading.utf8 import decode
+from shoal.storage.piles import open_piles
+from shoal.storage.sample_store import Archive
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from shoal.reading.batches import Batch
-from shoal.reading.piles import Arrays, Pile, Piles
 from shoal.reading.positions import Places
+from shoal.storage.piles import Arrays, Pile, Piles
 
 
 class _Entry(NamedTuple):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from shoal.atomic import AtomicFiles
 from shoal.core.formatting import duration
 from shoal.errors import InputError
 from shoal.evaluate.forecasting import Forecast
 from shoal.evaluate.planning import Plan
 from shoal.report import plots
 from shoal.report.plots import Plot
+from shoal.storage.atomic import AtomicFiles
 
 
 def check_figure(path: Path) -> None:

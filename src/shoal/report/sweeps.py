@@ -11,13 +11,13 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from shoal.atomic import AtomicFiles
 from shoal.core.formatting import duration
 from shoal.evaluate.measuring import WEEK_H, Hour, Measured
 from shoal.evaluate.points import EPSILON, HOURS, TAU, K
 from shoal.evaluate.sweep import Sweep
 from shoal.report import plots
 from shoal.report.plots import Plot
+from shoal.storage.atomic import AtomicFiles
 
 if TYPE_CHECKING:  # shoal.report.plots is to be the first to import it
     from matplotlib.artist import Artist

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from shoal.atomic import AtomicFiles, reason, unfinished_path
 from shoal.errors import InputError
+from shoal.storage.atomic import AtomicFiles, reason, unfinished_path
 
 TABLE_SUFFIXES = (".csv", ".parquet")  # of the key, and of other small tables
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from shoal.box_piles import Piles, Rows, open_box_piles, put_aside
 from shoal.core.arrays import Int64s
 from shoal.core.boxes import Boxes, concatenate
-from shoal.disk import CHANGED, explained
 from shoal.errors import UnfinishedError
+from shoal.storage.box_piles import Piles, Rows, open_box_piles, put_aside
+from shoal.storage.disk import CHANGED, explained
 
 _FOLDER = "boxes"
 

@@ -10,9 +10,9 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from shoal.archive import Column, FileColumn, MemoryColumn
-from shoal.disk import append_private, explained
 from shoal.errors import UnfinishedError
+from shoal.storage.disk import append_private, explained
+from shoal.storage.sample_store import Column, FileColumn, MemoryColumn
 
 Arrays = Sequence[npt.NDArray[Any]]
 

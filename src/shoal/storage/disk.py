@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from shoal.atomic import reason
 from shoal.errors import UnfinishedError
+from shoal.storage.atomic import reason
 
 CHANGED = "Files of the checkpoint were changed or removed while they were in use: begin again."
 

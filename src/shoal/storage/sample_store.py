@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from shoal.core.arrays import Int32s, Int64s
 from shoal.core.samples import Samples
-from shoal.disk import CHANGED
 from shoal.errors import UnfinishedError
+from shoal.storage.disk import CHANGED
 
 _AT_A_TIME = 1 << 20  # rows that are hashed together
 
