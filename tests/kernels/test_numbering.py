@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.kernels import numbering
-from shoal.kernels.numbering import FREE, Known, number_texts, refill
+from shoal.reading.kernels import name_index
+from shoal.reading.kernels.name_index import FREE, Known, number_texts, refill
 
 Texts = st.lists(st.binary(max_size=3) | st.binary(min_size=15, max_size=20), max_size=40)
 
@@ -53,7 +53,7 @@ def test_many_blocks() -> None:
 @given(Texts)
 def test_texts_of_one_hash_stay_apart(texts: list[bytes]) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(numbering, "_hash", lambda *_: np.uint64(126))  # near the last slot: goes round
+        patch.setattr(name_index, "_hash", lambda *_: np.uint64(126))  # near the last slot: goes round
         assert number_all(number_texts.py_func, texts) == by_dictionary(texts)  # type: ignore[attr-defined]
 
 

@@ -23,8 +23,8 @@ import shoal.reading
 from reading import oracle
 from shoal.core.promise import Grid
 from shoal.errors import InputError
+from shoal.reading import opening as source_module
 from shoal.reading import read_events
-from shoal.reading import sources as source_module
 
 USERS = ("alice", "bob", " bob ", "Zoé", "12", "12.0", "0012", "", "  ", "a,b", 'say "hi"', "-3", "12.50")
 TIMES = (

@@ -20,8 +20,8 @@ from shoal.core.promise import Grid
 from shoal.errors import InputError
 from shoal.reading import Events, read_events
 from shoal.reading.columns import find_roles
+from shoal.reading.name_index import Users
 from shoal.reading.texts import encode, texts_of
-from shoal.reading.users import Users
 from shoal.reading.utf8 import Utf8Stream, decode
 
 Reader = Callable[..., Events]

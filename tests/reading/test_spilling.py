@@ -39,7 +39,7 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(f"shoal.reading.{module}.BATCH_ROWS", 7)
     monkeypatch.setattr("shoal.reading.csv_files._BLOCK_BYTES", 300)
     monkeypatch.setattr("shoal.reading.archiving._BUCKET_ROWS", 5)
-    monkeypatch.setattr("shoal.reading.settling._SHORTEST_STRETCH_S", 1)
+    monkeypatch.setattr("shoal.reading.resolving._SHORTEST_STRETCH_S", 1)
     monkeypatch.setattr("shoal.reading.resampling._AT_LEAST", 3)
 
 

@@ -4,13 +4,13 @@ For audits, published tables and keys are read back as well.
 """
 
 from shoal.core.projection import Plane, Projection, parse_crs
-from shoal.reading.coordinates import check_coordinates
 from shoal.reading.events import Events, read_events
 from shoal.reading.filters import Filters
-from shoal.reading.foreign import FORMAT_NAMES
-from shoal.reading.intake import Intake
-from shoal.reading.keys import read_key
+from shoal.reading.formats import FORMAT_NAMES
+from shoal.reading.key import read_key
 from shoal.reading.published import PublishedRows, PublishedTable, read_published
+from shoal.reading.published_grid import check_coordinates
+from shoal.reading.summary import Intake
 
 __all__ = [
     "FORMAT_NAMES",

@@ -15,7 +15,7 @@ from shoal.core.promise import Grid
 from shoal.reading.buckets import Buckets, Sightings, joined
 from shoal.reading.density import Density
 from shoal.reading.resampling import first_rows
-from shoal.reading.settling import Survey
+from shoal.reading.resolving import Survey
 from shoal.reading.shelf import Shelf
 from shoal.storage.piles import Piles
 from shoal.storage.sample_store import Archive

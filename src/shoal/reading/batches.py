@@ -11,11 +11,11 @@ import numpy as np
 from shoal.core.arrays import Bools, Int32s, Int64s
 from shoal.core.schema import TIME, USER
 from shoal.core.zones import Zone
-from shoal.reading import intake
+from shoal.reading import summary
+from shoal.reading.name_index import Users
 from shoal.reading.positions import NO_FAULT, Locator, Places, numbered
 from shoal.reading.source import guarded
 from shoal.reading.times import read_times
-from shoal.reading.users import Users
 
 
 @dataclass
@@ -51,9 +51,9 @@ def digest(batch: Any, zone: Zone, locate: Locator, users: Users) -> Batch:
         times = read_times(columns[TIME], zone)
         located = locate(columns)
     faults = {
-        intake.MISSING_USER: codes < 0,
-        intake.MISSING_TIME: times.missing,
-        intake.UNPARSABLE_TIME: ~times.valid & ~times.missing,
+        summary.MISSING_USER: codes < 0,
+        summary.MISSING_TIME: times.missing,
+        summary.UNPARSABLE_TIME: ~times.valid & ~times.missing,
     }
     fault = np.minimum(numbered(faults, len(codes)), located.fault)
     columns_kept = codes, times.value, located.code, times.numeric
@@ -69,7 +69,7 @@ def digest(batch: Any, zone: Zone, locate: Locator, users: Users) -> Batch:
         place=place,
         places=located.places,
         dropped=Counter(
-            {reason: int(counts[number]) for number, reason in enumerate(intake.REASONS) if counts[number]}
+            {reason: int(counts[number]) for number, reason in enumerate(summary.REASONS) if counts[number]}
         ),
         rows=len(fault),
     )

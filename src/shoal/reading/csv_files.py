@@ -14,8 +14,8 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from shoal.errors import InputError
-from shoal.reading.intake import Rejected
 from shoal.reading.source import guarded
+from shoal.reading.summary import Rejected
 from shoal.reading.utf8 import Utf8Stream
 
 _HEAD_BYTES = 1 << 20

@@ -22,20 +22,20 @@ from shoal.errors import InputError
 from shoal.reading.archiving import archive_rows
 from shoal.reading.batches import Batch, digest
 from shoal.reading.columns import Roles, find_roles
-from shoal.reading.coordinates import check_coordinates
 from shoal.reading.filters import NO_FILTERS, Filters, keep_active, keep_inside
-from shoal.reading.foreign import open_events
+from shoal.reading.formats import open_events
 from shoal.reading.geo import implied_columns, names_position, with_points
-from shoal.reading.intake import RESAMPLED, Intake, Rejected, check_strict, in_order, nothing_left
+from shoal.reading.name_index import Users
 from shoal.reading.period import Period
 from shoal.reading.positions import ByDegrees, ByMetres, Locator
-from shoal.reading.settling import Roll, Survey, centred, settle_cells, settle_times
+from shoal.reading.published_grid import check_coordinates
+from shoal.reading.resolving import Roll, Survey, centred, settle_cells, settle_times
 from shoal.reading.shelf import Shelf
 from shoal.reading.sites import read_sites
 from shoal.reading.source import Source
+from shoal.reading.summary import RESAMPLED, Intake, Rejected, check_strict, in_order, nothing_left
 from shoal.reading.texts import texts_of
 from shoal.reading.times import UnitVote
-from shoal.reading.users import Users
 from shoal.reading.utf8 import decode
 from shoal.storage.piles import open_piles
 from shoal.storage.sample_store import Archive

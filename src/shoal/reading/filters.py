@@ -14,7 +14,7 @@ from shoal.core.arrays import Bools, Int32s, Int64s
 from shoal.core.promise import parse_duration
 from shoal.core.zones import DAY_S, Zone
 from shoal.errors import InputError, ParameterError
-from shoal.reading import intake
+from shoal.reading import summary
 from shoal.reading.batches import Batch
 from shoal.reading.positions import Places
 from shoal.reading.shelf import Shelf
@@ -97,7 +97,7 @@ NO_FILTERS = Filters()
 
 def keep_inside(batch: Batch, box: Box) -> None:
     """Drop rows outside a box; places are still degrees, or metres."""
-    batch.keep(box.holds(batch.places)[batch.place], intake.OUTSIDE_BOX)
+    batch.keep(box.holds(batch.places)[batch.place], summary.OUTSIDE_BOX)
 
 
 def keep_active(batches: Shelf, n_users: int, min_days: int, zone: Zone) -> int:
@@ -107,7 +107,7 @@ def keep_active(batches: Shelf, n_users: int, min_days: int, zone: Zone) -> int:
         days.add(batch.user, zone.from_utc(batch.when) // DAY_S)
     enough, seldom = days.verdict()
     for batch in batches:
-        batch.keep(enough[batch.user], intake.SELDOM_SEEN)
+        batch.keep(enough[batch.user], summary.SELDOM_SEEN)
     return int(np.count_nonzero(seldom))
 
 

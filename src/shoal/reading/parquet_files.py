@@ -8,8 +8,8 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from shoal.reading.intake import Rejected
 from shoal.reading.source import BATCH_ROWS, guarded
+from shoal.reading.summary import Rejected
 
 # The default keeps all bytes that were read in memory until the file is closed.
 _FRUGAL = {"pre_buffer": False, "buffer_size": 1 << 20, "page_checksum_verification": True}

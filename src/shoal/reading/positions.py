@@ -12,7 +12,7 @@ import pyarrow as pa
 from shoal.core.arrays import Bools, Int32s
 from shoal.core.projection import Floats, Plane
 from shoal.core.schema import LAT, LON, SITE, X, Y
-from shoal.reading import intake
+from shoal.reading import summary
 from shoal.reading.numbers import Numbers, read_numbers
 from shoal.reading.texts import encode
 
@@ -64,7 +64,7 @@ class ByMetres:
         """Locate the rows of a batch."""
         x, y = read_numbers(columns[X], X), read_numbers(columns[Y], Y)
         finite = np.isfinite(x.value) & np.isfinite(y.value)
-        return _located(x, y, {intake.POSITION_OUT_OF_RANGE: ~finite})
+        return _located(x, y, {summary.POSITION_OUT_OF_RANGE: ~finite})
 
 
 class BySite:
@@ -74,7 +74,7 @@ class BySite:
         self.geographic = geographic
         self._names = pa.array(names, pa.large_string())
         self._places = places
-        zero = degree_faults(*places)[intake.POSITION_ZERO] if geographic else np.zeros(len(names), np.bool_)
+        zero = degree_faults(*places)[summary.POSITION_ZERO] if geographic else np.zeros(len(names), np.bool_)
         self._zero = np.append(zero, False)  # for rows without a site
 
     def __call__(self, columns: Mapping[str, Any]) -> Located:
@@ -84,9 +84,9 @@ class BySite:
         known = np.append(known, -1).astype(np.int32)  # code -1, no site, picks the last
         code = known[codes]
         faults = {
-            intake.MISSING_POSITION: codes < 0,
-            intake.UNKNOWN_SITE: code < 0,
-            intake.POSITION_ZERO: self._zero[code],
+            summary.MISSING_POSITION: codes < 0,
+            summary.UNKNOWN_SITE: code < 0,
+            summary.POSITION_ZERO: self._zero[code],
         }
         return Located(np.maximum(code, 0), self._places, numbered(faults, len(code)))
 
@@ -95,7 +95,7 @@ def degree_faults(lon: Floats, lat: Floats) -> dict[str, Bools]:
     """Which degrees are no place on Earth, or the place where unknown positions are put."""
     with np.errstate(invalid="ignore"):
         inside = (np.abs(lat) <= 90) & (np.abs(lon) <= 180)  # false for NaN
-    return {intake.POSITION_OUT_OF_RANGE: ~inside, intake.POSITION_ZERO: (lat == 0) & (lon == 0)}
+    return {summary.POSITION_OUT_OF_RANGE: ~inside, summary.POSITION_ZERO: (lat == 0) & (lon == 0)}
 
 
 def numbered(faults: Mapping[str, Bools], n: int) -> npt.NDArray[np.uint8]:
@@ -103,13 +103,13 @@ def numbered(faults: Mapping[str, Bools], n: int) -> npt.NDArray[np.uint8]:
     fault = np.full(n, NO_FAULT, np.uint8)
     for reason, holds in faults.items():
         if holds.any():
-            fault[holds] = np.minimum(fault[holds], intake.REASONS.index(reason))
+            fault[holds] = np.minimum(fault[holds], summary.REASONS.index(reason))
     return fault
 
 
 def _located(first: Numbers, second: Numbers, faults: dict[str, Bools]) -> Located:
-    faults[intake.MISSING_POSITION] = first.missing | second.missing
-    faults[intake.UNPARSABLE_POSITION] = first.unparsable | second.unparsable
+    faults[summary.MISSING_POSITION] = first.missing | second.missing
+    faults[summary.UNPARSABLE_POSITION] = first.unparsable | second.unparsable
     fault = numbered(faults, len(first.value))
     return Located(*_distinct(first.value, second.value), fault)
 

@@ -19,11 +19,11 @@ from shoal.core.schema import RECORD, T_END, T_START, X_MAX, X_MIN, Y_MAX, Y_MIN
 from shoal.errors import InputError
 from shoal.reading import edges
 from shoal.reading.columns import need_columns
-from shoal.reading.coordinates import find_coordinates
-from shoal.reading.intake import Rejected
+from shoal.reading.name_index import Users
+from shoal.reading.opening import open_source
+from shoal.reading.published_grid import find_coordinates
 from shoal.reading.source import guarded
-from shoal.reading.sources import open_source
-from shoal.reading.users import Users
+from shoal.reading.summary import Rejected
 
 _MALFORMED = "malformed rows"
 _EMPTY = "boxes that are empty"

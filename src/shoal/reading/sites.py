@@ -8,12 +8,12 @@ import pyarrow as pa
 from shoal.core.arrays import Bools
 from shoal.core.schema import LAT, LON, SITE, X, Y
 from shoal.errors import InputError
-from shoal.reading import intake
+from shoal.reading import summary
 from shoal.reading.columns import find_site_roles
 from shoal.reading.numbers import Floats, read_numbers
+from shoal.reading.opening import open_source
 from shoal.reading.positions import BySite, Places, degree_faults
 from shoal.reading.source import guarded
-from shoal.reading.sources import open_source
 from shoal.reading.texts import encode
 
 
@@ -34,7 +34,7 @@ def _read(sites: object, *, named: bool) -> tuple[str, bool, list[str], Places]:
     source = open_source(sites, "Sites")
     title = f"The table of sites ({source.title})" if source.title != "The table" else "The table of sites"
     roles = find_site_roles(source.names, title, named=named)
-    rejected = intake.Rejected()
+    rejected = summary.Rejected()
     batches = list(source.batches(roles.used, rejected, threads=1))
     if rejected.rows:
         raise InputError(f"{title} has {rejected.rows:,} malformed rows: mend them.")
@@ -68,7 +68,7 @@ def _read(sites: object, *, named: bool) -> tuple[str, bool, list[str], Places]:
 
 def _unusable(first: Floats, second: Floats, *, geographic: bool) -> Bools:
     if geographic:
-        return degree_faults(first, second)[intake.POSITION_OUT_OF_RANGE]
+        return degree_faults(first, second)[summary.POSITION_OUT_OF_RANGE]
     return ~(np.isfinite(first) & np.isfinite(second))
 
 

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from shoal.errors import InputError, ShoalError
-from shoal.reading.intake import Rejected
+from shoal.reading.summary import Rejected
 
 BATCH_ROWS = 1 << 19
 

@@ -8,8 +8,8 @@ from typing import Any
 import pyarrow as pa
 
 from shoal.errors import InputError, ShoalError
-from shoal.reading.intake import Rejected
 from shoal.reading.source import BATCH_ROWS
+from shoal.reading.summary import Rejected
 
 
 class Table:

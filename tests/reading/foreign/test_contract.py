@@ -17,7 +17,7 @@ from reading.refusals import refusal
 from shoal.core.promise import Grid
 from shoal.options import FORMATS as OFFERED
 from shoal.reading import FORMAT_NAMES, Events, read_events
-from shoal.reading.foreign.opening import FORMATS, recognise
+from shoal.reading.formats.registry import FORMATS, recognise
 
 GRID = Grid(cell_m=100.0, step_s=1)
 
@@ -188,7 +188,7 @@ def test_small_batches_and_threads_change_nothing(
     whole = read_events(path, grid=GRID, threads=1)
     monkeypatch.setattr("shoal.reading.csv_files._BLOCK_BYTES", 1 << 11)
     monkeypatch.setattr("shoal.reading.gathering.BATCH_ROWS", 7)
-    monkeypatch.setattr("shoal.reading.foreign.gpx._PIECE_BYTES", 50)
+    monkeypatch.setattr("shoal.reading.formats.gpx._PIECE_BYTES", 50)
     pieces = read_events(path, grid=GRID, threads=3)
     assert tracks(pieces) == tracks(whole)
     assert (pieces.intake.dropped, pieces.intake.rows_read) == (whole.intake.dropped, whole.intake.rows_read)

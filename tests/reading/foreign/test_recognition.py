@@ -16,7 +16,7 @@ from reading.oracle import rows_of
 from reading.refusals import refusal
 from shoal.core.promise import Grid
 from shoal.reading import read_events
-from shoal.reading.foreign.opening import recognise
+from shoal.reading.formats.registry import recognise
 
 GRID = Grid(cell_m=100.0, step_s=1)
 TABLES: dict[str, dict[str, list[Any]]] = {

@@ -15,8 +15,8 @@ from shoal.reading.csv_files import text_stream
 from shoal.reading.geo.implied import POINT_LAT, POINT_LON
 from shoal.reading.geo.json_text import JsonText
 from shoal.reading.geo.kinds import check_points
-from shoal.reading.intake import Rejected
 from shoal.reading.source import guarded
+from shoal.reading.summary import Rejected
 
 _ROWS_AT_A_TIME = 1 << 16
 _MOST_LOOKED_AT = 100  # features, to learn what they have

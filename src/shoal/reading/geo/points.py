@@ -14,8 +14,8 @@ from shoal.reading.geo.degrees import as_degrees
 from shoal.reading.geo.implied import POINT_LAT, POINT_LON, has_position
 from shoal.reading.geo.wkb import points_in_binary
 from shoal.reading.geo.wkt import points_in_text
-from shoal.reading.intake import Rejected
 from shoal.reading.source import Source, guarded
+from shoal.reading.summary import Rejected
 
 _GEO = b"geo"  # the key of GeoParquet's metadata
 _LON_LAT = "OGC:CRS84"  # which it means where it names no CRS

@@ -18,7 +18,7 @@ from shoal.reading.gathering import gathered
 from shoal.reading.geo.degrees import as_degrees
 from shoal.reading.geo.frames import placed_frame, with_columns
 from shoal.reading.geo.implied import MOVING_OBJECT, POINT_LAT, POINT_LON
-from shoal.reading.intake import Rejected
+from shoal.reading.summary import Rejected
 from shoal.reading.tables import Table
 from shoal.reading.texts import one_as_text
 

@@ -14,9 +14,9 @@ from shoal.core.boxes import NONE
 from shoal.core.schema import KEY_SCHEMA, RECORD, USER
 from shoal.errors import InputError
 from shoal.reading.columns import need_columns
-from shoal.reading.intake import Rejected
+from shoal.reading.opening import open_source
 from shoal.reading.source import guarded
-from shoal.reading.sources import open_source
+from shoal.reading.summary import Rejected
 from shoal.reading.texts import as_text
 
 

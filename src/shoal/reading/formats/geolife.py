@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.core.schema import LAT, LON, TIME, USER
-from shoal.reading.foreign.format import Format, mostly
-from shoal.reading.foreign.rows import Columns, Layout, RowFiles, same
+from shoal.reading.formats.format import Format, mostly
+from shoal.reading.formats.text_rows import Columns, Layout, RowFiles, same
 
 _HEADER_LINES = 6
 _ROW = r"-?[\d.]+,-?[\d.]+,0,-?[\d.]+,[\d.]+,\d{4}-\d\d-\d\d,\d\d:\d\d:\d\d"

@@ -9,11 +9,11 @@ from typing import Any
 import pyarrow as pa
 
 from shoal.reading.columns import need_columns
-from shoal.reading.foreign.files import Files
-from shoal.reading.foreign.rows import Columns
-from shoal.reading.intake import Rejected
+from shoal.reading.formats.files import Files
+from shoal.reading.formats.text_rows import Columns
+from shoal.reading.opening import Folder, kind_of, open_file
 from shoal.reading.source import Source, guarded
-from shoal.reading.sources import Folder, kind_of, open_file
+from shoal.reading.summary import Rejected
 
 SEPARATORS = ",;\t"
 

@@ -12,9 +12,9 @@ import pyarrow.parquet as pq
 
 from shoal.errors import ShoalError
 from shoal.reading.csv_files import text_stream
-from shoal.reading.foreign.files import text_lines
+from shoal.reading.formats.files import text_lines
+from shoal.reading.opening import kind_of
 from shoal.reading.source import guarded
-from shoal.reading.sources import kind_of
 
 _HEAD_BYTES = 1 << 16
 _HEAD_ROWS = 50

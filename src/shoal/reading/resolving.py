@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from shoal.core.arrays import Bools, Int32s
 from shoal.core.projection import CentreFinder, Plane
-from shoal.reading import intake
+from shoal.reading import summary
 from shoal.reading.batches import Batch
 from shoal.reading.period import Period
 from shoal.reading.positions import Places, cells
@@ -27,9 +27,9 @@ def settle_times(batch: Batch, per_second: int, period: Period) -> None:
     if batch.numeric is not None and per_second > 1:
         batch.when = np.where(batch.numeric, batch.when // per_second, batch.when)
     batch.numeric = None
-    batch.keep((batch.when >= FIRST_SECOND) & (batch.when <= LAST_SECOND), intake.TIME_OUT_OF_RANGE)
+    batch.keep((batch.when >= FIRST_SECOND) & (batch.when <= LAST_SECOND), summary.TIME_OUT_OF_RANGE)
     if period.limited:
-        batch.keep(period.holds(batch.when), intake.OUTSIDE_PERIOD)
+        batch.keep(period.holds(batch.when), summary.OUTSIDE_PERIOD)
 
 
 class Roll(NamedTuple):
@@ -53,7 +53,7 @@ class Roll(NamedTuple):
         """Number users in the order of their names instead of that of the rows, and drop the excluded ones."""
         batch.user = self.rank[batch.user]
         if not self.wanted.all():
-            batch.keep(self.wanted[batch.user], intake.EXCLUDED)
+            batch.keep(self.wanted[batch.user], summary.EXCLUDED)
 
     @property
     def n_excluded(self) -> int:
@@ -99,5 +99,5 @@ def settle_cells(batches: Shelf, cell_m: float, projection: Plane | None, survey
         x, y, held = cells(batch.places, cell_m, projection)
         batch.places = Places(x, y)
         if not held.all():
-            batch.keep(held[batch.place], intake.POSITION_OUT_OF_RANGE)
+            batch.keep(held[batch.place], summary.POSITION_OUT_OF_RANGE)
         survey.add(batch)

@@ -12,9 +12,9 @@ import pyarrow.compute as pc
 
 from shoal.core.arrays import Bools, Int64s
 from shoal.core.schema import LAT, LON, TIME, USER
-from shoal.reading.foreign.format import Format
-from shoal.reading.foreign.rows import Columns
-from shoal.reading.foreign.tabular import Retold, header_names, open_tables
+from shoal.reading.formats.format import Format
+from shoal.reading.formats.tables import Retold, header_names, open_tables
+from shoal.reading.formats.text_rows import Columns
 from shoal.reading.numbers import INTEGER
 
 _HEADER = (

@@ -12,11 +12,11 @@ import pyarrow as pa
 
 from shoal.core.schema import LAT, LON, TIME, USER
 from shoal.errors import InputError
-from shoal.reading.foreign.files import Files, stem
-from shoal.reading.foreign.format import Format
+from shoal.reading.formats.files import Files, stem
+from shoal.reading.formats.format import Format
 from shoal.reading.gathering import gathered
-from shoal.reading.intake import Rejected
 from shoal.reading.source import guarded
+from shoal.reading.summary import Rejected
 
 _PIECE_BYTES = 1 << 18
 _ROLES = (TIME, LAT, LON)

@@ -19,10 +19,10 @@ from shoal.core.schema import ALIASES, LAT, POINTS, SITE, TIME, USER, X
 from shoal.core.zones import Zone
 from shoal.errors import InputError
 from shoal.reading.columns import plain
-from shoal.reading.foreign.format import Format
-from shoal.reading.foreign.tabular import header_names, open_tables
-from shoal.reading.intake import ENDS_BEFORE_START, Rejected
+from shoal.reading.formats.format import Format
+from shoal.reading.formats.tables import header_names, open_tables
 from shoal.reading.source import Source, guarded
+from shoal.reading.summary import ENDS_BEFORE_START, Rejected
 from shoal.reading.times import read_times
 
 _ANY_CLOCK = Zone("UTC")

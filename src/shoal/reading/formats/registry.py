@@ -9,24 +9,24 @@ from typing import NamedTuple
 
 from shoal.core.schema import TIME
 from shoal.errors import InputError
-from shoal.reading.foreign.cabspotting import CABSPOTTING
-from shoal.reading.foreign.d4d import IVORY_COAST, SENEGAL
-from shoal.reading.foreign.files import files_in, find_files, matching
-from shoal.reading.foreign.format import Format
-from shoal.reading.foreign.foursquare import FOURSQUARE
-from shoal.reading.foreign.geolife import GEOLIFE
-from shoal.reading.foreign.gpx import GPX
-from shoal.reading.foreign.heads import head_lines, table_lines
-from shoal.reading.foreign.mpat import MPAT
-from shoal.reading.foreign.porto import PORTO
-from shoal.reading.foreign.sessions import SESSIONS
-from shoal.reading.foreign.shanghai import SHANGHAI
-from shoal.reading.foreign.snap import SNAP
-from shoal.reading.foreign.t_drive import T_DRIVE
-from shoal.reading.foreign.yjmob import YJMOB
+from shoal.reading.formats.cabspotting import CABSPOTTING
+from shoal.reading.formats.d4d import IVORY_COAST, SENEGAL
+from shoal.reading.formats.files import files_in, find_files, matching
+from shoal.reading.formats.format import Format
+from shoal.reading.formats.foursquare import FOURSQUARE
+from shoal.reading.formats.geolife import GEOLIFE
+from shoal.reading.formats.gpx import GPX
+from shoal.reading.formats.heads import head_lines, table_lines
+from shoal.reading.formats.mpat import MPAT
+from shoal.reading.formats.porto import PORTO
+from shoal.reading.formats.sessions import SESSIONS
+from shoal.reading.formats.shanghai import SHANGHAI
+from shoal.reading.formats.snap import SNAP
+from shoal.reading.formats.t_drive import T_DRIVE
+from shoal.reading.formats.yjmob import YJMOB
 from shoal.reading.geo import names_position, open_frame
+from shoal.reading.opening import open_source
 from shoal.reading.source import Source
-from shoal.reading.sources import open_source
 
 FORMATS = (
     CABSPOTTING, IVORY_COAST, SENEGAL, FOURSQUARE, GEOLIFE, GPX, MPAT, PORTO, SESSIONS, SHANGHAI, SNAP, T_DRIVE,

@@ -12,10 +12,10 @@ import pyarrow as pa
 from shoal.core.schema import LAT, LON, TIME, USER
 from shoal.errors import InputError
 from shoal.reading.csv_files import TextLayout, text_rows, text_stream
-from shoal.reading.foreign.files import Files, text_lines
+from shoal.reading.formats.files import Files, text_lines
 from shoal.reading.gathering import gathered
-from shoal.reading.intake import Rejected
 from shoal.reading.source import guarded
+from shoal.reading.summary import Rejected
 
 Columns = Mapping[str, Any]
 _HEAD_BYTES = 1 << 16  # more than any header

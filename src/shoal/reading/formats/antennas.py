@@ -15,13 +15,13 @@ import pyarrow.csv
 from shoal.core.schema import ALIASES, LAT, LON, SITE
 from shoal.errors import InputError
 from shoal.reading.columns import plain
-from shoal.reading.foreign.files import Files, files_in, matching
-from shoal.reading.foreign.format import mostly
-from shoal.reading.foreign.heads import head_lines
-from shoal.reading.intake import Rejected
+from shoal.reading.formats.files import Files, files_in, matching
+from shoal.reading.formats.format import mostly
+from shoal.reading.formats.heads import head_lines
 from shoal.reading.numbers import read_numbers
+from shoal.reading.opening import open_source
 from shoal.reading.source import guarded
-from shoal.reading.sources import open_source
+from shoal.reading.summary import Rejected
 from shoal.reading.texts import as_text
 
 _CONTEXT = "ContextData"  # of D4D Senegal

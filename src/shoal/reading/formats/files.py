@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from shoal.errors import InputError
-from shoal.reading.sources import refuse_spreadsheets
+from shoal.reading.opening import refuse_spreadsheets
 
 
 class Files(NamedTuple):

@@ -8,8 +8,8 @@ from pathlib import Path
 import pyarrow.compute as pc
 
 from shoal.core.schema import LAT, LON, TIME, USER
-from shoal.reading.foreign.format import Format, mostly
-from shoal.reading.foreign.rows import Columns, Layout, RowFiles
+from shoal.reading.formats.format import Format, mostly
+from shoal.reading.formats.text_rows import Columns, Layout, RowFiles
 
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _TIME = rf"[A-Z][a-z]{{2}} ({'|'.join(_MONTHS)}) (\d\d) (\d\d:\d\d:\d\d) ([+-]\d{{4}}) (\d{{4}})"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from shoal.reading.foreign.files import Files
+from shoal.reading.formats.files import Files
 from shoal.reading.source import Source
 
 

@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 from shoal.core.schema import LAT, LON, TIME, USER
-from shoal.reading.foreign.format import Format, mostly
-from shoal.reading.foreign.rows import Layout, RowFiles
+from shoal.reading.formats.format import Format, mostly
+from shoal.reading.formats.text_rows import Layout, RowFiles
 
 # Ten digits of a SIM card and a place in Shenzhen tell these rows from anybody's four columns.
 _ROW = r"\d{10},\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,11[345]\.\d+,2[23]\.\d+"

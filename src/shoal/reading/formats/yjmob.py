@@ -11,10 +11,10 @@ import pyarrow as pa
 
 from shoal.core.schema import TIME, USER, X, Y
 from shoal.errors import InputError
-from shoal.reading.foreign.files import Files
-from shoal.reading.foreign.format import Format, mostly
-from shoal.reading.foreign.rows import Columns
-from shoal.reading.foreign.tabular import Retold, header_names, open_tables
+from shoal.reading.formats.files import Files
+from shoal.reading.formats.format import Format, mostly
+from shoal.reading.formats.tables import Retold, header_names, open_tables
+from shoal.reading.formats.text_rows import Columns
 from shoal.reading.numbers import Numbers, read_numbers
 from shoal.reading.source import Source
 

@@ -14,10 +14,10 @@ import pyarrow.compute as pc
 
 from shoal.core.schema import SITE, TIME, USER
 from shoal.errors import InputError
-from shoal.reading.foreign.antennas import antennas, regions
-from shoal.reading.foreign.files import Files, matching, stem
-from shoal.reading.foreign.format import Format, mostly
-from shoal.reading.foreign.rows import Columns, Layout, RowFiles
+from shoal.reading.formats.antennas import antennas, regions
+from shoal.reading.formats.files import Files, matching, stem
+from shoal.reading.formats.format import Format, mostly
+from shoal.reading.formats.text_rows import Columns, Layout, RowFiles
 from shoal.reading.source import Source
 
 _STAMP = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from shoal.core.schema import LAT, LON, TIME, USER
-from shoal.reading.foreign.format import Format, mostly
-from shoal.reading.foreign.rows import Layout, RowFiles
+from shoal.reading.formats.format import Format, mostly
+from shoal.reading.formats.text_rows import Layout, RowFiles
 
 _ROW = r"\d+\t\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\t-?\d+(\.\d+)?\t-?\d+(\.\d+)?\t\S+"
 

@@ -19,12 +19,12 @@ from shoal.core.arrays import Int64s
 from shoal.core.schema import LAT, LON, TIME, USER
 from shoal.errors import InputError
 from shoal.reading.columns import plain
-from shoal.reading.foreign.files import Files
-from shoal.reading.foreign.format import Format, mostly
-from shoal.reading.foreign.heads import head_lines
-from shoal.reading.foreign.rows import Columns, Layout, RowFiles
-from shoal.reading.foreign.sessions import Sessions
-from shoal.reading.foreign.tabular import header_names, open_tables
+from shoal.reading.formats.files import Files
+from shoal.reading.formats.format import Format, mostly
+from shoal.reading.formats.heads import head_lines
+from shoal.reading.formats.sessions import Sessions
+from shoal.reading.formats.tables import header_names, open_tables
+from shoal.reading.formats.text_rows import Columns, Layout, RowFiles
 from shoal.reading.source import Source
 from shoal.reading.texts import is_text
 

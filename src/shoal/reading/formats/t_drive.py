@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from shoal.core.schema import LAT, LON, TIME, USER
-from shoal.reading.foreign.files import stem
-from shoal.reading.foreign.format import Format, mostly
-from shoal.reading.foreign.rows import Layout, RowFiles
+from shoal.reading.formats.files import stem
+from shoal.reading.formats.format import Format, mostly
+from shoal.reading.formats.text_rows import Layout, RowFiles
 
 ROW = r"\d+,\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,-?\d+(\.\d+)?,-?\d+(\.\d+)?"
 
