@@ -11,15 +11,15 @@ from shoal.core.arrays import Int32s
 from shoal.core.promise import Promise
 from shoal.core.samples import Samples
 from shoal.core.workers import Workers
-from shoal.epochs import LiveEpoch, Timeline
-from shoal.hiding.matching import choose
-from shoal.hiding.neighbours import all_edges
-from shoal.hiding.pick import Edges, cheapest_permutation
+from shoal.hiding.epochs import LiveEpoch, Timeline
+from shoal.hiding.kernels.search import WindowArrays
+from shoal.hiding.matching.assignment import Edges, cheapest_permutation
+from shoal.hiding.matching.candidates import all_edges
+from shoal.hiding.matching.selector import choose
+from shoal.hiding.merging import costs_of, with_members
 from shoal.hiding.reuse import History
 from shoal.hiding.settings import Reuse
 from shoal.hiding.window import arrange, member_rows
-from shoal.kernels.search import WindowArrays
-from shoal.publishing import costs_of, with_members
 
 
 def window_of(samples: Samples, share_of_day: float, workers: Workers, *, joint: bool = True) -> WindowArrays:

@@ -188,9 +188,9 @@ def samples_of(case: Case):
 
 
 def main() -> None:
-    from shoal.anonymizing import anonymize_samples, prepare
     from shoal.core.promise import Promise
     from shoal.core.workers import Workers
+    from shoal.hiding.pipeline import anonymize_samples, prepare
     from shoal.hiding.settings import Reuse, Settings
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])

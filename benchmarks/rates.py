@@ -10,7 +10,7 @@ from gaps import window_of
 
 from shoal.core.samples import Samples
 from shoal.core.workers import Workers
-from shoal.hiding.neighbours import all_edges, nearest_costs
+from shoal.hiding.matching.candidates import all_edges, nearest_costs
 
 
 def pair_costs_per_second(samples: Samples) -> Iterator[str]:

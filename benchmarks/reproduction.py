@@ -24,9 +24,10 @@ from threadpoolctl import threadpool_limits
 import shoal
 from shoal.core.promise import Grid, Promise
 from shoal.core.workers import Workers
-from shoal.epochs import LiveEpoch, Timeline
-from shoal.hiding import affinity, clusters, neighbours
-from shoal.hiding.neighbours import all_edges
+from shoal.hiding.epochs import LiveEpoch, Timeline
+from shoal.hiding.matching.candidates import all_edges
+from shoal.hiding.matching.selector import candidates
+from shoal.hiding.spectral.selector import affinity, clusters
 from shoal.hiding.window import arrange
 from shoal.reading import read_events
 from shoal.report.sweeps import write_sweep
@@ -108,9 +109,9 @@ class Counted:
 
     def __enter__(self) -> Counted:
         self._patches = [
-            patch.object(neighbours, "nearest", self._counting(neighbours.nearest, lambda a: a[-1][a[4] : a[5]].sum())),
+            patch.object(candidates, "nearest", self._counting(candidates.nearest, lambda a: a[-1][a[4] : a[5]].sum())),
             *(patch.object(module, "edge_costs", self._counting(module.edge_costs, lambda a: a[4] - a[3]))
-              for module in (neighbours, affinity)),
+              for module in (candidates, affinity)),
         ]  # fmt: skip
         for each in self._patches:
             each.start()

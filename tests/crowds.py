@@ -9,9 +9,9 @@ import numpy as np
 from shoal.core.promise import Promise
 from shoal.core.samples import samples_from_columns
 from shoal.core.workers import Workers
-from shoal.epochs import LiveEpoch, Timeline
+from shoal.hiding.epochs import LiveEpoch, Timeline
+from shoal.hiding.kernels.search import WindowArrays
 from shoal.hiding.window import arrange
-from shoal.kernels.search import WindowArrays
 
 
 def crowd(

@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.anonymizing import Outcome, anonymize_samples
 from shoal.core.promise import Promise
 from shoal.core.samples import Samples, samples_from_columns
 from shoal.core.workers import Workers
+from shoal.hiding.journal import MemoryJournal
+from shoal.hiding.pipeline import Outcome, anonymize_samples
 from shoal.hiding.settings import Reuse, Selector, Settings
-from shoal.journal import MemoryJournal
 
 World = dict[int, set[tuple[int, int, int]]]
 

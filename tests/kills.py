@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from shoal.journal import FolderJournal
+from shoal.hiding.journal import FolderJournal
 
 
 class Killed(BaseException):

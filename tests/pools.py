@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.core.workers import Workers
-from shoal.kernels.merge import merge_boxes, merge_costs
-from shoal.kernels.pools import Pools, collapsed
-from shoal.publishing import with_members
+from shoal.hiding.kernels.merge import merge_boxes, merge_costs
+from shoal.hiding.kernels.pools import Pools, collapsed
+from shoal.hiding.merging import with_members
 
 Trajectory = list[tuple[int, int, int]]
 

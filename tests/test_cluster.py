@@ -22,7 +22,7 @@ from shoal.core.engines import dask_cluster
 from shoal.core.engines.dask_cluster import Cluster
 from shoal.core.progress import Silent
 from shoal.errors import InputError, UnfinishedError
-from shoal.hiding import parts
+from shoal.hiding import window_tasks
 
 pytest.importorskip("distributed")
 
@@ -72,7 +72,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def _much_to_send(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nearly every window has tasks for the workers; those may take their time to start."""
-    monkeypatch.setattr(parts, "_SMALLEST", 20)
+    monkeypatch.setattr(window_tasks, "_SMALLEST", 20)
     monkeypatch.setattr(dask_cluster, "_CONNECTING_S", 60.0)
 
 

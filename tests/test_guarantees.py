@@ -13,12 +13,11 @@ from engine import Release, World, release
 from oracles.attacker import reuse_errors, truthfulness_errors, violations
 from oracles.casual_worlds import random_case
 from oracles.patterns import invariant_errors, pattern_groups, permutation_errors
-from shoal import fold
 from shoal.core.boxes import Boxes
-from shoal.epochs import EpochSlice, LiveEpoch
 from shoal.errors import InputError, ShoalError
-from shoal.fold import Fold, Step
-from shoal.hiding import suppression
+from shoal.hiding import fold, suppression
+from shoal.hiding.epochs import EpochSlice, LiveEpoch
+from shoal.hiding.fold import Fold, Step
 
 CASES_PER_SEED = 40
 

@@ -175,10 +175,10 @@ def test_a_checkpoint_with_other_clusters_is_refused(tmp_path: Path, monkeypatch
         end_after(30, patched)
         with pytest.raises(Killed):
             anonymize(events, output, *SPECTRAL)
-    from shoal.hiding import spectral
+    from shoal.hiding.spectral.selector import selector
 
-    clusters = spectral.cluster
-    monkeypatch.setattr(spectral, "cluster", lambda *arguments: clusters(*arguments) // 2)
+    clusters = selector.cluster
+    monkeypatch.setattr(selector, "cluster", lambda *arguments: clusters(*arguments) // 2)
     refused = anonymize(events, output, *SPECTRAL, "--resume")
     assert refused.code == 3
     assert "clusters users otherwise" in refused.err
@@ -193,9 +193,9 @@ def test_without_scikit_learn_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch
 
 def test_a_wrong_repair_is_not_published(monkeypatch: pytest.MonkeyPatch) -> None:
     """With repair the self-check refuses as ever: here nothing is repaired."""
-    from shoal import anonymizing
+    from shoal.hiding import pipeline
 
-    rules = anonymizing.Rules
-    monkeypatch.setattr(anonymizing, "Rules", lambda *arguments: rules(*arguments)._replace(repair=False))
+    rules = pipeline.Rules
+    monkeypatch.setattr(pipeline, "Rules", lambda *arguments: rules(*arguments)._replace(repair=False))
     with pytest.raises(UnfinishedError, match="would be hidden among fewer than k"):
         shoal.anonymize(city(150), k=2, tau="30min", epsilon="30min", selector="spectral", repair=True)

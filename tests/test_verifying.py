@@ -16,12 +16,12 @@ import pytest
 
 import shoal
 from command import CANARY, anonymize, audit, boxes_in, in_metres, left_in, write
-from shoal.anonymizing import anonymize_samples
 from shoal.core.box_sizes import extents_of
 from shoal.core.boxes import Boxes, BoxSource, concatenate
 from shoal.core.progress import Silent
 from shoal.core.workers import Workers
 from shoal.errors import UnfinishedError
+from shoal.hiding.pipeline import anonymize_samples
 from shoal.naming import NamedBoxes
 from shoal.verifying import verify_release
 from shoal.writing import SUFFIXES, write_published

@@ -21,9 +21,9 @@ from pathlib import Path
 import numpy as np
 from shoal import sorting, writing
 from shoal.core.boxes import Boxes
-from shoal.fold import Step
+from shoal.hiding.fold import Step
 from shoal.hiding.hardening import no_helpers
-from shoal.journal import FolderJournal
+from shoal.hiding.journal import FolderJournal
 from shoal.naming import NamedBoxes
 from shoal.core.promise import Grid
 

@@ -15,13 +15,13 @@ from gaps import window_of
 import shoal
 from shoal.core.promise import Grid
 from shoal.core.workers import Workers
-from shoal.hiding.neighbours import nearest_edges, plant_tree
-from shoal.hiding.pick import cheapest_permutations
+from shoal.hiding.kernels.cost_bounds import order_near
+from shoal.hiding.kernels.merge import merge_boxes, merge_costs
+from shoal.hiding.kernels.search import edge_costs, nearest
+from shoal.hiding.matching.assignment import cheapest_permutations
+from shoal.hiding.matching.candidates import nearest_edges, plant_tree
 from shoal.hiding.reuse import History
 from shoal.hiding.settings import Reuse
-from shoal.kernels.merge import merge_boxes, merge_costs
-from shoal.kernels.search import edge_costs, nearest
-from shoal.kernels.tree import order_near
 from shoal.reading import read_events
 
 

@@ -9,7 +9,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Unpack
 
-from shoal.anonymizing import anonymize_samples, check_population, prepare
 from shoal.auditing.auditor import run_audit
 from shoal.auditing.coverage import Run
 from shoal.auditing.result import Audit
@@ -22,6 +21,7 @@ from shoal.core.signatures import takes
 from shoal.core.workers import Workers
 from shoal.credibility.verdict import Credibility, assess_events
 from shoal.errors import ParameterError
+from shoal.hiding.pipeline import anonymize_samples, check_population, prepare
 from shoal.hiding.settings import Settings, applicable_harden, check_settings
 from shoal.outputs import Outputs, check_outputs, write_outputs
 from shoal.reading import Events, read_events

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import InputError
-from shoal.journal import FolderJournal, Journal, MemoryJournal
+from shoal.hiding.journal import FolderJournal, Journal, MemoryJournal
 from shoal.storage.disk import explained
 
 _LOCK, _WRITING = "lock", "writing"

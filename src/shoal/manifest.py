@@ -6,9 +6,9 @@ import platform
 from importlib.metadata import version
 from typing import Any
 
-from shoal.anonymizing import Outcome
 from shoal.core.disclosure import at_most, public_count, public_share
 from shoal.core.promise import Grid, Promise
+from shoal.hiding.pipeline import Outcome
 from shoal.hiding.settings import Reuse, Selector, Settings
 from shoal.reading import Intake
 from shoal.utility import Granularity

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from shoal.anonymizing import Outcome
 from shoal.core.boxes import Boxes
 from shoal.core.promise import Grid, Promise
 from shoal.core.schema import GEOMETRY
 from shoal.errors import InputError
+from shoal.hiding.pipeline import Outcome
 from shoal.hiding.settings import Settings
 from shoal.manifest import describe_granularity, make_manifest
 from shoal.naming import NamedBoxes

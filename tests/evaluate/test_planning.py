@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import shoal
-from shoal.anonymizing import anonymize_samples
 from shoal.core.progress import Silent
 from shoal.core.promise import Grid
 from shoal.core.workers import Workers
@@ -18,6 +17,7 @@ from shoal.evaluate.forecasting import Forecast
 from shoal.evaluate.guessing import Guesser, Sighting
 from shoal.evaluate.planning import Budget, Plan, foretell, plan, points_of
 from shoal.evaluate.stretches import Census, choose_stretches, take_census
+from shoal.hiding.pipeline import anonymize_samples
 from shoal.hiding.settings import Settings
 from shoal.reading import read_events
 from shoal.report.plans import write_plan

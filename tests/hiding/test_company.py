@@ -14,24 +14,24 @@ from crowds import crowd
 from engine import Release, World, as_samples, release
 from oracles.attacker import consistent, knowledge, violations
 from oracles.casual_worlds import all_present, by_chance
-from shoal.anonymizing import anonymize_samples
 from shoal.cities import make_city
 from shoal.core.arrays import Int32s
 from shoal.core.boxes import Boxes
 from shoal.core.promise import Grid, Promise
 from shoal.core.samples import Samples
 from shoal.core.workers import Workers
-from shoal.epochs import Timeline
-from shoal.hiding import company as company_module
-from shoal.hiding.chronicle import Chronicler
-from shoal.hiding.company import Company, _alone
+from shoal.hiding.epochs import Timeline
+from shoal.hiding.journal import MemoryJournal
+from shoal.hiding.kernels.leakage import published_agreements
+from shoal.hiding.kernels.merge import merge_boxes
+from shoal.hiding.kernels.search import WindowArrays
+from shoal.hiding.leakage import surcharge as company_module
+from shoal.hiding.leakage.published_epochs import Chronicler
+from shoal.hiding.leakage.surcharge import Company, _alone
+from shoal.hiding.merging import with_members
+from shoal.hiding.pipeline import anonymize_samples
 from shoal.hiding.settings import Settings
 from shoal.hiding.window import member_rows
-from shoal.journal import MemoryJournal
-from shoal.kernels.company import published_agreements
-from shoal.kernels.merge import merge_boxes
-from shoal.kernels.search import WindowArrays
-from shoal.publishing import with_members
 from shoal.reading import read_events
 
 EPSILON = 5
@@ -253,7 +253,7 @@ def test_nothing_is_paid_for_whoever_is_among_many(monkeypatch: pytest.MonkeyPat
 def test_getting_ready_meets_all_of_the_code() -> None:
     """What "loading the engine" leaves out would be compiled in the middle of a run."""
     script = (
-        "from shoal.anonymizing import prepare; from shoal.fold import Settings; from shoal.kernels import company\n"
+        "from shoal.hiding.pipeline import prepare; from shoal.hiding.fold import Settings; from shoal.kernels import company\n"
         "prepare(Settings())\n"
         "kernels = company.published_agreements, company.live_agreements, company.alone_shares\n"
         "print(all(kernel.signatures for kernel in kernels))"

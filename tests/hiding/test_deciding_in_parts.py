@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shoal.anonymizing import anonymize_samples
 from shoal.cities import make_city
 from shoal.core.promise import Grid, Promise
 from shoal.core.samples import Samples, samples_from_columns
 from shoal.core.workers import Workers
-from shoal.hiding import parts
+from shoal.hiding import window_tasks
+from shoal.hiding.pipeline import anonymize_samples
 from shoal.hiding.settings import Reuse, Settings
 from shoal.reading import read_events
 
@@ -53,7 +53,7 @@ def boxes_of(samples: Samples, promise: Promise, settings: Settings, engine: Pip
 def test_parts_decide_what_the_whole_decides(
     city: Samples, n_tasks: int, k: int, tau: int, reuse: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(parts, "_SMALLEST", 1)
+    monkeypatch.setattr(window_tasks, "_SMALLEST", 1)
     settings, engine = Settings(reuse=Reuse(reuse), shard_size=40), Piped(n_tasks)
     promise = Promise(k, tau, 30)
     whole = boxes_of(city, promise, settings, None)
@@ -67,7 +67,7 @@ def test_parts_decide_what_the_whole_decides(
 @pytest.mark.parametrize("seed", range(12))
 def test_parts_of_tiny_worlds(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Few users over many epochs: partners run out, groups are of k users, some epochs are empty."""
-    monkeypatch.setattr(parts, "_SMALLEST", 1)
+    monkeypatch.setattr(window_tasks, "_SMALLEST", 1)
     rng = np.random.default_rng(seed)
     n, epochs = int(rng.integers(6, 20)), 30
     user, t = rng.integers(0, n, 400), rng.integers(0, 10 * epochs, 400)

@@ -12,22 +12,22 @@ import pytest
 
 from engine import as_samples, release
 from oracles.casual_worlds import random_case
-from shoal.anonymizing import Outcome, anonymize_samples
 from shoal.cities import make_city
 from shoal.core.promise import Grid, Promise
 from shoal.core.workers import Workers
-from shoal.epochs import Timeline
 from shoal.errors import InputError, ParameterError
-from shoal.fold import Fold
 from shoal.hiding import hardening
 from shoal.hiding import offers as offers_of
+from shoal.hiding.epochs import Timeline
+from shoal.hiding.fold import Fold
+from shoal.hiding.journal import MemoryJournal
+from shoal.hiding.kernels.pools import taken
+from shoal.hiding.kernels.search import Barred
+from shoal.hiding.kernels.vouching import Nearby, Offers, Windows
+from shoal.hiding.kernels.witnesses import Held, Sought
+from shoal.hiding.merging import costs_of, with_members
+from shoal.hiding.pipeline import Outcome, anonymize_samples
 from shoal.hiding.settings import MOST_REACH, PRICES, Reuse, Settings, applicable_harden
-from shoal.journal import MemoryJournal
-from shoal.kernels.pools import taken
-from shoal.kernels.search import Barred
-from shoal.kernels.vouching import Nearby, Offers, Windows
-from shoal.kernels.witnesses import Held, Sought
-from shoal.publishing import costs_of, with_members
 from shoal.reading import read_events
 
 Box = tuple[int, ...]

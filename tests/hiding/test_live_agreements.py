@@ -9,16 +9,16 @@ import pytest
 
 from crowds import crowd
 from shoal.core.workers import Workers
-from shoal.hiding.chronicle import own_slots
-from shoal.hiding.neighbours import nearest_edges, plant_tree
-from shoal.hiding.pick import Edges
+from shoal.hiding.kernels.leakage import live_agreements
+from shoal.hiding.kernels.merge import merge_boxes
+from shoal.hiding.kernels.search import WindowArrays
+from shoal.hiding.leakage.published_epochs import own_slots
+from shoal.hiding.matching.assignment import Edges
+from shoal.hiding.matching.candidates import nearest_edges, plant_tree
+from shoal.hiding.merging import with_members
 from shoal.hiding.reuse import History
 from shoal.hiding.settings import Reuse
 from shoal.hiding.window import member_rows
-from shoal.kernels.company import live_agreements
-from shoal.kernels.merge import merge_boxes
-from shoal.kernels.search import WindowArrays
-from shoal.publishing import with_members
 
 Pair = tuple[int, int, int]  # member, window, how alone
 

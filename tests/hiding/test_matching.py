@@ -8,22 +8,22 @@ import numpy as np
 import pytest
 
 from oracles.pick import cheapest_factor_lp
-from shoal import fold
-from shoal.anonymizing import anonymize_samples
 from shoal.cities import make_city
 from shoal.core.promise import Grid, Promise
 from shoal.core.samples import Samples
 from shoal.core.workers import Workers
-from shoal.epochs import LiveEpoch, Timeline
 from shoal.errors import UnfinishedError
-from shoal.hiding.matching import choose
-from shoal.hiding.neighbours import all_edges
-from shoal.hiding.pick import Edges, cheapest_permutation
+from shoal.hiding import fold
+from shoal.hiding.epochs import LiveEpoch, Timeline
+from shoal.hiding.kernels.search import WindowArrays
+from shoal.hiding.matching.assignment import Edges, cheapest_permutation
+from shoal.hiding.matching.candidates import all_edges
+from shoal.hiding.matching.selector import choose
+from shoal.hiding.merging import costs_of, with_members
+from shoal.hiding.pipeline import anonymize_samples
 from shoal.hiding.reuse import History
 from shoal.hiding.settings import Reuse, Settings
 from shoal.hiding.window import arrange, member_rows
-from shoal.kernels.search import WindowArrays
-from shoal.publishing import costs_of, with_members
 from shoal.reading import read_events
 
 

@@ -14,17 +14,17 @@ from oracles.rings import cheapest_rings
 from shoal.core.compiled import kernel
 from shoal.core.promise import Promise
 from shoal.core.workers import Workers
-from shoal.epochs import LiveEpoch, Timeline
 from shoal.errors import UnfinishedError
-from shoal.hiding.mutual import choose_mutual
-from shoal.hiding.pick import Edges
+from shoal.hiding.epochs import LiveEpoch, Timeline
+from shoal.hiding.kernels.rings import Ties, make_room, ring_cost, ring_reuse
+from shoal.hiding.kernels.search import WindowArrays
+from shoal.hiding.matching.assignment import Edges
+from shoal.hiding.merging import costs_of, with_members
+from shoal.hiding.mutual.selector import choose_mutual
+from shoal.hiding.mutual.ties import ties_between
 from shoal.hiding.reuse import History
 from shoal.hiding.settings import Reuse
-from shoal.hiding.ties import ties_between
 from shoal.hiding.window import Picks, arrange, member_rows
-from shoal.kernels.rings import Ties, make_room, ring_cost, ring_reuse
-from shoal.kernels.search import WindowArrays
-from shoal.publishing import costs_of, with_members
 
 NO_EDGES = Edges(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))
 

@@ -11,7 +11,7 @@ from scipy.optimize import linear_sum_assignment
 
 from oracles.pick import cheapest_factor, cheapest_factor_lp
 from shoal.core.workers import Workers
-from shoal.hiding.pick import Edges, cheapest_permutation, cheapest_permutations
+from shoal.hiding.matching.assignment import Edges, cheapest_permutation, cheapest_permutations
 
 
 def as_edges(matrix: list[list[float | None]]) -> Edges:

@@ -12,13 +12,13 @@ from oracles.casual_worlds import random_world
 from pools import merge
 from shoal.core.promise import Promise
 from shoal.core.workers import Workers
-from shoal.epochs import LiveEpoch, Timeline
-from shoal.hiding.neighbours import nearest_edges, plant_tree, with_nearest
-from shoal.hiding.pick import Edges
+from shoal.hiding.epochs import LiveEpoch, Timeline
+from shoal.hiding.kernels.search import WindowArrays
+from shoal.hiding.matching.assignment import Edges
+from shoal.hiding.matching.candidates import nearest_edges, plant_tree, with_nearest
 from shoal.hiding.reuse import History
 from shoal.hiding.settings import Reuse
 from shoal.hiding.window import arrange
-from shoal.kernels.search import WindowArrays
 
 Grouped = tuple[WindowArrays, dict[int, dict[int, list[tuple[int, int, int]]]]]
 

@@ -16,16 +16,16 @@ from oracles.merge import brute_force_merge
 from oracles.spectral import greedy_cycles, kte_hide, lineages
 from shoal.core.promise import Promise
 from shoal.core.workers import Workers
-from shoal.epochs import LiveEpoch, Timeline
-from shoal.hiding import spectral, window
-from shoal.hiding.affinity import costs_to, pairwise_costs, self_tuning_affinity
-from shoal.hiding.clusters import Scale, cluster
-from shoal.hiding.lineages import ABSENT, by_lineage, cluster_histories
+from shoal.hiding import window
+from shoal.hiding.epochs import LiveEpoch, Timeline
+from shoal.hiding.kernels.cycles import find_cycles
+from shoal.hiding.kernels.search import WindowArrays
 from shoal.hiding.settings import Reuse
-from shoal.hiding.spectral import Rules, cluster_epochs, hide
+from shoal.hiding.spectral.affinity import costs_to, pairwise_costs, self_tuning_affinity
+from shoal.hiding.spectral.clusters import Scale, cluster
+from shoal.hiding.spectral.lineages import ABSENT, by_lineage, cluster_histories
+from shoal.hiding.spectral.selector import Rules, cluster_epochs, hide, selector
 from shoal.hiding.window import arrange
-from shoal.kernels.cycles import find_cycles
-from shoal.kernels.search import WindowArrays
 
 ALONE = Workers(1)
 
@@ -140,7 +140,7 @@ def test_cycles_of_a_large_group(n_cycles: int) -> None:
     allowed = rng.random((n, n)) < 0.6
     np.fill_diagonal(allowed, False)
     parent = np.full((n, n_cycles), -1, np.int32)
-    assert find_cycles(rng.random((n, n)), allowed, n_cycles, spectral.PATIENCE, parent)
+    assert find_cycles(rng.random((n, n)), allowed, n_cycles, selector.PATIENCE, parent)
     for cycle in parent.T:
         here, met = 0, set()
         while here not in met:
@@ -168,7 +168,7 @@ def clusters_by_user(timeline: Timeline, clusters: dict[int, Any]) -> dict[int, 
 @pytest.mark.parametrize("seed", range(12))
 def test_a_run_equals_the_literal_algorithm(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Same clusters, same costs: the same hiding sets, and the same groups suppressed, exactly those that fail."""
-    monkeypatch.setattr(spectral, "PATIENCE", 10**9)
+    monkeypatch.setattr(selector, "PATIENCE", 10**9)
     monkeypatch.setattr(window, "order_near", lambda *_: None)  # order: by rank alone
     rng = random.Random(seed)
     n_suppressed = n_hidden = 0

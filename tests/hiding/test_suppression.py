@@ -7,8 +7,8 @@ import pytest
 
 from engine import World, as_samples, release
 from shoal.core.promise import Promise
-from shoal.epochs import Timeline
 from shoal.errors import InputError
+from shoal.hiding.epochs import Timeline
 from shoal.hiding.patterns import Patterns
 from shoal.hiding.suppression import choose_withheld, decide_presence
 

@@ -9,13 +9,13 @@ import pytest
 
 from crowds import crowd
 from shoal.core.workers import Workers
-from shoal.hiding.neighbours import all_edges, plant_tree
+from shoal.hiding.kernels.cost_bounds import BRANCHES, OWN, Tree, add_bounds, order_near, write_outline
+from shoal.hiding.kernels.search import WindowArrays, nearest
+from shoal.hiding.matching.candidates import all_edges, plant_tree
+from shoal.hiding.merging import costs_of, with_members
 from shoal.hiding.reuse import History
 from shoal.hiding.settings import Reuse
 from shoal.hiding.window import member_rows
-from shoal.kernels.search import WindowArrays, nearest
-from shoal.kernels.tree import BRANCHES, OWN, Tree, add_bounds, order_near, write_outline
-from shoal.publishing import costs_of, with_members
 
 ALONE = Workers(1)
 ROUNDED = 1 + 1e-12  # sums of roots in another order

@@ -16,8 +16,8 @@ from oracles.merge import (
     random_partition,
 )
 from pools import merge, pool_of
-from shoal.kernels.merge import best_cuts
-from shoal.kernels.pools import Pools
+from shoal.hiding.kernels.merge import best_cuts
+from shoal.hiding.kernels.pools import Pools
 
 CASES_PER_SEED = 1_000
 

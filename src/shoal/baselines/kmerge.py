@@ -13,9 +13,9 @@ from shoal.core.progress import Progress
 from shoal.core.promise import Grid
 from shoal.core.samples import Samples
 from shoal.core.workers import Workers
-from shoal.epochs import EpochSlice, LiveEpoch
-from shoal.kernels.pools import Pools, collapsed
-from shoal.publishing import publish, with_members
+from shoal.hiding.epochs import EpochSlice, LiveEpoch
+from shoal.hiding.kernels.pools import Pools, collapsed
+from shoal.hiding.merging import publish, with_members
 
 _SPACE_WEIGHT = 1.0  # the paper's cost
 

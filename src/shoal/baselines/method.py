@@ -7,13 +7,13 @@ from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
-from shoal.anonymizing import check_population
 from shoal.auditing.truthfulness import held_samples
 from shoal.core.arrays import Bools, Floats, Int32s, Int64s
 from shoal.core.boxes import Boxes
 from shoal.core.progress import Progress
 from shoal.core.promise import Grid, Promise
 from shoal.core.samples import Samples
+from shoal.hiding.pipeline import check_population
 from shoal.utility import granularity
 
 NO_GROUP = -1

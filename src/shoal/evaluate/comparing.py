@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 import pyarrow as pa
 
-from shoal.anonymizing import anonymize_samples, check_population, prepare
 from shoal.baselines import PAPER_GRIDS, W4M, Glove, KMerge, Method, Static, on_tuples
 from shoal.baselines.tuples import only
 from shoal.core.parameters import check_count, check_workers
@@ -20,6 +19,7 @@ from shoal.core.signatures import takes
 from shoal.core.workers import Workers
 from shoal.errors import ParameterError
 from shoal.evaluate.tuples import Draw, draw
+from shoal.hiding.pipeline import anonymize_samples, check_population, prepare
 from shoal.hiding.settings import Settings
 from shoal.reading import read_events
 from shoal.reading.options import READING, ReadingOptions, check_reading

@@ -7,18 +7,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.anonymizing import anonymize_samples
 from shoal.core.arrays import Int64s
 from shoal.core.box_sizes import Counts, Extents, extents_of
 from shoal.core.boxes import Boxes, concatenate
 from shoal.core.promise import Grid
 from shoal.core.workers import Workers
-from shoal.epochs import Timeline
 from shoal.errors import NothingLeftError
 from shoal.evaluate.guessing import Past
 from shoal.evaluate.points import Point
 from shoal.evaluate.stretches import Census, Stretch
-from shoal.fold import Fold, Step
+from shoal.hiding.epochs import Timeline
+from shoal.hiding.fold import Fold, Step
+from shoal.hiding.pipeline import anonymize_samples
 from shoal.hiding.settings import MOST_REACH, Settings
 from shoal.hiding.suppression import Presence
 from shoal.storage.sample_store import Archive
@@ -33,9 +33,7 @@ _ELSEWHERE_S = 1.1e-5  # processor seconds to read, sort, write and check a samp
 _FIXED_BYTES = 500e6  # the process, its libraries and one bucket
 _TWICE = 2  # what is held for a moment, or not given back, beside what is counted: measured, docs/plan.md
 _HELPED = 64  # entries of a user beside those supposed: members of its own in stretches, and whom it helps
-_CHRONICLE_EPOCHS = (
-    120  # whose boxes are remembered at most, and for which k: shoal.fold, shoal.hiding.company
-)
+_CHRONICLE_EPOCHS = 120  # whose boxes are remembered at most, and for which k: shoal.hiding.fold, shoal.hiding.leakage.surcharge
 _REMEMBERING_K = 2
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.core.arrays import Int32s
-from shoal.epochs import EpochSlice
+from shoal.hiding.epochs import EpochSlice
 
 _MOST_BITS = 63
 _CELLS = 16  # bits of each coordinate that order users by place

@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.anonymizing import Outcome
 from shoal.auditing.truthfulness import held_samples
 from shoal.core.arrays import Floats, Int64s
 from shoal.core.promise import Grid
 from shoal.core.samples import Samples
 from shoal.core.zones import Zone
 from shoal.evaluate.points import Point
+from shoal.hiding.pipeline import Outcome
 from shoal.utility import granularity_of
 
 WEEK_H = 168

@@ -10,14 +10,12 @@ from typing import Any, NamedTuple, Unpack
 
 import pyarrow as pa
 
-from shoal.anonymizing import check_population, find_presence, prepare
 from shoal.core.box_sizes import Extents
 from shoal.core.parameters import check_workers
 from shoal.core.progress import Progress, Silent
 from shoal.core.promise import Grid
 from shoal.core.signatures import takes
 from shoal.core.workers import Workers
-from shoal.epochs import Timeline
 from shoal.errors import ParameterError
 from shoal.evaluate.forecasting import Forecast, Trial, forecast, nothing, try_everything, try_stretches
 from shoal.evaluate.guessing import Past, Sighting, guess_past, sighting_of
@@ -25,6 +23,8 @@ from shoal.evaluate.likeness import most_alike
 from shoal.evaluate.points import Point
 from shoal.evaluate.sharing import Shares, share_out
 from shoal.evaluate.stretches import Census, Stretch, take_census
+from shoal.hiding.epochs import Timeline
+from shoal.hiding.pipeline import check_population, find_presence, prepare
 from shoal.hiding.settings import Selector, Settings, check_harden, check_settings
 from shoal.hiding.suppression import Presence
 from shoal.reading import read_events

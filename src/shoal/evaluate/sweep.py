@@ -10,7 +10,6 @@ from typing import Any, NamedTuple, TypeVar, Unpack
 
 import pyarrow as pa
 
-from shoal.anonymizing import anonymize_samples, check_population, prepare
 from shoal.core.formatting import duration
 from shoal.core.parameters import check_workers
 from shoal.core.progress import Progress, Silent
@@ -22,6 +21,7 @@ from shoal.errors import NothingLeftError
 from shoal.evaluate.measuring import Hour, Measured, measure, measure_hours, nothing_left
 from shoal.evaluate.points import AXES, HOURS, Plan, Point, plan_sweep
 from shoal.evaluate.store import FolderStore, MemoryStore, Store
+from shoal.hiding.pipeline import anonymize_samples, check_population, prepare
 from shoal.hiding.settings import Selector, Settings, check_settings
 from shoal.reading import Events, read_events
 from shoal.reading.options import READING, ReadingOptions, check_reading

@@ -13,8 +13,8 @@ from shoal.core.arrays import Int32s
 from shoal.core.promise import Promise
 from shoal.core.samples import Samples
 from shoal.core.workers import Workers
-from shoal.epochs import LiveEpoch, Timeline
-from shoal.hiding.neighbours import nearest_members
+from shoal.hiding.epochs import LiveEpoch, Timeline
+from shoal.hiding.matching.candidates import nearest_members
 from shoal.hiding.window import arrange
 
 

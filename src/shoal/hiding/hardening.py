@@ -16,15 +16,15 @@ import numpy as np
 from shoal.core.arrays import Int32s, Int64s
 from shoal.core.boxes import Boxes
 from shoal.core.workers import Workers
-from shoal.epochs import EpochSlice, LiveEpoch
+from shoal.hiding.epochs import EpochSlice, LiveEpoch
+from shoal.hiding.kernels.cost_bounds import OWN
+from shoal.hiding.kernels.merge import merge_boxes
+from shoal.hiding.kernels.pools import Pools, concatenate_pools
+from shoal.hiding.kernels.search import Barred
+from shoal.hiding.kernels.vouching import Nearby, Offers, Windows
+from shoal.hiding.kernels.witnesses import Held, Sought, cheapest_offers, renew, seek_witnesses
+from shoal.hiding.merging import with_members
 from shoal.hiding.offers import gather_offers
-from shoal.kernels.merge import merge_boxes
-from shoal.kernels.pools import Pools, concatenate_pools
-from shoal.kernels.search import Barred
-from shoal.kernels.tree import OWN
-from shoal.kernels.vouching import Nearby, Offers, Windows
-from shoal.kernels.witnesses import Held, Sought, cheapest_offers, renew, seek_witnesses
-from shoal.publishing import with_members
 
 _NEAR = 128  # records near its covers that are asked for a victim
 _MOST_NEEDS = 24  # of a victim, where it has several covers in a window

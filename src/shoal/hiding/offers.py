@@ -6,7 +6,7 @@ import numpy as np
 
 from shoal.core.arrays import Int32s
 from shoal.core.workers import Workers
-from shoal.kernels.vouching import Nearby, Offers, Windows, find_offers
+from shoal.hiding.kernels.vouching import Nearby, Offers, Windows, find_offers
 
 _MOST = 256  # to a victim that are remembered: more than all but a few have
 _TOGETHER = 500  # victims for whom there is room for that many, before they are put together

@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from shoal.core.arrays import Bytes, Int32s, Int64s
 from shoal.core.moving import move_entries
+from shoal.hiding.kernels.search import Barred, Past
 from shoal.hiding.settings import Reuse
-from shoal.kernels.search import Barred, Past
 
 _EVER = -(2**31)  # before any window
 _FIRST_ROOM = 4

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.kernels.search import WindowArrays
+from shoal.hiding.kernels.search import WindowArrays
 
 
 def cut(arrays: WindowArrays, most: int, k: int) -> WindowArrays:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from shoal.core.arrays import Bools, Int32s, Int64s
 from shoal.core.promise import Promise
-from shoal.epochs import EpochSlice, Timeline
+from shoal.hiding.epochs import EpochSlice, Timeline
 from shoal.hiding.patterns import Patterns, group_equal
 
 _TOLERABLE = 0.001  # share of samples suppressed below which nothing else is tried

@@ -9,12 +9,12 @@ import numpy.typing as npt
 
 from shoal.core.arrays import Bytes, Int32s, Int64s
 from shoal.core.workers import Workers
-from shoal.epochs import LiveEpoch
+from shoal.hiding.epochs import LiveEpoch
+from shoal.hiding.kernels.cost_bounds import order_near
+from shoal.hiding.kernels.pools import concatenate_pools
+from shoal.hiding.kernels.search import WindowArrays
+from shoal.hiding.merging import costs_of
 from shoal.hiding.patterns import group_equal
-from shoal.kernels.pools import concatenate_pools
-from shoal.kernels.search import WindowArrays
-from shoal.kernels.tree import order_near
-from shoal.publishing import costs_of
 
 
 def arrange(

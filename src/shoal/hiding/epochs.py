@@ -1,0 +1,112 @@
+"""Samples cut into epochs, and the stretches of time that have any."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from shoal.core.arrays import Bools, Int32s, Int64s
+from shoal.core.promise import Promise
+from shoal.core.samples import Samples
+from shoal.core.timeline import order_by_user
+from shoal.hiding.kernels.pools import Pools, collapsed
+from shoal.storage.sample_store import Archive, archive_of
+
+
+class EpochSlice(NamedTuple):
+    """The samples of one epoch: users present in increasing order, how many samples each has, their pools.
+
+    Times in the pools count from ``origin``, the first slot of the epoch.
+    """
+
+    epoch: int
+    origin: int
+    users: Int32s
+    counts: Int32s
+    raw: Pools
+
+    def restricted(self, keep: Bools) -> EpochSlice:
+        """The slice without the users that are not kept."""
+        if keep.all():
+            return self
+        sizes = np.diff(self.raw.ptr)
+        slots = np.repeat(keep, sizes)
+        ptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes[keep])])
+        raw = Pools(ptr, self.raw.slot[slots], self.raw.touch[keep])
+        return EpochSlice(self.epoch, self.origin, self.users[keep], self.counts[keep], raw)
+
+
+class Turn(NamedTuple):
+    """One epoch of a fold: its number and whether a stretch ends with it."""
+
+    epoch: int
+    ends_stretch: bool
+
+
+class Timeline:
+    """Random access to the epochs of a dataset.
+
+    A *stretch* is a run of epochs with at least r empty ones on either side: no window reaches from one to the next,
+    so each is folded on its own and a few stray times cost nothing.
+    """
+
+    def __init__(self, samples: Samples | Archive, promise: Promise) -> None:
+        self._archive = archive_of(samples) if isinstance(samples, Samples) else samples
+        self._length = promise.epsilon
+        slots = self._archive.slots
+        self.epochs: Int64s = np.unique(
+            np.zeros_like(slots[:1]) if promise.epsilon is None else slots // promise.epsilon
+        )
+        # No window is longer than the data: r beyond that changes nothing.
+        self.reach = min(promise.reach, int(self.epochs[-1] - self.epochs[0]))
+
+    def turns(self) -> Iterator[Turn]:
+        """Every epoch to fold, empty ones within a stretch included, in order of time."""
+        for place, epoch in enumerate(self.epochs.tolist()):
+            following = int(self.epochs[place + 1]) if place + 1 < len(self.epochs) else None
+            ends = following is None or following - epoch > self.reach
+            yield Turn(epoch, ends)
+            if not ends and following is not None:
+                yield from (Turn(empty, False) for empty in range(epoch + 1, following))
+
+    @property
+    def n_samples(self) -> int:
+        """How many samples all epochs hold."""
+        return len(self._archive)
+
+    def epochs_present(self, n_users: int) -> Int64s:
+        """In how many epochs each user has a sample."""
+        total = np.zeros(n_users, np.int64)
+        for epoch in self.epochs.tolist():
+            total[self.slice(epoch).users] += 1
+        return total
+
+    def origin(self, epoch: int) -> int:
+        """First slot of an epoch; over whole trajectories, the slot of the first sample."""
+        return int(self._archive.slots[0]) if self._length is None else epoch * self._length
+
+    def slice(self, epoch: int) -> EpochSlice:
+        """The samples of one epoch, which may be empty."""
+        origin = self.origin(epoch)
+        end = int(self._archive.slots[-1]) + 1 if self._length is None else origin + self._length
+        rows = self._archive.between(origin, end)
+        ptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(rows.user, minlength=1))])
+        order = np.empty(len(rows.user), np.int64)
+        order_by_user(rows.user, ptr, order)
+        users, counts, raw = collapsed(rows.user[order], rows.t[order], rows.x[order], rows.y[order], origin)
+        return EpochSlice(epoch, origin, users, counts, raw)
+
+
+class LiveEpoch(NamedTuple):
+    """An epoch that is not published yet: its users' own samples, and what their records hold so far."""
+
+    slice: EpochSlice
+    pools: Pools
+
+    def rows(self, users: Int32s) -> Int64s:
+        """Where the samples of some users are; -1 for users suppressed here."""
+        row = np.searchsorted(self.slice.users, users)
+        there = self.slice.users[np.minimum(row, len(self.slice.users) - 1)] == users
+        return np.where(there, row, -1)

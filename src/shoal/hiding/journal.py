@@ -1,0 +1,149 @@
+"""What a fold has done so far, step by step: in memory, or in a folder from which a killed run goes on.
+
+What is noted are secrets (who hid whom): the folder must be for its owner only.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import zipfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from shoal.core.boxes import Boxes
+from shoal.errors import InputError, UnfinishedError
+from shoal.hiding.fold import Step
+from shoal.hiding.hardening import Helpers
+from shoal.hiding.window import Picks
+from shoal.storage.disk import CHANGED, explained, write_private
+from shoal.storage.interrupts import held
+
+_HEADER = "run.json"
+_TORN = (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile, zlib.error)
+
+
+class Journal(Protocol):
+    """Steps in the order of time; appending is all that ever happens to it."""
+
+    def append(self, step: Step) -> None:
+        """Note one more step."""
+
+    def __iter__(self) -> Iterator[Step]:
+        """The steps noted so far."""
+
+    def __len__(self) -> int:
+        """How many there are."""
+
+
+class MemoryJournal:
+    """A journal that ends with the process."""
+
+    def __init__(self) -> None:
+        self._steps: list[Step] = []
+
+    def append(self, step: Step) -> None:
+        """Note one more step."""
+        self._steps.append(step)
+
+    def __iter__(self) -> Iterator[Step]:
+        return iter(self._steps)
+
+    def __len__(self) -> int:
+        return len(self._steps)
+
+
+class FolderJournal:
+    """A journal on disk, one file per step; a file appears whole or not at all.
+
+    Only the unbroken run of readable steps from the first on counts, whatever else a killed process left behind.
+    """
+
+    def __init__(self, folder: Path, identity: dict[str, Any]) -> None:
+        self._folder = folder
+        self._length = 0
+        if self._agrees(identity):
+            while self._readable(self._length):
+                self._length += 1
+
+    def _agrees(self, identity: dict[str, Any]) -> bool:
+        """Whether there are steps of the same run; what no header vouches for is cleared away."""
+        try:
+            found = dict(json.loads((self._folder / _HEADER).read_text()))
+        except (OSError, ValueError, TypeError):
+            self._begin(identity)
+            return False
+        differing = sorted(name for name in identity if found.get(name) != identity[name])
+        if differing:
+            raise InputError(
+                f"The checkpoint {self._folder.name} belongs to a run with another {' and '.join(differing)}:"
+                " resume with the same events and options, or remove it."
+            )
+        return True
+
+    def _begin(self, identity: dict[str, Any]) -> None:
+        with _explained():
+            for stale in self._folder.glob("step-*.npz"):
+                stale.unlink()
+        self._put(_HEADER, json.dumps(identity, sort_keys=True).encode())
+
+    def _path(self, number: int) -> Path:
+        return self._folder / f"step-{number:07d}.npz"
+
+    def _readable(self, number: int) -> bool:
+        try:
+            self._load(number)
+        except _TORN:
+            return False
+        return True
+
+    def _load(self, number: int) -> Step:
+        with np.load(self._path(number)) as noted:
+            picks = None
+            if "pick_owners" in noted:
+                picks = Picks(*(noted[f"pick_{name}"] for name in Picks._fields))
+            helpers = Helpers(*(noted[f"helper_{name}"] for name in Helpers._fields))
+            return Step(int(noted["window"]), picks, Boxes(*(noted[name] for name in Boxes._fields)), helpers)
+
+    def _put(self, name: str, content: bytes) -> None:
+        with _explained():
+            unfinished = self._folder / f"{name}.part"
+            with write_private(unfinished) as file:
+                file.write(content)
+            unfinished.replace(self._folder / name)
+
+    def append(self, step: Step) -> None:
+        """Note one more step."""
+        picks = (
+            {}
+            if step.picks is None
+            else {f"pick_{name}": value for name, value in step.picks._asdict().items()}
+        )
+        helpers = {f"helper_{name}": value for name, value in step.helpers._asdict().items()}
+        path = self._path(self._length)
+        unfinished = path.with_suffix(".part")
+        with _explained(), held():
+            with write_private(unfinished) as file:
+                np.savez(file, window=np.int64(step.window), **picks, **helpers, **step.boxes._asdict())
+            unfinished.replace(path)
+            self._length += 1
+
+    def __iter__(self) -> Iterator[Step]:
+        return (self._kept(number) for number in range(self._length))
+
+    def _kept(self, number: int) -> Step:
+        try:
+            return self._load(number)
+        except _TORN:
+            raise UnfinishedError(CHANGED) from None
+
+    def __len__(self) -> int:
+        return self._length
+
+
+def _explained() -> contextlib.AbstractContextManager[None]:
+    return explained("the checkpoint", "go on with --resume")

@@ -1,0 +1,164 @@
+"""The edges of a window between owners and members: those found in a search, those back, and who may take them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from shoal.core.arrays import Bools, Floats, Int32s, Int64s
+from shoal.core.compiled import inner, kernel, lean
+from shoal.hiding.kernels.cost_bounds import OWN
+from shoal.hiding.kernels.search import (
+    Barred,
+    WindowArrays,
+    edge_cost,
+    make_scratch,
+    mark_barred,
+    write_outlines,
+)
+
+
+class Found(NamedTuple):
+    """What a search found: a line per owner of members (-1 for none) and costs, cheapest first."""
+
+    member: Int32s
+    cost: Floats
+
+
+class Back(NamedTuple):
+    """Who lists owner i without being listed by it, member[first[i] .. first[i + 1] - 1]; -1: may not be picked."""
+
+    first: Int64s
+    member: Int32s
+
+
+class Listed(NamedTuple):
+    """All edges by owner; those of owner i begin at first[i]."""
+
+    first: Int64s
+    owner: Int32s
+    member: Int32s
+    cost: Floats
+
+
+@lean
+def unanswered(member: Int32s, first: Int64s, back: Int32s) -> None:
+    """Write a Back for members of a search; ``back`` has room for all that are listed."""
+    n, width = member.shape
+    first[:] = 0
+    for writing in range(2):
+        for i in range(n):
+            for column in range(width):
+                j = member[i, column]
+                if j < 0:
+                    break
+                listed = False
+                for other in member[j]:
+                    listed |= other == i
+                if listed:
+                    continue
+                if writing:
+                    back[first[j]] = i
+                first[j] += 1
+        if not writing:
+            total = 0
+            for i in range(n):
+                first[i], total = total, total + first[i]
+    for i in range(n, 0, -1):
+        first[i] = first[i - 1]
+    first[0] = 0
+
+
+@kernel
+def bar_back(arrays: WindowArrays, barred: Barred, back: Back, begin: int, end: int) -> None:
+    """Make -1 of those in ``back`` whom owners begin .. end - 1 may not pick."""
+    mark = np.full(len(arrays.user), -1, np.int32)
+    for owner in range(begin, end):
+        if back.first[owner] < back.first[owner + 1]:
+            mark_barred(arrays, barred, owner, mark)
+        for entry in range(back.first[owner], back.first[owner + 1]):
+            if mark[back.member[entry]] == owner:
+                back.member[entry] = -1
+
+
+@lean
+def count_edges(found: Found, back: Back, first: Int64s) -> None:
+    """first[i] = where the edges of owner i begin once they are listed; one number more than owners."""
+    total = 0
+    for owner in range(len(first) - 1):
+        first[owner] = total
+        for member in found.member[owner]:
+            total += member >= 0
+        for entry in range(back.first[owner], back.first[owner + 1]):
+            total += back.member[entry] >= 0
+    first[len(first) - 1] = total
+
+
+@kernel
+def write_edges(arrays: WindowArrays, found: Found, back: Back, begin: int, end: int, listed: Listed) -> None:
+    """List the edges of owners begin .. end - 1: those found, then those back, which are priced here."""
+    own = np.empty((arrays.row.shape[1], OWN))
+    list_edges(arrays, found, back, begin, end, listed, own, make_scratch(arrays))
+
+
+@lean
+def list_edges(  # type: ignore[no-untyped-def]
+    arrays: WindowArrays,
+    found: Found,
+    back: Back,
+    begin: int,
+    end: int,
+    listed: Listed,
+    own: Floats,
+    scratch,
+) -> None:
+    """See write_edges."""
+    for owner in range(begin, end):
+        at = listed.first[owner]
+        for column in range(found.member.shape[1]):
+            if found.member[owner, column] >= 0:
+                at = write_edge(listed, at, owner, found.member[owner, column], found.cost[owner, column])
+        if at < listed.first[owner + 1]:
+            write_outlines(arrays, owner, own)
+        for entry in range(back.first[owner], back.first[owner + 1]):
+            member = back.member[entry]
+            if member >= 0:
+                price = edge_cost(arrays, owner, member, own, np.inf, scratch)
+                at = write_edge(listed, at, owner, member, price)
+
+
+@inner
+def write_edge(listed: Listed, at: int, owner: int, member: int, cost: float) -> int:
+    """List one edge; return where the next one goes."""
+    listed.owner[at], listed.member[at], listed.cost[at] = owner, member, cost
+    return at + 1
+
+
+@kernel
+def allowed_edges(
+    arrays: WindowArrays, barred: Barred, owner: Int32s, member: Int32s, allowed: Bools
+) -> None:
+    """allowed[q] (bool) = whether owner[q] may pick member[q]; owners should come in runs."""
+    mark = np.full(len(arrays.user), -1, np.int32)
+    for q in range(len(owner)):
+        if q == 0 or owner[q] != owner[q - 1]:
+            mark_barred(arrays, barred, int(owner[q]), mark)
+        allowed[q] = mark[member[q]] != owner[q]
+
+
+@lean
+def windows_since(
+    arrays: WindowArrays, barred: Barred, owner: Int32s, member: Int32s, window: int, age: Int32s
+) -> None:
+    """age[q] = windows since owner[q] last had member[q]; 0 if never, -1 if it has it in this window already."""
+    past = barred.past
+    for q in range(len(owner)):
+        user, other = arrays.user[owner[q]], arrays.user[member[q]]
+        age[q] = 0
+        for entry in range(past.first[user], past.first[user] + past.length[user]):
+            if past.member[entry] == other and past.when[entry] >= barred.since:
+                age[q] = window - past.when[entry]
+        for entry in range(barred.picked.shape[1]):
+            if barred.picked[owner[q], entry] == member[q]:
+                age[q] = -1

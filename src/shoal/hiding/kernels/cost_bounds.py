@@ -1,0 +1,261 @@
+"""A tree over the users of a window, and lower bounds on what hiding with anybody below one of its nodes costs.
+
+Why the bounds are bounds. Boxes are disjoint in time and each holds everybody. So the first one holds everybody's first
+sample, and all of a pool's slots until everybody has been met (its *head*); the last one likewise (its *tail*). If one
+side can only be in one box, that box holds everything: then the bound is the cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from shoal.core.arrays import Floats, Int32s, Int64s
+from shoal.core.compiled import inner, kernel
+from shoal.hiding.kernels.merge import space_cost
+from shoal.hiding.kernels.pools import Pools, in_one_box
+
+BRANCHES = 16  # entries below a node
+_SLOT_CELLS = 3  # a slot of time counts like so many cells where users are put in order
+
+
+class Tree(NamedTuple):
+    """Blocks of up to BRANCHES entries: users of a window, or blocks of such users or blocks.
+
+    outline (float64: the search spends its time on these numbers, and processors compare several at once): the outlines
+    of a block's entries by block and epoch, then, flat, by column and entry (see ``at``). An outline has the least of
+    what is below the entry, then the largest: time of the first and of the last sample, the ends of x and of y of all
+    samples, of those in the first slot and of those in the last (of the least the upper ends, of the largest the
+    lower), number of slots. first[b]: the first entry, a user or, counted from the number of users on, a block;
+    size[b]: how many. top[i]: the block above all of the group of user i.
+    """
+
+    outline: Floats
+    first: Int32s
+    size: Int32s
+    top: Int32s
+
+
+_T0, _T1, _X1, _Y1, _HEAD_X1, _HEAD_Y1, _TAIL_X1, _TAIL_Y1, _LEAST_SLOTS = range(9)
+_LATEST_T0, _LATEST_T1, _X0, _Y0, _HEAD_X0, _HEAD_Y0, _TAIL_X0, _TAIL_Y0, _MOST_SLOTS = range(9, 18)
+_COLUMNS, _LEAST = 18, 9
+OWN, PRICE = 21, 20  # numbers in the outline of a pool; the last is room for a price
+
+
+@kernel
+def order_near(row: Int64s, raw: Pools, first: int, last: int, order: Int64s) -> None:
+    """Put order[first .. last - 1], users of one group, in an order in which near ones are together: halved again and
+    again where they differ most, at multiples of BRANCHES."""
+    n, n_epochs = last - first, row.shape[1]
+    feature = np.zeros((4 * n_epochs, n), np.int64)
+    for i in range(n):
+        for w in range(n_epochs):
+            at = row[order[first + i], w]
+            if at >= 0:
+                feature[4 * w, i] = raw.touch[at, 2] + raw.touch[at, 3]
+                feature[4 * w + 1, i] = raw.touch[at, 4] + raw.touch[at, 5]
+                feature[4 * w + 2, i] = 2 * _SLOT_CELLS * raw.touch[at, 0]
+                feature[4 * w + 3, i] = 2 * _SLOT_CELLS * raw.touch[at, 1]
+    place = np.arange(n)
+    unfinished = [(0, n)]
+    while len(unfinished):
+        begin, end = unfinished.pop()
+        if end - begin <= BRANCHES:
+            continue
+        widest, spread = 0, -1.0
+        for column in range(len(feature)):
+            mean, total = 0.0, 0.0
+            for q in range(begin, end):
+                mean += feature[column, place[q]]
+            mean /= end - begin
+            for q in range(begin, end):
+                total += abs(feature[column, place[q]] - mean)
+            if total > spread:
+                widest, spread = column, total
+        part = place[begin:end].copy()
+        place[begin:end] = part[np.argsort(feature[widest][part], kind="mergesort")]
+        half = BRANCHES
+        while 2 * half < end - begin:
+            half *= 2
+        unfinished.append((begin, begin + half))
+        unfinished.append((begin + half, end))
+    order[first:last] = order[first:last][place]
+
+
+def plant(row: Int64s, raw: Pools, first: Int32s, last: Int32s) -> Tree:
+    """The tree over users whose groups are ranges (see WindowArrays)."""
+    n, n_epochs = row.shape
+    outline = np.zeros((n_epochs, _COLUMNS, n))
+    _write_users(row, raw, outline)
+    group = np.unique(first).astype(np.int64)
+    begin, end = group, last[group].astype(np.int64)
+    outlines, firsts, counts = [], [], []
+    n_blocks, shift = 0, 0
+    while True:
+        blocks = -(-(end - begin) // BRANCHES)
+        after = np.cumsum(blocks)
+        number = np.arange(after[-1]) - np.repeat(after - blocks, blocks)
+        starts = np.repeat(begin, blocks) + BRANCHES * number
+        sizes = np.minimum(np.repeat(end, blocks) - starts, BRANCHES)
+        entries = starts[:, None] + np.minimum(np.arange(BRANCHES), sizes[:, None] - 1)
+        outlines.append(outline[:, :, entries].transpose(2, 0, 1, 3).reshape(len(starts), n_epochs, -1))
+        firsts.append(starts + shift)
+        counts.append(sizes)
+        outline = np.concatenate(
+            [
+                np.minimum.reduceat(outline[:, :_LEAST], starts, axis=2),
+                np.maximum.reduceat(outline[:, _LEAST:], starts, axis=2),
+            ],
+            axis=1,
+        )
+        begin, end = after - blocks, after
+        if blocks.max() == 1:
+            break
+        shift = n + n_blocks
+        n_blocks += len(starts)
+    top = np.repeat(np.arange(len(group)) + n_blocks, last[group] - group)
+    return Tree(
+        np.concatenate(outlines),
+        np.concatenate(firsts).astype(np.int32),
+        np.concatenate(counts).astype(np.int32),
+        top.astype(np.int32),
+    )
+
+
+@kernel
+def _write_users(row: Int64s, raw: Pools, outline: Floats) -> None:
+    for i in range(row.shape[0]):
+        for w in range(row.shape[1]):
+            at = row[i, w]
+            if at < 0:
+                continue
+            out = outline[w, :, i]
+            head, tail = raw.slot[raw.ptr[at]], raw.slot[raw.ptr[at + 1] - 1]
+            out[_T0], out[_LATEST_T0] = head.t, head.t
+            out[_T1], out[_LATEST_T1] = tail.t, tail.t
+            out[_X0], out[_X1] = raw.touch[at, 2], raw.touch[at, 3]
+            out[_Y0], out[_Y1] = raw.touch[at, 4], raw.touch[at, 5]
+            out[_HEAD_X0], out[_HEAD_X1] = head.x0, head.x1
+            out[_HEAD_Y0], out[_HEAD_Y1] = head.y0, head.y1
+            out[_TAIL_X0], out[_TAIL_X1] = tail.x0, tail.x1
+            out[_TAIL_Y0], out[_TAIL_Y1] = tail.y0, tail.y1
+            n_slots = raw.ptr[at + 1] - raw.ptr[at]
+            out[_LEAST_SLOTS], out[_MOST_SLOTS] = n_slots, n_slots
+
+
+@inner
+def write_outline(pools: Pools, row: int, out: Floats) -> None:
+    """Write what the bounds need to know of a pool: hull (0-5), touch in time (6, 7), end of the head and its hull
+    (8-12), beginning of the tail and its hull (13-17), slots (18), whether it can only be in one box (19)."""
+    begin, end = pools.ptr[row], pools.ptr[row + 1]
+    head = begin
+    while pools.slot[head].start < 0:
+        head += 1
+    tail = begin + pools.slot[end - 1].start
+    out[0], out[1] = pools.slot[begin].t, pools.slot[end - 1].t
+    out[6], out[7] = pools.touch[row, 0], pools.touch[row, 1]
+    out[8], out[13] = pools.slot[head].t, pools.slot[tail].t
+    for at, since, until in ((2, begin, end), (9, begin, head + 1), (14, tail, end)):
+        slot = pools.slot[since]
+        x0, x1, y0, y1 = slot.x0, slot.x1, slot.y0, slot.y1
+        for q in range(since + 1, until):
+            slot = pools.slot[q]
+            x0, x1 = min(x0, slot.x0), max(x1, slot.x1)
+            y0, y1 = min(y0, slot.y0), max(y1, slot.y1)
+        out[at], out[at + 1], out[at + 2], out[at + 3] = x0, x1, y0, y1
+    out[18] = end - begin
+    out[19] = in_one_box(pools, row)
+
+
+@inner
+def one_box_cost(own: Floats, raw: Pools, other: int, weight: float) -> float:
+    """Cost of a pool of outline ``own`` with a user's row if all must be in one box, else -1."""
+    begin, end = raw.ptr[other], raw.ptr[other + 1]
+    apart = max(own[6], raw.touch[other, 0]) > min(own[7], raw.touch[other, 1])
+    if own[19] == 0.0 and end - begin > 1 and not apart:
+        return -1.0
+    time = max(own[1], raw.slot[end - 1].t) - min(own[0], raw.slot[begin].t) + 1.0
+    width = max(own[3], raw.touch[other, 3]) - min(own[2], raw.touch[other, 2])
+    height = max(own[5], raw.touch[other, 5]) - min(own[4], raw.touch[other, 4])
+    return float(time * space_cost(int(width + height) + 2, weight))
+
+
+@inner
+def at(block: Floats, column: int, e: int) -> float:
+    """A number of entry e of a block; where the compiler knows the distances it goes several entries at a time."""
+    return float(block[column * BRANCHES + e])
+
+
+@inner
+def _larger(a: float, b: float) -> float:
+    return (
+        a if a > b else b
+    )  # unlike max, which must know about NaN, this is one instruction for several numbers
+
+
+@inner
+def _smaller(a: float, b: float) -> float:
+    return a if a < b else b
+
+
+@inner
+def _plain(space: float, weight: float) -> float:  # noqa: ARG001
+    return space
+
+
+@inner
+def _power(space: float, weight: float) -> float:
+    return float(space**weight)
+
+
+def _adding_bounds(
+    power: Callable[[float, float], float],
+) -> Callable[[Floats, Floats, float, float, Floats, Floats], None]:
+    """add_bounds for one way to price space: a choice inside its loop would keep it from going several at a time."""
+
+    @inner
+    def add(block: Floats, own: Floats, base: float, weight: float, bound: Floats, inexact: Floats) -> None:
+        t0, t1, touch0, touch1, head_t, tail_t = own[0], own[1], own[6], own[7], own[8], own[13]
+        x0, x1, y0, y1 = own[2], own[3], own[4], own[5]
+        head_x0, head_x1, head_y0, head_y1 = own[9], own[10], own[11], own[12]
+        tail_x0, tail_x1, tail_y0, tail_y1 = own[14], own[15], own[16], own[17]
+        slots, single = own[18], own[19]
+        two_cells = power(2.0, weight)
+        for e in range(BRANCHES):
+            time = _larger(t1, at(block, _T1, e)) - _smaller(t0, at(block, _LATEST_T0, e)) + 1.0
+            width = _larger(x1, at(block, _X1, e)) - _smaller(x0, at(block, _X0, e))
+            height = _larger(y1, at(block, _Y1, e)) - _smaller(y0, at(block, _Y0, e))
+            one_box = time * power(width + height + 2.0, weight)
+            apart = _larger(touch0, at(block, _T0, e)) > _smaller(touch1, at(block, _LATEST_T1, e))
+            in_one = (single != 0.0) | (at(block, _MOST_SLOTS, e) == 1.0) | apart
+            head_time = _larger(head_t, at(block, _T0, e)) - _smaller(t0, at(block, _LATEST_T0, e)) + 1.0
+            width = _larger(head_x1, at(block, _HEAD_X1, e)) - _smaller(head_x0, at(block, _HEAD_X0, e))
+            height = _larger(head_y1, at(block, _HEAD_Y1, e)) - _smaller(head_y0, at(block, _HEAD_Y0, e))
+            head = head_time * power(width + height + 2.0, weight)
+            tail_time = _larger(t1, at(block, _T1, e)) - _smaller(tail_t, at(block, _LATEST_T1, e)) + 1.0
+            width = _larger(tail_x1, at(block, _TAIL_X1, e)) - _smaller(tail_x0, at(block, _TAIL_X0, e))
+            height = _larger(tail_y1, at(block, _TAIL_Y1, e)) - _smaller(tail_y0, at(block, _TAIL_Y0, e))
+            tail = tail_time * power(width + height + 2.0, weight)
+            between = _larger(slots, at(block, _LEAST_SLOTS, e)) - head_time - tail_time
+            more_boxes = head + tail + _larger(between, 0.0) * two_cells
+            bound[e] += one_box if in_one else _larger(base, _smaller(one_box, more_boxes))
+            inexact[e] += 0.0 if in_one else 1.0
+
+    return add
+
+
+_add_plain_bounds, _add_power_bounds = _adding_bounds(_plain), _adding_bounds(_power)
+
+
+@inner
+def add_bounds(
+    block: Floats, own: Floats, base: float, weight: float, bound: Floats, inexact: Floats
+) -> None:
+    """Add to bound[e] the least that a pool of outline ``own``, of cost ``base`` alone, costs in an epoch with anybody
+    below entry e of a block, and to inexact[e] 1 unless that is known to be the cost."""
+    if weight == 1.0:
+        _add_plain_bounds(block, own, base, weight, bound, inexact)
+    else:
+        _add_power_bounds(block, own, base, weight, bound, inexact)

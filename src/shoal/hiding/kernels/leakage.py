@@ -1,0 +1,350 @@
+"""In which epochs a record agrees with a user by accident, and how much that tells an attacker."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from shoal.core.arrays import Bytes, Floats, Int32s, Int64s
+from shoal.core.compiled import inner, kernel, lean
+from shoal.hiding.kernels.cost_bounds import OWN
+from shoal.hiding.kernels.merge import best_cuts, merge_boxes, write_boxes
+from shoal.hiding.kernels.pools import Pools, write_union
+from shoal.hiding.kernels.search import Barred, Past, WindowArrays, make_scratch, write_outlines
+
+_INTERVALS = 3  # of length tau that are tried in a window
+_NEAR = 100  # users on either side whose records are tried
+_ENDLESS = 2**31 - 1  # later than any slot of an epoch
+
+
+class Chronicle(NamedTuple):
+    """What users had and what their records showed in published epochs, a row per user and epoch.
+
+    own (int32, 5 columns: t, x0, x1, y0, y1): the user's own samples, lines own_first[row] .. own_first[row + 1] - 1.
+    box (int32, 6 columns: t0, t1, x0, x1, y0, y1): the boxes of the record, lines box_first[row] .. box_first[row + 1]
+    - 1. Both by time, which counts from the beginning of the epoch. latest[u] is the last row of user u, earlier[row]
+    the one before; -1 for none.
+    """
+
+    epoch: Int64s
+    own_first: Int64s
+    own: Int32s
+    box_first: Int64s
+    box: Int32s
+    earlier: Int64s
+    latest: Int64s
+
+
+class Shown(NamedTuple):
+    """What records show in a window, a row per user and epoch, boxes as in a Chronicle.
+
+    Those of a row are the first n_boxes[row] from first[row] on. hull (int32, 4 columns: x0, x1, y0, y1): what they
+    reach over.
+    """
+
+    first: Int64s
+    n_boxes: Int64s
+    box: Int32s
+    hull: Int32s
+
+
+@kernel
+def show(pools: Pools, weight: float, begin: int, end: int, shown: Shown) -> None:
+    """Write what rows begin .. end - 1 of some pools show; shown.first is where the rows begin."""
+    merge_boxes(pools, weight, begin, end, shown.n_boxes, shown.box)
+    for row in range(begin, end):
+        first, hull = shown.first[row], shown.hull[row]
+        hull[:] = shown.box[first, 2:]
+        for b in range(first + 1, first + shown.n_boxes[row]):
+            hull[0], hull[1] = min(hull[0], shown.box[b, 2]), max(hull[1], shown.box[b, 3])
+            hull[2], hull[3] = min(hull[2], shown.box[b, 4]), max(hull[3], shown.box[b, 5])
+
+
+@inner
+def consistent(
+    box: Int32s, begin: int, end: int, own: Int32s, first: int, last: int, since: int, until: int
+) -> bool:
+    """Whether boxes begin .. end - 1 hold all slots first .. last - 1 from ``since`` to before ``until``.
+
+    And whether each box that lies wholly between these times holds at least one of them.
+    """
+    b, held = begin, False
+    while b < end and box[b, 1] < since:
+        b += 1
+    for q in range(first, last):
+        t = own[q, 0]
+        if t < since or t >= until:
+            continue
+        while b < end and box[b, 1] < t:
+            if not held and box[b, 0] >= since:
+                return False
+            b, held = b + 1, False
+        if b == end or box[b, 0] > t:
+            return False
+        if own[q, 1] < box[b, 2] or own[q, 2] > box[b, 3] or own[q, 3] < box[b, 4] or own[q, 4] > box[b, 5]:
+            return False
+        held = True
+    while b < end and box[b, 1] < until:
+        if not held and box[b, 0] >= since:
+            return False
+        b, held = b + 1, False
+    return True
+
+
+@lean
+def cheapest_edges(first: Int64s, cost: Floats, best: Int64s) -> None:
+    """best[i] = the first of the cheapest edges first[i] .. first[i + 1] - 1, -1 where there are none."""
+    for owner in range(len(best)):
+        best[owner] = -1
+        for edge in range(first[owner], first[owner + 1]):
+            if best[owner] < 0 or cost[edge] < cost[best[owner]]:
+                best[owner] = edge
+
+
+@lean
+def published_agreements(
+    chronicle: Chronicle,
+    oldest: int,
+    owner: Int32s,
+    member: Int32s,
+    most: int,
+    begin: int,
+    end: int,
+    count: Int32s,
+) -> None:
+    """count[q] = in how many published epochs from ``oldest`` on the record of owner[q] agrees with member[q], up to
+    ``most``, for q in begin .. end - 1."""
+    for q in range(begin, end):
+        count[q] = 0
+        a, b = chronicle.latest[owner[q]], chronicle.latest[member[q]]
+        while a >= 0 and b >= 0 and count[q] < most:
+            if min(chronicle.epoch[a], chronicle.epoch[b]) < oldest:
+                break
+            if chronicle.epoch[a] > chronicle.epoch[b]:
+                a = chronicle.earlier[a]
+            elif chronicle.epoch[b] > chronicle.epoch[a]:
+                b = chronicle.earlier[b]
+            else:
+                count[q] += consistent(
+                    chronicle.box, chronicle.box_first[a], chronicle.box_first[a + 1],
+                    chronicle.own, chronicle.own_first[b], chronicle.own_first[b + 1], 0, _ENDLESS,
+                )  # fmt: skip
+                a, b = chronicle.earlier[a], chronicle.earlier[b]
+
+
+@lean
+def chain_lengths(chronicle: Chronicle, users: Int32s, oldest: int, lengths: Int64s) -> None:
+    """lengths[i] = how many rows user users[i] has in epochs from ``oldest`` on."""
+    for i in range(len(users)):
+        lengths[i], row = 0, chronicle.latest[users[i]]
+        while row >= 0 and chronicle.epoch[row] >= oldest:
+            lengths[i] += 1
+            row = chronicle.earlier[row]
+
+
+@lean
+def chain_rows(chronicle: Chronicle, users: Int32s, first: Int64s, rows: Int64s) -> None:
+    """rows[first[i] .. first[i + 1] - 1] = the latest rows of user users[i], in order of time."""
+    for i in range(len(users)):
+        row = chronicle.latest[users[i]]
+        for place in range(first[i + 1] - 1, first[i] - 1, -1):
+            rows[place] = row
+            row = chronicle.earlier[row]
+
+
+@kernel
+def live_agreements(
+    arrays: WindowArrays,
+    own: Int32s,
+    barred: Barred,
+    oldest: int,
+    settled: int,
+    owner: Int32s,
+    member: Int32s,
+    most: int,
+    begin: int,
+    end: int,
+    leaking: Int32s,
+) -> None:
+    """How alone the former members are, in all, with whom the record of owner[q] would agree, by accident, in an
+    epoch of this window if member[q] joined it: leaking[q], summed over epochs.
+
+    Looks at members of windows ``oldest`` .. ``settled`` - 1 who are in the owner's group, the latest first, and at no
+    more than ``most`` such agreements. own: the slots of arrays.raw, as in a Chronicle.
+    """
+    scratch = make_scratch(arrays)
+    box = np.empty((len(scratch[1]), 6), np.int32)
+    outline = np.empty((arrays.row.shape[1], OWN))
+    former = np.empty((2, barred.past.length.max() if len(barred.past.length) else 0), np.int32)
+    find_agreements(
+        arrays, own, barred, oldest, settled, owner, member, most, begin, end, leaking,
+        scratch, box, outline, former,
+    )  # fmt: skip
+
+
+@lean
+def find_agreements(  # type: ignore[no-untyped-def]
+    arrays: WindowArrays,
+    own: Int32s,
+    barred: Barred,
+    oldest: int,
+    settled: int,
+    owner: Int32s,
+    member: Int32s,
+    most: int,
+    begin: int,
+    end: int,
+    leaking: Int32s,
+    scratch,
+    box: Int32s,
+    outline: Floats,
+    former: Int32s,
+) -> None:
+    """See live_agreements. outline and former are room for what is known of one owner."""
+    union, place_a, place_b, cost, previous = scratch
+    raw, n_former = arrays.raw, 0
+    for q in range(begin, end):
+        i, j = int(owner[q]), int(member[q])
+        if q == begin or i != owner[q - 1]:
+            n_former = list_former(arrays, barred.past, i, oldest, settled, former)
+            write_outlines(arrays, i, outline)
+        found = 0
+        leaking[q] = 0
+        for w in range(arrays.row.shape[1]):
+            row, boxes = arrays.row[i, w], -1
+            if row < 0:
+                continue
+            joining = arrays.row[j, w]
+            for entry in range(n_former):
+                if found == most:
+                    break
+                known = arrays.row[former[0, entry], w]
+                if former[0, entry] == j or not within_hull(raw, known, outline[w], joining):
+                    continue
+                if boxes < 0:
+                    n = write_union(arrays.pools, row, raw, joining, union, 0, place_a, place_b)
+                    best_cuts(union, 0, n, arrays.weight, np.inf, cost, previous)
+                    boxes = write_boxes(union, 0, n, previous, box, 0)
+                if consistent(box, 0, boxes, own, raw.ptr[known], raw.ptr[known + 1], 0, _ENDLESS):
+                    leaking[q] += former[1, entry]
+                    found += 1
+
+
+@inner
+def list_former(
+    arrays: WindowArrays, past: Past, owner: int, oldest: int, settled: int, former: Int32s
+) -> int:
+    """Write the former members of an owner who are to be kept in mind, and how alone they were; return how many."""
+    user, n = arrays.user[owner], 0
+    for entry in range(past.first[user] + past.length[user] - 1, past.first[user] - 1, -1):
+        if past.when[entry] < oldest:
+            break
+        if past.when[entry] >= settled:
+            continue
+        other = arrays.place[past.member[entry]]
+        if arrays.first[owner] <= other < arrays.last[owner]:
+            former[0, n], former[1, n] = other, past.alone[entry]
+            n += 1
+    return n
+
+
+@inner
+def within_hull(raw: Pools, known: int, outline: Floats, joining: int) -> bool:
+    """Whether a user's row lies within the hull of a record and another user's row: else no boxes in it hold it."""
+    user, other = raw.touch[known], raw.touch[joining]
+    return bool(
+        user[0] >= min(outline[0], other[0])
+        and user[1] <= max(outline[1], other[1])
+        and user[2] >= min(outline[2], other[2])
+        and user[3] <= max(outline[3], other[3])
+        and user[4] >= min(outline[4], other[4])
+        and user[5] <= max(outline[5], other[5])
+    )
+
+
+@inner
+def row_consistent(
+    shown: Shown, row: int, own: Int32s, own_first: Int64s, known: int, since: int, until: int
+) -> bool:
+    """Whether what a record shows in a row is consistent with what a user has in another."""
+    return bool(
+        consistent(
+            shown.box, shown.first[row], shown.first[row] + shown.n_boxes[row],
+            own, own_first[known], own_first[known + 1], since, until,
+        )
+    )  # fmt: skip
+
+
+@inner
+def first_known(
+    own: Int32s, own_first: Int64s, rows: Int64s, epsilon: int, since: int, until: int
+) -> tuple[int, int, int, int, int]:
+    """The first epoch of a window in which a user has samples between two times, -1 for none, and their hull in it."""
+    x0, x1, y0, y1 = 0, 0, 0, 0
+    for w in range(len(rows)):
+        met = False
+        if rows[w] >= 0:
+            for slot in range(own_first[rows[w]], own_first[rows[w] + 1]):
+                if not since <= own[slot, 0] + w * epsilon < until:
+                    continue
+                if met:
+                    x0, x1 = min(x0, own[slot, 1]), max(x1, own[slot, 2])
+                    y0, y1 = min(y0, own[slot, 3]), max(y1, own[slot, 4])
+                else:
+                    x0, x1, y0, y1 = own[slot, 1], own[slot, 2], own[slot, 3], own[slot, 4]
+                met = True
+        if met:
+            return w, x0, x1, y0, y1
+    return -1, x0, x1, y0, y1
+
+
+@lean
+def alone_shares(
+    arrays: WindowArrays,
+    own: Int32s,
+    shown: Shown,
+    epsilon: int,
+    tau: int,
+    k: int,
+    begin: int,
+    end: int,
+    alone: Bytes,
+) -> None:
+    """alone[i] = how often user i of the window, known for tau in it, is left with k records or fewer, in sixths.
+
+    Of up to three intervals spread over the window, those in which the user has samples are counted: sixths are exact.
+    Only records of users of the group who are near are tried, so that time does not grow with the square of their
+    number.
+    """
+    width, raw = arrays.row.shape[1], arrays.raw
+    for i in range(begin, end):
+        rows, tried, few = arrays.row[i], 0, 0
+        for part in range(1, _INTERVALS + 1):
+            since = max(width * epsilon - tau, 0) * part // (_INTERVALS + 1)
+            scan, x0, x1, y0, y1 = first_known(own, raw.ptr, rows, epsilon, since, since + tau)
+            if scan < 0:
+                continue
+            tried += 1
+            others = 0
+            for step in range(2, 2 * _NEAR + 2):
+                other = i + step // 2 if step % 2 else i - step // 2
+                if others >= k:
+                    break
+                if other < arrays.first[i] or other >= arrays.last[i]:
+                    continue
+                row = arrays.row[other, scan]
+                if shown.hull[row, 0] > x0 or shown.hull[row, 1] < x1:
+                    continue
+                if shown.hull[row, 2] > y0 or shown.hull[row, 3] < y1:
+                    continue
+                fits = True
+                for w in range(width):
+                    start = since - w * epsilon
+                    if fits and rows[w] >= 0 and start < epsilon and start + tau > 0:
+                        fits = row_consistent(
+                            shown, arrays.row[other, w], own, raw.ptr, rows[w], start, start + tau
+                        )
+                others += fits
+            few += others < k
+        alone[i] = 6 * few // max(tried, 1)

@@ -1,0 +1,97 @@
+"""k-merge, exact: the cheapest partition of a pool into groups that hold a sample of every user (design 3.1)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.core.arrays import Floats, Int32s, Int64s
+from shoal.core.compiled import inner, kernel
+from shoal.hiding.kernels.pools import Pools, longest_row
+
+
+@inner
+def space_cost(span: int, weight: float) -> float:
+    """(span_x + span_y)^p, spans in cells with ends included."""
+    if weight == 1.0:
+        return float(span)
+    if weight == 2.0:
+        return float(span) * float(span)
+    return float(float(span) ** weight)
+
+
+@inner
+def best_cuts(
+    pools: Pools, first: int, n: int, weight: float, limit: float, cost: Floats, previous: Int32s
+) -> float:
+    """Fill cost[0..n] and previous[0..n] for the n slots from index ``first`` on; return the cost of all of them.
+
+    cost[e] is the least cost of slots 0 .. e - 1, and previous[e] where its last group begins. Among groups of equal
+    cost the shortest wins, so that the result depends on the samples alone. Costs of ``limit`` or more are of no
+    interest: they are not followed up, and the result is then only known to be ``limit`` or more.
+    """
+    cost[0] = 0.0
+    last_useful = pools.slot[first + n - 1].start
+    for end in range(1, n + 1):
+        cost[end] = np.inf
+        latest = pools.slot[first + end - 1]
+        nearest = latest.start
+        if nearest < 0 or (last_useful < end < n):
+            continue  # the slots before the cut, or those after it, lack somebody
+        farthest = pools.slot[first + nearest - 1].start + 1 if nearest > 0 else 0
+        x0, x1, y0, y1 = latest.x0, latest.x1, latest.y0, latest.y1
+        for begin in range(end - 1, farthest - 1, -1):
+            slot = pools.slot[first + begin]
+            x0, x1 = min(x0, slot.x0), max(x1, slot.x1)
+            y0, y1 = min(y0, slot.y0), max(y1, slot.y1)
+            if begin > nearest or cost[begin] >= limit:
+                continue
+            total = cost[begin] + (latest.t - slot.t + 1) * space_cost(x1 - x0 + y1 - y0 + 2, weight)
+            if total < cost[end]:
+                cost[end], previous[end] = total, begin
+    return float(cost[n])
+
+
+@inner
+def write_boxes(pools: Pools, first: int, n: int, previous: Int32s, box: Int32s, line: int) -> int:
+    """Write the groups that ``best_cuts`` found as boxes from ``line`` on, by time; return how many there are."""
+    groups, cut = 0, n
+    while cut > 0:
+        groups, cut = groups + 1, previous[cut]
+    cut = n
+    for q in range(line + groups - 1, line - 1, -1):
+        earlier = previous[cut]
+        slot = pools.slot[first + earlier]
+        box[q, 0], box[q, 1] = slot.t, pools.slot[first + cut - 1].t
+        box[q, 2], box[q, 3], box[q, 4], box[q, 5] = slot.x0, slot.x1, slot.y0, slot.y1
+        for later in range(first + earlier + 1, first + cut):
+            slot = pools.slot[later]
+            box[q, 2], box[q, 3] = min(box[q, 2], slot.x0), max(box[q, 3], slot.x1)
+            box[q, 4], box[q, 5] = min(box[q, 4], slot.y0), max(box[q, 5], slot.y1)
+        cut = earlier
+    return groups
+
+
+@kernel
+def merge_costs(pools: Pools, weight: float, begin: int, end: int, out: Floats) -> None:
+    """out[i] (float64) = cost of the optimal merge of row i, for rows begin .. end - 1."""
+    room = longest_row(pools) + 1
+    cost, previous = np.empty(room), np.empty(room, np.int32)
+    for row in range(begin, end):
+        n = pools.ptr[row + 1] - pools.ptr[row]
+        out[row] = best_cuts(pools, pools.ptr[row], n, weight, np.inf, cost, previous)
+
+
+@kernel
+def merge_boxes(pools: Pools, weight: float, begin: int, end: int, count: Int64s, box: Int32s) -> None:
+    """Write the optimal merge of rows begin .. end - 1.
+
+    ``box`` (int32, 6 columns: t0, t1, x0, x1, y0, y1) has a line per slot; row i uses the first count[i] lines from
+    ptr[i] on, ordered by time.
+    """
+    room = longest_row(pools) + 1
+    cost, previous = np.empty(room), np.empty(room, np.int32)
+    for row in range(begin, end):
+        first = pools.ptr[row]
+        n = pools.ptr[row + 1] - first
+        best_cuts(pools, first, n, weight, np.inf, cost, previous)
+        count[row] = write_boxes(pools, first, n, previous, box, first)

@@ -1,0 +1,161 @@
+"""Make rings cheaper by exchanging users between them, until no exchange among candidates helps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from shoal.core.arrays import Floats, Int32s, Int64s
+from shoal.core.compiled import inner, kernel, making
+from shoal.hiding.kernels.rings import (
+    Candidates,
+    Rings,
+    Ties,
+    make_room,
+    ring_bound,
+    ring_cost,
+    ring_reuse,
+    users_of,
+)
+from shoal.hiding.kernels.search import WindowArrays
+
+_LEAST_GAIN = 1e-9  # share of the cost: less is rounding, and might be gained for ever
+
+
+@inner
+def swap(rings: Rings, a: int, b: int) -> None:
+    """Let two users change places."""
+    place, other = rings.slot[a], rings.slot[b]
+    rings.order[place], rings.order[other] = b, a
+    rings.slot[a], rings.slot[b] = other, place
+    rings.ring[a], rings.ring[b] = rings.ring[b], rings.ring[a]
+
+
+@kernel
+def swap_if_better(
+    arrays: WindowArrays, ties: Ties, width: int, rings: Rings, a: int, b: int, scratch: Any
+) -> bool:
+    """Let two users change places if there is less reuse then, or as much for less; say whether they did."""
+    one, other = rings.ring[a], rings.ring[b]
+    same = one == other
+    old_reuse = rings.reuse[one] + (0 if same else rings.reuse[other])
+    old_cost = rings.cost[one] + (0.0 if same else rings.cost[other])
+    swap(rings, a, b)
+    here, there = users_of(rings, one), users_of(rings, other)
+    reuse = ring_reuse(ties, here, width)
+    reuse_there = reuse if same else ring_reuse(ties, there, width)
+    reuse_total = reuse + (0 if same else reuse_there)
+    if reuse_total <= old_reuse:
+        limit = np.inf if reuse_total < old_reuse else old_cost * (1 - _LEAST_GAIN)
+        bound = 0.0 if same else ring_bound(arrays, there, width)
+        if bound + ring_bound(arrays, here, width) < limit:
+            cost = ring_cost(arrays, ties, here, width, limit - bound, scratch)
+            cost_there = cost
+            if not same and cost + bound < limit:
+                cost_there = ring_cost(arrays, ties, there, width, limit - cost, scratch)
+            if cost + (0.0 if same else max(cost_there, bound)) < limit:
+                rings.reuse[one], rings.cost[one] = reuse, cost
+                rings.reuse[other], rings.cost[other] = reuse_there, cost_there
+                return True
+    swap(rings, a, b)
+    return False
+
+
+@making
+def improve_place(
+    arrays: WindowArrays,
+    ties: Ties,
+    width: int,
+    candidates: Candidates,
+    rings: Rings,
+    user: int,
+    scratch: Any,
+) -> int:
+    """Find the user a better place, beside a candidate or elsewhere in its long ring; whom it swapped with, or -1."""
+    own = rings.ring[user]
+    if rings.start[own + 1] - rings.start[own] > width + 1:
+        for place in range(rings.start[own], rings.start[own + 1]):
+            mate = int(rings.order[place])
+            if mate != user and swap_if_better(arrays, ties, width, rings, user, mate, scratch):
+                return mate
+    for entry in range(candidates.ptr[user], candidates.ptr[user + 1]):
+        beside = candidates.member[entry]
+        ring = rings.ring[beside]
+        if ring == own:
+            continue
+        for place in range(rings.start[ring], rings.start[ring + 1]):
+            mate = int(rings.order[place])
+            if mate != beside and swap_if_better(arrays, ties, width, rings, user, mate, scratch):
+                return mate
+    return -1
+
+
+@kernel
+def exchange(
+    arrays: WindowArrays,
+    ties: Ties,
+    width: int,
+    candidates: Candidates,
+    first: int,
+    last: int,
+    rings: Rings,
+) -> None:
+    """Exchange users first .. last - 1, a pattern group, between their rings until no exchange helps.
+
+    A user is looked at again whenever its ring has changed.
+    """
+    scratch = make_room(arrays, width)
+    waiting = np.ones(last - first, np.bool_)
+    settled = False
+    while not settled:
+        settled = True
+        for user in range(first, last):
+            while waiting[user - first]:
+                waiting[user - first] = False
+                mate = improve_place(arrays, ties, width, candidates, rings, user, scratch)
+                if mate >= 0:
+                    settled = False
+                    for one in users_of(rings, rings.ring[user]):
+                        waiting[one - first] = True
+                    for one in users_of(rings, rings.ring[mate]):
+                        waiting[one - first] = True
+
+
+@kernel
+def price_rings(arrays: WindowArrays, ties: Ties, width: int, begin: int, end: int, rings: Rings) -> None:
+    """Set reuse and cost of rings begin .. end - 1."""
+    scratch = make_room(arrays, width)
+    for ring in range(begin, end):
+        users = users_of(rings, ring)
+        rings.reuse[ring] = ring_reuse(ties, users, width)
+        rings.cost[ring] = ring_cost(arrays, ties, users, width, np.inf, scratch)
+
+
+@kernel
+def price_places(
+    arrays: WindowArrays,
+    ties: Ties,
+    width: int,
+    rings: Rings,
+    vacant: Int64s,
+    user: Int32s,
+    ring: Int32s,
+    begin: int,
+    end: int,
+    reuse: Int64s,
+    cost: Floats,
+) -> None:
+    """reuse[q] and cost[q] = those of ring[q] with user[q] in its vacant place, for q in begin .. end - 1.
+
+    vacant[r]: where in the order the place is that ring r has to give.
+    """
+    scratch = make_room(arrays, width)
+    for q in range(begin, end):
+        there = ring[q]
+        reuse[q], cost[q] = rings.reuse[there], rings.cost[there]
+        if there != rings.ring[user[q]]:
+            users = users_of(rings, there).copy()
+            users[vacant[there] - rings.start[there]] = user[q]
+            reuse[q] = ring_reuse(ties, users, width)
+            cost[q] = ring_cost(arrays, ties, users, width, np.inf, scratch)

@@ -1,0 +1,166 @@
+"""Candidates for the hiding sets of a window: each owner's nearest allowed members, and the other way round."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.core.arrays import Floats, Int32s, Int64s
+from shoal.core.workers import Workers
+from shoal.hiding.kernels.candidate_edges import (
+    Back,
+    Found,
+    Listed,
+    allowed_edges,
+    bar_back,
+    count_edges,
+    unanswered,
+    windows_since,
+    write_edges,
+)
+from shoal.hiding.kernels.cost_bounds import Tree, plant
+from shoal.hiding.kernels.search import Barred, WindowArrays, edge_costs, nearest
+from shoal.hiding.matching.assignment import Edges, Group
+from shoal.hiding.reuse import History
+from shoal.hiding.settings import Reuse
+
+
+def plant_tree(arrays: WindowArrays) -> Tree:
+    """What the search for the nearest goes down."""
+    return plant(arrays.row, arrays.raw, arrays.first, arrays.last)
+
+
+def _searched(
+    arrays: WindowArrays, tree: Tree, barred: Barred, owners: Int32s, width: int, workers: Workers
+) -> tuple[Int32s, Floats]:
+    member, cost = np.empty((len(owners), width), np.int32), np.empty((len(owners), width))
+    priced = np.empty(len(owners), np.int64)
+    workers.over(
+        len(owners),
+        lambda begin, end: nearest(arrays, tree, barred, owners, begin, end, member, cost, priced),
+    )
+    return member, cost
+
+
+def nearest_members(
+    arrays: WindowArrays, owners: Int32s, width: int, workers: Workers
+) -> tuple[Int32s, Floats]:
+    """The cheapest members of some owners, whoever they have been to each other, and their costs: a line per owner."""
+    strangers = History(int(arrays.user.max(initial=0)) + 1, Reuse.ONCE, 0)
+    barred = strangers.barred(0)
+    return _searched(arrays, plant_tree(arrays), barred, owners, width, workers)
+
+
+def nearest_costs(arrays: WindowArrays, width: int, workers: Workers) -> Floats:
+    """For every user of a window, the total cost of its cheapest members, whoever they have been to each other."""
+    _, cost = nearest_members(arrays, np.arange(len(arrays.user), dtype=np.int32), width, workers)
+    total: Floats = cost.sum(axis=1)
+    return total
+
+
+def nearest_edges(arrays: WindowArrays, tree: Tree, barred: Barred, width: int, workers: Workers) -> Edges:
+    """The edges from everybody to the nearest members, and back."""
+    n = len(arrays.user)
+    found = Found(*_searched(arrays, tree, barred, np.arange(n, dtype=np.int32), width, workers))
+    back = Back(np.empty(n + 1, np.int64), np.empty(found.member.size, np.int32))
+    unanswered(found.member, back.first, back.member)
+    workers.over(n, lambda begin, end: bar_back(arrays, barred, back, begin, end))
+    first = np.empty(n + 1, np.int64)
+    count_edges(found, back, first)
+    total = int(first[-1])
+    edges = Edges(np.empty(total, np.int32), np.empty(total, np.int32), np.empty(total))
+    listed = Listed(first, *edges)
+    workers.over(n, lambda begin, end: write_edges(arrays, found, back, begin, end, listed))
+    return edges
+
+
+def with_nearest(
+    known: Edges,
+    arrays: WindowArrays,
+    tree: Tree,
+    barred: Barred,
+    owners: Int32s,
+    width: int,
+    workers: Workers,
+) -> Edges:
+    """The edges from these owners to their nearest members and back, added to those known."""
+    member, cost = _searched(arrays, tree, barred, owners, width, workers)
+    found = member >= 0
+    owner = np.repeat(owners, found.sum(axis=1))
+    forth = added(known, Edges(owner, member[found], cost[found]), len(arrays.user))
+    order = np.argsort(member[found], kind="stable")
+    back = _unknown(forth, member[found][order], owner[order], len(arrays.user))
+    return added(forth, _allowed(arrays, barred, *back, workers), len(arrays.user))
+
+
+def all_edges(arrays: WindowArrays, groups: Int32s, workers: Workers) -> Edges:
+    """Every edge inside some groups, given by their first users: what the candidates stand in for."""
+    return _priced(arrays, *_complete_graph(groups, arrays.last[groups]), workers)
+
+
+def with_reused(
+    known: Edges, arrays: WindowArrays, barred: Barred, group: Group, window: int, workers: Workers
+) -> Edges:
+    """All edges inside a group, members that served before at a prohibitive price.
+
+    The price falls with the time since the member last served: reuse is kept rare, and rather twice after long than
+    once after a short time.
+    """
+    owner, member = _complete_graph(np.array([group.first]), np.array([group.last]))
+    age = np.empty(len(owner), np.int32)
+    windows_since(arrays, barred, owner, member, window, age)
+    fits = age >= 0
+    edges = _priced(arrays, owner[fits], member[fits], workers)
+    again = age[fits] > 0
+    horizon = age.max(initial=0) + 1
+    prohibitive = edges.cost.max(initial=0.0) * (group.last - group.first + 1) + 1
+    edges.cost[again] += prohibitive * (horizon + 1 - age[fits][again])
+    return added(edges, known, len(arrays.user))
+
+
+def _complete_graph(first: Int32s, last: Int32s) -> tuple[Int32s, Int32s]:
+    """All ordered pairs of different users inside each range."""
+    owners, members = [], []
+    for begin, end in zip(first.tolist(), last.tolist(), strict=True):
+        users = np.arange(begin, end, dtype=np.int32)
+        owner, member = np.repeat(users, len(users)), np.tile(users, len(users))
+        owners.append(owner[owner != member])
+        members.append(member[owner != member])
+    return np.concatenate(owners), np.concatenate(members)
+
+
+def _allowed(arrays: WindowArrays, barred: Barred, owner: Int32s, member: Int32s, workers: Workers) -> Edges:
+    """Those of some pairs, which go by owner, that may be picked, with their costs."""
+    allowed = np.empty(len(owner), np.bool_)
+    allowed_edges(arrays, barred, owner, member, allowed)
+    return _priced(arrays, owner[allowed], member[allowed], workers)
+
+
+def _priced(arrays: WindowArrays, owner: Int32s, member: Int32s, workers: Workers) -> Edges:
+    """Edges with their exact costs."""
+    cost = np.empty(len(owner))
+    workers.over(len(owner), lambda begin, end: edge_costs(arrays, owner, member, begin, end, cost))
+    return Edges(owner, member, cost)
+
+
+def _keys(owner: Int32s, member: Int32s, n: int) -> Int64s:
+    return owner.astype(np.int64) * n + member
+
+
+def _unknown(known: Edges, owner: Int32s, member: Int32s, n: int) -> tuple[Int32s, Int32s]:
+    """The pairs that are not among the known edges."""
+    fresh = ~np.isin(_keys(owner, member, n), _keys(known.owner, known.member, n))
+    return owner[fresh], member[fresh]
+
+
+def sorted_edges(edges: Edges, n: int) -> Edges:
+    """The same by owner and member."""
+    order = np.argsort(_keys(edges.owner, edges.member, n))
+    return Edges(edges.owner[order], edges.member[order], edges.cost[order])
+
+
+def added(known: Edges, more: Edges, n: int) -> Edges:
+    """Both sets of edges, by owner and member; an edge in both keeps the known cost."""
+    owner = np.concatenate([known.owner, more.owner])
+    member = np.concatenate([known.member, more.member])
+    _, first = np.unique(_keys(owner, member, n), return_index=True)
+    return Edges(owner[first], member[first], np.concatenate([known.cost, more.cost])[first])

@@ -1,0 +1,143 @@
+"""Users in pairs at little cost: an assignment, its cycles split in two, and the same again for those left out."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.core.arrays import Floats, Int32s
+from shoal.core.workers import Workers
+from shoal.hiding.kernels.alternation import PairGraph, alternate
+from shoal.hiding.kernels.pairing import split_into_pairs
+from shoal.hiding.kernels.search import Barred, WindowArrays
+from shoal.hiding.matching.assignment import Edges, cheapest_permutation, edges_inside, edges_of
+from shoal.hiding.matching.candidates import added, nearest_edges, plant_tree, sorted_edges
+from shoal.hiding.mutual.companions import both_ways, costs_alone
+
+
+def pair_up(arrays: WindowArrays, barred: Barred, edges: Edges, width: int, workers: Workers) -> Int32s:
+    """The users of a window, each followed by its partner, group by group; an odd one stands last in its group.
+
+    edges: the candidates. Users who may not serve each other are paired only where nobody else is left.
+    """
+    mate, edges = _first_pairs(arrays, barred, edges, width, workers)
+    mutual = both_ways(edges, len(mate))
+    paid = _paid(mutual, mate)
+    groups = np.unique(arrays.first).tolist()
+    workers.each(len(groups), lambda number: _improve(arrays, mutual, mate, paid, groups[number]))
+    return _in_pairs(arrays, mate)
+
+
+def _first_pairs(
+    arrays: WindowArrays, barred: Barred, edges: Edges, width: int, workers: Workers
+) -> tuple[Int32s, Edges]:
+    """A partner for everybody but an odd one, and all edges considered.
+
+    Those whom a cycle of odd length leaves out are paired among themselves, with candidates from among themselves.
+    """
+    n = len(arrays.user)
+    mate = np.full(n, -1, np.int32)
+    left = np.arange(n, dtype=np.int32)
+    part, known = arrays, edges
+    while True:
+        found = _mates(part, both_ways(edges, len(left)))
+        paired = found >= 0
+        mate[left[paired]] = left[found[paired]]
+        left = left[~paired]
+        if not paired.any() or not len(left):
+            break
+        part = among(arrays, left)
+        nobody = barred._replace(picked=np.empty((len(left), 0), np.int32))
+        edges = sorted_edges(nearest_edges(part, plant_tree(part), nobody, width, workers), len(left))
+        known = added(known, Edges(left[edges.owner], left[edges.member], edges.cost), n)
+    return _with_strangers(arrays, mate, left), known
+
+
+def _with_strangers(arrays: WindowArrays, mate: Int32s, left: Int32s) -> Int32s:
+    """Pair those left, who may not serve each other, as they come; an odd one of each group stays alone."""
+    for first in np.unique(arrays.first[left]).tolist():
+        some = left[arrays.first[left] == first]
+        one, other = some[: len(some) // 2 * 2 : 2], some[1::2]
+        mate[one], mate[other] = other, one
+    return mate
+
+
+def _paid(mutual: Edges, mate: Int32s) -> Floats:
+    """What everybody's pair costs; more than all others together where the two may not serve each other."""
+    n = len(mate)
+    key = np.arange(n, dtype=np.int64) * n + mate
+    keys = mutual.owner.astype(np.int64) * n + mutual.member
+    place = np.minimum(np.searchsorted(keys, key), len(keys) - 1)
+    prohibitive = float(mutual.cost.max(initial=1.0)) * (n + 1)
+    known = keys[place] == key if len(keys) else np.zeros(n, np.bool_)
+    return np.where(known, mutual.cost[place] if len(keys) else 0.0, prohibitive)
+
+
+def _improve(arrays: WindowArrays, mutual: Edges, mate: Int32s, paid: Floats, first: int) -> None:
+    """Better the pairs of a group. An odd user counts as paired with nobody, whom everybody can have."""
+    last = int(arrays.last[first])
+    n, shift = last - first, np.int32(first)
+    inside = edges_inside(edges_of(mutual, first, last), first)
+    mates, costs = mate[first:last] - shift, paid[first:last].copy()
+    if n % 2:
+        odd = int(np.flatnonzero(mate[first:last] < 0)[0])
+        inside, alone = _with_nobody(inside, n, costs_alone(arrays)[first:last])
+        mates[odd], costs[odd] = n, alone[odd]
+        mates, costs = np.append(mates, np.int32(odd)), np.append(costs, alone[odd])
+    order = np.lexsort((inside.cost, inside.owner))
+    ptr = np.searchsorted(inside.owner[order], np.arange(len(mates) + 1))
+    alternate(PairGraph(ptr, inside.member[order], inside.cost[order]), mates, costs)
+    mate[first:last] = np.where(mates[:n] < n, mates[:n] + shift, -1)
+
+
+def _with_nobody(edges: Edges, n: int, already: Floats) -> tuple[Edges, Floats]:
+    """The edges of n users and those to nobody, their number n, and what the latter cost.
+
+    Whoever is left joins a pair, which makes three of it: half of what the cheapest pair would add, as a guess.
+    """
+    alone = np.full(n, float(edges.cost.max(initial=1.0)))
+    added_by_pair = edges.cost - already[edges.owner] - already[edges.member]
+    np.minimum.at(alone, edges.owner, already[edges.owner] + added_by_pair / 2)
+    everybody, nobody = np.arange(n, dtype=np.int32), np.full(n, n, np.int32)
+    extended = Edges(
+        np.concatenate([edges.owner, everybody, nobody]),
+        np.concatenate([edges.member, nobody, everybody]),
+        np.concatenate([edges.cost, alone, alone]),
+    )
+    return extended, alone
+
+
+def among(arrays: WindowArrays, users: Int32s) -> WindowArrays:
+    """The window as if only these users, in increasing order, were there."""
+    place = np.full(len(arrays.place), -1, np.int32)
+    place[arrays.user[users]] = np.arange(len(users), dtype=np.int32)
+    return arrays._replace(
+        row=arrays.row[users],
+        first=np.searchsorted(users, arrays.first[users]).astype(np.int32),
+        last=np.searchsorted(users, arrays.last[users]).astype(np.int32),
+        user=arrays.user[users],
+        place=place,
+    )
+
+
+def _mates(arrays: WindowArrays, edges: Edges) -> Int32s:
+    """A partner along these edges, -1 for nobody, from the cheapest permutation of every group."""
+    mate = np.empty(len(arrays.user), np.int32)
+    for first in np.unique(arrays.first).tolist():
+        last = int(arrays.last[first])
+        part = edges_inside(edges_of(edges, first, last), first)
+        member = cheapest_permutation(last - first, part)
+        cost = np.zeros(last - first)
+        led = np.flatnonzero(member >= 0)
+        keys = part.owner.astype(np.int64) * (last - first) + part.member
+        cost[led] = part.cost[np.searchsorted(keys, led * (last - first) + member[led])]
+        found = np.empty(last - first, np.int32)
+        split_into_pairs(member, cost, found)
+        mate[first:last] = np.where(found < 0, -1, found + np.int32(first))
+    return mate
+
+
+def _in_pairs(arrays: WindowArrays, mate: Int32s) -> Int32s:
+    """Users in an order in which partners follow each other; those without one are last in their group."""
+    number = np.arange(len(mate), dtype=np.int32)
+    leader = np.where(mate < 0, number, np.minimum(number, mate))
+    return np.lexsort((number, leader, mate < 0, arrays.first)).astype(np.int32)

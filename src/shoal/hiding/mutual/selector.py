@@ -1,0 +1,135 @@
+"""Full consistency, the variant the paper argues against: groups of k users who all hide each other.
+
+The users of a pattern group are cut into rings of k. Where their number is no multiple of k, the last ring has up to
+2k - 1 users, and each of these has the k - 1 that come next round it: k-pick, as mutual as it can be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from shoal.core.arrays import Bytes, Int32s
+from shoal.core.workers import Workers
+from shoal.errors import UnfinishedError
+from shoal.hiding.kernels.growing import extend_cheapest, grow
+from shoal.hiding.kernels.remainder import move_remainder
+from shoal.hiding.kernels.ring_exchange import exchange, price_rings
+from shoal.hiding.kernels.rings import Candidates, Rings, Ties
+from shoal.hiding.kernels.search import Barred, WindowArrays
+from shoal.hiding.leakage.surcharge import Company, Surcharge, surcharge
+from shoal.hiding.matching.candidates import nearest_edges, plant_tree, sorted_edges
+from shoal.hiding.matching.selector import CANDIDATES
+from shoal.hiding.mutual.companions import (
+    added_cost,
+    both_ways,
+    cheapest_first,
+    hardest_first,
+    with_everybody,
+    with_the_hardest,
+)
+from shoal.hiding.mutual.pairs import pair_up
+from shoal.hiding.mutual.reassignment import reseat
+from shoal.hiding.mutual.ties import ties_between
+from shoal.hiding.window import Picks
+
+_SMALL = 200  # users; in a larger group the place of the remainder does not show
+
+
+def choose_mutual(
+    window: int,
+    arrays: WindowArrays,
+    k: int,
+    barred: Barred,
+    workers: Workers,
+    company: Company | None = None,
+) -> Picks:
+    """Rings of every pattern group: pairs by assignment, longer ones grown and seated anew; then exchanges.
+
+    Reuse counts before any cost. Given the company that records and users keep, members who would let other epochs
+    leak are dearer.
+    """
+    n = len(arrays.user)
+    if n and int((arrays.last - arrays.first).min()) < k:
+        raise UnfinishedError("Self-check failed: a presence pattern is shared by fewer than k users.")
+    edges = sorted_edges(nearest_edges(arrays, plant_tree(arrays), barred, CANDIDATES, workers), n)
+    dearer = Surcharge(np.zeros(len(edges.owner)), np.zeros(n, np.uint8))
+    if company is not None:
+        dearer = surcharge(company, arrays, barred, edges, workers)
+        edges.cost[:] += dearer.of_edge
+    ties = ties_between(window, arrays, barred, edges, dearer.of_edge)
+    adds = added_cost(arrays, both_ways(edges, n))
+    hardest = hardest_first(arrays, adds)
+    candidates = cheapest_first(adds, n)
+    if k == 2:
+        order = pair_up(arrays, barred, edges, CANDIDATES, workers)
+    else:
+        order = _grown(arrays, ties, k, candidates, hardest, workers)
+    rings = _closed(arrays, ties, k, order, workers)
+    candidates = with_the_hardest(arrays, candidates, hardest)
+    if k > 2:
+        reseat(arrays, ties, k, candidates, rings, window, workers)
+    _exchange(arrays, ties, k, candidates, rings, workers)
+    if rings.reuse.any():
+        _exchange(arrays, ties, k, with_everybody(arrays, candidates, rings), rings, workers)
+    return _picks(arrays, ties, k, rings, dearer.alone)
+
+
+def _grown(
+    arrays: WindowArrays, ties: Ties, k: int, candidates: Candidates, seeds: Int32s, workers: Workers
+) -> Int32s:
+    """The users in an order that is ring after ring, the remainder of each group at its end."""
+    order = np.empty(len(arrays.user), np.int32)
+
+    def grow_group(first: int, last: int) -> None:
+        grow(arrays, ties, k, candidates, seeds[first:last], first, last, order)
+
+    _each_group(arrays, grow_group, workers)
+    return order
+
+
+def _closed(arrays: WindowArrays, ties: Ties, k: int, order: Int32s, workers: Workers) -> Rings:
+    """Rings of users in such an order; the remainder of each group joins the one that takes it in most cheaply."""
+    _each_group(arrays, lambda first, last: extend_cheapest(arrays, ties, k, first, last, order), workers)
+    sizes: list[int] = []
+    for first in np.unique(arrays.first).tolist():
+        n = int(arrays.last[first]) - first
+        sizes += [k] * (n // k - 1) + [k + n % k]
+    slot, ring = np.empty_like(order), np.empty_like(order)
+    slot[order] = np.arange(len(order), dtype=np.int32)
+    ring[order] = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
+    start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    rings = Rings(order, start, slot, ring, np.zeros(len(sizes), np.int64), np.zeros(len(sizes)))
+    workers.over(len(sizes), lambda begin, end: price_rings(arrays, ties, k - 1, begin, end, rings))
+    return rings
+
+
+def _exchange(
+    arrays: WindowArrays, ties: Ties, k: int, candidates: Candidates, rings: Rings, workers: Workers
+) -> None:
+    """Exchange users inside every group until that no longer helps, nor moving the remainder of a small group."""
+
+    def exchange_group(first: int, last: int) -> None:
+        exchange(arrays, ties, k - 1, candidates, first, last, rings)
+        while last - first <= _SMALL and move_remainder(arrays, ties, k - 1, first, last, rings):
+            exchange(arrays, ties, k - 1, candidates, first, last, rings)
+
+    _each_group(arrays, exchange_group, workers)
+
+
+def _each_group(arrays: WindowArrays, call: Callable[[int, int], object], workers: Workers) -> None:
+    """Call ``call(first, last)`` for every pattern group."""
+    groups = np.unique(arrays.first).tolist()
+    workers.each(len(groups), lambda number: call(groups[number], int(arrays.last[groups[number]])))
+
+
+def _picks(arrays: WindowArrays, ties: Ties, k: int, rings: Rings, alone: Bytes) -> Picks:
+    """Everybody's hiding set: the next k - 1 users round the ring."""
+    begin, size = rings.start[rings.ring][:, None], np.diff(rings.start)[rings.ring][:, None]
+    member = rings.order[begin + (rings.slot[:, None] - begin + np.arange(1, k)) % size]
+    n = len(member)
+    former = np.repeat(np.arange(n), np.diff(ties.ptr)) * n + ties.member
+    again = np.isin(np.arange(n)[:, None] * n + member, former[ties.reuse > 0])
+    relaxed = again.sum(axis=1).astype(np.int32)
+    return Picks(arrays.user, arrays.user[member], relaxed, alone[member[:, 0]])

@@ -1,0 +1,223 @@
+"""From samples to boxes: decide who is published when, then fold over the epochs."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from shoal.core.arrays import Bools, Floats, Int64s
+from shoal.core.box_sizes import Extents, extents_of
+from shoal.core.boxes import Boxes, BoxSource, concatenate
+from shoal.core.engines import Engine
+from shoal.core.progress import Progress, Silent
+from shoal.core.promise import MOST_SLOTS, Promise
+from shoal.core.samples import Samples, samples_from_columns
+from shoal.core.workers import Workers
+from shoal.errors import InputError, NothingLeftError
+from shoal.hiding.epochs import EpochSlice, LiveEpoch, Timeline
+from shoal.hiding.fold import Fold
+from shoal.hiding.journal import Journal, MemoryJournal
+from shoal.hiding.matching.candidates import nearest_costs
+from shoal.hiding.settings import Selector, Settings
+from shoal.hiding.spectral.selector import Rules, cluster_epochs, hide
+from shoal.hiding.suppression import Presence, decide_presence
+from shoal.hiding.window import Picks, arrange
+from shoal.storage.sample_store import Archive, archive_of
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What was made of the samples: where the boxes are, how many every user has, how large they are, what it took.
+
+    relaxations counts members that served an owner again although the reuse rule forbids it, picks how many members
+    served in all. affected_users are those with samples in no box, the recordless among them.
+    """
+
+    source: BoxSource
+    sizes: Int64s
+    extents: Extents
+    n_samples: int
+    n_users: int
+    suppressed_samples: int
+    affected_users: int
+    recordless_users: int
+    recordless_samples: int
+    picks: int
+    relaxations: int
+    seconds: float
+
+    @cached_property
+    def boxes(self) -> Boxes:
+        """All boxes in memory, each owner's together and by time."""
+        return concatenate(self.source).by_owner()
+
+    @property
+    def n_boxes(self) -> int:
+        """Boxes in all records."""
+        return self.extents.n_boxes
+
+    @property
+    def n_records(self) -> int:
+        """Users with a record."""
+        return self.n_users - self.recordless_users
+
+    @property
+    def n_suppressed(self) -> int:
+        """Samples that lie in no box."""
+        return self.suppressed_samples + self.recordless_samples
+
+
+def anonymize_samples(
+    samples: Samples | Archive,
+    promise: Promise,
+    settings: Settings,
+    workers: Workers,
+    *,
+    journal: Journal | None = None,
+    progress: Progress | None = None,
+    engine: Engine | None = None,
+) -> Outcome:
+    """Publish the samples under the promise; goes on where the journal ends.
+
+    The engine decides parts of windows; without one everything happens here, on the threads of ``workers``.
+    """
+    began = time.perf_counter()
+    progress = progress or Silent()
+    journal = MemoryJournal() if journal is None else journal
+    check_population(samples.n_users, promise.k)
+    archive = archive_of(samples) if isinstance(samples, Samples) else samples
+    _check_span(archive, promise)
+    timeline = Timeline(archive, promise)
+    turns = list(timeline.turns())
+    presence, planned = _plan(timeline, samples.n_users, promise, settings, workers, progress)
+    if presence.nothing_left:
+        raise NothingLeftError(
+            f"Everything would be suppressed, as no {promise.k} users come and go alike:"
+            " choose a smaller k, a longer epsilon, or add users."
+        )
+    fold = Fold(samples.n_users, timeline, promise, settings, workers, planned, engine)
+    progress.stage("hiding", len(turns))
+    done = iter(journal)
+    resumed = len(journal)
+    for number, (epoch, ends_stretch) in enumerate(turns):
+        newest = presence.of(timeline.slice(epoch))
+        if number < resumed:
+            fold.replay(newest, next(done), ends_stretch=ends_stretch)
+        else:
+            journal.append(fold.advance(newest, ends_stretch=ends_stretch))
+        progress.advance()
+    return _outcome(archive, presence, journal, time.perf_counter() - began)
+
+
+def _plan(
+    timeline: Timeline,
+    n_users: int,
+    promise: Promise,
+    settings: Settings,
+    workers: Workers,
+    progress: Progress,
+) -> tuple[Presence, dict[int, Picks] | None]:
+    """Who is published when; with the paper's selector that depends on who hides whom, so that is settled as well."""
+    if settings.selector is not Selector.SPECTRAL:
+        return find_presence(timeline, n_users, promise, settings, workers, progress), None
+    rules = Rules(promise.k, settings.space_weight, settings.reuse, settings.seed, settings.repair)
+    progress.stage("clustering", len(timeline.epochs))
+    clusters = cluster_epochs(timeline, n_users, rules, workers, progress.advance)
+    progress.stage("laying cycles", sum(1 for _ in timeline.turns()))
+    return hide(timeline, n_users, rules, clusters, workers, progress.advance)
+
+
+def find_presence(
+    timeline: Timeline,
+    n_users: int,
+    promise: Promise,
+    settings: Settings,
+    workers: Workers,
+    progress: Progress,
+) -> Presence:
+    """Who is published when, with any selector but the paper's."""
+    progress.stage("finding who can hide whom", sum(1 for _ in timeline.turns()))
+    return decide_presence(
+        timeline,
+        n_users,
+        promise,
+        lambda newest, members: _hiding_cost(newest, members, promise.k, n_users, settings, workers),
+        progress.advance,
+    )
+
+
+def prepare(settings: Settings) -> None:
+    """Load the compiled code, or compile it once after installation, by anonymizing a few made-up users.
+
+    They are there for some windows, in which the same two are often alone with each other: all of the code is met.
+    """
+    n_users, n_slots = 5, 12
+    user, t = np.divmod(np.arange(n_users * n_slots), n_slots)
+    toy = samples_from_columns(np.array(list("abcde"), object), user, t, (user // 2) * 50, t % 3)
+    with Workers(1) as workers:
+        anonymize_samples(toy, Promise(2, 2, 2), settings, workers)
+
+
+def check_population(n_users: int, k: int) -> None:
+    """Refuse data in which nobody could be hidden."""
+    if n_users < k:
+        raise InputError(
+            f"k = {k} needs at least {k} users with usable rows, found {n_users}: add users or lower k."
+        )
+
+
+def _check_span(archive: Archive, promise: Promise) -> None:
+    """Refuse data so long, for so short a step, that its slots or epochs cannot be counted."""
+    span = int(archive.slots[-1] - archive.slots[0]) + 1
+    if span // (promise.epsilon or 1) > MOST_SLOTS:
+        unit = "steps" if promise.epsilon is None else "epochs"
+        raise InputError(
+            f"The events span {span // (promise.epsilon or 1):,} {unit}, more than {MOST_SLOTS:,}:"
+            " leave stray times out with --from and --to, or choose a longer step."
+        )
+
+
+def _hiding_cost(
+    newest: EpochSlice, members: Bools, k: int, n_users: int, settings: Settings, workers: Workers
+) -> Floats:
+    """What it costs to hide each of some users of an epoch among the others: its k - 1 cheapest merges."""
+    part = newest.restricted(members)
+    arrays = arrange(
+        [LiveEpoch(part, part.raw)],
+        n_users,
+        np.arange(n_users, dtype=np.int32),
+        settings.space_weight,
+        workers,
+    )
+    costs = nearest_costs(arrays, k - 1, workers)
+    return costs[np.argsort(arrays.user)]
+
+
+def _outcome(samples: Archive, presence: Presence, journal: Journal, seconds: float) -> Outcome:
+    """What can be told of the boxes, gathered step by step; the boxes themselves stay in the journal."""
+    picks, relaxations = 0, 0
+    sizes = np.zeros(samples.n_users, np.int64)
+    extents = extents_of(concatenate([]))
+    for step in journal:
+        sizes += np.bincount(step.boxes.owner, minlength=samples.n_users)
+        extents = extents.plus(extents_of(step.boxes))
+        if step.picks is not None:
+            picks += step.picks.members.size
+            relaxations += int(step.picks.relaxed.sum())
+    return Outcome(
+        source=BoxSource(lambda: (step.boxes for step in journal)),
+        sizes=sizes,
+        extents=extents,
+        n_samples=len(samples),
+        n_users=samples.n_users,
+        suppressed_samples=presence.suppressed_samples,
+        affected_users=presence.n_users_affected,
+        recordless_users=int(presence.recordless.sum()),
+        recordless_samples=presence.recordless_samples,
+        picks=picks,
+        relaxations=relaxations,
+        seconds=seconds,
+    )

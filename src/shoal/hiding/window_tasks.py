@@ -1,0 +1,142 @@
+"""Windows in parts that are decided apart: whole groups, with everything that is needed to choose among them.
+
+A part is numbered within itself, so it can be sent to another process or machine; what is decided does not depend on
+how a window is cut into parts.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from shoal.core.arrays import Int32s, Int64s
+from shoal.core.engines import Engine
+from shoal.core.workers import Workers
+from shoal.hiding.kernels.leakage import Chronicle, chain_lengths, chain_rows
+from shoal.hiding.kernels.pools import taken
+from shoal.hiding.kernels.search import Barred, Past, WindowArrays
+from shoal.hiding.leakage.surcharge import Company
+from shoal.hiding.matching.selector import choose
+from shoal.hiding.window import Picks
+
+_SMALLEST = 256  # users that are worth sending away
+
+
+class Part(NamedTuple):
+    """Some groups of a window, or all: the users, whom they may not pick, and the company they kept."""
+
+    window: int
+    k: int
+    arrays: WindowArrays
+    barred: Barred
+    company: Company | None
+
+
+def choose_part(part: Part) -> Picks:
+    """The hiding sets of a part, in its own numbers, on one thread."""
+    with Workers(1) as workers:
+        return choose(part.window, part.arrays, part.k, part.barred, workers, part.company)
+
+
+def decide(whole: Part, workers: Workers, engine: Engine) -> Picks:
+    """The hiding sets of a window: here, or in parts on the engine where there is enough to share out."""
+    arrays = whole.arrays
+    borders = _borders(arrays, engine.n_tasks)
+    if len(borders) <= 1:
+        return choose(whole.window, arrays, whole.k, whole.barred, workers, whole.company)
+    picks = list(engine.map(choose_part, (_part(whole, begin, end) for begin, end in borders)))
+    return _joined(picks, [arrays.user[begin:end] for begin, end in borders])
+
+
+def _borders(arrays: WindowArrays, n_parts: int) -> list[tuple[int, int]]:
+    """Where about so many parts of whole groups begin and end, none smaller than is worth the while but the last."""
+    size = max(_SMALLEST, -(-len(arrays.user) // n_parts))
+    ends = np.unique(arrays.last).tolist()
+    borders, begin = [], 0
+    for end in ends:
+        if end - begin >= size or end == ends[-1]:
+            borders.append((begin, end))
+            begin = end
+    return borders
+
+
+def _joined(picks: list[Picks], users: list[Int32s]) -> Picks:
+    """The hiding sets of all parts, in the numbers of the dataset."""
+    owners = np.concatenate(users)
+    members = np.concatenate([who[part.members] for part, who in zip(picks, users, strict=True)])
+    relaxed, alone = (
+        np.concatenate([getattr(part, name) for part in picks]) for name in ("relaxed", "alone")
+    )
+    return Picks(owners, members, relaxed, alone)
+
+
+def _part(whole: Part, begin: int, end: int) -> Part:
+    arrays, users = whole.arrays, whole.arrays.user[begin:end]
+    company = whole.company
+    if company is not None:
+        oldest = company.oldest_epoch
+        company = company._replace(chronicle=_chronicle_of(company.chronicle, users, oldest))
+    return whole._replace(
+        arrays=_arrays(arrays, begin, end),
+        barred=whole.barred._replace(
+            past=_past_of(whole.barred.past, arrays.place, users, begin, end),
+            picked=np.empty((end - begin, 0), np.int32),
+        ),
+        company=company,
+    )
+
+
+def _arrays(arrays: WindowArrays, begin: int, end: int) -> WindowArrays:
+    """Users begin .. end - 1 and their rows."""
+    row = arrays.row[begin:end]
+    rows = np.sort(row[row >= 0])
+    everybody = np.arange(end - begin, dtype=np.int32)
+    return WindowArrays(
+        pools=taken(arrays.pools, rows),
+        raw=taken(arrays.raw, rows),
+        row=np.where(row >= 0, np.searchsorted(rows, row), -1),
+        base=arrays.base[rows],
+        first=arrays.first[begin:end] - np.int32(begin),
+        last=arrays.last[begin:end] - np.int32(begin),
+        user=everybody,
+        place=everybody,
+        weight=arrays.weight,
+    )
+
+
+def _past_of(past: Past, place: Int32s, users: Int32s, begin: int, end: int) -> Past:
+    """Those former members of some users who are among them."""
+    length = past.length[users]
+    owner = np.repeat(np.arange(len(users)), length)
+    entry = past.first[users][owner] + np.arange(len(owner)) - np.repeat(np.cumsum(length) - length, length)
+    member = place[past.member[entry]] - begin
+    inside = (member >= 0) & (member < end - begin)
+    entry, kept = entry[inside], np.bincount(owner[inside], minlength=len(users))
+    return Past(
+        member[inside], past.when[entry], past.alone[entry], np.cumsum(kept) - kept, kept.astype(np.int32)
+    )
+
+
+def _chronicle_of(chronicle: Chronicle, users: Int32s, oldest: int) -> Chronicle:
+    """What is known of some users, numbered by their places here, from an epoch on."""
+    lengths = np.empty(len(users), np.int64)
+    chain_lengths(chronicle, users, oldest, lengths)
+    first = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+    rows = np.empty(int(first[-1]), np.int64)
+    chain_rows(chronicle, users, first, rows)
+    own_first, own = _lines(chronicle.own_first, rows)
+    box_first, box = _lines(chronicle.box_first, rows)
+    earlier = np.arange(-1, len(rows) - 1)
+    earlier[first[:-1][lengths > 0]] = -1
+    latest = np.where(lengths > 0, first[1:] - 1, -1)
+    return Chronicle(
+        chronicle.epoch[rows], own_first, chronicle.own[own], box_first, chronicle.box[box], earlier, latest
+    )
+
+
+def _lines(first: Int64s, rows: Int64s) -> tuple[Int64s, Int64s]:
+    """Where the lines of some rows begin once they are put together, and which lines they are."""
+    sizes = first[rows + 1] - first[rows]
+    ptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+    return ptr, np.arange(int(ptr[-1])) + np.repeat(first[rows] - ptr[:-1], sizes)
