@@ -15,7 +15,7 @@ import pyarrow as pa
 from run import DATA, REPOSITORY, yjmob_events
 
 import shoal
-from shoal.auditing.shares import Share
+from shoal.auditing.proportions import Share
 from shoal.baselines.static_grid import publish_on_grid
 from shoal.core.boxes import Boxes
 from shoal.naming import named_boxes

@@ -18,13 +18,13 @@ from matplotlib.figure import Figure
 from run import DATA, REPOSITORY, yjmob_events
 
 import shoal
-from shoal.auditing.attacks.method import attack_method
-from shoal.auditing.shares import Share
+from shoal.auditing.attacks.chain import attack_method
+from shoal.auditing.opening import open_scene
+from shoal.auditing.proportions import Share
 from shoal.core.progress import Silent
 from shoal.hiding.settings import PRICES
 from shoal.report import plots
 from shoal.report.plots import Plot
-from shoal.scenes import open_scene
 
 KS = (2, 3, 5)
 HEAD = """# What knowing the method achieves, and what it costs to prevent

@@ -20,8 +20,8 @@ from gaps import gap_to_complete_graph, gaps_to_flow
 from rates import pair_costs_per_second
 
 import shoal
-from shoal.auditing.coverage import check
-from shoal.auditing.records import Target, make_records
+from shoal.auditing.box_index import Target, make_records
+from shoal.auditing.coverage.check import check
 from shoal.core.boxes import NONE
 from shoal.core.workers import Workers
 from shoal.release import Published

@@ -15,10 +15,10 @@ import shoal
 from auditing.audits import made_up
 from command import city, in_metres, write
 from listening import Listener
-from shoal.auditing.coverage import Coverage
-from shoal.auditing.figures import NO_KEY, Figure
+from shoal.auditing.coverage.check import Coverage
+from shoal.auditing.measures import NO_KEY, Figure
+from shoal.auditing.proportions import Share
 from shoal.auditing.result import Counts
-from shoal.auditing.shares import Share
 from shoal.auditing.truthfulness import Truthfulness
 from shoal.core.promise import Grid, Promise
 from shoal.errors import InputError, ParameterError

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import shoal
-from shoal.auditing import chunks
+from shoal.auditing.coverage.check import chunks
 from shoal.core.engines import dask_cluster
 from shoal.core.engines.dask_cluster import Cluster
 from shoal.core.progress import Silent

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from auditing.audits import HUGE, TIMED, USERS, WHOLE, broken, made_up, truth
-from shoal.auditing.figures import NO_VICTIM
+from shoal.auditing.measures import NO_VICTIM
 from shoal.auditing.result import Audit
 from shoal.cli_text.layout import labelled
 from shoal.core.promise import Grid, Promise

@@ -143,7 +143,7 @@ def test_nothing_is_published(
     case: str, most_samples: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In chunks that are as short as can be, and all at once."""
-    monkeypatch.setattr("shoal.auditing.chunks.MOST_SAMPLES", most_samples)
+    monkeypatch.setattr("shoal.auditing.coverage.chunks.MOST_SAMPLES", most_samples)
     fault, events, words = FAULTS[case]
     path = write(events(), tmp_path / "events.parquet")
     decide_wrongly(fault, monkeypatch)
@@ -217,7 +217,7 @@ def test_records_stand_together_and_in_order(
 
 def test_a_box_that_reaches_over_many_chunks_is_judged_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     """It holds a sample of its user, long before it ends; where it ends, another box of the record has begun."""
-    monkeypatch.setattr("shoal.auditing.chunks.MOST_SAMPLES", 1)
+    monkeypatch.setattr("shoal.auditing.coverage.chunks.MOST_SAMPLES", 1)
     release = shoal.anonymize(crowd(), **HALF_HOURS, verify=False)
     written = release.to_arrow()
     ends = written["t_end"].to_pylist()

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from shoal.auditing.auditor import run_audit
-from shoal.auditing.coverage import Run
+from shoal.auditing.coverage.check import Run
+from shoal.auditing.opening import AUDITING, AuditOptions, open_scene
 from shoal.auditing.result import Audit
 from shoal.checkpoint import open_checkpoint
 from shoal.core.engines import Engine, open_engine
@@ -27,7 +28,6 @@ from shoal.outputs import Outputs, check_outputs, write_outputs
 from shoal.reading import Events, read_events
 from shoal.reading.options import READING, ReadingOptions, check_reading
 from shoal.release import Published, move_to_file
-from shoal.scenes import AUDITING, AuditOptions, open_scene
 from shoal.verifying import verify_release
 from shoal.writing import is_map
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from shoal.auditing.auditor import run_audit
+from shoal.auditing.opening import AUDITING, AuditOptions, open_scene
 from shoal.auditing.result import Audit
 from shoal.core.progress import Progress, Silent
 from shoal.core.signatures import takes
@@ -21,7 +22,6 @@ from shoal.overview.published_part import published_part
 from shoal.overview.suppression import public_suppression
 from shoal.overview.usefulness import measure_usefulness
 from shoal.report.release import report_page
-from shoal.scenes import AUDITING, AuditOptions, open_scene
 from shoal.storage.outputs import check_page, check_target, write_whole
 
 

@@ -11,7 +11,7 @@ from shoal.cli_text.layout import WIDTH, _wrapped, labelled
 from shoal.core.formatting import counted, duration, percent
 
 if TYPE_CHECKING:
-    from shoal.auditing.figures import Figure
+    from shoal.auditing.measures import Figure
     from shoal.auditing.result import Audit
     from shoal.auditing.truthfulness import Truthfulness
     from shoal.auditing.verdict import Risk

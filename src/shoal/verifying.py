@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from shoal.auditing.chunks import Evidence, bucket_borders
-from shoal.auditing.coverage import Coverage, Run, check_evidence
+from shoal.auditing.coverage.check import Coverage, Run, check_evidence
+from shoal.auditing.coverage.chunks import Evidence, bucket_borders
 from shoal.auditing.truthfulness import Truths
 from shoal.core.boxes import NONE
 from shoal.core.disclosure import unprotected_share

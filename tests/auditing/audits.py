@@ -10,10 +10,10 @@ from shoal.auditing.attacks.leakage import Spread
 from shoal.auditing.attacks.linkage import INTERVALS, LONGER, POINTS
 from shoal.auditing.attacks.places import RADII_M, TOP
 from shoal.auditing.attacks.rankings import RANKINGS, Finding
-from shoal.auditing.coverage import Coverage, Violation
-from shoal.auditing.figures import NO_KEY, Figure
+from shoal.auditing.coverage.check import Coverage, Violation
+from shoal.auditing.measures import NO_KEY, Figure
+from shoal.auditing.proportions import Share
 from shoal.auditing.result import Audit, Counts, Draw
-from shoal.auditing.shares import Share
 from shoal.auditing.truthfulness import Part, Truthfulness
 from shoal.core.promise import Grid, Promise
 from shoal.core.samples import samples_from_columns

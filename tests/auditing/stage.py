@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from engine import as_samples
+from shoal.auditing.box_index import Target, make_records
+from shoal.auditing.context import Scene
 from shoal.auditing.making import Making
-from shoal.auditing.records import Target, make_records
-from shoal.auditing.scene import Scene
 from shoal.core.boxes import NONE, UNKNOWN, Boxes
 from shoal.core.promise import Grid, Promise
 from shoal.core.workers import Workers

@@ -15,19 +15,19 @@ from oracles import auditor
 from oracles.attacker import knowledge
 from oracles.casual_worlds import random_case
 from oracles.reference import reference_release
-from shoal.auditing.attacks import homogeneity, leakage, linkage, method, places, rankings
-from shoal.auditing.drawing import intervals, knowledge_of, points
-from shoal.auditing.figures import NO_KEY, linked
-from shoal.auditing.scene import Scene
-from shoal.core.workers import Workers
-from shoal.footprints import footprints
-from shoal.kernels.attacks import (
+from shoal.auditing.attacks import chain, homogeneity, leakage, linkage, places, rankings
+from shoal.auditing.context import Scene
+from shoal.auditing.kernels.chain import find_survivors
+from shoal.auditing.kernels.fits import (
     count_cells,
     find_common_extents,
     find_leaks,
     score_fits,
 )
-from shoal.kernels.chain import find_survivors
+from shoal.auditing.measures import NO_KEY, linked
+from shoal.auditing.victims import intervals, knowledge_of, points
+from shoal.core.workers import Workers
+from shoal.footprints import footprints
 from shoal.kernels.places import find_heaviest_places
 
 SEEDS = range(4)
@@ -141,7 +141,7 @@ def test_survivors_of_the_chain(seed: int, distinct: bool) -> None:
     for case in cases(seed, 30):
         scene = case.scene
         alive = np.empty(len(case.fits.record), np.bool_)
-        known = method.known_method(scene, scene.published)._replace(distinct=distinct)
+        known = chain.known_method(scene, scene.published)._replace(distinct=distinct)
         find_survivors(
             scene.trails, scene.published.shelves, scene.published.ends, case.knowledge, case.fits, known,
             0, len(case.attacks), alive,
@@ -295,7 +295,7 @@ def scene_of(seed: int, **options: Any) -> Scene:
 
 ATTACKS = (
     linkage.attack_linkage, linkage.attack_longer, linkage.attack_intervals, linkage.attack_points,
-    rankings.attack_rankings, method.attack_method, homogeneity.attack_homogeneity,
+    rankings.attack_rankings, chain.attack_method, homogeneity.attack_homogeneity,
     places.attack_top_locations, places.attack_home_and_work,
     lambda scene: leakage.attack_leakage(scene).figures,
 )  # fmt: skip

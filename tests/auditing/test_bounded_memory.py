@@ -23,7 +23,7 @@ import numpy as np
 from shoal.storage.sample_store import Archive, FileColumn
 from shoal.auditing import chunks
 from shoal.storage.box_store import open_buckets
-from shoal.auditing.coverage import check_evidence
+from shoal.auditing.coverage.check import check_evidence
 from shoal.core.workers import Workers
 from shoal.core.promise import Grid, Promise
 from shoal.reading import PublishedRows, parquet_files

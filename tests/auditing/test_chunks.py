@@ -16,10 +16,9 @@ from auditing.planted import COVERAGE_FAULTS, invented_box
 from auditing.stage import HOUR, damaged, stage
 from oracles.casual_worlds import random_case
 from oracles.reference import reference_release
-from shoal.auditing import chunks
-from shoal.auditing.chunks import Chunk, ChunkFindings, Evidence, time_borders
-from shoal.auditing.coverage import Coverage, check, check_evidence
-from shoal.auditing.scene import Scene
+from shoal.auditing.context import Scene
+from shoal.auditing.coverage.check import Coverage, check, check_evidence, chunks
+from shoal.auditing.coverage.chunks import Chunk, ChunkFindings, Evidence, time_borders
 from shoal.auditing.truthfulness import Truths, check_truthfulness
 from shoal.core.promise import Promise
 from shoal.core.workers import Workers
@@ -148,7 +147,7 @@ def test_one_who_is_absent_is_checked_in_chunks_without_anything() -> None:
 
 
 def test_several_threads_find_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shoal.auditing.violations._USERS_A_STEP", 70)
+    monkeypatch.setattr("shoal.auditing.coverage.violations._USERS_A_STEP", 70)
     rng = random.Random(3)
     world = {user: {(t, rng.randrange(3), 0) for t in range(rng.randrange(1, 9))} for user in range(300)}
     records = {user: [(t, t, x, x, 0, 0) for t, x, _ in own] for user, own in world.items()}

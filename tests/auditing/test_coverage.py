@@ -11,8 +11,8 @@ from oracles.attacker import violations
 from oracles.auditor import keyless_violations
 from oracles.casual_worlds import random_case
 from oracles.reference import reference_release
-from shoal.auditing.coverage import Coverage, check
-from shoal.auditing.scene import Scene
+from shoal.auditing.context import Scene
+from shoal.auditing.coverage.check import Coverage, check
 from shoal.core.workers import Workers
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from shoal.auditing.likelihood import chances
+from shoal.auditing.attacks.conditional_logit import chances
 from shoal.core.arrays import Bools, Floats, Int64s
 
 

@@ -9,8 +9,8 @@ import pytest
 from auditing.stage import stage
 from shoal.auditing.auditor import run_audit
 from shoal.auditing.making import Making, how_made
+from shoal.auditing.proportions import Share
 from shoal.auditing.result import Audit
-from shoal.auditing.shares import Share
 from shoal.core.progress import Silent
 from shoal.core.promise import Promise
 from shoal.errors import UnfinishedError

@@ -12,8 +12,8 @@ from auditing.stage import stage
 from engine import World, release
 from oracles.attacker import knowledge
 from oracles.casual_worlds import random_case
-from shoal.auditing.attacks.method import what_is_left
-from shoal.auditing.drawing import knowledge_of
+from shoal.auditing.attacks.chain import what_is_left
+from shoal.auditing.victims import knowledge_of
 from shoal.core.promise import Promise
 from shoal.errors import InputError
 

@@ -12,10 +12,10 @@ from auditing.stage import stage
 from oracles.auditor import leakage as leakage_by_hand
 from shoal.auditing.attacks.leakage import attack_leakage
 from shoal.auditing.auditor import run_audit
-from shoal.auditing.drawing import knowledge_of
+from shoal.auditing.kernels.fits import find_leaks
 from shoal.auditing.result import Audit
+from shoal.auditing.victims import knowledge_of
 from shoal.core.progress import Silent
-from shoal.kernels.attacks import find_leaks
 
 both_k = pytest.mark.parametrize("k", [2, 3])
 

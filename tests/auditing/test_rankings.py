@@ -7,8 +7,8 @@ import pytest
 
 from auditing.stage import stage
 from shoal.auditing.attacks.rankings import RANKINGS, attack_rankings, findings
-from shoal.auditing.figures import Figure
-from shoal.auditing.shares import Share, share_of
+from shoal.auditing.measures import Figure
+from shoal.auditing.proportions import Share, share_of
 
 
 def figure(name: str, successes: int, n: int = 2000) -> Figure:

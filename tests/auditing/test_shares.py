@@ -8,7 +8,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from shoal.auditing.shares import Share, chance_of_more, share_of
+from shoal.auditing.proportions import Share, chance_of_more, share_of
 
 
 def test_wilson_intervals_against_published_values() -> None:

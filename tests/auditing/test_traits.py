@@ -15,9 +15,9 @@ from oracles import auditor
 from oracles.attacker import knowledge
 from oracles.casual_worlds import random_case
 from oracles.reference import reference_release
-from shoal.auditing.attacks.method import known_method
-from shoal.auditing.drawing import knowledge_of
-from shoal.kernels.traits import N_TRAITS, find_traits
+from shoal.auditing.attacks.chain import known_method
+from shoal.auditing.kernels.chain_traits import N_TRAITS, find_traits
+from shoal.auditing.victims import knowledge_of
 
 
 def mean(values: list[float]) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from auditing.audits import HUGE, TIMED, WHOLE, broken, finding, made_up, share, truth
-from shoal.auditing.figures import NO_VICTIM
+from shoal.auditing.measures import NO_VICTIM
 from shoal.auditing.verdict import Verdict, judge
 from shoal.core.promise import Promise
 

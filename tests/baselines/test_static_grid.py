@@ -7,7 +7,7 @@ import pyarrow as pa
 
 import shoal
 from engine import as_samples
-from shoal.auditing.records import pseudonymized
+from shoal.auditing.box_index import pseudonymized
 from shoal.baselines.static_grid import publish_on_grid
 from shoal.core.promise import Grid
 from shoal.naming import named_boxes

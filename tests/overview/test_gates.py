@@ -13,9 +13,10 @@ from auditing.audits import finding, made_up
 from report.releases import Release
 from report.town import alone, by_day, publish
 from shoal.auditing.auditor import run_audit
-from shoal.auditing.figures import Figure
-from shoal.auditing.scene import Scene
-from shoal.auditing.shares import Share, share_among
+from shoal.auditing.context import Scene
+from shoal.auditing.measures import Figure
+from shoal.auditing.opening import open_scene
+from shoal.auditing.proportions import Share, share_among
 from shoal.core.boxes import Boxes
 from shoal.core.progress import Silent
 from shoal.core.promise import Grid, Promise
@@ -25,7 +26,6 @@ from shoal.overview.precision import measure_precision, medians_of_groups
 from shoal.overview.published_part import published_part
 from shoal.overview.usefulness import measure_usefulness
 from shoal.reporting import write_report
-from shoal.scenes import open_scene
 from shoal.utility import density, flows, gyration
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from auditing.stage import owners_of, stage
 from oracles.attacker import consistent, knowledge
-from shoal.auditing.scene import Scene
+from shoal.auditing.context import Scene
 from shoal.core.promise import Grid
 from shoal.core.zones import Zone
 from shoal.overview.people import People, Person, as_json, follow_people

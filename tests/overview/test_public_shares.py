@@ -8,14 +8,14 @@ import pytest
 
 from auditing.audits import made_up
 from report.town import by_day, publish
-from shoal.auditing.figures import Figure
-from shoal.auditing.shares import Share, share_among
+from shoal.auditing.measures import Figure
+from shoal.auditing.opening import open_scene
+from shoal.auditing.proportions import Share, share_among
 from shoal.core.progress import Silent
 from shoal.core.public_shares import Told, rounded_down, rounded_up, tell_share
 from shoal.overview.datasheet import public_audit
 from shoal.overview.published_part import published_part
 from shoal.overview.usefulness import measure_usefulness
-from shoal.scenes import open_scene
 
 
 def test_of_ten_people_nothing_is_told() -> None:

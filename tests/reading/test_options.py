@@ -12,12 +12,12 @@ import pytest
 import shoal
 from listening import Listener
 from shoal import options
+from shoal.auditing.opening import AuditOptions, open_scene
 from shoal.core.signatures import options_of, takes
 from shoal.errors import ParameterError
 from shoal.reading import read_events
 from shoal.reading.filters import Box, Filters
 from shoal.reading.options import ReadingOptions, check_reading
-from shoal.scenes import AuditOptions, open_scene
 
 NAMES = set(ReadingOptions.__annotations__)
 NOWHERE: Any = object()  # no events: whoever tries to read it fails with another error

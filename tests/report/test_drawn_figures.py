@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from report.drawn import Drawn
-from shoal.auditing.figures import Figure
-from shoal.auditing.shares import Share
+from shoal.auditing.measures import Figure
+from shoal.auditing.proportions import Share
 from shoal.overview.precision import Area, Hourly, Square
 from shoal.overview.usefulness import Crowd
 from shoal.report import figures

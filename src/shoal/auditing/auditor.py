@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from shoal.auditing.attacks.chain import attack_method
 from shoal.auditing.attacks.homogeneity import attack_homogeneity
 from shoal.auditing.attacks.leakage import attack_leakage
 from shoal.auditing.attacks.linkage import (
@@ -12,14 +13,13 @@ from shoal.auditing.attacks.linkage import (
     attack_longer,
     attack_points,
 )
-from shoal.auditing.attacks.method import attack_method
 from shoal.auditing.attacks.places import attack_home_and_work, attack_top_locations
 from shoal.auditing.attacks.rankings import attack_rankings, findings
-from shoal.auditing.coverage import Run, check
-from shoal.auditing.figures import Figure
+from shoal.auditing.context import Scene
+from shoal.auditing.coverage.check import Run, check
+from shoal.auditing.measures import Figure
+from shoal.auditing.proportions import Share
 from shoal.auditing.result import Audit, Counts, Draw
-from shoal.auditing.scene import Scene
-from shoal.auditing.shares import Share
 from shoal.auditing.truthfulness import check_truthfulness
 from shoal.core.progress import Progress
 from shoal.errors import UnfinishedError

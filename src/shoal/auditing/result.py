@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from shoal.auditing.attacks.leakage import Spread
 from shoal.auditing.attacks.rankings import Finding
-from shoal.auditing.coverage import Coverage, Violation
-from shoal.auditing.figures import NO_KEY, Figure
-from shoal.auditing.shares import Share
+from shoal.auditing.coverage.check import Coverage, Violation
+from shoal.auditing.measures import NO_KEY, Figure
+from shoal.auditing.proportions import Share
 from shoal.auditing.truthfulness import Part, Truthfulness
 from shoal.auditing.verdict import Verdict, judge
 from shoal.core.promise import Grid, Promise

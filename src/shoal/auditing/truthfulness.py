@@ -6,14 +6,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.auditing.records import Target, make_records, make_shelves, make_trails
-from shoal.auditing.scene import Scene
+from shoal.auditing.box_index import Target, make_records, make_shelves, make_trails
+from shoal.auditing.context import Scene
+from shoal.auditing.kernels.consistency import Trails
+from shoal.auditing.kernels.truth import find_held
 from shoal.core.arrays import Bools
 from shoal.core.boxes import NONE, Boxes
 from shoal.core.samples import Samples
 from shoal.core.workers import Workers
-from shoal.kernels.consistency import Trails
-from shoal.kernels.truth import find_held
 
 _QUARTERS = 4
 _HOURS = 24

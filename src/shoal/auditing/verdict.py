@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from shoal.auditing.attacks.rankings import RANKINGS
-from shoal.auditing.figures import NO_KEY, NO_VICTIM
-from shoal.auditing.shares import Share
+from shoal.auditing.measures import NO_KEY, NO_VICTIM
+from shoal.auditing.proportions import Share
 from shoal.core.formatting import duration, percent, unnumbered
 from shoal.core.promise import Grid, Promise
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from shoal.auditing.figures import Figure
+from shoal.auditing.measures import Figure
+from shoal.auditing.proportions import Share, share_among
 from shoal.auditing.result import Audit
-from shoal.auditing.shares import Share, share_among
 from shoal.core.disclosure import few_people
 from shoal.core.promise import Promise
 from shoal.core.public_shares import rounded_down, rounded_up, tell_share

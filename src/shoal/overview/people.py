@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.auditing.drawing import knowledge_of
-from shoal.auditing.scene import Scene
+from shoal.auditing.context import Scene
+from shoal.auditing.kernels.consistency import Rows
+from shoal.auditing.victims import knowledge_of
 from shoal.core.arrays import Int64s
 from shoal.core.boxes import Boxes
 from shoal.core.zones import DAY_S
-from shoal.kernels.consistency import Rows
 
 _PEOPLE, _DRAWN = 4, 40
 _LIVELY_PLACES = 4

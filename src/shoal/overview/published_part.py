@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from shoal.auditing.records import Target
-from shoal.auditing.scene import Scene
+from shoal.auditing.box_index import Target
+from shoal.auditing.context import Scene
+from shoal.auditing.kernels.truth import find_held
 from shoal.core.arrays import Bools
 from shoal.core.samples import Samples
-from shoal.kernels.truth import find_held
 
 
 def published_part(scene: Scene) -> Scene:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.auditing.scene import Scene
+from shoal.auditing.context import Scene
 from shoal.core.arrays import Bools, Int64s
 from shoal.core.disclosure import few_people, public_share
 from shoal.overview.precision import DAY_HOURS, owners_of_groups

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from shoal.auditing.figures import Figure
-from shoal.auditing.shares import Share
+from shoal.auditing.measures import Figure
+from shoal.auditing.proportions import Share
 from shoal.core.arrays import Floats
 from shoal.overview.precision import DAY_HOURS, Area, Hourly
 from shoal.overview.usefulness import Crowd

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from shoal.auditing.figures import Figure
+from shoal.auditing.measures import Figure
+from shoal.auditing.proportions import Share
 from shoal.auditing.result import Audit
-from shoal.auditing.shares import Share
 from shoal.core.arrays import Floats
 from shoal.core.disclosure import at_most, few_people
 from shoal.core.formatting import duration, percent

@@ -6,12 +6,12 @@ import math
 
 import numpy as np
 
-from shoal.auditing.drawing import intervals
-from shoal.auditing.figures import Figure, Victims, figures
-from shoal.auditing.records import Target
-from shoal.auditing.scene import Scene, everybody
+from shoal.auditing.box_index import Target
+from shoal.auditing.context import Scene, everybody
+from shoal.auditing.kernels.fits import Fits, Knowledge, find_common_extents
+from shoal.auditing.measures import Figure, Victims, figures
+from shoal.auditing.victims import intervals
 from shoal.core.arrays import Bools, Floats
-from shoal.kernels.attacks import Fits, Knowledge, find_common_extents
 
 WITHIN_M = {"within_500m": 500.0, "within_1km": 1000.0}
 

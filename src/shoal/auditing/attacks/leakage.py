@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.auditing.drawing import intervals
-from shoal.auditing.figures import Figure, Victims, figures, own_fits
-from shoal.auditing.records import Target
-from shoal.auditing.scene import Scene, everybody
+from shoal.auditing.box_index import Target
+from shoal.auditing.context import Scene, everybody
+from shoal.auditing.kernels.fits import Fits, Knowledge, find_leaks
+from shoal.auditing.measures import Figure, Victims, figures, own_fits
+from shoal.auditing.victims import intervals
 from shoal.core.arrays import Int64s
-from shoal.kernels.attacks import Fits, Knowledge, find_leaks
 
 
 class Spread(NamedTuple):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from shoal.auditing.drawing import intervals, points
-from shoal.auditing.figures import Figure, Victims, figures, guessed, linked, own_fits
-from shoal.auditing.records import Target
-from shoal.auditing.scene import Scene
+from shoal.auditing.box_index import Target
+from shoal.auditing.context import Scene
+from shoal.auditing.kernels.fits import Knowledge
+from shoal.auditing.measures import Figure, Victims, figures, guessed, linked, own_fits
+from shoal.auditing.victims import intervals, points
 from shoal.core.arrays import Bools, Floats
-from shoal.kernels.attacks import Knowledge
 
 LONGER = (1, 2, 4, 8)  # times tau
 INTERVALS = (1, 2, 3, 4)

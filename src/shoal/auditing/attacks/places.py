@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from shoal.auditing.figures import Figure, Victims, figures, guessed, linked
-from shoal.auditing.records import Target
-from shoal.auditing.scene import Scene
+from shoal.auditing.box_index import Target
+from shoal.auditing.context import Scene
+from shoal.auditing.kernels.fits import ALIKE, CellFits, KnownCells, add_cell_fits, count_cells
+from shoal.auditing.measures import Figure, Victims, figures, guessed, linked
 from shoal.core.arrays import Bools, Floats, Int32s, Int64s
 from shoal.core.workers import Workers
 from shoal.footprints import at_night, at_work, footprints
-from shoal.kernels.attacks import ALIKE, CellFits, KnownCells, add_cell_fits, count_cells
 from shoal.kernels.places import find_heaviest_places
 
 TOP = (1, 2, 3)

@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.auditing.drawing import intervals
-from shoal.auditing.figures import Figure, Victims, attack_of, figures, linked, own_fits, own_lines
-from shoal.auditing.records import Target
-from shoal.auditing.scene import Scene
-from shoal.auditing.shares import Share, chance_of_more
+from shoal.auditing.box_index import Target
+from shoal.auditing.context import Scene
+from shoal.auditing.kernels.fits import Fits, Knowledge, score_fits
+from shoal.auditing.measures import Figure, Victims, attack_of, figures, linked, own_fits, own_lines
+from shoal.auditing.proportions import Share, chance_of_more
+from shoal.auditing.victims import intervals
 from shoal.core.arrays import Bools, Floats
-from shoal.kernels.attacks import Fits, Knowledge, score_fits
 
 RANKINGS = ("smallest", "faces", "central")
 _LEVEL = 0.05

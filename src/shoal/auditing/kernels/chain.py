@@ -10,10 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.core.arrays import Bools, Int32s, Int64s, Integers
-from shoal.core.compiled import inner, kernel, making
-from shoal.kernels.attacks import Fits, Knowledge
-from shoal.kernels.consistency import (
+from shoal.auditing.kernels.box_index import comes_first, is_meant, slot_over
+from shoal.auditing.kernels.consistency import (
     Shelves,
     Trails,
     first_box_ending_after,
@@ -22,7 +20,9 @@ from shoal.kernels.consistency import (
     holds,
     is_consistent,
 )
-from shoal.kernels.lookup import comes_first, is_meant, slot_over
+from shoal.auditing.kernels.fits import Fits, Knowledge
+from shoal.core.arrays import Bools, Int32s, Int64s, Integers
+from shoal.core.compiled import inner, kernel, making
 
 
 class Method(NamedTuple):

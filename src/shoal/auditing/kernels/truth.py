@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from shoal.auditing.kernels.consistency import Shelves, Trails, first_box_ending_after, holds
 from shoal.core.arrays import Bools, Int64s
 from shoal.core.compiled import kernel
-from shoal.kernels.consistency import Shelves, Trails, first_box_ending_after, holds
 
 
 @kernel

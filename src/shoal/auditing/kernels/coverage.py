@@ -12,9 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.core.arrays import Bools, Int64s
-from shoal.core.compiled import inner, kernel, making
-from shoal.kernels.consistency import (
+from shoal.auditing.kernels.box_index import comes_first, is_meant, slot_over
+from shoal.auditing.kernels.consistency import (
     Shelves,
     Trails,
     consistent_ranges,
@@ -24,7 +23,8 @@ from shoal.kernels.consistency import (
     holds_any,
     is_consistent,
 )
-from shoal.kernels.lookup import comes_first, is_meant, slot_over
+from shoal.core.arrays import Bools, Int64s
+from shoal.core.compiled import inner, kernel, making
 
 
 class Findings(NamedTuple):

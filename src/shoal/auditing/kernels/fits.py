@@ -6,9 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.core.arrays import Bools, Floats, Int64s
-from shoal.core.compiled import inner, kernel
-from shoal.kernels.consistency import (
+from shoal.auditing.kernels.box_index import comes_first, is_meant, slot_over
+from shoal.auditing.kernels.consistency import (
     Shelves,
     Trails,
     box_holding,
@@ -17,7 +16,8 @@ from shoal.kernels.consistency import (
     holds,
     is_consistent,
 )
-from shoal.kernels.lookup import comes_first, is_meant, slot_over
+from shoal.core.arrays import Bools, Floats, Int64s
+from shoal.core.compiled import inner, kernel
 
 
 class Knowledge(NamedTuple):

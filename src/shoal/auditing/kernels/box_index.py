@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from shoal.auditing.kernels.consistency import Rows, Shelves, box_holding, first_box_ending_after
 from shoal.core.arrays import Integers
 from shoal.core.compiled import inner, kernel, lean
-from shoal.kernels.consistency import Rows, Shelves, box_holding, first_box_ending_after
 
 
 @inner

@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from shoal.auditing.records import Records, Target
+from shoal.auditing.box_index import Records, Target
+from shoal.auditing.kernels.consistency import Trails
+from shoal.auditing.kernels.coverage import Findings, Stretch, Terms, check_coverage
 from shoal.core.arrays import Bools, Int32s, Int64s
 from shoal.core.workers import Workers
-from shoal.kernels.consistency import Trails
-from shoal.kernels.coverage import Findings, Stretch, Terms, check_coverage
 
 _USERS_A_STEP = 1000  # at least, between two signs of progress
 _MOST_STEPS = 50

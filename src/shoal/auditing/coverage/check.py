@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.auditing.chunks import (
+from shoal.auditing.box_index import Target, make_trails
+from shoal.auditing.coverage.chunks import (
     Chunk,
     ChunkFindings,
     Evidence,
@@ -19,17 +20,16 @@ from shoal.auditing.chunks import (
     make_plan,
     plan_chunks,
 )
-from shoal.auditing.records import Target, make_trails
+from shoal.auditing.coverage.violations import Ledger, find_violations, steps_over
+from shoal.auditing.kernels.consistency import Trails
+from shoal.auditing.kernels.coverage import find_possible_owners
 from shoal.auditing.truthfulness import Truths
-from shoal.auditing.violations import Ledger, find_violations, steps_over
 from shoal.core.arrays import Int64s
 from shoal.core.boxes import NONE, UNKNOWN
 from shoal.core.progress import Progress, Silent
 from shoal.core.promise import Promise
 from shoal.core.samples import Samples
 from shoal.core.workers import Workers
-from shoal.kernels.consistency import Trails
-from shoal.kernels.coverage import find_possible_owners
 from shoal.storage.box_store import open_buckets
 from shoal.storage.sample_store import archive_of
 

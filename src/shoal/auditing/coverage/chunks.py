@@ -12,14 +12,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.auditing.records import Target, records_among, trails_among
+from shoal.auditing.box_index import Target, records_among, trails_among
+from shoal.auditing.coverage.violations import Violations, find_violations
+from shoal.auditing.kernels.coverage import Stretch, Terms
 from shoal.auditing.truthfulness import Truths, find_untruths
-from shoal.auditing.violations import Violations, find_violations
 from shoal.core.arrays import Int32s, Int64s
 from shoal.core.boxes import Boxes, concatenate
 from shoal.core.promise import Promise
 from shoal.core.workers import Workers
-from shoal.kernels.coverage import Stretch, Terms
 from shoal.storage.box_store import Buckets
 from shoal.storage.sample_store import Archive, Rows
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.auditing.scene import Scene
+from shoal.auditing.context import Scene
+from shoal.auditing.kernels.fits import Knowledge, find_rows
 from shoal.core.arrays import Int64s
-from shoal.kernels.attacks import Knowledge, find_rows
 
 _ROUNDS = 50  # of drawing again, where intervals overlap
 

@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shoal.auditing.kernels.box_index import count_entries, fill_slots, write_levels, write_since
+from shoal.auditing.kernels.chain import Ends
+from shoal.auditing.kernels.consistency import BOX, SAMPLE, Rows, Shelves, Trails
 from shoal.core.arrays import Int32s, Int64s, Integers
 from shoal.core.boxes import UNKNOWN, Boxes
 from shoal.core.samples import Samples
 from shoal.core.timeline import order_by_user
-from shoal.kernels.chain import Ends
-from shoal.kernels.consistency import BOX, SAMPLE, Rows, Shelves, Trails
-from shoal.kernels.lookup import count_entries, fill_slots, write_levels, write_since
 from shoal.storage import sample_store
 
 _MOST_ENTRIES = 3  # boxes stand in this many buckets of time each on average, or buckets grow wider

@@ -7,16 +7,16 @@ from functools import cached_property
 
 import numpy as np
 
+from shoal.auditing.box_index import Target, make_trails, pseudonymized
+from shoal.auditing.kernels.consistency import Trails
+from shoal.auditing.kernels.fits import Fits, Knowledge, find_fits
 from shoal.auditing.making import Making
-from shoal.auditing.records import Target, make_trails, pseudonymized
 from shoal.core.arrays import Int64s
 from shoal.core.boxes import NONE
 from shoal.core.promise import Grid, Promise
 from shoal.core.samples import Samples
 from shoal.core.workers import Workers
 from shoal.core.zones import Zone
-from shoal.kernels.attacks import Fits, Knowledge, find_fits
-from shoal.kernels.consistency import Trails
 
 _MOST_FITS = 1000  # records that are counted in an attack: beyond that, a chance is below one in a thousand
 

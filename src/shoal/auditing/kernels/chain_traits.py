@@ -10,10 +10,7 @@ import math
 
 import numpy as np
 
-from shoal.core.arrays import Bools, Floats
-from shoal.core.compiled import inner, kernel
-from shoal.kernels.attacks import Fits, Knowledge
-from shoal.kernels.chain import (
+from shoal.auditing.kernels.chain import (
     Covers,
     Ends,
     Method,
@@ -24,7 +21,10 @@ from shoal.kernels.chain import (
     make_covers,
     seen_in,
 )
-from shoal.kernels.consistency import Shelves, Trails, first_box_ending_after, has_box_in
+from shoal.auditing.kernels.consistency import Shelves, Trails, first_box_ending_after, has_box_in
+from shoal.auditing.kernels.fits import Fits, Knowledge
+from shoal.core.arrays import Bools, Floats
+from shoal.core.compiled import inner, kernel
 
 MOST_COVERS = 64  # that are counted in a window
 _CLOSE = 4  # intervals of tau before and after what was seen

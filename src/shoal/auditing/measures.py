@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.auditing.records import Target
-from shoal.auditing.shares import Share, share_of
+from shoal.auditing.box_index import Target
+from shoal.auditing.kernels.fits import Fits, Knowledge
+from shoal.auditing.proportions import Share, share_of
 from shoal.core.arrays import Bools, Floats, Int64s
-from shoal.kernels.attacks import Fits, Knowledge
 
 NO_KEY = "not checked: no key"
 NO_VICTIM = "not checked: nobody to attack"
