@@ -27,8 +27,8 @@ from shoal.auditing.kernels.fits import (
 from shoal.auditing.measures import NO_KEY, linked
 from shoal.auditing.victims import intervals, knowledge_of, points
 from shoal.core.workers import Workers
-from shoal.footprints import footprints
-from shoal.kernels.places import find_heaviest_places
+from shoal.utility.footprints import footprints
+from shoal.utility.kernels.home_work import find_heaviest_places
 
 SEEDS = range(4)
 

@@ -20,7 +20,7 @@ from shoal.evaluate.points import AXES, Point, plan_sweep
 from shoal.evaluate.sweep import sweep
 from shoal.evaluate.telling import sweep_lines
 from shoal.report.sweeps import write_sweep
-from shoal.utility import granularity
+from shoal.utility import precision
 
 SMALL = {"selectors": ("matching",), "taus": ("30min", "1h"), "ks": (2, 3), "epsilons": ("15min", "30min")}
 MINUTE = Grid()
@@ -84,7 +84,7 @@ def test_every_point_is_the_release_it_says(city, swept) -> None:
         release = shoal.anonymize(
             city, k=point.k, tau=f"{point.tau}min", epsilon=f"{point.epsilon}min", verify=False, harden=0
         )
-        precision = granularity(release.outcome.boxes, MINUTE)
+        precision = precision(release.outcome.boxes, MINUTE)
         assert (row.selector, row.k, row.tau_min, row.epsilon_min) == tuple(point)
         assert row.n_boxes == release.outcome.boxes.n_boxes
         assert row.suppressed_share == release.outcome.n_suppressed / release.outcome.n_samples

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from shoal.core.arrays import Floats, Int64s
 from shoal.core.zones import Zone
-from shoal.kernels.squares import HOUR_S, Areas, spread_over_hours
+from shoal.utility.kernels.squares import HOUR_S, Areas, spread_over_hours
 from shoal.utility.squares import Squares, areas_in, frame_over, opened, squares_of
 
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 from shoal.core.arrays import Floats, Int64s
 from shoal.core.boxes import Boxes
 from shoal.core.promise import parse_duration
-from shoal.kernels.squares import spread_trips
+from shoal.utility.kernels.squares import spread_trips
 from shoal.utility.squares import Squares, areas_in, frame_over, opened, squares_of
 
 MOST = 4  # squares that stand for a box

@@ -12,8 +12,8 @@ import pyarrow as pa
 from shoal.core.arrays import Bools, Floats, Int64s
 from shoal.core.schema import RECORD, X, Y
 from shoal.core.zones import Zone
-from shoal.footprints import at_night, at_work, footprints
-from shoal.kernels.places import find_heaviest_places
+from shoal.utility.footprints import at_night, at_work, footprints
+from shoal.utility.kernels.home_work import find_heaviest_places
 from shoal.utility.squares import opened
 
 

@@ -13,8 +13,8 @@ from shoal.core.promise import Grid, parse_length
 from shoal.core.schema import X_MAX, X_MIN, Y_MAX, Y_MIN
 from shoal.core.zones import Zone
 from shoal.errors import ParameterError
-from shoal.kernels.squares import Areas
 from shoal.reading import PublishedTable, read_published
+from shoal.utility.kernels.squares import Areas
 
 MOST_SQUARES = 1 << 22  # of a frame: a table of hours and squares has room in memory
 

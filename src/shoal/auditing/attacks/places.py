@@ -12,8 +12,8 @@ from shoal.auditing.kernels.fits import ALIKE, CellFits, KnownCells, add_cell_fi
 from shoal.auditing.measures import Figure, Victims, figures, guessed, linked
 from shoal.core.arrays import Bools, Floats, Int32s, Int64s
 from shoal.core.workers import Workers
-from shoal.footprints import at_night, at_work, footprints
-from shoal.kernels.places import find_heaviest_places
+from shoal.utility.footprints import at_night, at_work, footprints
+from shoal.utility.kernels.home_work import find_heaviest_places
 
 TOP = (1, 2, 3)
 RADII_M = {"within_500m": 500.0, "within_1km": 1000.0, "within_2km": 2000.0}

@@ -6,7 +6,7 @@ import numpy as np
 
 from shoal.core.arrays import Bools, Int64s
 from shoal.core.boxes import Boxes
-from shoal.kernels.places import Footprints
+from shoal.utility.kernels.home_work import Footprints
 
 _DAY_S, _HOUR_S = 86_400, 3_600
 
