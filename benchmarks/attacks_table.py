@@ -18,10 +18,10 @@ import shoal
 from shoal.auditing.proportions import Share
 from shoal.baselines.static_grid import publish_on_grid
 from shoal.core.boxes import Boxes
-from shoal.naming import named_boxes
-from shoal.release import Published
+from shoal.publishing.record_names import named_boxes
+from shoal.publishing.release import Published
+from shoal.publishing.tables import key_table, published_batches
 from shoal.utility import precision
-from shoal.writing import key_table, published_batches
 
 HEAD = """# What attacks find
 

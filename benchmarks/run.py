@@ -24,7 +24,7 @@ from shoal.auditing.box_index import Target, make_records
 from shoal.auditing.coverage.check import check
 from shoal.core.boxes import NONE
 from shoal.core.workers import Workers
-from shoal.release import Published
+from shoal.publishing.release import Published
 
 REPOSITORY = Path(__file__).parent.parent
 DATA = Path(os.environ.get("SHOAL_DATA", REPOSITORY.parent / "shared" / "data"))

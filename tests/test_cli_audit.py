@@ -437,7 +437,9 @@ def test_format_of_the_published_file(
 ) -> None:
     import numpy as np
 
-    monkeypatch.setattr("shoal.naming._fresh_names", lambda n: np.array([f"r{row:03d}" for row in range(n)]))
+    monkeypatch.setattr(
+        "shoal.publishing.record_names._fresh_names", lambda n: np.array([f"r{row:03d}" for row in range(n)])
+    )
     found = []
     for name in ("out.parquet", f"out{suffix}"):
         key = tmp_path / f"{name}.key.csv"

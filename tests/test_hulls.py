@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from shoal.core.projection import Projection
-from shoal.hulls import Hulls, as_polygons, in_degrees
+from shoal.publishing.geographic_hulls import Hulls, as_polygons, in_degrees
 
 POINTS = 501
 Box = tuple[float, float, float, float]

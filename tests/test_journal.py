@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shoal.checkpoint import open_checkpoint, was_writing
 from shoal.core.boxes import Boxes, concatenate
 from shoal.errors import InputError
 from shoal.hiding.fold import Step
 from shoal.hiding.hardening import Helpers, no_helpers
 from shoal.hiding.journal import FolderJournal, Journal, MemoryJournal
 from shoal.hiding.window import Picks
+from shoal.publishing.checkpoint import open_checkpoint, was_writing
 
 IDENTITY = {"dataset": "d", "k": 2, "tau": None}
 

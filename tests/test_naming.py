@@ -9,7 +9,7 @@ import numpy as np
 import shoal
 from command import city
 from shoal.core.boxes import Boxes, concatenate
-from shoal.naming import named_boxes
+from shoal.publishing.record_names import named_boxes
 
 
 def boxes() -> Boxes:

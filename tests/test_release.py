@@ -12,10 +12,10 @@ import pytest
 
 import shoal
 from command import anonymize, boxes_in, city, left_in, read_table, records_of, write
-from shoal.checkpoint import Checkpoint
 from shoal.errors import InputError
+from shoal.publishing.checkpoint import Checkpoint
+from shoal.publishing.tables import SUFFIXES
 from shoal.storage import box_piles, box_sorting
-from shoal.writing import SUFFIXES
 
 HALF_HOURS: dict[str, Any] = {"k": 2, "tau": "30min", "epsilon": "30min"}
 
@@ -24,7 +24,7 @@ HALF_HOURS: dict[str, Any] = {"k": 2, "tau": "30min", "epsilon": "30min"}
 def small_buckets(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that files are sorted in files, and written in several batches."""
     monkeypatch.setattr("shoal.storage.box_sorting._BUCKET", 50)
-    monkeypatch.setattr("shoal.writing._ROWS_AT_A_TIME", 120)
+    monkeypatch.setattr("shoal.publishing.tables._ROWS_AT_A_TIME", 120)
 
 
 def known_names(n: int) -> Any:
@@ -36,7 +36,7 @@ def known_names(n: int) -> Any:
 def test_tables_from_memory_and_from_the_file(
     suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shoal.naming._fresh_names", known_names)
+    monkeypatch.setattr("shoal.publishing.record_names._fresh_names", known_names)
     monkeypatch.chdir(tmp_path)
     memory = shoal.anonymize(city(), **HALF_HOURS)
     file = shoal.anonymize(city(), **HALF_HOURS, output=f"out{suffix}")

@@ -16,10 +16,10 @@ from command import left_in
 from shoal.core.boxes import Boxes, concatenate
 from shoal.core.promise import Grid
 from shoal.errors import UnfinishedError
-from shoal.naming import NamedBoxes
+from shoal.publishing.record_names import NamedBoxes
+from shoal.publishing.tables import SUFFIXES, write_published
 from shoal.reading import Projection
 from shoal.storage import box_sorting
-from shoal.writing import SUFFIXES, write_published
 
 NO_SPACE = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -140,7 +140,7 @@ def test_files_do_not_tell_how_they_were_sorted(
     suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Byte for byte the same from memory at once, from memory in buckets, and from files in buckets."""
-    monkeypatch.setattr("shoal.writing._ROWS_AT_A_TIME", 30)
+    monkeypatch.setattr("shoal.publishing.tables._ROWS_AT_A_TIME", 30)
     parts = some_parts(np.random.default_rng(5), 12)
     some = named(parts, 12)
     written = []

@@ -22,9 +22,9 @@ from shoal.core.progress import Silent
 from shoal.core.workers import Workers
 from shoal.errors import UnfinishedError
 from shoal.hiding.pipeline import anonymize_samples
-from shoal.naming import NamedBoxes
-from shoal.verifying import verify_release
-from shoal.writing import SUFFIXES, write_published
+from shoal.publishing.record_names import NamedBoxes
+from shoal.publishing.self_check import verify_release
+from shoal.publishing.tables import SUFFIXES, write_published
 
 HALF_HOURS: dict[str, Any] = {"k": 2, "tau": "30min", "epsilon": "30min"}
 DAY = 1440  # slots
@@ -130,7 +130,7 @@ def write_wrongly(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
         changed.pieces = lambda *_: iter([lines])
         write_published(file, suffix, changed, *others)
 
-    monkeypatch.setattr("shoal.outputs.write_published", faulty)
+    monkeypatch.setattr("shoal.publishing.outputs.write_published", faulty)
 
 
 def files_in(folder: Path) -> set[str]:
@@ -232,7 +232,9 @@ def test_a_box_that_reaches_over_many_chunks_is_judged_as_a_whole(monkeypatch: p
 
 
 def test_what_cannot_be_read_back_is_not_published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shoal.outputs.write_published", lambda file, *_: file.write(CANARY.encode()))
+    monkeypatch.setattr(
+        "shoal.publishing.outputs.write_published", lambda file, *_: file.write(CANARY.encode())
+    )
     events = write(table(), tmp_path / "events.csv")
     done = anonymize(events, tmp_path / "out.parquet")
     assert (done.code, done.out) == (3, "")

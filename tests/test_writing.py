@@ -18,7 +18,7 @@ import pytest
 from command import HALF_HOURS, anonymize, city, in_metres, read_table, refused, seconds, write
 from shoal.core.projection import Projection
 from shoal.errors import InputError
-from shoal.writing import is_map, suffix_of
+from shoal.publishing.tables import is_map, suffix_of
 
 METRIC = ["record", "t_start", "t_end", "x_min", "x_max", "y_min", "y_max"]
 DEGREES = ["lon_min", "lon_max", "lat_min", "lat_max"]
@@ -196,9 +196,11 @@ def test_geojson_holds_what_parquet_holds(
     suffix: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where it is written in several pieces."""
-    monkeypatch.setattr("shoal.naming._fresh_names", lambda n: np.array([f"r{row:03d}" for row in range(n)]))
-    monkeypatch.setattr("shoal.features._ROWS_AT_A_TIME", 7)
-    monkeypatch.setattr("shoal.writing._ROWS_AT_A_TIME", 100)
+    monkeypatch.setattr(
+        "shoal.publishing.record_names._fresh_names", lambda n: np.array([f"r{row:03d}" for row in range(n)])
+    )
+    monkeypatch.setattr("shoal.publishing.geojson._ROWS_AT_A_TIME", 7)
+    monkeypatch.setattr("shoal.publishing.tables._ROWS_AT_A_TIME", 100)
     files = [tmp_path / f"out{ending}" for ending in (suffix, ".parquet")]
     for path in files:
         assert anonymize(folder / "out-events.parquet", path).code == 0

@@ -24,7 +24,7 @@ from shoal.core.boxes import Boxes
 from shoal.hiding.fold import Step
 from shoal.hiding.hardening import no_helpers
 from shoal.hiding.journal import FolderJournal
-from shoal.naming import NamedBoxes
+from shoal.publishing.record_names import NamedBoxes
 from shoal.core.promise import Grid
 
 folder, n_steps, n_users, per_user = Path(sys.argv[1]), *map(int, sys.argv[2:])

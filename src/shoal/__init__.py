@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from shoal.evaluate.comparing import Comparison, compare
     from shoal.evaluate.planning import Plan, plan
     from shoal.evaluate.sweep import Sweep, sweep
-    from shoal.release import Published
+    from shoal.publishing.release import Published
     from shoal.reporting import write_report
 
 # Where each name lives; loaded when first used, so that ``shoal --help`` need not load the compiler.
@@ -26,7 +26,7 @@ _HOMES = {
     "InputError": "shoal.errors",
     "ParameterError": "shoal.errors",
     "Plan": "shoal.evaluate.planning",
-    "Published": "shoal.release",
+    "Published": "shoal.publishing.release",
     "ShoalError": "shoal.errors",
     "Sweep": "shoal.evaluate.sweep",
     "UnfinishedError": "shoal.errors",

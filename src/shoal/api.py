@@ -13,7 +13,6 @@ from shoal.auditing.auditor import run_audit
 from shoal.auditing.coverage.check import Run
 from shoal.auditing.opening import AUDITING, AuditOptions, open_scene
 from shoal.auditing.result import Audit
-from shoal.checkpoint import open_checkpoint
 from shoal.core.engines import Engine, open_engine
 from shoal.core.parameters import check_count, check_workers
 from shoal.core.progress import Progress, Silent
@@ -24,12 +23,13 @@ from shoal.credibility.verdict import Credibility, assess_events
 from shoal.errors import ParameterError
 from shoal.hiding.pipeline import anonymize_samples, check_population, prepare
 from shoal.hiding.settings import Settings, applicable_harden, check_settings
-from shoal.outputs import Outputs, check_outputs, write_outputs
+from shoal.publishing.checkpoint import open_checkpoint
+from shoal.publishing.outputs import Outputs, check_outputs, write_outputs
+from shoal.publishing.release import Published, move_to_file
+from shoal.publishing.self_check import verify_release
+from shoal.publishing.tables import is_map
 from shoal.reading import Events, read_events
 from shoal.reading.options import READING, ReadingOptions, check_reading
-from shoal.release import Published, move_to_file
-from shoal.verifying import verify_release
-from shoal.writing import is_map
 
 
 @takes(READING)

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from shoal.api import anonymize
-from shoal.checkpoint import checkpoint_folder
 from shoal.cities import write_city
 from shoal.core.progress import Progress
 from shoal.core.promise import Grid, Promise
 from shoal.errors import InputError
+from shoal.publishing.checkpoint import checkpoint_folder
 from shoal.reporting import write_report
 from shoal.storage.atomic import reason
 

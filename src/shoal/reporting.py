@@ -13,7 +13,6 @@ from shoal.auditing.opening import AUDITING, AuditOptions, open_scene
 from shoal.auditing.result import Audit
 from shoal.core.progress import Progress, Silent
 from shoal.core.signatures import takes
-from shoal.outputs import Outputs
 from shoal.overview.datasheet import check_datasheet, public_audit
 from shoal.overview.facts import Facts
 from shoal.overview.people import follow_people
@@ -21,6 +20,7 @@ from shoal.overview.precision import measure_precision
 from shoal.overview.published_part import published_part
 from shoal.overview.suppression import public_suppression
 from shoal.overview.usefulness import measure_usefulness
+from shoal.publishing.outputs import Outputs
 from shoal.report.release import report_page
 from shoal.storage.outputs import check_page, check_target, write_whole
 

@@ -18,10 +18,10 @@ from shoal.baselines import W4M, Anonymized, Glove, KMerge, Limits, Method, Stat
 from shoal.core.promise import Grid
 from shoal.core.samples import Samples
 from shoal.errors import InputError, ParameterError
-from shoal.naming import named_boxes
+from shoal.publishing.record_names import named_boxes
+from shoal.publishing.tables import key_table, published_batches
 from shoal.reading import read_events
 from shoal.storage.sample_store import archive_of
-from shoal.writing import key_table, published_batches
 
 METHODS = {
     "static": Static(cells=40, slots=120),

@@ -22,9 +22,9 @@ from reading.refusals import refusal
 from shoal.core.boxes import Boxes
 from shoal.core.promise import Grid
 from shoal.errors import InputError
-from shoal.naming import NamedBoxes, named_boxes
+from shoal.publishing.record_names import NamedBoxes, named_boxes
+from shoal.publishing.tables import SUFFIXES, is_map, published_batches, write_published
 from shoal.reading import Projection, PublishedTable, read_published
-from shoal.writing import SUFFIXES, is_map, published_batches, write_published
 
 CANARIES = ("canary", "12345", "67890", "2024", "05-17")
 GRIDS = [Grid(cell_m, step_s) for cell_m in (0.1, 1.1, 333.3, 100.0) for step_s in (1, 60, 3600)]

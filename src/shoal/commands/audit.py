@@ -40,7 +40,7 @@ def audit(
 ) -> None:
     """Attack PUBLISHED, knowing EVENTS, and say what is and is not protected. Exit code 1: the promise is broken."""
     from shoal.api import audit as run
-    from shoal.outputs import Outputs
+    from shoal.publishing.outputs import Outputs
     from shoal.storage.outputs import as_json, check_target, write_whole
     from shoal.telling import audit_lines
 

@@ -8,7 +8,7 @@ from shoal.auditing.result import Audit
 from shoal.auditing.verdict import in_short
 from shoal.core.formatting import unnumbered
 from shoal.core.promise import Grid, Promise
-from shoal.manifest import describe_promise
+from shoal.publishing.manifest import describe_promise
 
 _WEAKENED = (
     "Here that does not always hold: there were too few people, so that some had to hide the same person again;"

@@ -34,9 +34,9 @@ from shoal.core.schema import (
     published_schema,
 )
 from shoal.errors import InputError
-from shoal.features import feature_collection
-from shoal.hulls import Hulls, as_polygons, in_degrees
-from shoal.naming import NamedBoxes
+from shoal.publishing.geographic_hulls import Hulls, as_polygons, in_degrees
+from shoal.publishing.geojson import feature_collection
+from shoal.publishing.record_names import NamedBoxes
 
 SUFFIXES = (".parquet", ".geoparquet", ".csv", ".csv.gz", ".geojson", ".geojson.gz")
 _ROWS_AT_A_TIME = 1_000_000

@@ -16,11 +16,11 @@ from shoal.core.schema import GEOMETRY
 from shoal.errors import InputError
 from shoal.hiding.pipeline import Outcome
 from shoal.hiding.settings import Settings
-from shoal.manifest import describe_granularity, make_manifest
-from shoal.naming import NamedBoxes
+from shoal.publishing.manifest import describe_granularity, make_manifest
+from shoal.publishing.record_names import NamedBoxes
+from shoal.publishing.tables import key_table, published_batches
 from shoal.reading import Events, read_published
 from shoal.utility import granularity_of
-from shoal.writing import key_table, published_batches
 
 
 @dataclass(frozen=True)

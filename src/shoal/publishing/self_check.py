@@ -16,8 +16,8 @@ from shoal.core.formatting import counted
 from shoal.core.progress import Progress
 from shoal.core.workers import Workers
 from shoal.errors import InputError, UnfinishedError
+from shoal.publishing.release import Published
 from shoal.reading import PublishedRows
-from shoal.release import Published
 from shoal.storage.box_store import Buckets, open_buckets
 from shoal.storage.sample_store import Archive
 

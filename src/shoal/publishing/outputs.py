@@ -8,15 +8,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.checkpoint import checkpoint_folder, was_writing
 from shoal.core.projection import Plane
 from shoal.core.promise import Grid
 from shoal.core.schema import MANIFEST_SUFFIX
 from shoal.errors import InputError
-from shoal.naming import NamedBoxes
+from shoal.publishing.checkpoint import checkpoint_folder, was_writing
+from shoal.publishing.record_names import NamedBoxes
+from shoal.publishing.tables import key_table, suffix_of, write_published
 from shoal.storage.atomic import AtomicFiles
 from shoal.storage.outputs import _write_rows, as_json, check_table, check_target
-from shoal.writing import key_table, suffix_of, write_published
 
 
 class Outputs(NamedTuple):
