@@ -16,8 +16,8 @@ from run import DATA, REPOSITORY, yjmob_events
 
 import shoal
 from shoal.auditing.proportions import Share
-from shoal.baselines.static_grid import publish_on_grid
 from shoal.core.boxes import Boxes
+from shoal.evaluate.baselines.static_grid import publish_on_grid
 from shoal.publishing.record_names import named_boxes
 from shoal.publishing.release import Published
 from shoal.publishing.tables import key_table, published_batches

@@ -10,9 +10,9 @@ from auditing.audits import HUGE, TIMED, broken, made_up
 from command import city, run, write
 from shoal.evaluate.advising import plan_lines
 from shoal.evaluate.comparing import TUPLES, WHOLE, Compared, Comparison
-from shoal.evaluate.forecasting import Forecast
 from shoal.evaluate.measuring import Measured
-from shoal.evaluate.planning import Plan
+from shoal.evaluate.plan.forecasting import Forecast
+from shoal.evaluate.plan.planning import Plan
 from shoal.evaluate.sweep import Sweep
 from shoal.evaluate.telling import comparison_lines, sweep_lines
 from shoal.evaluate.tuples import Draw

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from shoal.credibility.verdict import Credibility
     from shoal.errors import InputError, ParameterError, ShoalError, UnfinishedError
     from shoal.evaluate.comparing import Comparison, compare
-    from shoal.evaluate.planning import Plan, plan
+    from shoal.evaluate.plan.planning import Plan, plan
     from shoal.evaluate.sweep import Sweep, sweep
     from shoal.publishing.release import Published
     from shoal.reporting import write_report
@@ -25,7 +25,7 @@ _HOMES = {
     "Credibility": "shoal.credibility.verdict",
     "InputError": "shoal.errors",
     "ParameterError": "shoal.errors",
-    "Plan": "shoal.evaluate.planning",
+    "Plan": "shoal.evaluate.plan.planning",
     "Published": "shoal.publishing.release",
     "ShoalError": "shoal.errors",
     "Sweep": "shoal.evaluate.sweep",
@@ -36,7 +36,7 @@ _HOMES = {
     "compare": "shoal.evaluate.comparing",
     "make_city": "shoal.cities",
     "make_region": "shoal.cities",
-    "plan": "shoal.evaluate.planning",
+    "plan": "shoal.evaluate.plan.planning",
     "sweep": "shoal.evaluate.sweep",
     "write_report": "shoal.reporting",
 }

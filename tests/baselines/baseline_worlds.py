@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 
 from engine import World, as_samples
-from shoal.baselines import Anonymized
 from shoal.core.samples import Samples
+from shoal.evaluate.baselines import Anonymized
 
 
 def samples_of(trajectories: list[list[tuple[int, int, int]]]) -> Samples:

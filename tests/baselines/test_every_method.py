@@ -14,10 +14,10 @@ from engine import as_samples
 from listening import Listener
 from oracles.casual_worlds import random_world
 from oracles.merge import inside
-from shoal.baselines import W4M, Anonymized, Glove, KMerge, Limits, Method, Static
 from shoal.core.promise import Grid
 from shoal.core.samples import Samples
 from shoal.errors import InputError, ParameterError
+from shoal.evaluate.baselines import W4M, Anonymized, Glove, KMerge, Limits, Method, Static
 from shoal.publishing.record_names import named_boxes
 from shoal.publishing.tables import key_table, published_batches
 from shoal.reading import read_events

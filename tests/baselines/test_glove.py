@@ -9,11 +9,11 @@ import pytest
 from baseline_worlds import records_of, samples_of, tiny_trajectories
 
 from oracles.glove import fingerprint_effort, glove, merged, reshaped, sample_effort
-from shoal.baselines import Glove, Limits
-from shoal.baselines.fingerprints import reshape, suppress
 from shoal.core.promise import Grid
 from shoal.errors import ParameterError
-from shoal.kernels.glove import Fingerprints, box_effort, efforts_of, join
+from shoal.evaluate.baselines import Glove, Limits
+from shoal.evaluate.baselines.fingerprints import reshape, suppress
+from shoal.evaluate.baselines.kernels.glove import Fingerprints, box_effort, efforts_of, join
 
 FULL = (200, 480)  # 20 km in cells of 100 m, 8 h in slots of a minute
 COARSE = Grid(cell_m=2500.0, step_s=3600)  # 20 km are 8 cells, 8 h are 8 slots: efforts reach their caps

@@ -13,10 +13,10 @@ import pytest
 from baseline_worlds import records_of, samples_of, tiny_trajectories, trajectories_of
 
 from oracles.merge import box_cost, brute_force_merge, is_valid_merge, merge_cost, random_partition
-from shoal.baselines import Glove, KMerge, draw_tuples
-from shoal.baselines.kmerge import merge_everybody
 from shoal.core.promise import Grid
 from shoal.core.samples import Samples
+from shoal.evaluate.baselines import Glove, KMerge, draw_tuples
+from shoal.evaluate.baselines.k_merge import merge_everybody
 from shoal.reading import read_events
 
 DATA = Path(os.environ.get("SHOAL_DATA", Path(__file__).parents[3] / "shared" / "data"))

@@ -8,8 +8,8 @@ import pyarrow as pa
 import shoal
 from engine import as_samples
 from shoal.auditing.box_index import pseudonymized
-from shoal.baselines.static_grid import publish_on_grid
 from shoal.core.promise import Grid
+from shoal.evaluate.baselines.static_grid import publish_on_grid
 from shoal.publishing.record_names import named_boxes
 from shoal.publishing.tables import key_table, published_batches
 from shoal.reading import read_events

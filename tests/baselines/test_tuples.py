@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from baseline_worlds import samples_of, trajectories_of
 
-from shoal.baselines import PAPER_GRIDS, W4M, Glove, KMerge, Limits, Static, draw_tuples, on_tuples
-from shoal.baselines.tuples import only
 from shoal.core.promise import Grid
 from shoal.errors import InputError, ParameterError
+from shoal.evaluate.baselines import PAPER_GRIDS, W4M, Glove, KMerge, Limits, Static, draw_tuples, on_tuples
+from shoal.evaluate.baselines.tuples import only
 
 CROWD = [[(user, user, 0), (100 + user, 0, user)] for user in range(9)]
 

@@ -9,11 +9,11 @@ import pytest
 from baseline_worlds import samples_of, tiny_trajectories
 
 from oracles import w4m as oracle
-from shoal.baselines import W4M, Anonymized
-from shoal.baselines.tracks import common_speed, make_tracks
 from shoal.core.promise import Grid
 from shoal.errors import ParameterError
-from shoal.kernels.w4m import align
+from shoal.evaluate.baselines import W4M, Anonymized
+from shoal.evaluate.baselines.kernels.w4m import align
+from shoal.evaluate.baselines.tracks import common_speed, make_tracks
 
 
 def aligned(trajectories, unit: float) -> tuple[float, float, list[int]]:

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import shoal
-from shoal.baselines import Glove, KMerge, draw_tuples, on_tuples
-from shoal.baselines.tuples import only
 from shoal.core.promise import Grid
 from shoal.core.workers import Workers
 from shoal.errors import InputError, ParameterError
+from shoal.evaluate.baselines import Glove, KMerge, draw_tuples, on_tuples
+from shoal.evaluate.baselines.tuples import only
 from shoal.evaluate.comparing import compare
 from shoal.evaluate.tuples import Draw, draw
 from shoal.reading import read_events

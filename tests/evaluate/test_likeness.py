@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from shoal.core.box_sizes import Counts, Extents
-from shoal.evaluate.likeness import most_alike
-from shoal.evaluate.stretches import Census, Stretch
+from shoal.evaluate.plan.likeness import most_alike
+from shoal.evaluate.plan.stretches import Census, Stretch
 
 
 def view_of(spans: list[int]) -> Extents:

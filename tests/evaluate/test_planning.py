@@ -13,10 +13,10 @@ from shoal.core.promise import Grid
 from shoal.core.workers import Workers
 from shoal.errors import ParameterError
 from shoal.evaluate.advising import advice, plan_lines
-from shoal.evaluate.forecasting import Forecast
-from shoal.evaluate.guessing import Guesser, Sighting
-from shoal.evaluate.planning import Budget, Plan, foretell, plan, points_of
-from shoal.evaluate.stretches import Census, choose_stretches, take_census
+from shoal.evaluate.plan.forecasting import Forecast
+from shoal.evaluate.plan.planning import Budget, Plan, foretell, plan, points_of
+from shoal.evaluate.plan.presumed_history import Guesser, Sighting
+from shoal.evaluate.plan.stretches import Census, choose_stretches, take_census
 from shoal.hiding.pipeline import anonymize_samples
 from shoal.hiding.settings import Settings
 from shoal.reading import read_events

@@ -16,8 +16,8 @@ from shoal.core.promise import Grid
 from shoal.core.zones import Zone
 from shoal.errors import InputError, ParameterError
 from shoal.evaluate.measuring import measure_hours
-from shoal.evaluate.points import AXES, Point, plan_sweep
 from shoal.evaluate.sweep import sweep
+from shoal.evaluate.sweep_points import AXES, Point, plan_sweep
 from shoal.evaluate.telling import sweep_lines
 from shoal.report.sweeps import write_sweep
 from shoal.utility import precision

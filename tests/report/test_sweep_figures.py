@@ -18,8 +18,8 @@ from matplotlib.lines import Line2D
 
 from shoal.core.promise import Grid
 from shoal.evaluate.measuring import Hour, Measured
-from shoal.evaluate.points import AXES, Point, plan_sweep
 from shoal.evaluate.sweep import EPSILONS, KS, TAUS, Sweep
+from shoal.evaluate.sweep_points import AXES, Point, plan_sweep
 from shoal.report import plots
 from shoal.report.plots import SERIES, house_style
 from shoal.report.sweeps import draw_sweep, write_sweep

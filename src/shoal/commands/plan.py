@@ -35,7 +35,7 @@ def plan(
 ) -> None:
     """Foretell what releases of EVENTS would cost, for every k, tau and epsilon, from a part of the time."""
     from shoal.evaluate.advising import advice, plan_lines
-    from shoal.evaluate.planning import plan as run
+    from shoal.evaluate.plan.planning import plan as run
     from shoal.storage.outputs import as_json, check_target, write_whole
 
     report = options.file_of(json_out)

@@ -7,8 +7,8 @@ from itertools import pairwise
 from textwrap import wrap
 
 from shoal.core.formatting import counted, duration, percent, short
-from shoal.evaluate.forecasting import Forecast
-from shoal.evaluate.planning import Plan
+from shoal.evaluate.plan.forecasting import Forecast
+from shoal.evaluate.plan.planning import Plan
 
 _HEAD = ("k", "tau", "epsilon", "space km", "time min", "suppressed", "reused", "takes", "memory")
 _WIDTHS = (3, 7, 8, 9, 9, 12, 13, 9, 9)

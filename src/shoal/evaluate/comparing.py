@@ -9,8 +9,6 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 import pyarrow as pa
 
-from shoal.baselines import PAPER_GRIDS, W4M, Glove, KMerge, Method, Static, on_tuples
-from shoal.baselines.tuples import only
 from shoal.core.parameters import check_count, check_workers
 from shoal.core.progress import Progress, Silent
 from shoal.core.promise import Grid, Promise
@@ -18,6 +16,8 @@ from shoal.core.samples import Samples
 from shoal.core.signatures import takes
 from shoal.core.workers import Workers
 from shoal.errors import ParameterError
+from shoal.evaluate.baselines import PAPER_GRIDS, W4M, Glove, KMerge, Method, Static, on_tuples
+from shoal.evaluate.baselines.tuples import only
 from shoal.evaluate.tuples import Draw, draw
 from shoal.hiding.pipeline import anonymize_samples, check_population, prepare
 from shoal.hiding.settings import Settings

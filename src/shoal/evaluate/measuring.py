@@ -11,7 +11,7 @@ from shoal.core.arrays import Floats, Int64s
 from shoal.core.promise import Grid
 from shoal.core.samples import Samples
 from shoal.core.zones import Zone
-from shoal.evaluate.points import Point
+from shoal.evaluate.sweep_points import Point
 from shoal.hiding.pipeline import Outcome
 from shoal.utility import granularity_of
 

@@ -19,8 +19,8 @@ from shoal.core.workers import Workers
 from shoal.core.zones import Zone
 from shoal.errors import NothingLeftError
 from shoal.evaluate.measuring import Hour, Measured, measure, measure_hours, nothing_left
-from shoal.evaluate.points import AXES, HOURS, Plan, Point, plan_sweep
 from shoal.evaluate.store import FolderStore, MemoryStore, Store
+from shoal.evaluate.sweep_points import AXES, HOURS, Plan, Point, plan_sweep
 from shoal.hiding.pipeline import anonymize_samples, check_population, prepare
 from shoal.hiding.settings import Selector, Settings, check_settings
 from shoal.reading import Events, read_events

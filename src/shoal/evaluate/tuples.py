@@ -7,12 +7,12 @@ from enum import StrEnum
 
 import numpy as np
 
-from shoal.baselines import draw_tuples
-from shoal.baselines.tuples import only
 from shoal.core.arrays import Int32s
 from shoal.core.promise import Promise
 from shoal.core.samples import Samples
 from shoal.core.workers import Workers
+from shoal.evaluate.baselines import draw_tuples
+from shoal.evaluate.baselines.tuples import only
 from shoal.hiding.epochs import LiveEpoch, Timeline
 from shoal.hiding.matching.candidates import nearest_members
 from shoal.hiding.window import arrange

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from shoal.core.formatting import duration
 from shoal.errors import InputError
-from shoal.evaluate.forecasting import Forecast
-from shoal.evaluate.planning import Plan
+from shoal.evaluate.plan.forecasting import Forecast
+from shoal.evaluate.plan.planning import Plan
 from shoal.report import plots
 from shoal.report.plots import Plot
 from shoal.storage.atomic import AtomicFiles

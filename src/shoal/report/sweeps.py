@@ -13,8 +13,8 @@ import pyarrow.parquet
 
 from shoal.core.formatting import duration
 from shoal.evaluate.measuring import WEEK_H, Hour, Measured
-from shoal.evaluate.points import EPSILON, HOURS, TAU, K
 from shoal.evaluate.sweep import Sweep
+from shoal.evaluate.sweep_points import EPSILON, HOURS, TAU, K
 from shoal.report import plots
 from shoal.report.plots import Plot
 from shoal.storage.atomic import AtomicFiles

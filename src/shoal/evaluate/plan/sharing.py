@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.evaluate.points import Point
-from shoal.evaluate.stretches import COUNTED, Census, Stretch, choose_stretches
+from shoal.evaluate.plan.stretches import COUNTED, Census, Stretch, choose_stretches
+from shoal.evaluate.sweep_points import Point
 
 MOST_STRETCHES = 16  # with 8, more is off by over 15 %; with 32, hardly less than with 16: docs/plan.md
 ENOUGH_STRETCHES = 4  # where they are chosen because they look like all

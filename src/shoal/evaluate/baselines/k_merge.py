@@ -7,12 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.baselines.method import Anonymized, check_k, generalized, records_of_groups
 from shoal.core.boxes import Boxes
 from shoal.core.progress import Progress
 from shoal.core.promise import Grid
 from shoal.core.samples import Samples
 from shoal.core.workers import Workers
+from shoal.evaluate.baselines.method import Anonymized, check_k, generalized, records_of_groups
 from shoal.hiding.epochs import EpochSlice, LiveEpoch
 from shoal.hiding.kernels.pools import Pools, collapsed
 from shoal.hiding.merging import publish, with_members

@@ -13,7 +13,7 @@ import numpy as np
 
 from shoal.core.arrays import Bools, Floats, Int64s
 from shoal.core.box_sizes import Extents
-from shoal.evaluate.stretches import COUNTED, Census, Stretch
+from shoal.evaluate.plan.stretches import COUNTED, Census, Stretch
 
 _LEVELS = (0.25, 0.5, 0.75)
 

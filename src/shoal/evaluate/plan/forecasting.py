@@ -13,9 +13,9 @@ from shoal.core.boxes import Boxes, concatenate
 from shoal.core.promise import Grid
 from shoal.core.workers import Workers
 from shoal.errors import NothingLeftError
-from shoal.evaluate.guessing import Past
-from shoal.evaluate.points import Point
-from shoal.evaluate.stretches import Census, Stretch
+from shoal.evaluate.plan.presumed_history import Past
+from shoal.evaluate.plan.stretches import Census, Stretch
+from shoal.evaluate.sweep_points import Point
 from shoal.hiding.epochs import Timeline
 from shoal.hiding.fold import Fold, Step
 from shoal.hiding.pipeline import anonymize_samples

@@ -7,15 +7,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.baselines.fingerprints import Limits, in_order, reshape, suppress
-from shoal.baselines.method import Anonymized, check_k, generalized, records_of_groups
 from shoal.core.arrays import Bools, Floats, Int32s, Int64s
 from shoal.core.boxes import Boxes
 from shoal.core.progress import Progress, Silent
 from shoal.core.promise import Grid
 from shoal.core.samples import Samples
 from shoal.core.workers import Workers
-from shoal.kernels.glove import Fingerprints, all_efforts, efforts_of, join
+from shoal.evaluate.baselines.fingerprints import Limits, in_order, reshape, suppress
+from shoal.evaluate.baselines.kernels.glove import Fingerprints, all_efforts, efforts_of, join
+from shoal.evaluate.baselines.method import Anonymized, check_k, generalized, records_of_groups
 
 FULL_SPACE_M = 20_000.0  # stretching a sample by as much as this, or by more, is an effort of 1/2
 FULL_TIME_S = 8 * 3600.0  # and likewise in time

@@ -17,12 +17,12 @@ from shoal.core.promise import Grid
 from shoal.core.signatures import takes
 from shoal.core.workers import Workers
 from shoal.errors import ParameterError
-from shoal.evaluate.forecasting import Forecast, Trial, forecast, nothing, try_everything, try_stretches
-from shoal.evaluate.guessing import Past, Sighting, guess_past, sighting_of
-from shoal.evaluate.likeness import most_alike
-from shoal.evaluate.points import Point
-from shoal.evaluate.sharing import Shares, share_out
-from shoal.evaluate.stretches import Census, Stretch, take_census
+from shoal.evaluate.plan.forecasting import Forecast, Trial, forecast, nothing, try_everything, try_stretches
+from shoal.evaluate.plan.likeness import most_alike
+from shoal.evaluate.plan.presumed_history import Past, Sighting, guess_past, sighting_of
+from shoal.evaluate.plan.sharing import Shares, share_out
+from shoal.evaluate.plan.stretches import Census, Stretch, take_census
+from shoal.evaluate.sweep_points import Point
 from shoal.hiding.epochs import Timeline
 from shoal.hiding.pipeline import check_population, find_presence, prepare
 from shoal.hiding.settings import Selector, Settings, check_harden, check_settings

@@ -7,15 +7,15 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from shoal.baselines.clusters import Clusters, find_clusters
-from shoal.baselines.method import NO_GROUP, Anonymized, Counts, Points, Precision, check_k
-from shoal.baselines.tracks import make_tracks
 from shoal.core.arrays import Floats, Int64s
 from shoal.core.progress import Progress, Silent
 from shoal.core.promise import Grid
 from shoal.core.samples import Samples
 from shoal.errors import ParameterError
-from shoal.kernels.w4m import Tracks, align
+from shoal.evaluate.baselines.clusters import Clusters, find_clusters
+from shoal.evaluate.baselines.kernels.w4m import Tracks, align
+from shoal.evaluate.baselines.method import NO_GROUP, Anonymized, Counts, Points, Precision, check_k
+from shoal.evaluate.baselines.tracks import make_tracks
 
 _RADIUS_SHARE = 0.005  # of half the diagonal of the data: the setting seen in use, as are 10 % of trash
 

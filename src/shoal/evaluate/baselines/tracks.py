@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.core.samples import Samples
-from shoal.kernels.w4m import Tracks
+from shoal.evaluate.baselines.kernels.w4m import Tracks
 
 
 def make_tracks(samples: Samples) -> Tracks:

@@ -8,13 +8,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.baselines.method import Anonymized, check_k, generalized
 from shoal.core.arrays import Int32s
 from shoal.core.boxes import Boxes
 from shoal.core.progress import Progress
 from shoal.core.promise import Grid, parse_length
 from shoal.core.samples import Samples
 from shoal.errors import ParameterError
+from shoal.evaluate.baselines.method import Anonymized, check_k, generalized
 
 PAPER_GRIDS = (("2h", "4km"), ("4h", "10km"), ("8h", "20km"))  # the three columns of its comparison
 

@@ -9,7 +9,7 @@ import numpy as np
 from shoal.core.arrays import Bools, Int64s
 from shoal.core.promise import Grid
 from shoal.errors import ParameterError
-from shoal.kernels.glove import hull_over_time
+from shoal.evaluate.baselines.kernels.glove import hull_over_time
 
 
 @dataclass(frozen=True)

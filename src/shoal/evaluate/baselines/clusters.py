@@ -8,7 +8,7 @@ import numpy as np
 
 from shoal.core.arrays import Bools, Floats, Int64s
 from shoal.core.progress import Progress
-from shoal.kernels.w4m import Tracks, align_all
+from shoal.evaluate.baselines.kernels.w4m import Tracks, align_all
 
 GROWTH = 1.5  # of the radius, when too much was trashed
 

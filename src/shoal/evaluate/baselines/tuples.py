@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.baselines.method import Method, check_k
 from shoal.core.arrays import Int64s
 from shoal.core.samples import Samples
+from shoal.evaluate.baselines.method import Method, check_k
 
 
 class TupleFigures(NamedTuple):

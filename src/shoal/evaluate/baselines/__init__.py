@@ -1,0 +1,26 @@
+"""Other ways to publish, to compare with: each turns samples into boxes that an audit can attack."""
+
+from shoal.evaluate.baselines.fingerprints import Limits
+from shoal.evaluate.baselines.glove import Glove
+from shoal.evaluate.baselines.k_merge import KMerge
+from shoal.evaluate.baselines.method import Anonymized, Counts, Method, Points, Precision
+from shoal.evaluate.baselines.static_grid import PAPER_GRIDS, Static
+from shoal.evaluate.baselines.tuples import TupleFigures, draw_tuples, on_tuples
+from shoal.evaluate.baselines.w4m import W4M
+
+__all__ = [
+    "PAPER_GRIDS",
+    "Anonymized",
+    "Counts",
+    "Glove",
+    "KMerge",
+    "Limits",
+    "Method",
+    "Points",
+    "Precision",
+    "Static",
+    "TupleFigures",
+    "W4M",
+    "draw_tuples",
+    "on_tuples",
+]
