@@ -20,13 +20,13 @@ import pyarrow.parquet
 from run import DATA, REPOSITORY, in_metres
 
 import shoal
-from shoal.cities.region.presets import PRESETS
-from shoal.credibility.bands import BANDS, Band
-from shoal.credibility.telling import band_in_words, number
-from shoal.credibility.topics import TOPICS, Topic
-from shoal.credibility.verdict import Credibility
 from shoal.report.credibility import figure_style
 from shoal.report.curves import FIGURES, REAL, SERIES, Dataset, Figure, draw_rhythm
+from shoal.synthetic.credibility.bands import BANDS, Band
+from shoal.synthetic.credibility.text import band_in_words, number
+from shoal.synthetic.credibility.topics import TOPICS, Topic
+from shoal.synthetic.credibility.verdict import Credibility
+from shoal.synthetic.region.presets import PRESETS
 
 DAY_S = 86_400
 CITY_USERS, CITY_DAYS = 5_000, 14

@@ -14,7 +14,7 @@ import pyarrow.parquet
 from pyproj import Geod
 from scipy.spatial import ConvexHull
 
-from shoal.cities.region.presets import PRESETS
+from shoal.synthetic.region.presets import PRESETS
 
 
 def main() -> None:

@@ -22,8 +22,8 @@ import pyarrow.parquet
 
 import shoal
 from shoal import terminal
-from shoal.cities import make_city
 from shoal.cli import main
+from shoal.synthetic import make_city
 
 HALF_HOURS = ("--tau", "30min", "--epsilon", "30min")
 CANARY = "Zanzibar-4711"  # an identifier that no message may repeat

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import pytest
 
 from command import CANARY, SECRET_X, left_in, refused, run, write
-from shoal.cities import make_city
+from shoal.synthetic import make_city
 
 START = 1_704_067_200
 

@@ -9,20 +9,20 @@ if TYPE_CHECKING:
     from shoal import utility
     from shoal.api import anonymize, assess, audit
     from shoal.auditing.result import Audit
-    from shoal.cities import make_city, make_region
-    from shoal.credibility.verdict import Credibility
     from shoal.errors import InputError, ParameterError, ShoalError, UnfinishedError
     from shoal.evaluate.comparing import Comparison, compare
     from shoal.evaluate.plan.planning import Plan, plan
     from shoal.evaluate.sweep import Sweep, sweep
     from shoal.publishing.release import Published
     from shoal.reporting import write_report
+    from shoal.synthetic import make_city, make_region
+    from shoal.synthetic.credibility.verdict import Credibility
 
 # Where each name lives; loaded when first used, so that ``shoal --help`` need not load the compiler.
 _HOMES = {
     "Audit": "shoal.auditing.result",
     "Comparison": "shoal.evaluate.comparing",
-    "Credibility": "shoal.credibility.verdict",
+    "Credibility": "shoal.synthetic.credibility.verdict",
     "InputError": "shoal.errors",
     "ParameterError": "shoal.errors",
     "Plan": "shoal.evaluate.plan.planning",
@@ -34,8 +34,8 @@ _HOMES = {
     "assess": "shoal.api",
     "audit": "shoal.api",
     "compare": "shoal.evaluate.comparing",
-    "make_city": "shoal.cities",
-    "make_region": "shoal.cities",
+    "make_city": "shoal.synthetic",
+    "make_region": "shoal.synthetic",
     "plan": "shoal.evaluate.plan.planning",
     "sweep": "shoal.evaluate.sweep",
     "write_report": "shoal.reporting",

@@ -19,7 +19,6 @@ from shoal.core.progress import Progress, Silent
 from shoal.core.promise import Grid, Promise
 from shoal.core.signatures import takes
 from shoal.core.workers import Workers
-from shoal.credibility.verdict import Credibility, assess_events
 from shoal.errors import ParameterError
 from shoal.hiding.pipeline import anonymize_samples, check_population, prepare
 from shoal.hiding.settings import Settings, applicable_harden, check_settings
@@ -30,6 +29,7 @@ from shoal.publishing.self_check import verify_release
 from shoal.publishing.tables import is_map
 from shoal.reading import Events, read_events
 from shoal.reading.options import READING, ReadingOptions, check_reading
+from shoal.synthetic.credibility.verdict import Credibility, assess_events
 
 
 @takes(READING)

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from shoal.api import anonymize
-from shoal.cities import write_city
 from shoal.core.progress import Progress
 from shoal.core.promise import Grid, Promise
 from shoal.errors import InputError
 from shoal.publishing.checkpoint import checkpoint_folder
 from shoal.reporting import write_report
 from shoal.storage.atomic import reason
+from shoal.synthetic import write_city
 
 _USERS, _DAYS = 2000, 2
 _MARK = ".shoal-demo"  # tells a folder that an earlier demo made from one that holds somebody's events.csv

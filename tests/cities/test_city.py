@@ -8,11 +8,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from shoal.cities import make_city
-from shoal.cities.city import START_S
-from shoal.cities.places import build_places
-from shoal.cities.streams import child, root
 from shoal.errors import ParameterError
+from shoal.synthetic import make_city
+from shoal.synthetic.city import START_S
+from shoal.synthetic.city_places import build_places
+from shoal.synthetic.streams import child, root
 
 # Published figures refer to these cities. If one of them changes, the preset needs another name.
 FROZEN = {
@@ -72,7 +72,7 @@ def test_same_seed_same_city_other_seed_another() -> None:
 
 def test_users_do_not_depend_on_how_many_are_made_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = make_city(100, 2, 3)
-    monkeypatch.setattr("shoal.cities.city._USERS_AT_ONCE", 7)
+    monkeypatch.setattr("shoal.synthetic.city._USERS_AT_ONCE", 7)
     assert make_city(100, 2, 3).equals(whole)
 
 

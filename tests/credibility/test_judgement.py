@@ -13,11 +13,11 @@ import pyarrow.parquet
 import pytest
 
 import shoal
-from shoal.cities import make_city
-from shoal.credibility.bands import BANDS
-from shoal.credibility.topics import TOPICS
-from shoal.credibility.verdict import Credibility
 from shoal.errors import InputError
+from shoal.synthetic import make_city
+from shoal.synthetic.credibility.bands import BANDS
+from shoal.synthetic.credibility.topics import TOPICS
+from shoal.synthetic.credibility.verdict import Credibility
 
 USERS, DAYS, START = 400, 14, 1_704_067_200
 YJMOB = (

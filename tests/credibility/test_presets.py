@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 
 import shoal
-from shoal.cities.files import PRESETS
-from shoal.cities.region.presets import PRESETS as REGIONS
-from shoal.credibility.verdict import Credibility
+from shoal.synthetic.credibility.verdict import Credibility
+from shoal.synthetic.files import PRESETS
+from shoal.synthetic.region.presets import PRESETS as REGIONS
 
 # Enough people for every statistic, and few enough for a test.
 USERS = {"city": 1_500, "abi": 1_500, "dak": 1_500, "shn": 3_000, "civ": 2_000, "sen": 2_000}

@@ -9,9 +9,9 @@ import numpy as np
 
 from shoal.core.promise import Grid
 from shoal.core.samples import samples_from_columns
-from shoal.credibility.traces import Traces, traces_of
 from shoal.reading import Events, Intake
 from shoal.storage.sample_store import archive_of
+from shoal.synthetic.credibility.traces import Traces, traces_of
 
 Row = tuple[int, int, int, int]  # user, second, x and y in cells of 1 km
 

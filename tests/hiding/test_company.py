@@ -14,7 +14,6 @@ from crowds import crowd
 from engine import Release, World, as_samples, release
 from oracles.attacker import consistent, knowledge, violations
 from oracles.casual_worlds import all_present, by_chance
-from shoal.cities import make_city
 from shoal.core.arrays import Int32s
 from shoal.core.boxes import Boxes
 from shoal.core.promise import Grid, Promise
@@ -33,6 +32,7 @@ from shoal.hiding.pipeline import anonymize_samples
 from shoal.hiding.settings import Settings
 from shoal.hiding.window import member_rows
 from shoal.reading import read_events
+from shoal.synthetic import make_city
 
 EPSILON = 5
 

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shoal.cities import make_city
 from shoal.core.promise import Grid, Promise
 from shoal.core.samples import Samples, samples_from_columns
 from shoal.core.workers import Workers
@@ -18,6 +17,7 @@ from shoal.hiding import window_tasks
 from shoal.hiding.pipeline import anonymize_samples
 from shoal.hiding.settings import Reuse, Settings
 from shoal.reading import read_events
+from shoal.synthetic import make_city
 
 
 class Piped:

@@ -12,7 +12,6 @@ import pytest
 
 from engine import as_samples, release
 from oracles.casual_worlds import random_case
-from shoal.cities import make_city
 from shoal.core.promise import Grid, Promise
 from shoal.core.workers import Workers
 from shoal.errors import InputError, ParameterError
@@ -29,6 +28,7 @@ from shoal.hiding.merging import costs_of, with_members
 from shoal.hiding.pipeline import Outcome, anonymize_samples
 from shoal.hiding.settings import MOST_REACH, PRICES, Reuse, Settings, applicable_harden
 from shoal.reading import read_events
+from shoal.synthetic import make_city
 
 Box = tuple[int, ...]
 

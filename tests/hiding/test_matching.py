@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from oracles.pick import cheapest_factor_lp
-from shoal.cities import make_city
 from shoal.core.promise import Grid, Promise
 from shoal.core.samples import Samples
 from shoal.core.workers import Workers
@@ -25,6 +24,7 @@ from shoal.hiding.reuse import History
 from shoal.hiding.settings import Reuse, Settings
 from shoal.hiding.window import arrange, member_rows
 from shoal.reading import read_events
+from shoal.synthetic import make_city
 
 
 @pytest.fixture(scope="module")

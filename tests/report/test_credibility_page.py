@@ -9,11 +9,11 @@ import pyarrow as pa
 import pytest
 
 import shoal
-from shoal.credibility.topics import TOPICS
-from shoal.credibility.verdict import Credibility
 from shoal.report.credibility import credibility_page, figure_style
 from shoal.report.curves import FIGURES, REAL, SERIES, Dataset, draw_rhythm
 from shoal.report.drawing import WIDTH, Panel, log_ticks
+from shoal.synthetic.credibility.topics import TOPICS
+from shoal.synthetic.credibility.verdict import Credibility
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -33,8 +33,8 @@ def credibility(
 ) -> None:
     """Say whether EVENTS look like people with phones. Exit code 1: a statistic lies outside its band."""
     from shoal.api import assess
-    from shoal.credibility.telling import credibility_lines
     from shoal.storage.outputs import as_json, check_page, check_target, write_whole
+    from shoal.synthetic.credibility.text import credibility_lines
 
     report = options.file_of(json_out)
     given = [*options.inputs(events, reading), *([] if real is None else [real])]

@@ -38,7 +38,7 @@ def synth(
     force: options.Force = False,
 ) -> None:
     """Make up subscribers of a region that does not exist."""
-    from shoal.cities import write_city
+    from shoal.synthetic import write_city
 
     with TerminalProgress() as progress:
         made = write_city(

@@ -7,11 +7,11 @@ from typing import Any
 
 from markupsafe import Markup
 
-from shoal.credibility.telling import band_in_words, counts_in_words, headline, number
-from shoal.credibility.topics import TOPICS
-from shoal.credibility.verdict import Check, Credibility
 from shoal.report.curves import FIGURES, REAL, SERIES, Dataset, Figure, draw_rhythm
 from shoal.report.pages import page_environment
+from shoal.synthetic.credibility.text import band_in_words, counts_in_words, headline, number
+from shoal.synthetic.credibility.topics import TOPICS
+from shoal.synthetic.credibility.verdict import Check, Credibility
 
 STYLE_SHEETS = ("colours.css", "figures.css")  # of a figure in a file of its own
 

@@ -7,18 +7,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.cities.region.antennas import Antennas, lay_out
-from shoal.cities.region.days import travel_s
-from shoal.cities.region.network import N_NEIGHBOURS, build_network
-from shoal.cities.region.parameters import MOST_PER_KM2
-from shoal.cities.region.people import HOUSEHOLD, draw_people
-from shoal.cities.region.presets import PRESETS
-from shoal.cities.region.pull import build_pull
-from shoal.cities.region.rate import bursts_for
-from shoal.cities.region.tables import ONE, draw, falling_chances, power_law
-from shoal.cities.region.wheel import Wheel, flat_wheel, gravity_wheel
-from shoal.cities.streams import Ints, Streams, below, child, root
 from shoal.errors import ParameterError
+from shoal.synthetic.region.antennas import Antennas, lay_out
+from shoal.synthetic.region.days import travel_s
+from shoal.synthetic.region.network import N_NEIGHBOURS, build_network
+from shoal.synthetic.region.parameters import MOST_PER_KM2
+from shoal.synthetic.region.people import HOUSEHOLD, draw_people
+from shoal.synthetic.region.presets import PRESETS
+from shoal.synthetic.region.pull import build_pull
+from shoal.synthetic.region.rate import bursts_for
+from shoal.synthetic.region.tables import ONE, draw, falling_chances, power_law
+from shoal.synthetic.region.wheel import Wheel, flat_wheel, gravity_wheel
+from shoal.synthetic.streams import Ints, Streams, below, child, root
 
 STREAM = root(5)
 CELL_DIAGONAL_M = 142

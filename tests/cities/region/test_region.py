@@ -11,16 +11,16 @@ import pyarrow.compute as pc
 import pytest
 
 import shoal
-from shoal.cities.city import START_S
-from shoal.cities.region.days import MIDDAY, MORNING, OUTINGS, draw_day
-from shoal.cities.region.habits import Habits
-from shoal.cities.region.journeys import Journeys
-from shoal.cities.region.making import prepare
-from shoal.cities.region.people import draw_people
-from shoal.cities.region.presets import PRESETS
-from shoal.cities.region.region import samples_of
-from shoal.cities.streams import Streams, child
 from shoal.errors import InputError, ParameterError
+from shoal.synthetic.city import START_S
+from shoal.synthetic.region.days import MIDDAY, MORNING, OUTINGS, draw_day
+from shoal.synthetic.region.habits import Habits
+from shoal.synthetic.region.journeys import Journeys
+from shoal.synthetic.region.making import prepare
+from shoal.synthetic.region.people import draw_people
+from shoal.synthetic.region.presets import PRESETS
+from shoal.synthetic.region.region import samples_of
+from shoal.synthetic.streams import Streams, child
 
 # The paper's table of datasets: surface in km2, antennas, users, samples per user and hour, days.
 PAPER = {
@@ -110,7 +110,7 @@ def test_same_seed_same_region_other_seed_another() -> None:
 
 def test_users_do_not_depend_on_how_many_are_made_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = shoal.make_region("abi", users=41, days=2, seed=3)
-    monkeypatch.setattr("shoal.cities.region.making._SAMPLES_AT_ONCE", 1)
+    monkeypatch.setattr("shoal.synthetic.region.making._SAMPLES_AT_ONCE", 1)
     making = prepare("abi", users=41, days=2, seed=3)
     assert len(making) == 11
     assert pa.concat_tables(making.tables()).equals(whole)

@@ -1,0 +1,122 @@
+"""A preset, as tables of events: all at once, or some users at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from shoal.core.checks import check_count, check_seed
+from shoal.core.schema import TIME, USER
+from shoal.errors import ParameterError
+from shoal.synthetic.city import START_S
+from shoal.synthetic.region.antennas import lay_out
+from shoal.synthetic.region.parameters import adapted
+from shoal.synthetic.region.people import HOUSEHOLD
+from shoal.synthetic.region.region import MINUTE_S, Region, Seen, build_region, samples_of
+from shoal.synthetic.region.sites import antennas_at
+from shoal.synthetic.streams import child, root
+
+_SAMPLES_AT_ONCE = 1_500_000  # about; bounds memory, and the result does not depend on it
+
+
+class Making(NamedTuple):
+    """A region about to be made, and how much of it."""
+
+    region: Region
+    users: int
+    days: int
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of its events."""
+        position = {name: pa.float64() for name in self.region.antennas.columns}
+        return pa.schema({USER: pa.string(), TIME: pa.timestamp("s", tz="UTC")} | position)
+
+    @property
+    def users_at_once(self) -> int:
+        """How many users make a table of bounded size: whole households."""
+        each = self.region.preset.samples_per_hour * 24 * self.days
+        return HOUSEHOLD * max(int(_SAMPLES_AT_ONCE / each) // HOUSEHOLD, 1)
+
+    def __len__(self) -> int:
+        """How many tables there will be."""
+        return -(-self.users // self.users_at_once)
+
+    def tables(self) -> Iterator[pa.Table]:
+        """The events, by user and time."""
+        for first in range(0, self.users, self.users_at_once):
+            end = min(first + self.users_at_once, self.users)
+            yield self._table(first, end, samples_of(self.region, first, end, self.days))
+
+    def _table(self, first: int, end: int, seen: Seen) -> pa.Table:
+        names = pa.array([f"u{index:06d}" for index in range(first, end)], pa.string())
+        position = {name: values[seen.antenna] for name, values in self.region.antennas.columns.items()}
+        return pa.table(
+            {
+                USER: names.take(pa.array(seen.user - first)),
+                TIME: pa.array(START_S + MINUTE_S * seen.minute),
+                **position,
+            }
+        ).cast(self.schema)
+
+
+def prepare(
+    preset: str,
+    *,
+    users: int | None = None,
+    days: int | None = None,
+    seed: int = 0,
+    surface_km2: int | None = None,
+    antennas: int | None = None,
+    samples_per_hour: float | None = None,
+    sites: object = None,
+) -> Making:
+    """Check what is asked for and lay out the region; what is not said is as in the preset."""
+    wanted = adapted(preset, surface_km2=surface_km2, antennas=antennas, samples_per_hour=samples_per_hour)
+    users = wanted.users if users is None else users
+    days = wanted.days if days is None else days
+    check_count("users", users)
+    check_count("days", days)
+    check_seed(seed)
+    stream = root(seed)
+    if sites is None:
+        where = lay_out(wanted.layout, wanted.antennas, wanted.surface_km2, child(stream, 0))
+    elif surface_km2 is not None or antennas is not None:
+        raise ParameterError(
+            "A table of sites says which antennas there are: leave out surface and antennas."
+        )
+    else:
+        where = antennas_at(sites)
+    return Making(build_region(wanted, where, child(stream, 1)), users, days)
+
+
+def make_region(
+    preset: str,
+    *,
+    users: int | None = None,
+    days: int | None = None,
+    seed: int = 0,
+    surface_km2: int | None = None,
+    antennas: int | None = None,
+    samples_per_hour: float | None = None,
+    sites: object = None,
+) -> pa.Table:
+    """Events of a made-up region after a dataset of the paper: columns user, time, lat, lon, by user and time.
+
+    ``preset`` is abi, dak, shn, civ or sen; what else is given replaces its figures. ``samples_per_hour`` counts per
+    user, over the days of the preset. ``sites`` is a table of real antennas: lat and lon; or x and y in metres, and
+    then the events have those.
+    """
+    making = prepare(
+        preset,
+        users=users,
+        days=days,
+        seed=seed,
+        surface_km2=surface_km2,
+        antennas=antennas,
+        samples_per_hour=samples_per_hour,
+        sites=sites,
+    )
+    return pa.concat_tables(making.tables())

@@ -1,0 +1,108 @@
+"""A made-up region and its people: samples of any of them, for any number of days.
+
+Regions of one seed are nested: fewer users or days are a part of the larger region (events that run past the last
+midnight are cut). What a seed gives is the same on every platform (:mod:`shoal.synthetic.streams` says how).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from shoal.synthetic.days import DAY_S
+from shoal.synthetic.region.antennas import Antennas
+from shoal.synthetic.region.days import OUTINGS, draw_day
+from shoal.synthetic.region.habits import Habits
+from shoal.synthetic.region.journeys import Journeys
+from shoal.synthetic.region.network import Network, build_network
+from shoal.synthetic.region.people import HOUSEHOLD, draw_people
+from shoal.synthetic.region.phone import draw_events, may_be_silent
+from shoal.synthetic.region.presets import Preset
+from shoal.synthetic.region.pull import Pull, build_pull
+from shoal.synthetic.region.rate import bursts_for
+from shoal.synthetic.region.serving import antenna_of
+from shoal.synthetic.streams import Ints, Streams, child
+
+MINUTE_S = 60
+_PILOTS = 256 * HOUSEHOLD
+_PILOT_DAYS = 7
+_CLOSE_ENOUGH = 0.99
+
+
+class Region(NamedTuple):
+    """Antennas, what draws people to them, and how often people use their phones."""
+
+    antennas: Antennas
+    network: Network
+    pull: Pull
+    preset: Preset
+    bursts: float
+    stream: Streams
+
+
+class Seen(NamedTuple):
+    """Samples: number of the user, minute since the start, antenna; by user and minute."""
+
+    user: Ints
+    minute: Ints
+    antenna: Ints
+
+
+def build_region(preset: Preset, antennas: Antennas, stream: Streams) -> Region:
+    """A region whose people have as many samples as the preset says.
+
+    The more events there are, the more of them fall into one minute: pilots show how many become samples, and then
+    whether that was still so with as many more as it takes.
+    """
+    network = build_network(antennas.x, antennas.y)
+    pull = build_pull(network, preset.commute_m, preset.journey_m, child(stream, 0))
+    people = child(stream, 1)
+
+    def with_kept(kept: float) -> Region:
+        bursts = bursts_for(preset.samples_per_hour, kept, days=preset.days, every_day=preset.every_day)
+        return Region(antennas, network, pull, preset, bursts, people)
+
+    def share_kept(region: Region) -> float:
+        drawn, seen = _draw(region, np.arange(_PILOTS, dtype=np.int64), min(preset.days, _PILOT_DAYS))
+        return len(seen.user) / drawn
+
+    kept = share_kept(with_kept(1.0))
+    while (found := share_kept(with_kept(kept))) < _CLOSE_ENOUGH * kept:
+        kept = found
+    return with_kept(kept)
+
+
+def samples_of(region: Region, first: int, end: int, days: int) -> Seen:
+    """All samples of the users from ``first`` (a multiple of HOUSEHOLD) up to ``end``."""
+    whole = end + -end % HOUSEHOLD
+    _, seen = _draw(region, np.arange(first, whole, dtype=np.int64), days)
+    kept = seen.user < end
+    return Seen(*(column[kept] for column in seen))
+
+
+def _draw(region: Region, index: Ints, days: int) -> tuple[int, Seen]:
+    """How many events were drawn, and the samples they make: one per user and minute, none after the last day."""
+    people = draw_people(index, region.pull, region.stream)
+    habits = Habits(people, region.pull, most_visits=len(OUTINGS) * days)
+    journeys = Journeys(people, region.pull, region.preset.journeys)
+    parts = []
+    for number in range(days):
+        stream = child(people.stream, 1_000 + number)
+        itinerary = draw_day(people, habits, journeys, region.network, region.pull, stream, number)
+        events = draw_events(
+            people,
+            itinerary,
+            stream,
+            bursts=region.bursts,
+            weekend=number % 7 >= 5,
+            silent=may_be_silent(people, number, every_day=region.preset.every_day),
+        )
+        antenna = antenna_of(events, people, itinerary, stream, region.network)
+        parts.append((events.person, (events.second + number * DAY_S) // MINUTE_S, antenna))
+    person, minute, antenna = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    minutes = days * DAY_S // MINUTE_S
+    in_time = np.flatnonzero(minute < minutes)
+    _, first = np.unique(person[in_time] * minutes + minute[in_time], return_index=True)
+    kept = in_time[first]
+    return len(person), Seen(index[person[kept]], minute[kept], antenna[kept])
