@@ -20,8 +20,8 @@ import pyarrow.parquet
 from run import DATA, REPOSITORY, in_metres
 
 import shoal
-from shoal.report.credibility import figure_style
-from shoal.report.curves import FIGURES, REAL, SERIES, Dataset, Figure, draw_rhythm
+from shoal.reporting.figures.credibility import FIGURES, REAL, SERIES, Dataset, Figure, draw_rhythm
+from shoal.reporting.page.credibility import figure_style
 from shoal.synthetic.credibility.bands import BANDS, Band
 from shoal.synthetic.credibility.text import band_in_words, number
 from shoal.synthetic.credibility.topics import TOPICS, Topic

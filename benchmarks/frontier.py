@@ -23,8 +23,8 @@ from shoal.auditing.opening import open_scene
 from shoal.auditing.proportions import Share
 from shoal.core.progress import Silent
 from shoal.hiding.settings import PRICES
-from shoal.report import plots
-from shoal.report.plots import Plot
+from shoal.reporting.figures import matplotlib_style
+from shoal.reporting.figures.matplotlib_style import Plot
 
 KS = (2, 3, 5)
 HEAD = """# What knowing the method achieves, and what it costs to prevent
@@ -117,10 +117,10 @@ def draw(found: dict[str, list[Found]]) -> Plot:
         panel.plot(
             [row.cost / base for row in bare],
             [100 * row.shares["single"].value for row in bare],
-            color=plots.SOFT, linestyle=":", linewidth=1.2, zorder=1,
+            color=matplotlib_style.SOFT, linestyle=":", linewidth=1.2, zorder=1,
         )  # fmt: skip
         for number, k in enumerate(KS):
-            style, own = plots.SERIES[number], [row for row in rows if row.k == k]
+            style, own = matplotlib_style.SERIES[number], [row for row in rows if row.k == k]
             panel.plot(
                 [row.cost / base for row in own],
                 [100 * row.shares["single"].value for row in own],
@@ -134,11 +134,16 @@ def draw(found: dict[str, list[Found]]) -> Plot:
         panel.set_title(title, fontsize=8)
         panel.set_xlabel("cost, as a multiple of k 2 unhardened")
     panels[0].set_ylabel("attacks that leave one record, %")
-    keys = [plots.key(plots.SERIES[number], f"k {k}, levels 0 to 3") for number, k in enumerate(KS)]
+    keys = [
+        matplotlib_style.key(matplotlib_style.SERIES[number], f"k {k}, levels 0 to 3")
+        for number, k in enumerate(KS)
+    ]
     keys.append(
-        plots.Line2D([], [], color=plots.SOFT, linestyle=":", linewidth=1.2, label="a larger k instead")
+        matplotlib_style.Line2D(
+            [], [], color=matplotlib_style.SOFT, linestyle=":", linewidth=1.2, label="a larger k instead"
+        )
     )
-    plots.legend_above(figure, keys)
+    matplotlib_style.legend_above(figure, keys)
     return Plot(figure, "Share of attacks by one who knows the method that leave one record, over cost.")
 
 
@@ -167,10 +172,13 @@ def main() -> None:
                 print(*table([rows[0], rows[-1]])[-1:], flush=True)
         lines += [f"## {data.title}, tau and epsilon {data.tau}", "", *table(rows), ""]
     options.output.write_text("\n".join(lines))
-    with plots.house_style(), (options.output.parent / "images" / "frontier.svg").open("wb") as file:
+    with (
+        matplotlib_style.house_style(),
+        (options.output.parent / "images" / "frontier.svg").open("wb") as file,
+    ):
         plot = draw(found)
-        plots.lay_out(plot.figure)
-        plots.save(plot, ".svg", file)
+        matplotlib_style.lay_out(plot.figure)
+        matplotlib_style.save(plot, ".svg", file)
 
 
 if __name__ == "__main__":

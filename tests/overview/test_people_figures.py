@@ -13,7 +13,7 @@ from oracles.attacker import consistent, knowledge
 from shoal.auditing.context import Scene
 from shoal.core.promise import Grid
 from shoal.core.zones import Zone
-from shoal.overview.people import People, Person, as_json, follow_people
+from shoal.reporting.facts.people import People, Person, as_json, follow_people
 
 QUARTER = Grid(cell_m=100.0, step_s=900)
 TAU = 8  # quarters of an hour

@@ -14,7 +14,7 @@ import pytest
 from shoal.core.boxes import Boxes
 from shoal.core.promise import Grid
 from shoal.core.zones import Zone
-from shoal.overview.precision import measure_precision
+from shoal.reporting.facts.precision import measure_precision
 
 GRID = Grid(cell_m=200.0, step_s=60)
 MONDAY = 1_709_510_400 // 60  # 2024-03-04, in slots

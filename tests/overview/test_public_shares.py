@@ -13,9 +13,9 @@ from shoal.auditing.opening import open_scene
 from shoal.auditing.proportions import Share, share_among
 from shoal.core.progress import Silent
 from shoal.core.public_shares import Told, rounded_down, rounded_up, tell_share
-from shoal.overview.datasheet import public_audit
-from shoal.overview.published_part import published_part
-from shoal.overview.usefulness import measure_usefulness
+from shoal.reporting.facts.datasheet import public_audit
+from shoal.reporting.facts.published_part import published_part
+from shoal.reporting.facts.usefulness import measure_usefulness
 
 
 def test_of_ten_people_nothing_is_told() -> None:

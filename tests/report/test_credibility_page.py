@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 
 import shoal
-from shoal.report.credibility import credibility_page, figure_style
-from shoal.report.curves import FIGURES, REAL, SERIES, Dataset, draw_rhythm
-from shoal.report.drawing import WIDTH, Panel, log_ticks
+from shoal.reporting.figures.credibility import FIGURES, REAL, SERIES, Dataset, draw_rhythm
+from shoal.reporting.figures.svg import WIDTH, Panel, log_ticks
+from shoal.reporting.page.credibility import credibility_page, figure_style
 from shoal.synthetic.credibility.topics import TOPICS
 from shoal.synthetic.credibility.verdict import Credibility
 

@@ -14,8 +14,8 @@ import shoal
 from command import shrink_boxes
 from report.outline import Outline
 from report.releases import Release
-from shoal.overview.suppression import shares_of_groups
 from shoal.reporting import write_report
+from shoal.reporting.facts.suppression import shares_of_groups
 
 
 def release(folder: Path, users: int, days: int, **options: object) -> Release:

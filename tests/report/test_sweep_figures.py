@@ -20,9 +20,9 @@ from shoal.core.promise import Grid
 from shoal.evaluate.measuring import Hour, Measured
 from shoal.evaluate.sweep import EPSILONS, KS, TAUS, Sweep
 from shoal.evaluate.sweep_points import AXES, Point, plan_sweep
-from shoal.report import plots
-from shoal.report.plots import SERIES, house_style
-from shoal.report.sweeps import draw_sweep, write_sweep
+from shoal.reporting.figures import matplotlib_style
+from shoal.reporting.figures.matplotlib_style import SERIES, house_style
+from shoal.reporting.figures.sweeps import draw_sweep, write_sweep
 
 SELECTORS = ("matching", "spectral", "mutual")
 ONE_POINT = {"taus": ("30min",), "ks": (2,), "epsilons": ("30min",)}
@@ -111,7 +111,7 @@ def test_png(name: str, folder: Path) -> None:
     content = (folder / f"{name}.png").read_bytes()
     assert content.startswith(b"\x89PNG\r\n\x1a\n")
     width, height = struct.unpack(">II", content[16:24])
-    inches = plots.PAGE_IN if name.startswith("hours") else plots.COLUMN_IN
+    inches = matplotlib_style.PAGE_IN if name.startswith("hours") else matplotlib_style.COLUMN_IN
     assert (width, height) == tuple(round(200 * side) for side in inches)
     per_metre = struct.unpack(">I", content[content.index(b"pHYs") + 4 :][:4])[0]
     assert per_metre == pytest.approx(200 / 0.0254, abs=1)
@@ -133,7 +133,7 @@ def test_nothing_is_said_and_no_screen_is_asked_for(tmp_path: Path) -> None:
     """Not even where matplotlib finds no place for its settings, as for users without a home."""
     no_folder = tmp_path / "file"
     no_folder.touch()
-    script = "import sys, shoal.report.sweeps; print('matplotlib.pyplot' in sys.modules)"
+    script = "import sys, shoal.reporting.figures.sweeps; print('matplotlib.pyplot' in sys.modules)"
     environment = {**os.environ, "MPLCONFIGDIR": str(no_folder), "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(
         [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True

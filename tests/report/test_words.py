@@ -6,7 +6,7 @@ import pytest
 
 from auditing.audits import WHOLE, broken, made_up, truth
 from shoal.core.promise import Grid, Promise
-from shoal.report.words import (
+from shoal.reporting.page.sentences import (
     beyond_in_words,
     duration_in_words,
     headline,

@@ -55,7 +55,7 @@ def credibility(
         )
     say_warnings(found.warnings)
     if output is not None:
-        from shoal.report.credibility import credibility_page
+        from shoal.reporting.page.credibility import credibility_page
 
         write_whole(output, credibility_page(found).encode())
     if report is not None:

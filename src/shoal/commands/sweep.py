@@ -53,7 +53,7 @@ def sweep(
     from shoal.evaluate.store import checkpoint_of, remove
     from shoal.evaluate.sweep import sweep as run
     from shoal.evaluate.telling import sweep_lines
-    from shoal.report.sweeps import write_sweep
+    from shoal.reporting.figures.sweeps import write_sweep
     from shoal.storage.outputs import check_folder
 
     check_folder(output, options.inputs(events, reading), force=force)

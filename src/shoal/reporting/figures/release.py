@@ -10,9 +10,9 @@ import numpy as np
 from shoal.auditing.measures import Figure
 from shoal.auditing.proportions import Share
 from shoal.core.arrays import Floats
-from shoal.overview.precision import DAY_HOURS, Area, Hourly
-from shoal.overview.usefulness import Crowd
-from shoal.report.drawing import Panel, left_of, round_ticks
+from shoal.reporting.facts.precision import DAY_HOURS, Area, Hourly
+from shoal.reporting.facts.usefulness import Crowd
+from shoal.reporting.figures.svg import Panel, left_of, round_ticks
 
 SHADES = 7
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")

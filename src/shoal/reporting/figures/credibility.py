@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.report.drawing import Legend, Panel, log_ticks, round_ticks
+from shoal.reporting.figures.svg import Legend, Panel, log_ticks, round_ticks
 from shoal.synthetic.credibility.bands import BANDS, Band
 from shoal.synthetic.credibility.curves import Curve
 from shoal.synthetic.credibility.exploration import FIT_FROM_H

@@ -9,8 +9,8 @@ import numpy as np
 from shoal.auditing.context import Scene
 from shoal.core.arrays import Bools, Int64s
 from shoal.core.disclosure import few_people, public_share
-from shoal.overview.precision import DAY_HOURS, owners_of_groups
-from shoal.overview.published_part import held_by_own
+from shoal.reporting.facts.precision import DAY_HOURS, owners_of_groups
+from shoal.reporting.facts.published_part import held_by_own
 
 _QUARTERS = 4
 

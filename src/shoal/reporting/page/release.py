@@ -14,13 +14,13 @@ from shoal.auditing.result import Audit
 from shoal.core.arrays import Floats
 from shoal.core.disclosure import at_most, few_people
 from shoal.core.formatting import duration, percent
-from shoal.overview.facts import Facts
-from shoal.overview.people import as_json
-from shoal.overview.suppression import PublicSuppression
-from shoal.overview.usefulness import Usefulness
-from shoal.report import figures
-from shoal.report.pages import bound, page_environment
-from shoal.report.words import (
+from shoal.reporting.facts.facts import Facts
+from shoal.reporting.facts.people import as_json
+from shoal.reporting.facts.suppression import PublicSuppression
+from shoal.reporting.facts.usefulness import Usefulness
+from shoal.reporting.figures import release
+from shoal.reporting.page.pages import bound, page_environment
+from shoal.reporting.page.sentences import (
     beyond_in_words,
     broken_in_words,
     duration_in_words,
@@ -173,27 +173,27 @@ def _precision(facts: Facts) -> dict[str, Any]:
     found, grid = facts.precision, facts.audit.grid
     space = _quartiles(found.km)
     time = _quartiles(found.minutes)
-    hourly = figures.hours(found.hourly, facts.audit.draw.timezone)
+    hourly = release.hours(found.hourly, facts.audit.draw.timezone)
     return {
         "space": space,
         "time": time,
         "raw_km": found.raw_km,
         "raw_minutes": found.raw_minutes,
         "in_space": Markup(
-            figures.precision_histogram(
+            release.precision_histogram(
                 found.km, grid.cell_m / 1000, space, "width + height of a box, km", "km"
             )
         ),
         "in_time": Markup(
-            figures.precision_histogram(
+            release.precision_histogram(
                 found.minutes, grid.step_s / 60, time, "duration of a box, minutes", "min"
             )
         ),
         "hours_km": Markup(hourly[0]),
         "hours_minutes": Markup(hourly[1]),
-        "map": Markup(figures.area_map(found.area)),
+        "map": Markup(release.area_map(found.area)),
         "side": found.area.side,
-        "limits": figures.shade_limits(found.area),
+        "limits": release.shade_limits(found.area),
     }
 
 
@@ -235,12 +235,12 @@ def _drawn(found: PublicSuppression | None, zone: str) -> dict[str, Any]:
     hours, quarters = [str(hour) for hour in range(24)], "users by activity, in quarters"
     return {
         "by_hour": Markup(
-            figures.suppressed(
+            release.suppressed(
                 found.by_hour, hours, f"hour of the day, {zone}", "Share suppressed by the hour."
             )
         ),
         "by_activity": Markup(
-            figures.suppressed(found.by_activity, _QUARTERS, quarters, "Share suppressed by users' activity.")
+            release.suppressed(found.by_activity, _QUARTERS, quarters, "Share suppressed by users' activity.")
         ),
         "untold": None in found.by_hour or None in found.by_activity,
     }
@@ -257,7 +257,7 @@ def _privacy(audit: Audit) -> dict[str, Any]:
     return {
         "told": any(_is_told(figure) for figure in audit.figures),
         "attacks": Markup(
-            figures.before_and_after([(name, figure) for name, _, figure in found if _is_told(figure)])
+            release.before_and_after([(name, figure) for name, _, figure in found if _is_told(figure)])
         ),
         "rows": [(words, figure) for _, words, figure in found],
         "longer": _cliff(
@@ -287,14 +287,14 @@ def _cliff(audit: Audit, attack: str, variants: dict[str, str], axis: str) -> Ma
             named.append((name, figure))
     if not named:
         return None
-    return Markup(figures.cliff(named, axis, f"Attacks left with a single record, by {axis}."))
+    return Markup(release.cliff(named, axis, f"Attacks left with a single record, by {axis}."))
 
 
 def _utility(found: Usefulness) -> dict[str, Any]:
     told = found.agreement
 
     def crowd(which: int, description: str) -> str:
-        return figures.crowd(found.crowds, found.side_km, found.across, which, description)
+        return release.crowd(found.crowds, found.side_km, found.across, which, description)
 
     return {
         "told": told,
@@ -302,11 +302,11 @@ def _utility(found: Usefulness) -> dict[str, Any]:
         "side": found.side_km,
         "hour": found.hour,
         "elsewhere": found.n_elsewhere,
-        "limits": figures.crowd_limits(found.crowds),
+        "limits": release.crowd_limits(found.crowds),
         "raw_people": Markup(crowd(0, "People in the raw samples.")) if len(found.crowds[0].people) else None,
         "told_people": Markup(crowd(1, "People as the boxes tell it.")),
-        "radii": Markup(figures.distributions(found.radii)),
-        "flows": Markup(figures.strongest_flows(found.trips)) if len(found.trips[0]) else None,
+        "radii": Markup(release.distributions(found.radii)),
+        "flows": Markup(release.strongest_flows(found.trips)) if len(found.trips[0]) else None,
     }
 
 

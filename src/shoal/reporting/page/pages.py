@@ -12,7 +12,7 @@ from shoal.core.formatting import percent
 def page_environment() -> Environment:
     """Templates with the filters count, plain, percent and bound."""
     environment = Environment(
-        loader=PackageLoader("shoal.report"),
+        loader=PackageLoader("shoal.reporting.page"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from shoal.auditing.result import Audit
-from shoal.overview.people import People
-from shoal.overview.precision import Precision
-from shoal.overview.suppression import PublicSuppression
-from shoal.overview.usefulness import Usefulness
+from shoal.reporting.facts.people import People
+from shoal.reporting.facts.precision import Precision
+from shoal.reporting.facts.suppression import PublicSuppression
+from shoal.reporting.facts.usefulness import Usefulness
 
 
 @dataclass(frozen=True)

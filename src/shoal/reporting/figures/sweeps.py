@@ -15,11 +15,11 @@ from shoal.core.formatting import duration
 from shoal.evaluate.measuring import WEEK_H, Hour, Measured
 from shoal.evaluate.sweep import Sweep
 from shoal.evaluate.sweep_points import EPSILON, HOURS, TAU, K
-from shoal.report import plots
-from shoal.report.plots import Plot
+from shoal.reporting.figures import matplotlib_style
+from shoal.reporting.figures.matplotlib_style import Plot
 from shoal.storage.atomic import AtomicFiles
 
-if TYPE_CHECKING:  # shoal.report.plots is to be the first to import it
+if TYPE_CHECKING:  # shoal.reporting.figures.matplotlib_style is to be the first to import it
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
@@ -43,7 +43,7 @@ def write_sweep(sweep: Sweep, folder: Path) -> list[Path]:
     tables = {"sweep": sweep.to_arrow()}
     if sweep.hours:
         tables["hours"] = sweep.hours_to_arrow()
-    with plots.house_style(), AtomicFiles() as files:
+    with matplotlib_style.house_style(), AtomicFiles() as files:
         figures = draw_sweep(sweep)
         folder.mkdir(exist_ok=True)
         for name, table in tables.items():
@@ -52,12 +52,12 @@ def write_sweep(sweep: Sweep, folder: Path) -> list[Path]:
             with files.open(folder / f"{name}.csv") as file:
                 pa.csv.write_csv(table, file)
         for name, plot in figures.items():
-            for suffix in plots.SUFFIXES:
+            for suffix in matplotlib_style.SUFFIXES:
                 with files.open(folder / f"{name}{suffix}") as file:
-                    plots.save(plot, suffix, file)
+                    matplotlib_style.save(plot, suffix, file)
     written = [
         *(folder / f"{name}{suffix}" for name in tables for suffix in _NUMBERS),
-        *(folder / f"{name}{suffix}" for name in figures for suffix in plots.SUFFIXES),
+        *(folder / f"{name}{suffix}" for name in figures for suffix in matplotlib_style.SUFFIXES),
     ]
     for path in _possible(folder):
         if path not in written:
@@ -70,7 +70,7 @@ def _possible(folder: Path) -> list[Path]:
     figures = (f"{axis}-{quantity}" for axis in (*_NAMES, HOURS) for quantity in _HOURLY)
     return [
         *(folder / f"{name}{suffix}" for name in ("sweep", "hours") for suffix in _NUMBERS),
-        *(folder / f"{name}{suffix}" for name in figures for suffix in plots.SUFFIXES),
+        *(folder / f"{name}{suffix}" for name in figures for suffix in matplotlib_style.SUFFIXES),
     ]
 
 
@@ -87,7 +87,7 @@ def draw_sweep(sweep: Sweep) -> dict[str, Plot]:
             }
             drawn[f"{axis}-suppressed"] = _draw_suppressed(sweep, axis)
     for plot in drawn.values():
-        plots.lay_out(plot.figure)
+        matplotlib_style.lay_out(plot.figure)
     return drawn
 
 
@@ -97,31 +97,33 @@ def draw_sweep(sweep: Sweep) -> dict[str, Plot]:
 def _draw_precision(sweep: Sweep, axis: str, column: str, title: str) -> Plot:
     """As in the paper: the mean, the median, and the quartiles as a band around it."""
     series = _series(sweep, axis)
-    figure, axes = plots.new_plot(plots.COLUMN_IN)
+    figure, axes = matplotlib_style.new_plot(matplotlib_style.COLUMN_IN)
     for number, rows in enumerate(series.values()):
-        style = plots.style_of(number)
+        style = matplotlib_style.style_of(number)
         at = _positions(rows, axis, number, len(series))
         mean, low, median, high = (
             [getattr(row, f"{column}_{which}") for row in rows] for which in ("mean", "q25", "median", "q75")
         )
-        plots.band(axes, at, low, high, style)
-        plots.thin_line(axes, at, mean, style)
-        plots.line(axes, at, median, style)
-    plots.from_zero(axes, title)
+        matplotlib_style.band(axes, at, low, high, style)
+        matplotlib_style.thin_line(axes, at, mean, style)
+        matplotlib_style.line(axes, at, median, style)
+    matplotlib_style.from_zero(axes, title)
     _name_positions(axes, series, axis)
-    plots.legend_above(figure, _keys(series), plots.kinds())
+    matplotlib_style.legend_above(figure, _keys(series), matplotlib_style.kinds())
     return Plot(figure, f"Mean, median and quartiles of the precision in {title}, over {_NAMES[axis]}.")
 
 
 def _draw_suppressed(sweep: Sweep, axis: str) -> Plot:
     series = _series(sweep, axis)
-    figure, axes = plots.new_plot(plots.COLUMN_IN)
+    figure, axes = matplotlib_style.new_plot(matplotlib_style.COLUMN_IN)
     for number, rows in enumerate(series.values()):
         at = _positions(rows, axis, number, len(series))
-        plots.line(axes, at, [100 * row.suppressed_share for row in rows], plots.style_of(number))
-    plots.from_zero(axes, _SUPPRESSED)
+        matplotlib_style.line(
+            axes, at, [100 * row.suppressed_share for row in rows], matplotlib_style.style_of(number)
+        )
+    matplotlib_style.from_zero(axes, _SUPPRESSED)
     _name_positions(axes, series, axis)
-    plots.legend_above(figure, _keys(series))
+    matplotlib_style.legend_above(figure, _keys(series))
     return Plot(figure, f"Share of the samples that are suppressed, over {_NAMES[axis]}.")
 
 
@@ -149,7 +151,7 @@ def _name_positions(axes: Axes, series: dict[str, list[Measured]], axis: str) ->
     labels = [str(row.k) if axis == K else _minutes(value) for row, value in zip(rows, at, strict=True)]
     k, tau = rows[0].k, _minutes(rows[0].tau_min)
     names = {TAU: f"τ = ε  (k = {k})", K: f"k  (τ = ε = {tau})", EPSILON: f"ε  (k = {k}, τ = {tau})"}
-    plots.log_axis(axes, at, labels, names[axis])
+    matplotlib_style.log_axis(axes, at, labels, names[axis])
 
 
 def _minutes(minutes: float) -> str:
@@ -164,21 +166,25 @@ def _draw_hours(sweep: Sweep, column: str, factor: int, title: str) -> Plot:
     series: dict[str, list[Hour]] = {}
     for row in sweep.hours:
         series.setdefault(row.selector, []).append(row)
-    figure, axes = plots.new_plot(plots.PAGE_IN)
+    figure, axes = matplotlib_style.new_plot(matplotlib_style.PAGE_IN)
     for number, rows in enumerate(series.values()):
         values = [math.nan] * WEEK_H
         for row in rows:
             values[row.hour_of_week] = factor * getattr(row, column)
-        plots.fine_line(axes, [hour + 0.5 for hour in range(WEEK_H)], values, plots.style_of(number))
-    plots.from_zero(axes, title)
+        matplotlib_style.fine_line(
+            axes, [hour + 0.5 for hour in range(WEEK_H)], values, matplotlib_style.style_of(number)
+        )
+    matplotlib_style.from_zero(axes, title)
     days = [row.hour_of_week // 24 for row in sweep.hours]
     middle = sweep.measured[sweep.plan.middle[0]]
     constants = f"(k = {middle.k}, τ = ε = {_minutes(middle.tau_min)})"
-    plots.day_axis(axes, min(days), max(days), f"hour of the week  {constants}")
-    plots.legend_above(figure, [*_keys(series), plots.night()])
+    matplotlib_style.day_axis(axes, min(days), max(days), f"hour of the week  {constants}")
+    matplotlib_style.legend_above(figure, [*_keys(series), matplotlib_style.night()])
     return Plot(figure, f"{' '.join(title.split()).capitalize()}, over the hours of a week.")
 
 
 def _keys(series: Iterable[str]) -> list[Artist]:
     """The selectors, for a legend."""
-    return [plots.key(plots.style_of(number), name) for number, name in enumerate(series)]
+    return [
+        matplotlib_style.key(matplotlib_style.style_of(number), name) for number, name in enumerate(series)
+    ]

@@ -7,8 +7,8 @@ from typing import Any
 
 from markupsafe import Markup
 
-from shoal.report.curves import FIGURES, REAL, SERIES, Dataset, Figure, draw_rhythm
-from shoal.report.pages import page_environment
+from shoal.reporting.figures.credibility import FIGURES, REAL, SERIES, Dataset, Figure, draw_rhythm
+from shoal.reporting.page.pages import page_environment
 from shoal.synthetic.credibility.text import band_in_words, counts_in_words, headline, number
 from shoal.synthetic.credibility.topics import TOPICS
 from shoal.synthetic.credibility.verdict import Check, Credibility
