@@ -21,7 +21,7 @@ from shoal.evaluate.baselines.static_grid import publish_on_grid
 from shoal.publishing.record_names import named_boxes
 from shoal.publishing.release import Published
 from shoal.publishing.tables import key_table, published_batches
-from shoal.utility import precision
+from shoal.utility import granularity
 
 HEAD = """# What attacks find
 
@@ -76,7 +76,7 @@ def section(title: str, events: pa.Table, tau: str, attacks: int) -> list[str]:
     """One dataset: publish it in every way, attack, and put the figures side by side."""
     release = shoal.anonymize(events, k=2, tau=tau, epsilon=tau)
     samples, grid = release.events.samples, release.events.grid
-    ours = precision(release.outcome.boxes, grid)
+    ours = granularity(release.outcome.boxes, grid)
     cells = max(1, round(ours.space_km.median * 1000 / 2 / grid.cell_m))
     slots = max(1, round(ours.time_minutes.median * 60 / grid.step_s))
     grid_title = f"static grid, {cells * grid.cell_m / 1000:g} km and {slots * grid.step_s // 60} min"
@@ -130,7 +130,7 @@ def unprotected(rival: Rival) -> float:
 
 
 def precision(rival: Rival, grid: object) -> str:
-    found = precision(rival.boxes, grid)
+    found = granularity(rival.boxes, grid)
     return f"{found.space_km.median:.1f} km, {found.time_minutes.median:.0f} min"
 
 

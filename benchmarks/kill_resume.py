@@ -95,7 +95,7 @@ def worked(pid: int) -> float:
 
 
 def command(*arguments: object) -> list[str]:
-    return [sys.executable, "-m", "shoal.cli", *(str(argument) for argument in arguments)]
+    return [sys.executable, "-m", "shoal", *(str(argument) for argument in arguments)]
 
 
 def environment() -> dict[str, str]:

@@ -31,7 +31,7 @@ def main() -> None:
 def _row(name: str, output: Path) -> str:
     preset = PRESETS[name]
     began = time.perf_counter()
-    command = [sys.executable, "-m", "shoal.cli", "synth", name, "-o", str(output)]
+    command = [sys.executable, "-m", "shoal", "synth", name, "-o", str(output)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     if status:

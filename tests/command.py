@@ -21,8 +21,8 @@ import pyarrow.csv
 import pyarrow.parquet
 
 import shoal
-from shoal import terminal
-from shoal.cli import main
+from shoal.cli import terminal
+from shoal.cli.main import main
 from shoal.synthetic import make_city
 
 HALF_HOURS = ("--tau", "30min", "--epsilon", "30min")
@@ -175,7 +175,7 @@ def spawn(*arguments: object, **options: Any) -> subprocess.Popen[str]:
     """``shoal`` in a process of its own."""
     source = str(Path(shoal.__file__).parents[1])
     return subprocess.Popen(
-        [sys.executable, "-m", "shoal.cli", *(str(argument) for argument in arguments)],
+        [sys.executable, "-m", "shoal", *(str(argument) for argument in arguments)],
         env={**os.environ, "PYTHONPATH": source, **options.pop("env", {})},
         text=True,
         stdout=options.pop("stdout", subprocess.PIPE),

@@ -28,15 +28,15 @@ from command import (
     spawn,
     write,
 )
+from shoal.cli.commands.demo_run import run_demo
 from shoal.core.progress import Silent
-from shoal.demo import run_demo
 
 
 def test_help_loads_nothing_slow() -> None:
     script = (
-        "import sys, shoal.cli\n"
+        "import sys, shoal.cli.main as cli\n"
         "slow = ('numba', 'pyarrow', 'numpy', 'matplotlib')\n"
-        "try: shoal.cli.main(['anonymize', '--help'])\n"
+        "try: cli.main(['anonymize', '--help'])\n"
         "finally: print([name for name in slow if name in sys.modules])\n"
     )
     source = str(Path(shoal.__file__).parents[1])

@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from shoal.cli.options import FORMATS
 from shoal.core.schema import ALIASES
-from shoal.options import FORMATS
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])

@@ -11,7 +11,7 @@ import pytest
 from shoal.core.box_sizes import Extents, extents_of
 from shoal.core.boxes import Boxes, concatenate
 from shoal.core.promise import Grid
-from shoal.utility import Granularity, granularity_of, precision
+from shoal.utility import Granularity, granularity, granularity_of
 
 GRIDS = [Grid(), Grid(33.3, 300), Grid(0.1, 1), Grid(1234.5, 86_400)]
 QUARTERS = (0.25, 0.5, 0.75)
@@ -64,7 +64,7 @@ def test_parts_in_any_order_give_what_all_boxes_give(seed: int) -> None:
         slots, cells = int(rng.choice([1, 2, 30, 2**30])), int(rng.choice([1, 3, 500, 2**30]))
         boxes, grid = some_boxes(rng, n, slots, cells), GRIDS[rng.integers(len(GRIDS))]
         found = granularity_of(in_parts(rng, boxes), grid)
-        assert found == precision(boxes, grid) == granularity_of(in_parts(rng, boxes), grid)
+        assert found == granularity(boxes, grid) == granularity_of(in_parts(rng, boxes), grid)
         assert_equal(found, by_numpy(boxes, grid))
 
 
@@ -91,6 +91,6 @@ def test_one_box() -> None:
     place = np.array([4], np.int32)
     boxes = Boxes(place, np.array([10]), np.array([15]), place, place + 1, place, place)
     expected = ((0.3,) * 4, (6.0,) * 4, 18.0)
-    found = precision(boxes, Grid())
+    found = granularity(boxes, Grid())
     assert np.allclose(found.space_km, expected[0], rtol=1e-15)
     assert (found.time_minutes, found.cost_per_box) == expected[1:]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from shoal import cli
+from shoal.cli.main import main
 from shoal.storage.interrupts import held
 
 
@@ -62,8 +62,8 @@ def test_an_error_on_the_way_out_of_an_interruption_is_told_as_one(
         finally:
             raise ValueError("cannot close")
 
-    monkeypatch.setattr(cli, "app", interrupted)
+    monkeypatch.setattr(main, "app", interrupted)
     with pytest.raises(SystemExit) as end:
-        cli.main([])
+        main.main([])
     assert end.value.code == 3
     assert capsys.readouterr().err.startswith("shoal: Interrupted: nothing was published")

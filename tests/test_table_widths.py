@@ -8,15 +8,15 @@ import pytest
 
 from auditing.audits import HUGE, TIMED, broken, made_up
 from command import city, run, write
-from shoal.evaluate.advising import plan_lines
+from shoal.cli.text.audit import report_lines
+from shoal.cli.text.plan import plan_lines
+from shoal.cli.text.sweep import comparison_lines, sweep_lines
 from shoal.evaluate.comparing import TUPLES, WHOLE, Compared, Comparison
 from shoal.evaluate.measuring import Measured
 from shoal.evaluate.plan.forecasting import Forecast
 from shoal.evaluate.plan.planning import Plan
 from shoal.evaluate.sweep import Sweep
-from shoal.evaluate.telling import comparison_lines, sweep_lines
 from shoal.evaluate.tuples import Draw
-from shoal.telling import report_lines
 
 
 def check(lines: list[str], cells: int, head: str) -> None:

@@ -10,9 +10,9 @@ import pytest
 from auditing.audits import HUGE, TIMED, USERS, WHOLE, broken, made_up, truth
 from shoal.auditing.measures import NO_VICTIM
 from shoal.auditing.result import Audit
-from shoal.cli_text.layout import labelled
+from shoal.cli.text.audit import audit_lines, report_lines
+from shoal.cli.text.layout import labelled
 from shoal.core.promise import Grid, Promise
-from shoal.telling import audit_lines, report_lines
 
 LABELS = ["Verdict", "Promise", "Audited", "Coverage", "Truthful", "Suppressed"]
 LABELS += ["Singling out", "Linkability", "Inference"]

@@ -12,11 +12,11 @@ import pyarrow as pa
 import pytest
 
 from command import anonymize, city, in_metres, write
-from shoal import terminal
-from shoal.cli_text.anonymize import promise_in_words, summary_lines
+from shoal.cli import terminal
+from shoal.cli.terminal import TerminalProgress
+from shoal.cli.text.anonymize import promise_in_words, summary_lines
 from shoal.core.formatting import duration, short
 from shoal.core.promise import Grid, Promise
-from shoal.terminal import TerminalProgress
 
 SUMMARY: dict[str, Any] = {
     "rows": 1_234_567_890,

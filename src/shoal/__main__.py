@@ -1,5 +1,5 @@
 """``python -m shoal``."""
 
-from shoal.cli import main
+from shoal.cli.main import main
 
 main()

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import shoal
+from shoal.cli.text.plan import advice, plan_lines
 from shoal.core.progress import Silent
 from shoal.core.promise import Grid
 from shoal.core.workers import Workers
 from shoal.errors import ParameterError
-from shoal.evaluate.advising import advice, plan_lines
 from shoal.evaluate.plan.forecasting import Forecast
 from shoal.evaluate.plan.planning import Budget, Plan, foretell, plan, points_of
 from shoal.evaluate.plan.presumed_history import Guesser, Sighting

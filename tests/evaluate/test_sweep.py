@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import shoal
+from shoal.cli.text.sweep import sweep_lines
 from shoal.core.progress import Silent
 from shoal.core.promise import Grid
 from shoal.core.zones import Zone
@@ -18,9 +19,8 @@ from shoal.errors import InputError, ParameterError
 from shoal.evaluate.measuring import measure_hours
 from shoal.evaluate.sweep import sweep
 from shoal.evaluate.sweep_points import AXES, Point, plan_sweep
-from shoal.evaluate.telling import sweep_lines
 from shoal.reporting.figures.sweeps import write_sweep
-from shoal.utility import precision
+from shoal.utility import granularity
 
 SMALL = {"selectors": ("matching",), "taus": ("30min", "1h"), "ks": (2, 3), "epsilons": ("15min", "30min")}
 MINUTE = Grid()
@@ -84,7 +84,7 @@ def test_every_point_is_the_release_it_says(city, swept) -> None:
         release = shoal.anonymize(
             city, k=point.k, tau=f"{point.tau}min", epsilon=f"{point.epsilon}min", verify=False, harden=0
         )
-        precision = precision(release.outcome.boxes, MINUTE)
+        precision = granularity(release.outcome.boxes, MINUTE)
         assert (row.selector, row.k, row.tau_min, row.epsilon_min) == tuple(point)
         assert row.n_boxes == release.outcome.boxes.n_boxes
         assert row.suppressed_share == release.outcome.n_suppressed / release.outcome.n_samples

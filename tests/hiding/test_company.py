@@ -253,7 +253,8 @@ def test_nothing_is_paid_for_whoever_is_among_many(monkeypatch: pytest.MonkeyPat
 def test_getting_ready_meets_all_of_the_code() -> None:
     """What "loading the engine" leaves out would be compiled in the middle of a run."""
     script = (
-        "from shoal.hiding.pipeline import prepare; from shoal.hiding.fold import Settings; from shoal.kernels import company\n"
+        "from shoal.hiding.pipeline import prepare; from shoal.hiding.settings import Settings\n"
+        "from shoal.hiding.kernels import leakage as company\n"
         "prepare(Settings())\n"
         "kernels = company.published_agreements, company.live_agreements, company.alone_shares\n"
         "print(all(kernel.signatures for kernel in kernels))"

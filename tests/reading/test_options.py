@@ -11,8 +11,8 @@ import pytest
 
 import shoal
 from listening import Listener
-from shoal import options
 from shoal.auditing.opening import AuditOptions, open_scene
+from shoal.cli import options
 from shoal.core.signatures import options_of, takes
 from shoal.errors import ParameterError
 from shoal.reading import read_events

@@ -14,8 +14,8 @@ import pytest
 
 from reading.foreign.writers import WRITERS, Event, PlanarEvent, Written, canonical_events, home_of
 from reading.refusals import refusal
+from shoal.cli.options import FORMATS as OFFERED
 from shoal.core.promise import Grid
-from shoal.options import FORMATS as OFFERED
 from shoal.reading import FORMAT_NAMES, Events, read_events
 from shoal.reading.formats.registry import FORMATS, recognise
 

@@ -14,7 +14,7 @@ from shoal.core.progress import Progress
 from shoal.core.promise import Grid, Promise
 from shoal.core.samples import Samples
 from shoal.hiding.pipeline import check_population
-from shoal.utility import precision
+from shoal.utility import granularity
 
 NO_GROUP = -1
 
@@ -130,5 +130,5 @@ def records_of_groups(members: list[Int32s], record: list[Boxes], n_users: int) 
 def _spans(boxes: Boxes, grid: Grid) -> Precision:
     if not boxes.n_boxes:
         return Precision(float("nan"), float("nan"))
-    spread = precision(boxes, grid)
+    spread = granularity(boxes, grid)
     return Precision(spread.time_minutes.mean, spread.space_km.mean)

@@ -33,7 +33,9 @@ _ELSEWHERE_S = 1.1e-5  # processor seconds to read, sort, write and check a samp
 _FIXED_BYTES = 500e6  # the process, its libraries and one bucket
 _TWICE = 2  # what is held for a moment, or not given back, beside what is counted: measured, docs/plan.md
 _HELPED = 64  # entries of a user beside those supposed: members of its own in stretches, and whom it helps
-_CHRONICLE_EPOCHS = 120  # whose boxes are remembered at most, and for which k: shoal.hiding.fold, shoal.hiding.leakage.surcharge
+_CHRONICLE_EPOCHS = (
+    120  # whose boxes are remembered at most, and for which k: hiding.fold, hiding.leakage.surcharge
+)
 _REMEMBERING_K = 2
 
 

@@ -17,7 +17,8 @@ def check_figure(path: Path) -> None:
     """Refuse a figure of a kind that is not drawn."""
     if path.suffix.lower() not in matplotlib_style.SUFFIXES:
         raise InputError(
-            f"The figure must end in one of {', '.join(matplotlib_style.SUFFIXES)}, found {path.suffix or 'none'!r}: rename it."
+            f"The figure must end in one of {', '.join(matplotlib_style.SUFFIXES)},"
+            f" found {path.suffix or 'none'!r}: rename it."
         )
 
 

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from shoal import options
+from shoal.cli import options
+from shoal.cli.terminal import TerminalProgress, show
 from shoal.core.formatting import counted
-from shoal.terminal import TerminalProgress, show
 
 
 def synth(

@@ -10,17 +10,17 @@ from typing import Annotated, Any
 
 import typer
 
-from shoal.commands.anonymize import anonymize
-from shoal.commands.audit import audit
-from shoal.commands.compare import compare
-from shoal.commands.credibility import credibility
-from shoal.commands.demo import demo
-from shoal.commands.plan import plan
-from shoal.commands.report import report
-from shoal.commands.sweep import sweep
-from shoal.commands.synth import synth
+from shoal.cli.commands.anonymize import anonymize
+from shoal.cli.commands.audit import audit
+from shoal.cli.commands.compare import compare
+from shoal.cli.commands.credibility import credibility
+from shoal.cli.commands.demo import demo
+from shoal.cli.commands.plan import plan
+from shoal.cli.commands.report import report
+from shoal.cli.commands.sweep import sweep
+from shoal.cli.commands.synth import synth
+from shoal.cli.terminal import say, show
 from shoal.errors import InputError, ShoalError, UnfinishedError
-from shoal.terminal import say, show
 
 app = typer.Typer(
     name="shoal",

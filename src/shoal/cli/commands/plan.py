@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from shoal import options
-from shoal.terminal import TerminalProgress, say_warnings, show
+from shoal.cli import options
+from shoal.cli.terminal import TerminalProgress, say_warnings, show
 
 
 @options.reads_events
@@ -34,7 +34,7 @@ def plan(
     reading: dict[str, Any],
 ) -> None:
     """Foretell what releases of EVENTS would cost, for every k, tau and epsilon, from a part of the time."""
-    from shoal.evaluate.advising import advice, plan_lines
+    from shoal.cli.text.plan import advice, plan_lines
     from shoal.evaluate.plan.planning import plan as run
     from shoal.storage.outputs import as_json, check_target, write_whole
 

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from shoal import options
-from shoal.terminal import TerminalProgress, say_warnings, show
+from shoal.cli import options
+from shoal.cli.terminal import TerminalProgress, say_warnings, show
 
 
 @options.reads_events
@@ -39,8 +39,8 @@ def report(
     reading: dict[str, Any],
 ) -> None:
     """Audit PUBLISHED, knowing EVENTS, and write a page about it. Exit code 1: the promise is broken."""
+    from shoal.cli.text.audit import report_lines
     from shoal.reporting import write_report
-    from shoal.telling import report_lines
 
     with TerminalProgress() as progress:
         found = write_report(

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from shoal import options
-from shoal.terminal import TerminalProgress, say_warnings, show
+from shoal.cli import options
+from shoal.cli.terminal import TerminalProgress, say_warnings, show
 
 
 @options.reads_events
@@ -41,8 +41,8 @@ def compare(
     reading: dict[str, Any],
 ) -> None:
     """Compare with static grids, W4M-L and GLOVE, as the paper does: random k-tuples, and whole trajectories."""
+    from shoal.cli.text.sweep import comparison_lines
     from shoal.evaluate.comparing import compare as run
-    from shoal.evaluate.telling import comparison_lines
     from shoal.storage.outputs import check_table, check_target, write_table
 
     if output is not None:

@@ -8,9 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from shoal import options
-from shoal.cli_text.anonymize import show_summary
-from shoal.terminal import TerminalProgress, say_warnings, show
+from shoal.cli import options
+from shoal.cli.terminal import TerminalProgress, say_warnings, show
+from shoal.cli.text.anonymize import show_summary
 
 
 @options.reads_events

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from shoal import options
-from shoal.terminal import TerminalProgress, say_warnings, show
+from shoal.cli import options
+from shoal.cli.terminal import TerminalProgress, say_warnings, show
 
 
 @options.reads_events

@@ -7,15 +7,15 @@ from typing import Annotated
 
 import typer
 
-from shoal.cli_text.anonymize import show_summary
-from shoal.terminal import TerminalProgress, show
+from shoal.cli.terminal import TerminalProgress, show
+from shoal.cli.text.anonymize import show_summary
 
 
 def demo(
     folder: Annotated[Path, typer.Option(help="Where to put the demo's files.")] = Path("demo"),
 ) -> None:
     """Make a city, anonymize it, and show what happened on a page."""
-    from shoal.demo import run_demo
+    from shoal.cli.commands.demo_run import run_demo
 
     with TerminalProgress() as progress:
         result = run_demo(folder, progress)

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from shoal import options
-from shoal.terminal import TerminalProgress, say_warnings, show
+from shoal.cli import options
+from shoal.cli.terminal import TerminalProgress, say_warnings, show
 
 
 @options.reads_events
@@ -40,9 +40,9 @@ def audit(
 ) -> None:
     """Attack PUBLISHED, knowing EVENTS, and say what is and is not protected. Exit code 1: the promise is broken."""
     from shoal.api import audit as run
+    from shoal.cli.text.audit import audit_lines
     from shoal.publishing.outputs import Outputs
     from shoal.storage.outputs import as_json, check_target, write_whole
-    from shoal.telling import audit_lines
 
     report = options.file_of(json_out)
     if report is not None:

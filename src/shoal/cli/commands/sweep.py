@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from shoal import options
-from shoal.terminal import TerminalProgress, say_warnings, show
+from shoal.cli import options
+from shoal.cli.terminal import TerminalProgress, say_warnings, show
 
 
 @options.reads_events
@@ -50,9 +50,9 @@ def sweep(
     reading: dict[str, Any],
 ) -> None:
     """Measure precision and suppression under many promises: versus tau, k and epsilon, and over a week."""
+    from shoal.cli.text.sweep import sweep_lines
     from shoal.evaluate.store import checkpoint_of, remove
     from shoal.evaluate.sweep import sweep as run
-    from shoal.evaluate.telling import sweep_lines
     from shoal.reporting.figures.sweeps import write_sweep
     from shoal.storage.outputs import check_folder
 

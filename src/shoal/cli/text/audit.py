@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.cli_text.layout import WIDTH, _wrapped, labelled
+from shoal.cli.text.layout import WIDTH, _wrapped, labelled
 from shoal.core.formatting import counted, duration, percent
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.cli_text.layout import labelled
+from shoal.cli.terminal import show
+from shoal.cli.text.layout import labelled
 from shoal.core.formatting import duration, percent, short
-from shoal.terminal import show
 
 if TYPE_CHECKING:
     from shoal.core.promise import Grid, Promise
