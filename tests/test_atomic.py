@@ -11,7 +11,7 @@ import pytest
 
 from command import anonymize, in_metres, left_in, write
 from shoal.errors import UnfinishedError
-from shoal.storage.atomic import AtomicFiles, unfinished_path
+from shoal.storage.files import AtomicFiles, unfinished_path
 
 NO_SPACE = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 

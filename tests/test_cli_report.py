@@ -162,7 +162,7 @@ def test_a_disk_that_fills_up_leaves_nothing(world: World, monkeypatch: pytest.M
     def full(_: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("shoal.storage.atomic.os.fsync", full)
+    monkeypatch.setattr("shoal.storage.files.os.fsync", full)
     before = left_in(world.folder)
     page = world.folder / "report.html"
     done = run("report", world.events, world.published, "-o", page, "--attacks", 20)

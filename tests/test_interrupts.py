@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from shoal.cli.main import main
-from shoal.storage.interrupts import held
+from shoal.storage.files import held
 
 
 @pytest.fixture(autouse=True)

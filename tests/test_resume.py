@@ -13,7 +13,7 @@ import pytest
 
 from command import HALF_HOURS, anonymize, boxes_in, city, left_in, read_table, spawn, write
 from kills import Killed, end_after
-from shoal.storage.atomic import AtomicFiles
+from shoal.storage.files import AtomicFiles
 
 OUTPUTS = {"events.parquet", "out.parquet", "out.parquet.manifest.json", "key.csv"}
 

@@ -13,8 +13,8 @@ from shoal.auditing.auditor import run_audit
 from shoal.auditing.coverage.check import Run
 from shoal.auditing.opening import AUDITING, AuditOptions, open_scene
 from shoal.auditing.result import Audit
+from shoal.core.checks import check_count, check_workers
 from shoal.core.engines import Engine, open_engine
-from shoal.core.parameters import check_count, check_workers
 from shoal.core.progress import Progress, Silent
 from shoal.core.promise import Grid, Promise
 from shoal.core.signatures import takes

@@ -11,8 +11,8 @@ from report.town import by_day, publish
 from shoal.auditing.measures import Figure
 from shoal.auditing.opening import open_scene
 from shoal.auditing.proportions import Share, share_among
+from shoal.core.disclosure import Told, rounded_down, rounded_up, tell_share
 from shoal.core.progress import Silent
-from shoal.core.public_shares import Told, rounded_down, rounded_up, tell_share
 from shoal.reporting.facts.datasheet import public_audit
 from shoal.reporting.facts.published_part import published_part
 from shoal.reporting.facts.usefulness import measure_usefulness

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.core.ordering import sort_distinct
 from shoal.core.promise import Grid
+from shoal.core.sorting import sort_distinct
 from shoal.errors import InputError
 from shoal.reading import Projection, read_events
 from shoal.reading.strays import Strays

@@ -14,7 +14,7 @@ from shoal.auditing.kernels.consistency import BOX, SAMPLE, Rows, Shelves, Trail
 from shoal.core.arrays import Int32s, Int64s, Integers
 from shoal.core.boxes import UNKNOWN, Boxes
 from shoal.core.samples import Samples
-from shoal.core.timeline import order_by_user
+from shoal.core.sorting import order_by_user
 from shoal.storage import sample_store
 
 _MOST_ENTRIES = 3  # boxes stand in this many buckets of time each on average, or buckets grow wider

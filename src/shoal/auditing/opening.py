@@ -12,7 +12,7 @@ from shoal.auditing.box_index import Target, make_records
 from shoal.auditing.context import Scene
 from shoal.auditing.making import how_made
 from shoal.core.boxes import UNKNOWN
-from shoal.core.parameters import check_count, check_workers
+from shoal.core.checks import check_count, check_workers
 from shoal.core.progress import Progress
 from shoal.core.promise import Grid, Promise
 from shoal.core.signatures import options_of, takes

@@ -1,14 +1,27 @@
-"""Whole numbers that people ask for."""
+"""Values that users give, checked once: counts, workers, numbers."""
 
 from __future__ import annotations
+
+import os
+from numbers import Integral
 
 from shoal.errors import ParameterError
 
 
-def check_count(name: str, value: object, least: int = 1) -> None:
-    """Refuse what is no whole number, or too small."""
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise ParameterError(f"{name} must be a whole number of at least {least}, got {value!r}.")
+def check_count(number: int, name: str, *, least: int, most: int | None = None) -> int:
+    """A whole number that is neither too small nor too large."""
+    if isinstance(number, bool) or not isinstance(number, Integral) or number < least:
+        raise ParameterError(f"{name} must be a whole number of at least {least}, got {number!r}.")
+    if most is not None and number > most:
+        raise ParameterError(f"{name} must be at most {most:,}, got {number:,}: give fewer.")
+    return int(number)
+
+
+def check_workers(workers: int | None) -> int:
+    """How many threads; all cores unless given."""
+    if workers is None:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return check_count(workers, "workers", least=1)
 
 
 def check_seed(seed: object) -> None:

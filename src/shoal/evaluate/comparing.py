@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 import pyarrow as pa
 
-from shoal.core.parameters import check_count, check_workers
+from shoal.core.checks import check_count, check_workers
 from shoal.core.progress import Progress, Silent
 from shoal.core.promise import Grid, Promise
 from shoal.core.samples import Samples

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from shoal.errors import InputError, UnfinishedError
-from shoal.storage.atomic import reason
+from shoal.storage.files import reason
 
 _HEADER = "sweep.json"
 

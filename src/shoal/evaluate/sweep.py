@@ -10,8 +10,8 @@ from typing import Any, NamedTuple, TypeVar, Unpack
 
 import pyarrow as pa
 
+from shoal.core.checks import check_workers
 from shoal.core.formatting import duration
-from shoal.core.parameters import check_workers
 from shoal.core.progress import Progress, Silent
 from shoal.core.promise import Grid
 from shoal.core.signatures import takes

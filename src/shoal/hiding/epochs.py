@@ -10,7 +10,7 @@ import numpy as np
 from shoal.core.arrays import Bools, Int32s, Int64s
 from shoal.core.promise import Promise
 from shoal.core.samples import Samples
-from shoal.core.timeline import order_by_user
+from shoal.core.sorting import order_by_user
 from shoal.hiding.kernels.pools import Pools, collapsed
 from shoal.storage.sample_store import Archive, archive_of
 

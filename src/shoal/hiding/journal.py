@@ -20,8 +20,7 @@ from shoal.errors import InputError, UnfinishedError
 from shoal.hiding.fold import Step
 from shoal.hiding.hardening import Helpers
 from shoal.hiding.window import Picks
-from shoal.storage.disk import CHANGED, explained, write_private
-from shoal.storage.interrupts import held
+from shoal.storage.files import CHANGED, explained, held, write_private
 
 _HEADER = "run.json"
 _TORN = (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile, zlib.error)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.core.arrays import Bytes, Int32s, Int64s
-from shoal.core.moving import move_entries
+from shoal.core.sorting import move_entries
 from shoal.hiding.kernels.search import Barred, Past
 from shoal.hiding.settings import Reuse
 

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from numbers import Real
 from typing import NamedTuple
 
-from shoal.core.parameters import check_count
+from shoal.core.checks import check_count
 from shoal.core.promise import Promise
 from shoal.errors import ParameterError
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from shoal.errors import InputError
 from shoal.hiding.journal import FolderJournal, Journal, MemoryJournal
-from shoal.storage.disk import explained
+from shoal.storage.files import explained
 
 _LOCK, _WRITING = "lock", "writing"
 

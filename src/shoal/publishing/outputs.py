@@ -15,7 +15,7 @@ from shoal.errors import InputError
 from shoal.publishing.checkpoint import checkpoint_folder, was_writing
 from shoal.publishing.record_names import NamedBoxes
 from shoal.publishing.tables import key_table, suffix_of, write_published
-from shoal.storage.atomic import AtomicFiles
+from shoal.storage.files import AtomicFiles
 from shoal.storage.outputs import _write_rows, as_json, check_table, check_target
 
 

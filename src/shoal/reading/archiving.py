@@ -10,8 +10,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from shoal.core.arrays import Bools, Int64s
-from shoal.core.ordering import Columns, sort_distinct
 from shoal.core.promise import Grid
+from shoal.core.sorting import Columns, sort_distinct
 from shoal.reading.buckets import Buckets, Sightings, joined
 from shoal.reading.density import Density
 from shoal.reading.resampling import first_rows

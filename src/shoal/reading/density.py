@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.core.arrays import Int32s, Int64s
-from shoal.core.ordering import sort_distinct
+from shoal.core.sorting import sort_distinct
 
 _FEW_SECONDS = 15
 _MOST_USERS = 200  # as many tell enough

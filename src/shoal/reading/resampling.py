@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from shoal.core.ordering import sort_distinct
+from shoal.core.sorting import sort_distinct
 from shoal.reading.buckets import Sightings, joined
 
 _AT_LEAST = 1 << 20  # rows worth sorting again

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.core.boxes import Boxes
-from shoal.storage.disk import append_private
+from shoal.storage.files import append_private
 
 ROW = np.dtype([(name, np.int64 if name in ("t0", "t1") else np.int32) for name in Boxes._fields])
 Rows = npt.NDArray[np.void]

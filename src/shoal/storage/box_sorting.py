@@ -16,7 +16,7 @@ from shoal.core.arrays import Int32s, Int64s
 from shoal.core.boxes import Boxes, concatenate
 from shoal.errors import UnfinishedError
 from shoal.storage.box_piles import Piles, open_box_piles, put_aside
-from shoal.storage.disk import CHANGED, explained
+from shoal.storage.files import CHANGED, explained
 
 _BUCKET = 2_000_000  # boxes that are sorted at a time, about: a record is never cut
 

@@ -12,7 +12,7 @@ from shoal.core.arrays import Int64s
 from shoal.core.boxes import Boxes, concatenate
 from shoal.errors import UnfinishedError
 from shoal.storage.box_piles import Piles, Rows, open_box_piles, put_aside
-from shoal.storage.disk import CHANGED, explained
+from shoal.storage.files import CHANGED, explained
 
 _FOLDER = "boxes"
 

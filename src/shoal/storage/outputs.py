@@ -13,7 +13,7 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from shoal.errors import InputError
-from shoal.storage.atomic import AtomicFiles, reason, unfinished_path
+from shoal.storage.files import AtomicFiles, reason, unfinished_path
 
 TABLE_SUFFIXES = (".csv", ".parquet")  # of the key, and of other small tables
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.errors import UnfinishedError
-from shoal.storage.disk import append_private, explained
+from shoal.storage.files import append_private, explained
 from shoal.storage.sample_store import Column, FileColumn, MemoryColumn
 
 Arrays = Sequence[npt.NDArray[Any]]

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from shoal.core.arrays import Int32s, Int64s
 from shoal.core.samples import Samples
 from shoal.errors import UnfinishedError
-from shoal.storage.disk import CHANGED
+from shoal.storage.files import CHANGED
 
 _AT_A_TIME = 1 << 20  # rows that are hashed together
 

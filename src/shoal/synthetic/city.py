@@ -27,8 +27,8 @@ def make_city(users: int = 2000, days: int = 1, seed: int = 0) -> pa.Table:
 
     Every user has at least one sample; on average there are 0.87 per user and hour on a weekday.
     """
-    check_count("users", users)
-    check_count("days", days)
+    check_count(users, "users", least=1)
+    check_count(days, "days", least=1)
     check_seed(seed)
     stream = root(seed)
     places = build_places(child(stream, 0))

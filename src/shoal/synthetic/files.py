@@ -13,7 +13,7 @@ import pyarrow.parquet
 
 from shoal.core.progress import Progress, Silent
 from shoal.errors import InputError
-from shoal.storage.atomic import AtomicFiles
+from shoal.storage.files import AtomicFiles
 from shoal.storage.outputs import check_target
 from shoal.synthetic.city import make_city
 from shoal.synthetic.region.making import prepare

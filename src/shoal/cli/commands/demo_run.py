@@ -12,7 +12,7 @@ from shoal.core.promise import Grid, Promise
 from shoal.errors import InputError
 from shoal.publishing.checkpoint import checkpoint_folder
 from shoal.reporting import write_report
-from shoal.storage.atomic import reason
+from shoal.storage.files import reason
 from shoal.synthetic import write_city
 
 _USERS, _DAYS = 2000, 2

@@ -4,9 +4,42 @@ Tasks and results can be pickled, and a task gives the same result wherever and 
 whose worker was lost is simply done again.
 """
 
-from shoal.core.engines.choosing import Kind, open_engine
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+
 from shoal.core.engines.interface import Engine
 from shoal.core.engines.local import Inline
 from shoal.core.engines.processes import Processes
+from shoal.errors import ParameterError
 
 __all__ = ["Engine", "Inline", "Kind", "Processes", "open_engine"]
+
+
+class Kind(StrEnum):
+    """Engines of one machine."""
+
+    THREADS = "threads"  # one process
+    PROCESSES = "processes"  # several, which costs some memory
+
+
+@contextmanager
+def open_engine(kind: str, count: int, cluster: str | None) -> Iterator[Engine]:
+    """The engine that was asked for: of ``count`` workers on this machine, or of a cluster where one is named."""
+    engine = _new(kind, count, cluster)
+    try:
+        yield engine
+    finally:
+        engine.close()
+
+
+def _new(kind: str, count: int, cluster: str | None) -> Engine:
+    if kind not in set(Kind):
+        raise ParameterError(f"engine must be one of {', '.join(Kind)}, got {kind!r}.")
+    if cluster is not None:
+        from shoal.core.engines.dask_cluster import Cluster
+
+        return Cluster(cluster)
+    return Processes(count) if kind == Kind.PROCESSES and count > 1 else Inline()

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Unpack
 import pyarrow as pa
 
 from shoal.core.box_sizes import Extents
-from shoal.core.parameters import check_workers
+from shoal.core.checks import check_workers
 from shoal.core.progress import Progress, Silent
 from shoal.core.promise import Grid
 from shoal.core.signatures import takes

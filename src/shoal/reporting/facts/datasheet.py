@@ -7,9 +7,8 @@ from dataclasses import replace
 from shoal.auditing.measures import Figure
 from shoal.auditing.proportions import Share, share_among
 from shoal.auditing.result import Audit
-from shoal.core.disclosure import few_people
+from shoal.core.disclosure import few_people, rounded_down, rounded_up, tell_share
 from shoal.core.promise import Promise
-from shoal.core.public_shares import rounded_down, rounded_up, tell_share
 from shoal.errors import InputError
 
 NOT_TOLD = "not told: fewer than {} victims"

@@ -10,8 +10,7 @@ import numpy as np
 from shoal.auditing.context import Scene
 from shoal.core.arrays import Floats, Int64s
 from shoal.core.boxes import Boxes
-from shoal.core.disclosure import few_people
-from shoal.core.public_shares import Told, tell_share
+from shoal.core.disclosure import Told, few_people, tell_share
 from shoal.reading import PublishedTable
 from shoal.utility import Agreement, Density, agreement, density, flows, gyration, homes, workplaces
 from shoal.utility.elsewhere import gathered, outside

@@ -10,7 +10,7 @@ from shoal.evaluate.plan.forecasting import Forecast
 from shoal.evaluate.plan.planning import Plan
 from shoal.reporting.figures import matplotlib_style
 from shoal.reporting.figures.matplotlib_style import Plot
-from shoal.storage.atomic import AtomicFiles
+from shoal.storage.files import AtomicFiles
 
 
 def check_figure(path: Path) -> None:

@@ -17,7 +17,7 @@ from shoal.evaluate.sweep import Sweep
 from shoal.evaluate.sweep_points import EPSILON, HOURS, TAU, K
 from shoal.reporting.figures import matplotlib_style
 from shoal.reporting.figures.matplotlib_style import Plot
-from shoal.storage.atomic import AtomicFiles
+from shoal.storage.files import AtomicFiles
 
 if TYPE_CHECKING:  # shoal.reporting.figures.matplotlib_style is to be the first to import it
     from matplotlib.artist import Artist

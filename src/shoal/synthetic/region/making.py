@@ -77,8 +77,8 @@ def prepare(
     wanted = adapted(preset, surface_km2=surface_km2, antennas=antennas, samples_per_hour=samples_per_hour)
     users = wanted.users if users is None else users
     days = wanted.days if days is None else days
-    check_count("users", users)
-    check_count("days", days)
+    check_count(users, "users", least=1)
+    check_count(days, "days", least=1)
     check_seed(seed)
     stream = root(seed)
     if sites is None:

@@ -26,10 +26,10 @@ def adapted(
         raise ParameterError(f"The preset must be one of {', '.join(PRESETS)}, got {name!r}.")
     preset = PRESETS[name]
     if surface_km2 is not None:
-        check_count("surface", surface_km2)
+        check_count(surface_km2, "surface", least=1)
         preset = replace(preset, surface_km2=surface_km2)
     if antennas is not None:
-        check_count("antennas", antennas, LEAST_ANTENNAS)
+        check_count(antennas, "antennas", least=LEAST_ANTENNAS)
         preset = replace(preset, antennas=antennas)
     if samples_per_hour is not None:
         _check_rate(samples_per_hour)

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, several of them together."""
+"""Files that appear whole or not at all, private files, and what goes wrong on a disk."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import contextlib
 import glob
 import os
 import secrets
+import signal
+import threading
 from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import IO
 
 from shoal.errors import UnfinishedError
@@ -113,3 +115,49 @@ def _second_name(target: Path) -> Path | None:
 def reason(error: OSError) -> str:
     """What the operating system says, without the path that Python adds."""
     return error.strerror or "input/output error"
+
+
+CHANGED = "Files of the checkpoint were changed or removed while they were in use: begin again."
+
+
+@contextlib.contextmanager
+def explained(what: str, then: str) -> Iterator[None]:
+    """Say ``what`` could not be written, and what to do ``then``, once the cause is mended."""
+    try:
+        yield
+    except OSError as error:
+        raise UnfinishedError(
+            f"Could not write {what} ({reason(error)}): nothing was published;"
+            f" make room or mend that, then {then}."
+        ) from error
+
+
+def append_private(path: Path) -> IO[bytes]:
+    """A file to write at the end of, made for its owner only where there is none."""
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab")
+
+
+def write_private(path: Path) -> IO[bytes]:
+    """A new file for its owner only."""
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb")
+
+
+@contextlib.contextmanager
+def held() -> Iterator[None]:
+    """Ctrl-C in here takes effect at the end. For short work only.
+
+    A library that is interrupted while it writes may fail on its way out with an error of its own, which then hides
+    the interruption. Outside the main thread Ctrl-C does not arrive, and nothing is done.
+    """
+    usual = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(usual):
+        yield
+        return
+    arrived: list[tuple[int, FrameType | None]] = []
+    signal.signal(signal.SIGINT, lambda number, frame: arrived.append((number, frame)))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, usual)
+    if arrived:
+        usual(*arrived[0])

@@ -1,4 +1,4 @@
-"""Sorting and deduplicating rows of whole numbers: packed into one 64-bit number wherever they fit."""
+"""Compiled sorting of samples and rows: by user, by time, without duplicates."""
 
 from __future__ import annotations
 
@@ -8,7 +8,28 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from shoal.core.arrays import Bools
+from shoal.core.arrays import Bools, Int32s, Int64s
+from shoal.core.compiled import kernel, lean
+
+
+@kernel
+def order_by_user(user: Int32s, ptr: Int64s, order: Int64s) -> None:
+    """order = positions of samples, user by user, otherwise as they stood; ptr[u] says where those of user u begin."""
+    place = ptr[:-1].copy()
+    for i in range(len(user)):
+        order[place[user[i]]] = i
+        place[user[i]] += 1
+
+
+@lean
+def move_entries(
+    column: npt.NDArray[Any], first: Int64s, length: Int32s, moved: npt.NDArray[Any], place: Int64s
+) -> None:
+    """Copy the length[u] entries of every user u from first[u] on in a column to place[u] on in another."""
+    for user in range(len(first)):
+        for entry in range(length[user]):
+            moved[place[user] + entry] = column[first[user] + entry]
+
 
 Columns = Sequence[npt.NDArray[Any]]
 
