@@ -22,9 +22,8 @@ from run import DATA, REPOSITORY, in_metres
 import shoal
 from shoal.reporting.figures.credibility import FIGURES, REAL, SERIES, Dataset, Figure, draw_rhythm
 from shoal.reporting.page.credibility import figure_style
-from shoal.synthetic.credibility.bands import BANDS, Band
+from shoal.synthetic.credibility.bands import BANDS, TOPICS, Band, Topic
 from shoal.synthetic.credibility.text import band_in_words, number
-from shoal.synthetic.credibility.topics import TOPICS, Topic
 from shoal.synthetic.credibility.verdict import Credibility
 from shoal.synthetic.region.presets import PRESETS
 

@@ -30,7 +30,7 @@ from shoal.hiding.matching.selector import candidates
 from shoal.hiding.spectral.selector import affinity, clusters
 from shoal.hiding.window import arrange
 from shoal.reading import read_events
-from shoal.reporting.figures.sweeps import write_sweep
+from shoal.reporting.figures.sweep import write_sweep
 
 PICTURES = Path(__file__).parent.parent / "docs" / "reproduction"
 DAY = {"start": "2024-01-03", "end": "2024-01-04"}

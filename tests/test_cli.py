@@ -28,7 +28,7 @@ from command import (
     spawn,
     write,
 )
-from shoal.cli.commands.demo_run import run_demo
+from shoal.cli.commands.demo import run_demo
 from shoal.core.progress import Silent
 
 

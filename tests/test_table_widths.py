@@ -11,12 +11,11 @@ from command import city, run, write
 from shoal.cli.text.audit import report_lines
 from shoal.cli.text.plan import plan_lines
 from shoal.cli.text.sweep import comparison_lines, sweep_lines
-from shoal.evaluate.comparing import TUPLES, WHOLE, Compared, Comparison
+from shoal.evaluate.compare import TUPLES, WHOLE, Compared, Comparison, Draw
 from shoal.evaluate.measuring import Measured
 from shoal.evaluate.plan.forecasting import Forecast
 from shoal.evaluate.plan.planning import Plan
 from shoal.evaluate.sweep import Sweep
-from shoal.evaluate.tuples import Draw
 
 
 def check(lines: list[str], cells: int, head: str) -> None:

@@ -17,7 +17,7 @@ from shoal.core.promise import Grid
 from shoal.core.workers import Workers
 from shoal.hiding.kernels.cost_bounds import order_near
 from shoal.hiding.kernels.merge import merge_boxes, merge_costs
-from shoal.hiding.kernels.search import edge_costs, nearest
+from shoal.hiding.kernels.nearest import edge_costs, nearest
 from shoal.hiding.matching.assignment import cheapest_permutations
 from shoal.hiding.matching.candidates import nearest_edges, plant_tree
 from shoal.hiding.reuse import History

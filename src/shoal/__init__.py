@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from shoal.api import anonymize, assess, audit
     from shoal.auditing.result import Audit
     from shoal.errors import InputError, ParameterError, ShoalError, UnfinishedError
-    from shoal.evaluate.comparing import Comparison, compare
+    from shoal.evaluate.compare import Comparison, compare
     from shoal.evaluate.plan.planning import Plan, plan
     from shoal.evaluate.sweep import Sweep, sweep
     from shoal.publishing.release import Published
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 # Where each name lives; loaded when first used, so that ``shoal --help`` need not load the compiler.
 _HOMES = {
     "Audit": "shoal.auditing.result",
-    "Comparison": "shoal.evaluate.comparing",
+    "Comparison": "shoal.evaluate.compare",
     "Credibility": "shoal.synthetic.credibility.verdict",
     "InputError": "shoal.errors",
     "ParameterError": "shoal.errors",
@@ -33,7 +33,7 @@ _HOMES = {
     "anonymize": "shoal.api",
     "assess": "shoal.api",
     "audit": "shoal.api",
-    "compare": "shoal.evaluate.comparing",
+    "compare": "shoal.evaluate.compare",
     "make_city": "shoal.synthetic",
     "make_region": "shoal.synthetic",
     "plan": "shoal.evaluate.plan.planning",

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.auditing.attacks.leakage import Spread
+from shoal.auditing.attacks.inference import Spread
 from shoal.auditing.attacks.linkage import INTERVALS, LONGER, POINTS
 from shoal.auditing.attacks.places import RADII_M, TOP
 from shoal.auditing.attacks.rankings import RANKINGS, Finding

@@ -9,8 +9,8 @@ import numpy as np
 
 from engine import as_samples
 from shoal.auditing.box_index import Target, make_records
+from shoal.auditing.claims import Making
 from shoal.auditing.context import Scene
-from shoal.auditing.making import Making
 from shoal.core.boxes import NONE, UNKNOWN, Boxes
 from shoal.core.promise import Grid, Promise
 from shoal.core.workers import Workers

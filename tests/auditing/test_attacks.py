@@ -15,7 +15,7 @@ from oracles import auditor
 from oracles.attacker import knowledge
 from oracles.casual_worlds import random_case
 from oracles.reference import reference_release
-from shoal.auditing.attacks import chain, homogeneity, leakage, linkage, places, rankings
+from shoal.auditing.attacks import chain, inference, linkage, places, rankings
 from shoal.auditing.context import Scene
 from shoal.auditing.kernels.chain import find_survivors
 from shoal.auditing.kernels.fits import (
@@ -27,7 +27,7 @@ from shoal.auditing.kernels.fits import (
 from shoal.auditing.measures import NO_KEY, linked
 from shoal.auditing.victims import intervals, knowledge_of, points
 from shoal.core.workers import Workers
-from shoal.utility.footprints import footprints
+from shoal.utility.home_work import footprints
 from shoal.utility.kernels.home_work import find_heaviest_places
 
 SEEDS = range(4)
@@ -295,9 +295,9 @@ def scene_of(seed: int, **options: Any) -> Scene:
 
 ATTACKS = (
     linkage.attack_linkage, linkage.attack_longer, linkage.attack_intervals, linkage.attack_points,
-    rankings.attack_rankings, chain.attack_method, homogeneity.attack_homogeneity,
+    rankings.attack_rankings, chain.attack_method, inference.attack_homogeneity,
     places.attack_top_locations, places.attack_home_and_work,
-    lambda scene: leakage.attack_leakage(scene).figures,
+    lambda scene: inference.attack_leakage(scene).figures,
 )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from auditing.stage import stage
 from shoal.auditing.auditor import run_audit
-from shoal.auditing.making import Making, how_made
+from shoal.auditing.claims import Making, how_made
 from shoal.auditing.proportions import Share
 from shoal.auditing.result import Audit
 from shoal.core.progress import Silent

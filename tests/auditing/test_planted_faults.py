@@ -10,7 +10,7 @@ import pytest
 from auditing.planted import COVERAGE_FAULTS, Planted, invented_box, reused_hiding_sets, swapped_records
 from auditing.stage import stage
 from oracles.auditor import leakage as leakage_by_hand
-from shoal.auditing.attacks.leakage import attack_leakage
+from shoal.auditing.attacks.inference import attack_leakage
 from shoal.auditing.auditor import run_audit
 from shoal.auditing.kernels.fits import find_leaks
 from shoal.auditing.result import Audit

@@ -12,7 +12,7 @@ from oracles.glove import fingerprint_effort, glove, merged, reshaped, sample_ef
 from shoal.core.promise import Grid
 from shoal.errors import ParameterError
 from shoal.evaluate.baselines import Glove, Limits
-from shoal.evaluate.baselines.fingerprints import reshape, suppress
+from shoal.evaluate.baselines.glove import reshape, suppress
 from shoal.evaluate.baselines.kernels.glove import Fingerprints, box_effort, efforts_of, join
 
 FULL = (200, 480)  # 20 km in cells of 100 m, 8 h in slots of a minute

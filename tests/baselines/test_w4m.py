@@ -13,7 +13,7 @@ from shoal.core.promise import Grid
 from shoal.errors import ParameterError
 from shoal.evaluate.baselines import W4M, Anonymized
 from shoal.evaluate.baselines.kernels.w4m import align
-from shoal.evaluate.baselines.tracks import common_speed, make_tracks
+from shoal.evaluate.baselines.w4m import common_speed, make_tracks
 
 
 def aligned(trajectories, unit: float) -> tuple[float, float, list[int]]:

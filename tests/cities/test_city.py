@@ -12,7 +12,7 @@ from shoal.errors import ParameterError
 from shoal.synthetic import make_city
 from shoal.synthetic.city import START_S
 from shoal.synthetic.city_places import build_places
-from shoal.synthetic.streams import child, root
+from shoal.synthetic.random_streams import child, root
 
 # Published figures refer to these cities. If one of them changes, the preset needs another name.
 FROZEN = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from shoal.synthetic.streams import below, chance, child, heavy, pick, root, uniform
+from shoal.synthetic.random_streams import below, chance, child, heavy, pick, root, uniform
 
 
 def reference_mix(z: int) -> int:

@@ -15,8 +15,7 @@ import pytest
 import shoal
 from shoal.errors import InputError
 from shoal.synthetic import make_city
-from shoal.synthetic.credibility.bands import BANDS
-from shoal.synthetic.credibility.topics import TOPICS
+from shoal.synthetic.credibility.bands import BANDS, TOPICS
 from shoal.synthetic.credibility.verdict import Credibility
 
 USERS, DAYS, START = 400, 14, 1_704_067_200

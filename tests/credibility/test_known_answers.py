@@ -6,15 +6,21 @@ import numpy as np
 import pytest
 from worlds import DAY, HOUR, people, traces
 
-from shoal.synthetic.credibility.activity import measure_activity
-from shoal.synthetic.credibility.curves import Curve, density, slope, survival, whole_edges
-from shoal.synthetic.credibility.exploration import measure_exploration
-from shoal.synthetic.credibility.gaps import measure_gaps
-from shoal.synthetic.credibility.load import measure_load
-from shoal.synthetic.credibility.radius import CUTOFF_KM, OFFSET_KM, fitted_beta
-from shoal.synthetic.credibility.rhythm import measure_rhythm
+from shoal.synthetic.credibility.activity_statistics import (
+    measure_activity,
+    measure_gaps,
+    measure_load,
+    measure_rhythm,
+)
+from shoal.synthetic.credibility.mobility_statistics import (
+    CUTOFF_KM,
+    OFFSET_KM,
+    fitted_beta,
+    measure_exploration,
+    measure_visits,
+)
+from shoal.synthetic.credibility.traces import Curve, density, slope, survival, whole_edges
 from shoal.synthetic.credibility.unicity import measure_unicity
-from shoal.synthetic.credibility.visits import measure_visits
 
 
 def test_equal_activity_has_no_spread() -> None:

@@ -11,17 +11,22 @@ import numpy as np
 import pytest
 from worlds import CASES, HOUR, by_user, rows_of, traces
 
-from shoal.synthetic.credibility.activity import measure_activity
-from shoal.synthetic.credibility.curves import whole_edges
-from shoal.synthetic.credibility.exploration import measure_exploration
-from shoal.synthetic.credibility.gaps import LEAST_GAPS, measure_gaps
-from shoal.synthetic.credibility.load import measure_load
+from shoal.synthetic.credibility.activity_statistics import (
+    LEAST_GAPS,
+    measure_activity,
+    measure_gaps,
+    measure_load,
+    measure_rhythm,
+)
 from shoal.synthetic.credibility.measures import measure
-from shoal.synthetic.credibility.radius import measure_radius, radii_km
-from shoal.synthetic.credibility.rhythm import measure_rhythm
-from shoal.synthetic.credibility.traces import Traces
+from shoal.synthetic.credibility.mobility_statistics import (
+    measure_exploration,
+    measure_radius,
+    measure_visits,
+    radii_km,
+)
+from shoal.synthetic.credibility.traces import Traces, whole_edges
 from shoal.synthetic.credibility.unicity import POINTS, count_fitting, measure_unicity, points
-from shoal.synthetic.credibility.visits import measure_visits
 
 pytestmark = pytest.mark.parametrize("found", [traces(rows) for rows in CASES.values()], ids=CASES)
 

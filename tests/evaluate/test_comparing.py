@@ -13,8 +13,7 @@ from shoal.core.workers import Workers
 from shoal.errors import InputError, ParameterError
 from shoal.evaluate.baselines import Glove, KMerge, draw_tuples, on_tuples
 from shoal.evaluate.baselines.tuples import only
-from shoal.evaluate.comparing import compare
-from shoal.evaluate.tuples import Draw, draw
+from shoal.evaluate.compare import Draw, compare, draw
 from shoal.reading import read_events
 
 NAMES = ["static 2h 4km", "static 4h 10km", "static 8h 20km", "w4m", "glove"]

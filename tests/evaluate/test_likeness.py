@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from shoal.core.box_sizes import Counts, Extents
-from shoal.evaluate.plan.likeness import most_alike
-from shoal.evaluate.plan.stretches import Census, Stretch
+from shoal.evaluate.plan.stretches import Census, Stretch, most_alike
 
 
 def view_of(spans: list[int]) -> Extents:

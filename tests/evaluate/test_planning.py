@@ -20,7 +20,7 @@ from shoal.evaluate.plan.stretches import Census, choose_stretches, take_census
 from shoal.hiding.pipeline import anonymize_samples
 from shoal.hiding.settings import Settings
 from shoal.reading import read_events
-from shoal.reporting.figures.plans import write_plan
+from shoal.reporting.figures.sweep import write_plan
 from shoal.utility import granularity_of
 
 GRID = Grid()

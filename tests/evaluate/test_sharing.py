@@ -7,8 +7,7 @@ import pytest
 
 from shoal.core.promise import Grid
 from shoal.evaluate.plan.planning import points_of
-from shoal.evaluate.plan.sharing import ENOUGH_STRETCHES, MOST_STRETCHES, Shares, share_out
-from shoal.evaluate.plan.stretches import Census
+from shoal.evaluate.plan.stretches import ENOUGH_STRETCHES, MOST_STRETCHES, Census, Shares, share_out
 
 DAY = 48
 POINTS = points_of([2, 3, 5], ["30min", "1h", "2h"], ["30min"], Grid())

@@ -19,7 +19,7 @@ from shoal.errors import InputError, ParameterError
 from shoal.evaluate.measuring import measure_hours
 from shoal.evaluate.sweep import sweep
 from shoal.evaluate.sweep_points import AXES, Point, plan_sweep
-from shoal.reporting.figures.sweeps import write_sweep
+from shoal.reporting.figures.sweep import write_sweep
 from shoal.utility import granularity
 
 SMALL = {"selectors": ("matching",), "taus": ("30min", "1h"), "ks": (2, 3), "epsilons": ("15min", "30min")}

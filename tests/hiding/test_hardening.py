@@ -16,14 +16,13 @@ from shoal.core.promise import Grid, Promise
 from shoal.core.workers import Workers
 from shoal.errors import InputError, ParameterError
 from shoal.hiding import hardening
-from shoal.hiding import offers as offers_of
+from shoal.hiding import hardening as offers_of
 from shoal.hiding.epochs import Timeline
 from shoal.hiding.fold import Fold
 from shoal.hiding.journal import MemoryJournal
+from shoal.hiding.kernels.nearest import Barred
 from shoal.hiding.kernels.pools import taken
-from shoal.hiding.kernels.search import Barred
-from shoal.hiding.kernels.vouching import Nearby, Offers, Windows
-from shoal.hiding.kernels.witnesses import Held, Sought
+from shoal.hiding.kernels.witnesses import Held, Nearby, Offers, Sought, Windows
 from shoal.hiding.merging import costs_of, with_members
 from shoal.hiding.pipeline import Outcome, anonymize_samples
 from shoal.hiding.settings import MOST_REACH, PRICES, Reuse, Settings, applicable_harden

@@ -11,7 +11,7 @@ from crowds import crowd
 from shoal.core.workers import Workers
 from shoal.hiding.kernels.leakage import live_agreements
 from shoal.hiding.kernels.merge import merge_boxes
-from shoal.hiding.kernels.search import WindowArrays
+from shoal.hiding.kernels.nearest import WindowArrays
 from shoal.hiding.leakage.published_epochs import own_slots
 from shoal.hiding.matching.assignment import Edges
 from shoal.hiding.matching.candidates import nearest_edges, plant_tree

@@ -14,7 +14,7 @@ from shoal.core.workers import Workers
 from shoal.errors import UnfinishedError
 from shoal.hiding import fold
 from shoal.hiding.epochs import LiveEpoch, Timeline
-from shoal.hiding.kernels.search import WindowArrays
+from shoal.hiding.kernels.nearest import WindowArrays
 from shoal.hiding.matching.assignment import Edges, cheapest_permutation
 from shoal.hiding.matching.candidates import all_edges
 from shoal.hiding.matching.selector import choose

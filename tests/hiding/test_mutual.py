@@ -16,12 +16,12 @@ from shoal.core.promise import Promise
 from shoal.core.workers import Workers
 from shoal.errors import UnfinishedError
 from shoal.hiding.epochs import LiveEpoch, Timeline
+from shoal.hiding.kernels.nearest import WindowArrays
 from shoal.hiding.kernels.rings import Ties, make_room, ring_cost, ring_reuse
-from shoal.hiding.kernels.search import WindowArrays
 from shoal.hiding.matching.assignment import Edges
 from shoal.hiding.merging import costs_of, with_members
+from shoal.hiding.mutual.candidates import ties_between
 from shoal.hiding.mutual.selector import choose_mutual
-from shoal.hiding.mutual.ties import ties_between
 from shoal.hiding.reuse import History
 from shoal.hiding.settings import Reuse
 from shoal.hiding.window import Picks, arrange, member_rows

@@ -13,7 +13,7 @@ from pools import merge
 from shoal.core.promise import Promise
 from shoal.core.workers import Workers
 from shoal.hiding.epochs import LiveEpoch, Timeline
-from shoal.hiding.kernels.search import WindowArrays
+from shoal.hiding.kernels.nearest import WindowArrays
 from shoal.hiding.matching.assignment import Edges
 from shoal.hiding.matching.candidates import nearest_edges, plant_tree, with_nearest
 from shoal.hiding.reuse import History

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from test_tree import crowd
 
-from shoal.hiding.shards import cut
+from shoal.hiding.window import cut
 
 
 @pytest.mark.parametrize("most", [1, 2, 7, 16, 50, 1000])

@@ -19,12 +19,18 @@ from shoal.core.workers import Workers
 from shoal.hiding import window
 from shoal.hiding.epochs import LiveEpoch, Timeline
 from shoal.hiding.kernels.cycles import find_cycles
-from shoal.hiding.kernels.search import WindowArrays
+from shoal.hiding.kernels.nearest import WindowArrays
 from shoal.hiding.settings import Reuse
-from shoal.hiding.spectral.affinity import costs_to, pairwise_costs, self_tuning_affinity
-from shoal.hiding.spectral.clusters import Scale, cluster
-from shoal.hiding.spectral.lineages import ABSENT, by_lineage, cluster_histories
-from shoal.hiding.spectral.selector import Rules, cluster_epochs, hide, selector
+from shoal.hiding.spectral.clustering import Scale, cluster, costs_to, pairwise_costs, self_tuning_affinity
+from shoal.hiding.spectral.selector import (
+    ABSENT,
+    Rules,
+    by_lineage,
+    cluster_epochs,
+    cluster_histories,
+    hide,
+    selector,
+)
 from shoal.hiding.window import arrange
 
 ALONE = Workers(1)

@@ -10,7 +10,7 @@ import pytest
 from crowds import crowd
 from shoal.core.workers import Workers
 from shoal.hiding.kernels.cost_bounds import BRANCHES, OWN, Tree, add_bounds, order_near, write_outline
-from shoal.hiding.kernels.search import WindowArrays, nearest
+from shoal.hiding.kernels.nearest import WindowArrays, nearest
 from shoal.hiding.matching.candidates import all_edges, plant_tree
 from shoal.hiding.merging import costs_of, with_members
 from shoal.hiding.reuse import History

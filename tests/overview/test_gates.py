@@ -22,9 +22,8 @@ from shoal.core.progress import Silent
 from shoal.core.promise import Grid, Promise
 from shoal.core.zones import Zone
 from shoal.reporting import write_report
-from shoal.reporting.facts.datasheet import public_audit
+from shoal.reporting.facts.datasheet import public_audit, published_part
 from shoal.reporting.facts.precision import measure_precision, medians_of_groups
-from shoal.reporting.facts.published_part import published_part
 from shoal.reporting.facts.usefulness import measure_usefulness
 from shoal.utility import density, flows, gyration
 

@@ -13,8 +13,7 @@ from shoal.auditing.opening import open_scene
 from shoal.auditing.proportions import Share, share_among
 from shoal.core.disclosure import Told, rounded_down, rounded_up, tell_share
 from shoal.core.progress import Silent
-from shoal.reporting.facts.datasheet import public_audit
-from shoal.reporting.facts.published_part import published_part
+from shoal.reporting.facts.datasheet import public_audit, published_part
 from shoal.reporting.facts.usefulness import measure_usefulness
 
 

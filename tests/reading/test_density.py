@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from shoal.reading.density import Density
+from shoal.reading.plausibility import Density
 
 
 def slow(rows: list[tuple[int, int]], n_users: int) -> list[int]:

@@ -186,7 +186,7 @@ def test_order_batches_and_threads_do_not_matter(tmp_path: Path, monkeypatch: py
     reference = read_events(pd.DataFrame(rows, columns=["user", "time", "lat", "lon"]), grid=Grid())
     for seed, batch_rows in enumerate((3, 64, 1999)):
         monkeypatch.setattr("shoal.reading.tables.BATCH_ROWS", batch_rows)
-        monkeypatch.setattr("shoal.reading.parquet_files.BATCH_ROWS", batch_rows)
+        monkeypatch.setattr("shoal.reading.tables.BATCH_ROWS", batch_rows)
         random.Random(seed).shuffle(rows)
         frame = pd.DataFrame(rows, columns=["user", "time", "lat", "lon"])
         path = tmp_path / f"{seed}.parquet"

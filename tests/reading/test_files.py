@@ -21,8 +21,7 @@ from shoal.errors import InputError
 from shoal.reading import Events, read_events
 from shoal.reading.columns import find_roles
 from shoal.reading.name_index import Users
-from shoal.reading.texts import encode, texts_of
-from shoal.reading.utf8 import Utf8Stream, decode
+from shoal.reading.values import Utf8Stream, decode, encode, texts_of
 
 Reader = Callable[..., Events]
 

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from reading import oracle
 from shoal.core.zones import Zone
 from shoal.errors import InputError
-from shoal.reading.iso import parse_iso
-from shoal.reading.times import UnitVote, read_times
+from shoal.reading.times import UnitVote, parse_iso, read_times
 
 EPOCH = datetime(1970, 1, 1)
 ZONES = (

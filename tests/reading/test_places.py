@@ -17,7 +17,7 @@ from shoal.core.promise import Grid
 from shoal.core.sorting import sort_distinct
 from shoal.errors import InputError
 from shoal.reading import Projection, read_events
-from shoal.reading.strays import Strays
+from shoal.reading.plausibility import Strays
 
 DAY = 86_400
 

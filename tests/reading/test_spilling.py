@@ -38,9 +38,9 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("tables", "parquet_files"):
         monkeypatch.setattr(f"shoal.reading.{module}.BATCH_ROWS", 7)
     monkeypatch.setattr("shoal.reading.csv_files._BLOCK_BYTES", 300)
-    monkeypatch.setattr("shoal.reading.archiving._BUCKET_ROWS", 5)
+    monkeypatch.setattr("shoal.reading.sorting._BUCKET_ROWS", 5)
     monkeypatch.setattr("shoal.reading.resolving._SHORTEST_STRETCH_S", 1)
-    monkeypatch.setattr("shoal.reading.resampling._AT_LEAST", 3)
+    monkeypatch.setattr("shoal.reading.sorting._AT_LEAST", 3)
 
 
 def random_rows(rng: random.Random) -> tuple[str, list[Row]]:
@@ -187,7 +187,7 @@ def test_the_constants_matter_only_for_memory(tmp_path: Path) -> None:
     options = {"grid": Grid(), "sites": SITES if kind == "sites" else None}
     many = content(read_events(frame, **options, spill=tmp_path / "many"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("shoal.reading.archiving._BUCKET_ROWS", 10**6)
+        patch.setattr("shoal.reading.sorting._BUCKET_ROWS", 10**6)
         assert content(read_events(frame, **options, spill=tmp_path / "one")) == many
 
 

@@ -9,12 +9,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from shoal.reading.tally import Tally
+from shoal.reading.plausibility import Tally
 
 
 @pytest.mark.parametrize("dense", [1, 10**6])
 def test_counts_and_cuts(monkeypatch: pytest.MonkeyPatch, dense: int) -> None:
-    monkeypatch.setattr("shoal.reading.tally._DENSE", dense)
+    monkeypatch.setattr("shoal.reading.plausibility._DENSE", dense)
     rng = random.Random(1)
     for _ in range(300):
         unit, most = rng.choice((1, 7, 60)), rng.randrange(1, 12)

@@ -12,7 +12,7 @@ import shoal
 from shoal.reporting.figures.credibility import FIGURES, REAL, SERIES, Dataset, draw_rhythm
 from shoal.reporting.figures.svg import WIDTH, Panel, log_ticks
 from shoal.reporting.page.credibility import credibility_page, figure_style
-from shoal.synthetic.credibility.topics import TOPICS
+from shoal.synthetic.credibility.bands import TOPICS
 from shoal.synthetic.credibility.verdict import Credibility
 
 SVG = "{http://www.w3.org/2000/svg}"

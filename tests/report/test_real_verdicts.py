@@ -15,7 +15,7 @@ from command import shrink_boxes
 from report.outline import Outline
 from report.releases import Release
 from shoal.reporting import write_report
-from shoal.reporting.facts.suppression import shares_of_groups
+from shoal.reporting.facts.datasheet import shares_of_groups
 
 
 def release(folder: Path, users: int, days: int, **options: object) -> Release:

@@ -22,7 +22,7 @@ from shoal.evaluate.sweep import EPSILONS, KS, TAUS, Sweep
 from shoal.evaluate.sweep_points import AXES, Point, plan_sweep
 from shoal.reporting.figures import matplotlib_style
 from shoal.reporting.figures.matplotlib_style import SERIES, house_style
-from shoal.reporting.figures.sweeps import draw_sweep, write_sweep
+from shoal.reporting.figures.sweep import draw_sweep, write_sweep
 
 SELECTORS = ("matching", "spectral", "mutual")
 ONE_POINT = {"taus": ("30min",), "ks": (2,), "epsilons": ("30min",)}
@@ -133,7 +133,7 @@ def test_nothing_is_said_and_no_screen_is_asked_for(tmp_path: Path) -> None:
     """Not even where matplotlib finds no place for its settings, as for users without a home."""
     no_folder = tmp_path / "file"
     no_folder.touch()
-    script = "import sys, shoal.reporting.figures.sweeps; print('matplotlib.pyplot' in sys.modules)"
+    script = "import sys, shoal.reporting.figures.sweep; print('matplotlib.pyplot' in sys.modules)"
     environment = {**os.environ, "MPLCONFIGDIR": str(no_folder), "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(
         [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True

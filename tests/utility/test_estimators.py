@@ -27,7 +27,7 @@ from utility.tiny_releases import (
 SEEDS = range(60)
 ZONES = ("UTC", "Asia/Kolkata", "America/New_York")
 SIDE = f"{SQUARE_M}m"
-flows_module = importlib.import_module("shoal.utility.flows")
+estimators = importlib.import_module("shoal.utility.estimators")
 
 
 def at_night(slot: int, zone: str) -> bool:
@@ -65,7 +65,7 @@ def test_everybody_who_is_present_counts_once(seed: int) -> None:
 @pytest.mark.parametrize("gap_s", [600, 3 * 3600, 10 * 86_400])
 def test_flows(seed: int, gap_s: int) -> None:
     world = random_world(seed)
-    expected = slow_flows(world, gap_s, flows_module.MOST, flows_module.CROWD)
+    expected = slow_flows(world, gap_s, estimators.MOST, estimators.CROWD)
     found = flows(table_of(world, seed), SIDE, f"{gap_s}s")
     squares = list(zip(found.squares.i.tolist(), found.squares.j.tolist(), strict=True))
     lines = zip(found.origin.tolist(), found.destination.tolist(), found.trips.tolist(), strict=True)
@@ -78,9 +78,9 @@ def test_flows(seed: int, gap_s: int) -> None:
 def test_flows_however_many_squares_stand_for_a_box(
     most: int, crowd: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(flows_module, "MOST", most)
-    monkeypatch.setattr(flows_module, "CROWD", crowd)
-    monkeypatch.setattr(flows_module, "_AT_A_TIME", 3)
+    monkeypatch.setattr(estimators, "MOST", most)
+    monkeypatch.setattr(estimators, "CROWD", crowd)
+    monkeypatch.setattr(estimators, "_AT_A_TIME", 3)
     for seed in range(20):
         test_flows(seed, 10 * 86_400)
 

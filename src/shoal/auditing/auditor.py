@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 
 from shoal.auditing.attacks.chain import attack_method
-from shoal.auditing.attacks.homogeneity import attack_homogeneity
-from shoal.auditing.attacks.leakage import attack_leakage
+from shoal.auditing.attacks.inference import attack_homogeneity, attack_leakage
 from shoal.auditing.attacks.linkage import (
     attack_intervals,
     attack_linkage,

@@ -8,9 +8,9 @@ from functools import cached_property
 import numpy as np
 
 from shoal.auditing.box_index import Target, make_trails, pseudonymized
+from shoal.auditing.claims import Making
 from shoal.auditing.kernels.consistency import Trails
 from shoal.auditing.kernels.fits import Fits, Knowledge, find_fits
-from shoal.auditing.making import Making
 from shoal.core.arrays import Int64s
 from shoal.core.boxes import NONE
 from shoal.core.promise import Grid, Promise

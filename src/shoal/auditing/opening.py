@@ -9,8 +9,8 @@ from typing import Any, Unpack
 import numpy as np
 
 from shoal.auditing.box_index import Target, make_records
+from shoal.auditing.claims import how_made
 from shoal.auditing.context import Scene
-from shoal.auditing.making import how_made
 from shoal.core.boxes import UNKNOWN
 from shoal.core.checks import check_count, check_workers
 from shoal.core.progress import Progress

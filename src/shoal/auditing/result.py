@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from shoal.auditing.attacks.leakage import Spread
+from shoal.auditing.attacks.inference import Spread
 from shoal.auditing.attacks.rankings import Finding
 from shoal.auditing.coverage.check import Coverage, Violation
 from shoal.auditing.measures import NO_KEY, Figure

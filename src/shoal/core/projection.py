@@ -13,9 +13,8 @@ import numpy.typing as npt
 import pyproj
 from pyproj.exceptions import CRSError, ProjError
 
+from shoal.core.arrays import Floats
 from shoal.errors import InputError
-
-Floats = npt.NDArray[np.float64]
 
 _PER_DEGREE = 10  # the centre is found to a tenth of a degree, then rounded
 _MOST_QUOTED = 60  # letters of a CRS that a message repeats

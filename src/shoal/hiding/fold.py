@@ -21,8 +21,7 @@ from shoal.hiding.merging import publish, with_members
 from shoal.hiding.mutual.selector import choose_mutual
 from shoal.hiding.reuse import History
 from shoal.hiding.settings import MOST_REACH, PRICES, Selector, Settings
-from shoal.hiding.shards import cut
-from shoal.hiding.window import Picks, arrange, no_picks
+from shoal.hiding.window import Picks, arrange, cut, no_picks
 from shoal.hiding.window_tasks import Part, decide
 
 _LEAKING_K = 2  # with more records left, they hardly ever all agree by accident

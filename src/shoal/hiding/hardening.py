@@ -1,11 +1,4 @@
-"""Hold against an attacker who knows the method and links windows (design 3.7, docs/decisions/0016-hardening.md).
-
-Whoever is hidden is covered in every window, and the attacker counts on it: a record that covers the victim in one
-window is ruled out unless, in every window beside it that overlaps what was seen, other records could cover *it*. These
-hold what the attacker saw there, and meet it box for box where the attacker saw nothing: its *witnesses*. Often there
-are some by accident. Where there are none, a record that meets the cover takes in the victim's samples in an epoch that
-both windows share, if that costs little.
-"""
+"""Records that could be witnesses (hiding.hardening), for all victims of an epoch."""
 
 from __future__ import annotations
 
@@ -19,12 +12,52 @@ from shoal.core.workers import Workers
 from shoal.hiding.epochs import EpochSlice, LiveEpoch
 from shoal.hiding.kernels.cost_bounds import OWN
 from shoal.hiding.kernels.merge import merge_boxes
+from shoal.hiding.kernels.nearest import Barred
 from shoal.hiding.kernels.pools import Pools, concatenate_pools
-from shoal.hiding.kernels.search import Barred
-from shoal.hiding.kernels.vouching import Nearby, Offers, Windows
-from shoal.hiding.kernels.witnesses import Held, Sought, cheapest_offers, renew, seek_witnesses
+from shoal.hiding.kernels.witnesses import (
+    Held,
+    Nearby,
+    Offers,
+    Sought,
+    Windows,
+    cheapest_offers,
+    find_offers,
+    renew,
+    seek_witnesses,
+)
 from shoal.hiding.merging import with_members
-from shoal.hiding.offers import gather_offers
+
+_MOST = 256  # to a victim that are remembered: more than all but a few have
+_TOGETHER = 500  # victims for whom there is room for that many, before they are put together
+
+
+def gather_offers(
+    nearby: Nearby, windows: Windows, victims: Int32s, n_covers: int, near: int, workers: Workers
+) -> Offers:
+    """Who vouches for so many covers of victims in each window, or would; so many records near each are asked.
+
+    That stays as it is while records take in others here, since it is about the epochs before and behind.
+    """
+    groups = [victims[first : first + _TOGETHER] for first in range(0, len(victims), _TOGETHER)]
+    parts = [_room_for(victims[:0])] * max(1, len(groups))
+
+    def find(number: int) -> None:
+        found = _room_for(groups[number])
+        find_offers(nearby, windows, n_covers, near, _MOST, found)
+        n = found.ptr[-1]
+        parts[number] = found._replace(record=found.record[:n].copy(), needs=found.needs[:n].copy())
+
+    workers.each(len(groups), find)
+    lengths = np.concatenate([np.zeros(1, np.int64), *(np.diff(part.ptr) for part in parts)])
+    record, needs = (np.concatenate(column) for column in list(zip(*parts, strict=True))[2:])
+    return Offers(victims, np.cumsum(lengths), record, needs)
+
+
+def _room_for(victims: Int32s) -> Offers:
+    """Room for as many offers as are remembered of each."""
+    record, needs = (np.empty(len(victims) * _MOST, np.int32) for _ in range(2))
+    return Offers(victims, np.zeros(len(victims) + 1, np.int64), record, needs)
+
 
 _NEAR = 128  # records near its covers that are asked for a victim
 _MOST_NEEDS = 24  # of a victim, where it has several covers in a window

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from shoal.core.arrays import Bytes, Int32s, Int64s
 from shoal.core.sorting import move_entries
-from shoal.hiding.kernels.search import Barred, Past
+from shoal.hiding.kernels.nearest import Barred, Past
 from shoal.hiding.settings import Reuse
 
 _EVER = -(2**31)  # before any window

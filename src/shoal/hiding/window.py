@@ -11,8 +11,8 @@ from shoal.core.arrays import Bytes, Int32s, Int64s
 from shoal.core.workers import Workers
 from shoal.hiding.epochs import LiveEpoch
 from shoal.hiding.kernels.cost_bounds import order_near
+from shoal.hiding.kernels.nearest import WindowArrays
 from shoal.hiding.kernels.pools import concatenate_pools
-from shoal.hiding.kernels.search import WindowArrays
 from shoal.hiding.merging import costs_of
 from shoal.hiding.patterns import group_equal
 
@@ -92,3 +92,21 @@ def no_picks(k: int) -> Picks:
     """The hiding sets of a window in which nobody is present."""
     nobody = np.empty(0, np.int32)
     return Picks(nobody, np.empty((0, k - 1), np.int32), nobody, np.empty(0, np.uint8))
+
+
+def cut(arrays: WindowArrays, most: int, k: int) -> WindowArrays:
+    """The same window with large groups in shards of at most ``most`` users, about equally many in each.
+
+    From here on a shard is a group: its users, near each other, hide among themselves. So it has at least k of them,
+    whatever ``most`` is.
+    """
+    first = np.unique(arrays.first).astype(np.int64)
+    n = arrays.last[first] - first
+    shards = np.maximum(np.minimum(-(-n // most), n // k), 1)
+    number = np.arange(shards.sum()) - np.repeat(np.cumsum(shards) - shards, shards)
+    starts = np.repeat(first, shards) + number * np.repeat(n, shards) // np.repeat(shards, shards)
+    ends = np.append(starts[1:], len(arrays.user))
+    return arrays._replace(
+        first=np.repeat(starts, ends - starts).astype(np.int32),
+        last=np.repeat(ends, ends - starts).astype(np.int32),
+    )

@@ -14,8 +14,8 @@ from shoal.core.arrays import Int32s, Int64s
 from shoal.core.engines import Engine
 from shoal.core.workers import Workers
 from shoal.hiding.kernels.leakage import Chronicle, chain_lengths, chain_rows
+from shoal.hiding.kernels.nearest import Barred, Past, WindowArrays
 from shoal.hiding.kernels.pools import taken
-from shoal.hiding.kernels.search import Barred, Past, WindowArrays
 from shoal.hiding.leakage.surcharge import Company
 from shoal.hiding.matching.selector import choose
 from shoal.hiding.window import Picks

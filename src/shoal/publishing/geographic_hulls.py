@@ -8,9 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from shoal.core.arrays import Floats
 from shoal.core.projection import Plane
-
-Floats = npt.NDArray[np.float64]
 
 _DECIMALS = 6  # of a degree: about 0.1 m
 _ROUNDING = 1e-9  # degrees by which the projection's own arithmetic may err, amply

@@ -1,10 +1,11 @@
-"""One batch of rows to compact columns: everything that can be decided without the other batches."""
+"""Batches of rows: typed and classified, and put aside until all of them were seen."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from shoal.reading.name_index import Users
 from shoal.reading.positions import NO_FAULT, Locator, Places, numbered
 from shoal.reading.source import guarded
 from shoal.reading.times import read_times
+from shoal.storage.piles import Arrays, Pile, Piles
 
 
 @dataclass
@@ -73,3 +75,73 @@ def digest(batch: Any, zone: Zone, locate: Locator, users: Users) -> Batch:
         ),
         rows=len(fault),
     )
+
+
+class _Entry(NamedTuple):
+    """Where the columns of a batch are, and what is small enough to stay."""
+
+    pile: Pile
+    dropped: Counter[str]
+    rows: int
+
+
+class Shelf:
+    """Batches in a row; what a loop changes about one, by other arrays in place of its own, stays changed."""
+
+    def __init__(self, piles: Piles) -> None:
+        self._piles = piles
+        self._entries: list[_Entry] = []
+
+    def append(self, batch: Batch) -> None:
+        """Put one more batch there."""
+        pile = self._piles.new(f"batch-{len(self._entries):06d}")
+        pile.append(_columns(batch))
+        self._entries.append(_Entry(pile, batch.dropped, batch.rows))
+
+    def __iter__(self) -> Iterator[Batch]:
+        for entry in self._entries:
+            batch, before = _load(entry)
+            yield batch
+            after = _columns(batch)
+            if len(before) != len(after) or any(
+                old is not new for old, new in zip(before, after, strict=True)
+            ):
+                entry.pile.clear()
+                entry.pile.append(after)
+
+    def taken(self) -> Iterator[Batch]:
+        """The batches for the last time: each is gone when the next one comes."""
+        for entry in self._entries:
+            batch, _ = _load(entry)
+            entry.pile.clear()
+            yield batch
+
+    @property
+    def dropped(self) -> Counter[str]:
+        """Why rows of all batches were left out."""
+        return sum((entry.dropped for entry in self._entries), Counter())
+
+    @property
+    def rows(self) -> int:
+        """How many rows were read, used or not."""
+        return sum(entry.rows for entry in self._entries)
+
+
+def _columns(batch: Batch) -> Arrays:
+    columns = (batch.user, batch.when, batch.place, *batch.places)
+    return columns if batch.numeric is None else (*columns, batch.numeric)
+
+
+def _load(entry: _Entry) -> tuple[Batch, Arrays]:
+    (columns,) = entry.pile
+    user, when, place, first, second, *numeric = columns
+    batch = Batch(
+        user=user,
+        when=when,
+        numeric=numeric[0] if numeric else None,
+        place=place,
+        places=Places(first, second),
+        dropped=entry.dropped,
+        rows=entry.rows,
+    )
+    return batch, columns

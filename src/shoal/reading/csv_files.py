@@ -16,7 +16,7 @@ import pyarrow.csv
 from shoal.errors import InputError
 from shoal.reading.source import guarded
 from shoal.reading.summary import Rejected
-from shoal.reading.utf8 import Utf8Stream
+from shoal.reading.values import Utf8Stream
 
 _HEAD_BYTES = 1 << 20
 _BLOCK_BYTES = 1 << 24

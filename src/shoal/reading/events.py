@@ -19,24 +19,20 @@ from shoal.core.samples import Samples
 from shoal.core.schema import LAT, SITE
 from shoal.core.zones import Zone
 from shoal.errors import InputError
-from shoal.reading.archiving import archive_rows
-from shoal.reading.batches import Batch, digest
+from shoal.reading.batches import Batch, Shelf, digest
 from shoal.reading.columns import Roles, find_roles
-from shoal.reading.filters import NO_FILTERS, Filters, keep_active, keep_inside
+from shoal.reading.filters import NO_FILTERS, Filters, Period, keep_active, keep_inside
 from shoal.reading.formats import open_events
 from shoal.reading.geo import implied_columns, names_position, with_points
 from shoal.reading.name_index import Users
-from shoal.reading.period import Period
-from shoal.reading.positions import ByDegrees, ByMetres, Locator
+from shoal.reading.positions import ByDegrees, ByMetres, Locator, read_sites
 from shoal.reading.published_grid import check_coordinates
 from shoal.reading.resolving import Roll, Survey, centred, settle_cells, settle_times
-from shoal.reading.shelf import Shelf
-from shoal.reading.sites import read_sites
+from shoal.reading.sorting import archive_rows
 from shoal.reading.source import Source
 from shoal.reading.summary import RESAMPLED, Intake, Rejected, check_strict, in_order, nothing_left
-from shoal.reading.texts import texts_of
 from shoal.reading.times import UnitVote
-from shoal.reading.utf8 import decode
+from shoal.reading.values import decode, texts_of
 from shoal.storage.piles import open_piles
 from shoal.storage.sample_store import Archive
 

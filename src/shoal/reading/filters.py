@@ -9,15 +9,16 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from shoal.core.arrays import Bools, Int32s, Int64s
 from shoal.core.promise import parse_duration
 from shoal.core.zones import DAY_S, Zone
 from shoal.errors import InputError, ParameterError
 from shoal.reading import summary
-from shoal.reading.batches import Batch
+from shoal.reading.batches import Batch, Shelf
 from shoal.reading.positions import Places
-from shoal.reading.shelf import Shelf
+from shoal.reading.times import parse_iso
 
 _DAYS_BEFORE_1970 = 800_000  # more than since the year 1
 _MOST_DAYS = 1 << 22  # more than up to the year 9999
@@ -144,3 +145,43 @@ class ActiveDays:
         """Who was seen on enough days, and who was seen, but on fewer."""
         days_of = self._merge()
         return self._enough, (days_of > 0) & ~self._enough
+
+
+@dataclass(frozen=True)
+class Period:
+    """From ``start`` up to but without ``end``, in Unix seconds; None is open."""
+
+    start: int | None
+    end: int | None
+
+    @classmethod
+    def parse(cls, start: str | None, end: str | None, zone: Zone) -> Period:
+        """A period from ISO 8601 texts; those without a zone are on the clock of ``zone``."""
+        period = cls(_second(start, "--from", zone), _second(end, "--to", zone))
+        if period.start is not None and period.end is not None and period.start >= period.end:
+            raise InputError(f"--from must be earlier than --to, got {start!r} and {end!r}.")
+        return period
+
+    @property
+    def limited(self) -> bool:
+        """Whether anything lies outside."""
+        return self.start is not None or self.end is not None
+
+    def holds(self, seconds: Int64s) -> Bools:
+        """Which times lie inside."""
+        after = seconds >= (self.start if self.start is not None else -(2**63))
+        before = seconds < self.end if self.end is not None else seconds >= -(2**63)
+        return after & before
+
+
+def _second(text: str | None, option: str, zone: Zone) -> int | None:
+    if text is None:
+        return None
+    written = str(text).strip()
+    parsed = parse_iso(pa.array([written.encode("utf-8", "replace")], pa.large_binary()))
+    if not parsed.valid[0] or "." in written or "," in written:
+        raise InputError(
+            f"{option} must be a date or time in whole seconds, such as 2024-05-01 or 2024-05-01T06:00,"
+            f" got {text!r}."
+        )
+    return int(parsed.seconds[0] if parsed.zoned[0] else zone.to_utc(parsed.seconds)[0])

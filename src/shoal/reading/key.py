@@ -17,7 +17,7 @@ from shoal.reading.columns import need_columns
 from shoal.reading.opening import open_source
 from shoal.reading.source import guarded
 from shoal.reading.summary import Rejected
-from shoal.reading.texts import as_text
+from shoal.reading.values import as_text
 
 
 def read_key(source: object, users: npt.NDArray[np.object_], names: npt.NDArray[np.object_]) -> Int64s:

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from shoal.core.arrays import Int32s
 from shoal.core.schema import USER
 from shoal.reading.kernels.name_index import FREE, Known, number_texts, refill
-from shoal.reading.texts import as_text
+from shoal.reading.values import as_text
 
 _FIRST_ROOM = 1 << 12
 

@@ -68,8 +68,8 @@ def kind_of(path: Path) -> str | None:
 def open_file(path: Path, kind: str, title: str) -> Source:
     """A file of a kind: csv, tsv, parquet or geojson."""
     from shoal.reading.csv_files import CsvFile
-    from shoal.reading.geo.features import FeatureFile
-    from shoal.reading.parquet_files import ParquetFile
+    from shoal.reading.geo.geojson import FeatureFile
+    from shoal.reading.tables import ParquetFile
 
     try:
         with path.open("rb"):

@@ -1,4 +1,4 @@
-"""Published tables, shoal's own or anybody else's in its schema, back to boxes on the grid."""
+"""Edges of published boxes, half open in metres and time, to cells and slots."""
 
 from __future__ import annotations
 
@@ -11,19 +11,99 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal.core.arrays import Bools, Floats, Int64s
 from shoal.core.boxes import Boxes, concatenate
 from shoal.core.promise import Grid
 from shoal.core.schema import RECORD, T_END, T_START, X_MAX, X_MIN, Y_MAX, Y_MIN, published_schema
+from shoal.core.zones import Zone
 from shoal.errors import InputError
-from shoal.reading import edges
+from shoal.reading import published
 from shoal.reading.columns import need_columns
 from shoal.reading.name_index import Users
 from shoal.reading.opening import open_source
+from shoal.reading.positions import MOST_CELLS
 from shoal.reading.published_grid import find_coordinates
 from shoal.reading.source import guarded
 from shoal.reading.summary import Rejected
+from shoal.reading.times import FIRST_SECOND, LAST_SECOND, PER_SECOND, read_times
+from shoal.reading.values import as_bytes, is_text, read_numbers
+
+# What is wrong with edges: counted over all batches, one message in the end.
+MISSING = "missing values"
+NO_TIME = "times that are neither timestamps nor ISO 8601 text"
+NO_NUMBER = "edges that are no finite numbers"
+TIME_FAR = "times outside the years 1 to 9999"
+CELL_FAR = "edges too many cells away from the origin"
+BETWEEN_STEPS = "times that are not whole steps"
+BETWEEN_CELLS = "edges that are not whole cells"
+
+_UTC = Zone("UTC")
+_FRACTION = r"[.,]0*[1-9]"  # of a second, written out and not zero
+_TOLERANCE = 1e-6  # of a cell: what other programs' arithmetic may leave
+_MOST_TOLERANCE = 0.25  # of a cell; numbers of so few digits that more would be needed tell no cell
+
+
+def read_slots(column: Any, name: str, step_s: int, faults: Counter[str]) -> Int64s:
+    """The slots that begin at some times; arbitrary where a fault is counted."""
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if not (is_text(kind) or pa.types.is_temporal(kind) or pa.types.is_null(kind)) or pa.types.is_time(kind):
+        raise InputError(
+            f"The {name} column holds values of type {kind}: expected timestamps or ISO 8601 text."
+        )
+    if kind != column.type:
+        column = column.dictionary_decode()
+    times = read_times(column, _UTC)
+    usable = times.valid & ~times.numeric
+    held = (times.value >= FIRST_SECOND - step_s) & (times.value <= LAST_SECOND + 1 + step_s)
+    slots, rest = np.divmod(times.value, step_s)
+    faults[MISSING] += _count(times.missing)
+    faults[NO_TIME] += _count(~usable & ~times.missing)
+    faults[TIME_FAR] += _count(usable & ~held)
+    faults[BETWEEN_STEPS] += _count(usable & ((rest != 0) | _fractions(column)))
+    return slots
+
+
+def read_cells(column: Any, name: str, cell_m: float, faults: Counter[str]) -> Int64s:
+    """The cells that begin at some edges; arbitrary where a fault is counted."""
+    numbers = read_numbers(column, name)
+    finite = np.isfinite(numbers.value)
+    with np.errstate(over="ignore"):
+        cells = np.where(finite, numbers.value, 0.0) / cell_m
+    held = (cells >= -MOST_CELLS) & (cells <= MOST_CELLS + 1)
+    cells[~held] = 0.0
+    nearest = np.rint(cells)
+    faults[MISSING] += _count(numbers.missing)
+    faults[NO_NUMBER] += _count(~finite & ~numbers.missing)
+    faults[CELL_FAR] += _count(~held)
+    faults[BETWEEN_CELLS] += _count(np.abs(cells - nearest) > _tolerance(cells, column.type))
+    return nearest.astype(np.int64)
+
+
+def _tolerance(cells: Floats, kind: Any) -> Floats:
+    """How far edges may be from whole cells: a little, and what the number's type cannot tell apart anyway."""
+    relative = {pa.float16(): 2.0**-10, pa.float32(): 2.0**-23}.get(kind, 2.0**-51)
+    return np.clip(np.abs(cells) * relative, _TOLERANCE, _MOST_TOLERANCE)
+
+
+def _fractions(column: Any) -> Bools:
+    """Which times are not whole seconds."""
+    kind = column.type
+    if is_text(kind):
+        parts = pc.fill_null(pc.match_substring_regex(as_bytes(column), _FRACTION), False)
+        written: Bools = parts.to_numpy(zero_copy_only=False)
+        return written
+    if pa.types.is_timestamp(kind) and kind.unit != "s":
+        whole = pc.fill_null(column.cast(pa.int64()), 0).to_numpy(zero_copy_only=False)
+        return np.asarray(whole % PER_SECOND[kind.unit] != 0)
+    return np.zeros(len(column), np.bool_)
+
+
+def _count(holds: Bools) -> int:
+    return int(np.count_nonzero(holds))
+
 
 _MALFORMED = "malformed rows"
 _EMPTY = "boxes that are empty"
@@ -31,13 +111,13 @@ _EMPTY = "boxes that are empty"
 # In this order, since a fault may follow from those before it; with what to do about each.
 _REMEDIES = {
     _MALFORMED: "mend them, or make the file again",
-    edges.MISSING: "every row needs a record, two times and four edges",
-    edges.NO_TIME: "write them as YYYY-MM-DDThh:mm:ssZ",
-    edges.NO_NUMBER: "expected metres, with a decimal point",
-    edges.TIME_FAR: "mend them",
-    edges.CELL_FAR: "edges are in metres; check them, and the cell in --cell, metadata or manifest",
-    edges.BETWEEN_STEPS: "the step in --step, metadata or manifest must be the one of this release",
-    edges.BETWEEN_CELLS: "the cell in --cell, metadata or manifest must be the one of this release",
+    published.MISSING: "every row needs a record, two times and four edges",
+    published.NO_TIME: "write them as YYYY-MM-DDThh:mm:ssZ",
+    published.NO_NUMBER: "expected metres, with a decimal point",
+    published.TIME_FAR: "mend them",
+    published.CELL_FAR: "edges are in metres; check them, and the cell in --cell, metadata or manifest",
+    published.BETWEEN_STEPS: "the step in --step, metadata or manifest must be the one of this release",
+    published.BETWEEN_CELLS: "the cell in --cell, metadata or manifest must be the one of this release",
     _EMPTY: "ends do not belong to a box, so t_end, x_max and y_max must lie beyond t_start, x_min and y_min",
 }
 
@@ -105,12 +185,12 @@ def _boxes(batch: Any, grid: Grid, records: Users, faults: Counter[str], title: 
     columns = dict(zip(batch.schema.names, batch.columns, strict=True))
     with guarded(title, "a published table"):
         owner = records.numbers(columns[RECORD])
-        t0, t1 = (edges.read_slots(columns[name], name, grid.step_s, faults) for name in (T_START, T_END))
+        t0, t1 = (published.read_slots(columns[name], name, grid.step_s, faults) for name in (T_START, T_END))
         x0, x1, y0, y1 = (
-            edges.read_cells(columns[name], name, grid.cell_m, faults)
+            published.read_cells(columns[name], name, grid.cell_m, faults)
             for name in (X_MIN, X_MAX, Y_MIN, Y_MAX)
         )
-    faults[edges.MISSING] += int(np.count_nonzero(owner < 0))
+    faults[published.MISSING] += int(np.count_nonzero(owner < 0))
     faults[_EMPTY] += int(np.count_nonzero((t1 <= t0) | (x1 <= x0) | (y1 <= y0)))
     places = (cells.astype(np.int32) for cells in (x0, x1 - 1, y0, y1 - 1))
     return Boxes(owner, t0, t1 - 1, *places)
@@ -120,7 +200,10 @@ def _check(faults: Counter[str], rows: int, title: str, grid: Grid) -> None:
     """Refuse a table with any fault; the first in order, since others may follow from it."""
     if rows == 0:
         raise InputError(f"{title} has no rows: expected at least one box below the column names.")
-    sizes = {edges.BETWEEN_STEPS: f" of {grid.step_s} s", edges.BETWEEN_CELLS: f" of {grid.cell_m:.12g} m"}
+    sizes = {
+        published.BETWEEN_STEPS: f" of {grid.step_s} s",
+        published.BETWEEN_CELLS: f" of {grid.cell_m:.12g} m",
+    }
     for fault, remedy in _REMEDIES.items():
         if faults[fault]:
             raise InputError(

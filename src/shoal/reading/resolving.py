@@ -11,12 +11,10 @@ import pyarrow.compute as pc
 from shoal.core.arrays import Bools, Int32s
 from shoal.core.projection import CentreFinder, Plane
 from shoal.reading import summary
-from shoal.reading.batches import Batch
-from shoal.reading.period import Period
+from shoal.reading.batches import Batch, Shelf
+from shoal.reading.filters import Period
+from shoal.reading.plausibility import Strays, Tally
 from shoal.reading.positions import Places, cells
-from shoal.reading.shelf import Shelf
-from shoal.reading.strays import Strays
-from shoal.reading.tally import Tally
 from shoal.reading.times import FIRST_SECOND, LAST_SECOND
 
 _SHORTEST_STRETCH_S = 60  # rows are counted by no less, or a table of seconds might outgrow memory

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Protocol
 
@@ -37,3 +37,28 @@ def guarded(title: str, kind: str, fault: str = "it is damaged or of another kin
         raise
     except (pa.ArrowException, OSError, EOFError, UnicodeError, csv.Error):
         raise InputError(f"{title} cannot be read as {kind}: {fault}; mend it or make it again.") from None
+
+
+def gathered(batches: Iterable[Any]) -> Iterator[Any]:
+    """The same rows in fewer batches; those of different types are not joined."""
+    waiting: list[Any] = []
+    rows = 0
+    for batch in batches:
+        if batch.num_rows == 0:
+            continue
+        if waiting and batch.schema != waiting[0].schema:
+            yield _joined(waiting)
+            waiting, rows = [], 0
+        waiting.append(batch)
+        rows += batch.num_rows
+        if rows >= BATCH_ROWS:
+            yield _joined(waiting)
+            waiting, rows = [], 0
+    if waiting:
+        yield _joined(waiting)
+
+
+def _joined(batches: list[Any]) -> Any:
+    if len(batches) == 1:
+        return batches[0]
+    return pa.Table.from_batches(batches).combine_chunks().to_batches()[0]

@@ -14,12 +14,10 @@ from shoal.auditing.result import Audit
 from shoal.core.progress import Progress, Silent
 from shoal.core.signatures import takes
 from shoal.publishing.outputs import Outputs
-from shoal.reporting.facts.datasheet import check_datasheet, public_audit
-from shoal.reporting.facts.facts import Facts
+from shoal.reporting.facts import Facts
+from shoal.reporting.facts.datasheet import check_datasheet, public_audit, public_suppression, published_part
 from shoal.reporting.facts.people import follow_people
 from shoal.reporting.facts.precision import measure_precision
-from shoal.reporting.facts.published_part import published_part
-from shoal.reporting.facts.suppression import public_suppression
 from shoal.reporting.facts.usefulness import measure_usefulness
 from shoal.reporting.page.release import report_page
 from shoal.storage.outputs import check_page, check_target, write_whole

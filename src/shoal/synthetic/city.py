@@ -1,22 +1,200 @@
-"""The preset ``city``: phone subscribers of a made-up city on the open ocean.
-
-Frozen: published figures refer to this city, so a seed gives the same samples for ever, on every platform
-(:mod:`shoal.synthetic.streams` says how; the tests hold hashes). A change here makes a different preset with a
-different name. Cities of one seed are nested: a smaller number of users or days is a part of the larger city
-(events that run past the last midnight are cut).
-"""
+"""When people use their phones: sessions of several events, by the time of day."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from shoal.core.checks import check_count, check_seed
 from shoal.core.schema import LAT, LON, TIME, USER
-from shoal.synthetic.calls import ACTIVITY_CAP, draw_events
 from shoal.synthetic.city_places import Places, build_places
-from shoal.synthetic.days import DAY_S, antenna_at, draw_days, draw_people
-from shoal.synthetic.streams import Ints, Streams, child, root
+from shoal.synthetic.random_streams import (
+    Floats,
+    Ints,
+    Streams,
+    below,
+    chance,
+    child,
+    heavy,
+    pick,
+    ragged,
+    root,
+    uniform,
+)
+
+# Sessions that begin in a half-hour from midnight, relative: few at night, most at midday and in the evening.
+_WEEKDAY = """
+    10  7  5  4  3  3  2  2  2  3  5  8 14 22 30 37 42 45 47 49 51 54 57 60
+    64 65 61 57 54 53 53 54 56 59 63 67 71 74 75 73 69 63 55 46 37 29 21 15"""
+_WEEKEND = """
+    19 15 12  9  7  5  4  3  3  3  3  4  6  9 13 18 24 31 38 44 50 54 57 59
+    61 61 59 56 53 51 51 52 54 56 59 62 65 67 68 67 64 60 54 47 40 34 28 23"""
+SESSION_STARTS = np.cumsum(np.array([_WEEKDAY.split(), _WEEKEND.split()]).astype(np.int64), axis=1)
+_HALF_HOUR_S = 1_800
+
+# Events per session: n with weight 1 / (n + 1)^2, so most are short and a few long.
+_LONGEST_SESSION = 14
+_LENGTHS = np.cumsum(1_000_000 // (np.arange(_LONGEST_SESSION, dtype=np.int64) + 2) ** 2)[None, :]
+
+_SESSIONS_PER_ACTIVITY = 3.92  # gives 0.87 samples per user and hour on a weekday
+_WEEKEND_SHARE = 0.85
+ACTIVITY_CAP = 20.0
+_GAP_LEAST_S, _GAP_SCALE_S, _GAP_CAP = 20, 130, 11.0  # seconds between events: median 150, at most 1450
+_ON_TRIP_PERCENT = 12
+
+
+class Events(NamedTuple):
+    """Phone events: user-day, second from that day's midnight (a session may run past the next), stream."""
+
+    day: Ints
+    second: Ints
+    stream: Streams
+
+
+def draw_events(people: People, days: Days, stream: Streams, *, weekend: bool, at_least: int) -> Events:
+    """All events of one day of every user; everybody has ``at_least`` so many sessions."""
+    share = _WEEKEND_SHARE if weekend else 1.0
+    busy = 0.3 + 1.4 * uniform(child(stream, 20))
+    sessions = _SESSIONS_PER_ACTIVITY * share * people.activity * busy + uniform(child(stream, 21))
+    counts = np.maximum(sessions.astype(np.int64), at_least)
+    day, number = ragged(counts)
+    session = child(stream[day], 1_000 + number)
+    start = _session_starts(people, days, day, session, weekend=weekend)
+    lengths = 1 + pick(child(session, 5), _LENGTHS)
+    owner, position = ragged(lengths)
+    event = child(session[owner], 1_000 + position)
+    gaps = (_GAP_LEAST_S + _GAP_SCALE_S * heavy(child(event, 10), _GAP_CAP)).astype(np.int64)
+    gaps[position == 0] = 0
+    elapsed = np.cumsum(gaps)
+    first = np.cumsum(lengths) - lengths
+    return Events(day[owner], start[owner] + elapsed - elapsed[first][owner], event)
+
+
+def _session_starts(people: People, days: Days, day: Ints, session: Streams, *, weekend: bool) -> Ints:
+    """By the clock, shifted for those who live late; some on the way to work or back."""
+    half_hour = pick(child(session, 0), SESSION_STARTS[[int(weekend)]])
+    by_clock = half_hour * _HALF_HOUR_S + below(child(session, 1), _HALF_HOUR_S) + people.late_s[day]
+    trip = np.where(chance(child(session, 3), 50), 1, N_STAYS - 1)
+    left = days.departure[day, trip - 1]
+    long_s = days.arrival[day, trip] - left
+    on_trip = chance(child(session, 2), _ON_TRIP_PERCENT) & (long_s > 0) & (left + long_s < DAY_S)
+    return np.where(on_trip, left + below(child(session, 4), np.maximum(long_s, 1)), by_clock % DAY_S)
+
+
+DAY_S = 86_400
+N_STAYS = 6  # home, morning, midday, afternoon, evening, home
+N_FAVOURITES = 4
+
+
+class People(NamedTuple):
+    """What stays the same about users from day to day."""
+
+    stream: Streams
+    home: Ints
+    work: Ints
+    favourites: Ints  # (users, N_FAVOURITES): two near home, one near work, one anywhere
+    worker: npt.NDArray[np.bool_]
+    late_s: Ints  # how much later than others the user lives, -1.5 to 1.5 hours
+    activity: Floats  # relative, heavy-tailed, median 1.25
+
+
+class Days(NamedTuple):
+    """Stays of user-days: where, from when, till when (seconds of the day); each of shape (days, N_STAYS)."""
+
+    place: Ints
+    arrival: Ints
+    departure: Ints
+
+
+def draw_people(stream: Streams, places: Places, activity_cap: float) -> People:
+    """Homes by population, work places by attraction and distance, a few favourite places each."""
+    home = pick(child(stream, 0), places.homes)
+    worker = chance(child(stream, 1), 72)
+    work = np.where(worker, pick(child(stream, 2), places.work, home), home)
+    favourites = np.stack(
+        [
+            pick(child(stream, 3), places.errands, home),
+            pick(child(stream, 4), places.errands, home),
+            pick(child(stream, 5), places.errands, work),
+            pick(child(stream, 6), places.outings),
+        ],
+        axis=1,
+    )
+    late_s = below(child(stream, 7), 5_400) + below(child(stream, 8), 5_400) - 5_400
+    activity = 0.25 + heavy(child(stream, 9), activity_cap)
+    return People(stream, home, work, favourites, worker, late_s, activity)
+
+
+def draw_days(people: People, stream: Streams, places: Places, *, weekend: bool) -> Days:
+    """One day of every user, from the day's streams."""
+    to_work = people.worker & chance(child(stream, 0), 10 if weekend else 93)
+    place = _draw_places(people, stream, to_work, weekend=weekend)
+    late_s = people.late_s
+
+    def at(draw: int, minute: int, spread_minutes: int) -> Ints:
+        return 60 * minute + below(child(stream, draw), 60 * spread_minutes)
+
+    # When each stay should end: on the clock, or some time after it began.
+    leave_home = np.where(to_work, at(10, 432, 48), at(10, 570, 180)) + late_s
+    end_morning = np.where(to_work, at(11, 708, 48) + late_s // 2, leave_home + at(12, 42, 150))
+    midday_stay = np.where(to_work, at(13, 30, 36), at(13, 30, 180))
+    end_afternoon = np.where(to_work, at(14, 984, 132) + late_s, at(15, 900, 210) + late_s)
+    evening_stay = at(16, 30, 132)
+
+    arrival = np.zeros((len(stream), N_STAYS), dtype=np.int64)
+    departure = np.zeros_like(arrival)
+    departure[:, 0] = leave_home
+    for stay in range(1, N_STAYS):
+        begins = departure[:, stay - 1] + places.travel_s[place[:, stay - 1], place[:, stay]]
+        ends = (end_morning, begins + midday_stay, end_afternoon, begins + evening_stay, begins)[stay - 1]
+        arrival[:, stay] = begins
+        departure[:, stay] = np.maximum(ends, begins)
+    return Days(place, arrival, departure)
+
+
+def _draw_places(people: People, stream: Streams, to_work: npt.NDArray[np.bool_], *, weekend: bool) -> Ints:
+    """Where the stays of a day are: a stay that does not happen is spent at the place before, or at home."""
+
+    def favourite(draw: int) -> Ints:
+        # 4 : 3 : 2 : 1 for the first to the fourth; at weekends as often far away as near.
+        shares = np.cumsum([2, 2, 1, 3] if weekend else [4, 3, 2, 1])[None, :]
+        return people.favourites[np.arange(len(stream)), pick(child(stream, draw), shares)]
+
+    home = people.home
+    out_early = chance(child(stream, 1), 60 if weekend else 45)
+    out_midday = np.where(to_work, chance(child(stream, 2), 35), False)
+    out_late = chance(child(stream, 3), 60 if weekend else 45)
+    out_evening = chance(child(stream, 4), 40 if weekend else np.where(to_work, 42, 25))
+    morning = np.where(to_work, people.work, np.where(out_early, favourite(5), home))
+    midday = np.where(to_work, np.where(out_midday, people.favourites[:, 2], people.work), home)
+    afternoon = np.where(to_work, people.work, np.where(out_late, favourite(6), home))
+    evening = np.where(out_evening, favourite(7), home)
+    return np.stack([home, morning, midday, afternoon, evening, home], axis=1)
+
+
+def antenna_at(days: Days, places: Places, day: Ints, second: Ints, stream: Streams) -> Ints:
+    """The antenna that serves each event: user-day ``day`` at ``second`` of that day (or soon after it).
+
+    On a trip it is the antenna nearest to a straight way; at a place now and then a neighbouring one.
+    """
+    stay = (days.departure[day, : N_STAYS - 1] <= second[:, None]).sum(axis=1)
+    here = days.place[day, stay]
+    before = np.maximum(stay - 1, 0)
+    left, reached = days.departure[day, before], days.arrival[day, stay]
+    moving = second < reached
+    origin = days.place[day, before]
+    gone, whole = np.where(moving, second - left, 0), np.where(moving, reached - left, 1)
+    x = places.x[origin] + (places.x[here] - places.x[origin]) * gone // whole
+    y = places.y[origin] + (places.y[here] - places.y[origin]) * gone // whole
+    x += below(child(stream, 0), 800) - 400
+    y += below(child(stream, 1), 800) - 400
+    flicker = chance(child(stream, 2), 20)
+    neighbour = places.neighbours[here, below(child(stream, 3), places.neighbours.shape[1])]
+    return np.where(moving, places.nearest(x, y), np.where(flicker, neighbour, here))
+
 
 START_S = 1_704_067_200  # 2024-01-01T00:00Z, a Monday
 _USERS_AT_ONCE = 8_192  # bounds memory; the result does not depend on it

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.synthetic.scatter import bell, even
-from shoal.synthetic.streams import Floats, Ints, Streams, below, child, heavy
+from shoal.core.arrays import Floats
+from shoal.synthetic.random_streams import Ints, Streams, bell, below, child, even, heavy
 
 # Open ocean, so that nobody takes the city for a real one. A degree there is this many metres.
 CENTRE_LAT_E5, CENTRE_LON_E5 = 1_000_000, -3_000_000

@@ -4,10 +4,8 @@ Estimators see a published file or table, and nothing else.
 """
 
 from shoal.utility.agreement import Agreement, agreement
-from shoal.utility.density import Density, density
-from shoal.utility.flows import Flows, flows
-from shoal.utility.gyration import gyration
-from shoal.utility.places import Places, homes, workplaces
+from shoal.utility.estimators import Density, Flows, density, flows, gyration
+from shoal.utility.home_work import Places, homes, workplaces
 from shoal.utility.precision import Granularity, Spread, granularity, granularity_of
 
 __all__ = [

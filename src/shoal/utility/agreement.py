@@ -11,12 +11,9 @@ from shoal.core.boxes import Boxes
 from shoal.core.promise import parse_length
 from shoal.core.samples import Samples
 from shoal.reading import PublishedTable, check_coordinates, parse_crs, read_events
-from shoal.utility.density import Density, density
-from shoal.utility.elsewhere import gathered
-from shoal.utility.flows import Flows, flows
-from shoal.utility.gyration import gyration
-from shoal.utility.places import Places, homes, workplaces
-from shoal.utility.squares import Squares, frame_over, opened, squares_at
+from shoal.utility.estimators import Density, Flows, density, flows, gyration
+from shoal.utility.home_work import Places, homes, workplaces
+from shoal.utility.squares import Squares, frame_over, gathered, opened, squares_at
 
 
 @dataclass(frozen=True)

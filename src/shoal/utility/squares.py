@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from shoal.core.arrays import Floats, Int64s
+from shoal.core.arrays import Bools, Floats, Int64s
 from shoal.core.boxes import Boxes
 from shoal.core.promise import Grid, parse_length
 from shoal.core.schema import X_MAX, X_MIN, Y_MAX, Y_MIN
@@ -100,3 +101,24 @@ def _stretch(low: float, high: float) -> tuple[int, int]:
     """First of the squares between two ends, and how many there are."""
     first = int(np.floor(low))
     return first, int(np.ceil(high)) - first
+
+
+def outside(frame: Frame, boxes: Boxes, grid: Grid) -> Bools:
+    """Which boxes are not wholly inside a frame."""
+    per_square = frame.square_m / grid.cell_m
+    west, south = frame.first_i * per_square, frame.first_j * per_square
+    east, north = (frame.first_i + frame.n_i) * per_square, (frame.first_j + frame.n_j) * per_square
+    strays: Bools = (boxes.x0 < west) | (boxes.x1 + 1 > east) | (boxes.y0 < south) | (boxes.y1 + 1 > north)
+    return strays
+
+
+def gathered(frame: Frame, boxes: Boxes, grid: Grid) -> Boxes:
+    """The boxes, with those outside a frame moved to one cell beyond its south-west corner."""
+    strays = outside(frame, boxes, grid)
+    if not strays.any():
+        return boxes
+    per_square = frame.square_m / grid.cell_m
+    x, y = (np.int32(math.floor(first * per_square) - 1) for first in (frame.first_i, frame.first_j))
+    x0, x1 = (np.where(strays, x, column) for column in (boxes.x0, boxes.x1))
+    y0, y1 = (np.where(strays, y, column) for column in (boxes.y0, boxes.y1))
+    return boxes._replace(x0=x0, x1=x1, y0=y0, y1=y1)

@@ -8,17 +8,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.errors import ParameterError
-from shoal.synthetic.region.antennas import Antennas, lay_out
+from shoal.synthetic.random_streams import Ints, Streams, below, child, root
+from shoal.synthetic.region.antennas import N_NEIGHBOURS, Antennas, build_network, lay_out
+from shoal.synthetic.region.attraction import (
+    ONE,
+    Wheel,
+    build_pull,
+    draw,
+    falling_chances,
+    flat_wheel,
+    gravity_wheel,
+    power_law,
+)
 from shoal.synthetic.region.days import travel_s
-from shoal.synthetic.region.network import N_NEIGHBOURS, build_network
-from shoal.synthetic.region.parameters import MOST_PER_KM2
 from shoal.synthetic.region.people import HOUSEHOLD, draw_people
-from shoal.synthetic.region.presets import PRESETS
-from shoal.synthetic.region.pull import build_pull
-from shoal.synthetic.region.rate import bursts_for
-from shoal.synthetic.region.tables import ONE, draw, falling_chances, power_law
-from shoal.synthetic.region.wheel import Wheel, flat_wheel, gravity_wheel
-from shoal.synthetic.streams import Ints, Streams, below, child, root
+from shoal.synthetic.region.phone_events import bursts_for
+from shoal.synthetic.region.presets import MOST_PER_KM2, PRESETS
 
 STREAM = root(5)
 CELL_DIAGONAL_M = 142

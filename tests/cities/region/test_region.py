@@ -13,14 +13,12 @@ import pytest
 import shoal
 from shoal.errors import InputError, ParameterError
 from shoal.synthetic.city import START_S
+from shoal.synthetic.random_streams import Streams, child
 from shoal.synthetic.region.days import MIDDAY, MORNING, OUTINGS, draw_day
-from shoal.synthetic.region.habits import Habits
-from shoal.synthetic.region.journeys import Journeys
 from shoal.synthetic.region.making import prepare
-from shoal.synthetic.region.people import draw_people
+from shoal.synthetic.region.people import Habits, Journeys, draw_people
 from shoal.synthetic.region.presets import PRESETS
 from shoal.synthetic.region.region import samples_of
-from shoal.synthetic.streams import Streams, child
 
 # The paper's table of datasets: surface in km2, antennas, users, samples per user and hour, days.
 PAPER = {

@@ -187,7 +187,7 @@ def test_small_batches_and_threads_change_nothing(
     path = write(name, tmp_path).path
     whole = read_events(path, grid=GRID, threads=1)
     monkeypatch.setattr("shoal.reading.csv_files._BLOCK_BYTES", 1 << 11)
-    monkeypatch.setattr("shoal.reading.gathering.BATCH_ROWS", 7)
+    monkeypatch.setattr("shoal.reading.source.BATCH_ROWS", 7)
     monkeypatch.setattr("shoal.reading.formats.gpx._PIECE_BYTES", 50)
     pieces = read_events(path, grid=GRID, threads=3)
     assert tracks(pieces) == tracks(whole)

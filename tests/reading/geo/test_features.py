@@ -19,7 +19,7 @@ from reading.geo.test_frames import CANARIES, EVENTS, HALF_HOURS, assert_same, e
 from reading.refusals import refusal
 from shoal.core.promise import Grid
 from shoal.reading import read_published
-from shoal.reading.geo.json_text import JsonText
+from shoal.reading.geo.geojson import JsonText
 
 BOX = {
     "record": "canary",
@@ -73,8 +73,8 @@ def test_points_are_events(name: str, layout: dict[str, Any], tmp_path: Path) ->
 
 
 def test_pieces_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shoal.reading.geo.json_text._PIECE", 5)
-    monkeypatch.setattr("shoal.reading.geo.features._ROWS_AT_A_TIME", 7)
+    monkeypatch.setattr("shoal.reading.geo.geojson._PIECE", 5)
+    monkeypatch.setattr("shoal.reading.geo.geojson._ROWS_AT_A_TIME", 7)
     assert_same(read(write(sightings(), tmp_path / "events.geojson")).samples, read(EVENTS).samples)
 
 
@@ -263,7 +263,7 @@ def test_json_text_reads_what_json_reads(content: dict[str, Any], indent: int | 
     except UnicodeDecodeError:
         return
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("shoal.reading.geo.json_text._PIECE", 3)
+        patched.setattr("shoal.reading.geo.geojson._PIECE", 3)
         text = JsonText(BytesIO(raw))
         assert {name: list(text.values()) for name in text.members()} == content
         text.end()

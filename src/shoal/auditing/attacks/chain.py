@@ -12,13 +12,13 @@ import numpy as np
 
 from shoal.auditing.attacks.conditional_logit import chances
 from shoal.auditing.box_index import Target
+from shoal.auditing.claims import windows_of
 from shoal.auditing.context import Scene
 from shoal.auditing.kernels.chain import Method, find_survivors
 from shoal.auditing.kernels.chain_traits import N_TRAITS, find_traits
 from shoal.auditing.kernels.fits import Fits, Knowledge, score_fits
 from shoal.auditing.measures import Figure, Victims, attack_of, figures, guessed, linked, own_fits, own_lines
 from shoal.auditing.victims import intervals
-from shoal.auditing.windows import windows_of
 from shoal.core.arrays import Bools, Floats, Int64s
 
 _MOST_COMPARED = 100  # of more records left, all count alike: none of so many stands out by much

@@ -12,7 +12,7 @@ from shoal.auditing.kernels.fits import ALIKE, CellFits, KnownCells, add_cell_fi
 from shoal.auditing.measures import Figure, Victims, figures, guessed, linked
 from shoal.core.arrays import Bools, Floats, Int32s, Int64s
 from shoal.core.workers import Workers
-from shoal.utility.footprints import at_night, at_work, footprints
+from shoal.utility.home_work import at_night, at_work, footprints
 from shoal.utility.kernels.home_work import find_heaviest_places
 
 TOP = (1, 2, 3)

@@ -42,7 +42,7 @@ def compare(
 ) -> None:
     """Compare with static grids, W4M-L and GLOVE, as the paper does: random k-tuples, and whole trajectories."""
     from shoal.cli.text.sweep import comparison_lines
-    from shoal.evaluate.comparing import compare as run
+    from shoal.evaluate.compare import compare as run
     from shoal.storage.outputs import check_table, check_target, write_table
 
     if output is not None:

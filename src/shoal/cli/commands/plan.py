@@ -41,7 +41,7 @@ def plan(
     report = options.file_of(json_out)
     given = options.inputs(events, reading)
     if output is not None:
-        from shoal.reporting.figures.plans import check_figure
+        from shoal.reporting.figures.sweep import check_figure
 
         check_figure(output)
         check_target(output, given, force=force)
@@ -65,7 +65,7 @@ def plan(
         )
     say_warnings(found.warnings)
     if output is not None:
-        from shoal.reporting.figures.plans import write_plan
+        from shoal.reporting.figures.sweep import write_plan
 
         write_plan(found, output)
     content = {**found.to_dict(), "advice": advice(found.forecasts)}

@@ -51,9 +51,9 @@ def sweep(
 ) -> None:
     """Measure precision and suppression under many promises: versus tau, k and epsilon, and over a week."""
     from shoal.cli.text.sweep import sweep_lines
-    from shoal.evaluate.store import checkpoint_of, remove
+    from shoal.evaluate.sweep import checkpoint_of, remove
     from shoal.evaluate.sweep import sweep as run
-    from shoal.reporting.figures.sweeps import write_sweep
+    from shoal.reporting.figures.sweep import write_sweep
     from shoal.storage.outputs import check_folder
 
     check_folder(output, options.inputs(events, reading), force=force)

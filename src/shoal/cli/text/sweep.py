@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from textwrap import wrap
 
 from shoal.core.formatting import duration, percent, short
-from shoal.evaluate.comparing import TUPLES, WHOLE, Compared, Comparison
+from shoal.evaluate.compare import TUPLES, WHOLE, Compared, Comparison, Draw
 from shoal.evaluate.measuring import Measured
 from shoal.evaluate.sweep import Sweep
-from shoal.evaluate.tuples import Draw
 from shoal.hiding.settings import Selector
 
 _SWEEP = ("selector", "k", "tau", "epsilon", "space km", "time min", "suppressed", "seconds")

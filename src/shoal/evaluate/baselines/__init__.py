@@ -1,7 +1,6 @@
 """Other ways to publish, to compare with: each turns samples into boxes that an audit can attack."""
 
-from shoal.evaluate.baselines.fingerprints import Limits
-from shoal.evaluate.baselines.glove import Glove
+from shoal.evaluate.baselines.glove import Glove, Limits
 from shoal.evaluate.baselines.k_merge import KMerge
 from shoal.evaluate.baselines.method import Anonymized, Counts, Method, Points, Precision
 from shoal.evaluate.baselines.static_grid import PAPER_GRIDS, Static

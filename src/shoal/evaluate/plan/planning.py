@@ -18,10 +18,8 @@ from shoal.core.signatures import takes
 from shoal.core.workers import Workers
 from shoal.errors import ParameterError
 from shoal.evaluate.plan.forecasting import Forecast, Trial, forecast, nothing, try_everything, try_stretches
-from shoal.evaluate.plan.likeness import most_alike
 from shoal.evaluate.plan.presumed_history import Past, Sighting, guess_past, sighting_of
-from shoal.evaluate.plan.sharing import Shares, share_out
-from shoal.evaluate.plan.stretches import Census, Stretch, take_census
+from shoal.evaluate.plan.stretches import Census, Shares, Stretch, most_alike, share_out, take_census
 from shoal.evaluate.sweep_points import Point
 from shoal.hiding.epochs import Timeline
 from shoal.hiding.pipeline import check_population, find_presence, prepare

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 
-from shoal.core.arrays import Int64s
+from shoal.core.arrays import Bools, Floats, Int64s
+from shoal.core.box_sizes import Extents
+from shoal.evaluate.sweep_points import Point
 from shoal.storage.sample_store import Archive
 
 COUNTED = 1  # epochs of a stretch that count, behind those that only lead up to them
@@ -92,3 +96,120 @@ def _apart(place: int, chosen: list[Stretch], census: Census, reach: int) -> boo
     """Whether a stretch here would share no epoch with another."""
     least = COUNTED + 2 * reach
     return all(abs(place + census.first_epoch - stretch.first) >= least for stretch in chosen)
+
+
+MOST_STRETCHES = 16  # with 8, more is off by over 15 %; with 32, hardly less than with 16: docs/plan.md
+ENOUGH_STRETCHES = 4  # where they are chosen because they look like all
+_PER_S = 26_000  # samples that take in a member in a processor second, in windows of two epochs: docs/plan.md
+_LEAST_TURNS = 1.4  # k 2 takes more than half the time of k 3, as its members' company is looked at
+
+
+class Shares(NamedTuple):
+    """The stretches, by time, and on how many of them each point is tried."""
+
+    stretches: list[Stretch]
+    number: dict[Point, int]
+
+
+def share_out(
+    points: Sequence[Point], census: Census, budget_s: float, epochs_a_day: float, seed: int
+) -> Shares:
+    """Stretches, none where the data are too short, and a number of them for every point, a power of two.
+
+    Median precision goes by the hour, so a cheap point sees many, and tells which few a costly one had better see.
+    They are so far apart that those of the longest tau do not overlap, as far as the data are long enough.
+    """
+    number = _numbers({point: _seconds(point, census) for point in points}, budget_s)
+    reaches = sorted({point.promise.reach for point in points}, reverse=True)
+    most = max(number.values())
+    while most:
+        for reach in reaches:
+            stretches = choose_stretches(census, most, reach, epochs_a_day, seed)
+            if stretches:
+                return Shares(stretches, number)
+        most //= 2
+    return Shares([], number)
+
+
+def _numbers(seconds: dict[Point, float], budget_s: float) -> dict[Point, int]:
+    """How many stretches each point should have, given what one takes: at least one, and a power of two.
+
+    The points of the shortest tau come first: most will choose one of them, and they tell which few stretches are
+    ordinary, so that the others can do with these.
+    """
+    numbers = dict.fromkeys(seconds, 1)
+    left = budget_s - sum(seconds.values())
+    shortest = min(point.promise.reach for point in seconds)
+    for most, first in ((MOST_STRETCHES, True), (ENOUGH_STRETCHES, False)):
+        growing = [point for point in seconds if (point.promise.reach == shortest) == first]
+        while growing:
+            point = min(growing, key=lambda point: numbers[point] * seconds[point] * (point.k - 1))
+            more_s = numbers[point] * seconds[point]
+            if more_s > left or numbers[point] == most:
+                growing.remove(point)
+                continue
+            numbers[point], left = 2 * numbers[point], left - more_s
+    return numbers
+
+
+def _seconds(point: Point, census: Census) -> float:
+    """What one stretch takes, about; mornings and nights even out. The longer a window, the dearer its merges."""
+    per_epoch = int(census.samples.sum()) / max(1, int(np.count_nonzero(census.samples)))
+    reach, turns = point.promise.reach, max(point.k - 1, _LEAST_TURNS)
+    return (COUNTED + reach) * per_epoch * turns * (2 + reach) / 3 / _PER_S
+
+
+_LEVELS = (0.25, 0.5, 0.75)
+
+
+def most_alike(
+    stretches: Sequence[Stretch], views: Sequence[Sequence[Extents]], census: Census, n: int, reach: int
+) -> list[Stretch]:
+    """So many of the stretches, by time, each for an equal part of the samples; fewer where they would overlap.
+
+    views: what promises showed on each of the stretches. Of all choices, the one is taken in which the shares of boxes
+    that stay below the quartiles of all are nearest to a quarter, a half and three quarters.
+    """
+    n = min(n, len(stretches))
+    while n:
+        choices = np.array(list(combinations(range(len(stretches)), n)))
+        choices = choices[_fits(choices, stretches, census, reach)]
+        if len(choices):
+            off = sum((_off(choices, view, stretches, census) for view in views), np.zeros(len(choices)))
+            chosen = [stretches[number] for number in choices[int(np.argmin(off))]]
+            parts = np.diff(np.linspace(0, int(census.samples.sum()), n + 1).astype(np.int64)).tolist()
+            return [one._replace(samples=part) for one, part in zip(chosen, parts, strict=True)]
+        n //= 2
+    return []
+
+
+def _fits(choices: Int64s, stretches: Sequence[Stretch], census: Census, reach: int) -> Bools:
+    """Which choices of stretches, by time, share no epoch and lie inside the data, with what is before and behind."""
+    place = np.array([stretch.first for stretch in stretches])[choices] - census.first_epoch
+    apart = (np.diff(place, axis=1) >= COUNTED + 2 * reach).all(axis=1)
+    inside = (place[:, 0] >= reach) & (place[:, -1] + COUNTED + reach <= len(census.samples))
+    return np.asarray(apart & inside)
+
+
+def _off(choices: Int64s, view: Sequence[Extents], stretches: Sequence[Stretch], census: Census) -> Floats:
+    """How far the shares of boxes below the quartiles of all are from what they should be, for each choice."""
+    samples = [max(1, census.of(stretch.counted)) for stretch in stretches]
+    n_boxes = np.array([extents.n_boxes / n for extents, n in zip(view, samples, strict=True)])
+    values = np.unique(np.concatenate([extents.cells.value for extents in view]))
+    below = np.array(
+        [_below(extents, values) / n for extents, n in zip(view, samples, strict=True)]
+    )  # boxes up to each value, for each sample
+    if not n_boxes.sum():
+        return np.zeros(len(choices))
+    all_below = below.sum(axis=0) / n_boxes.sum()
+    quartile = np.minimum(np.searchsorted(all_below, _LEVELS), len(values) - 1)
+    found = (
+        below[:, quartile][choices].sum(axis=1) / np.maximum(n_boxes[choices].sum(axis=1), 1e-300)[:, None]
+    )
+    return np.asarray(np.abs(found - all_below[quartile]).sum(axis=1))
+
+
+def _below(extents: Extents, values: Int64s) -> Int64s:
+    """How many boxes span at most each of some values."""
+    behind = np.concatenate([[0], np.cumsum(extents.cells.frequency)])
+    return np.asarray(behind[np.searchsorted(extents.cells.value, values, side="right")])

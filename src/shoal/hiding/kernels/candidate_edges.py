@@ -9,7 +9,7 @@ import numpy as np
 from shoal.core.arrays import Bools, Floats, Int32s, Int64s
 from shoal.core.compiled import inner, kernel, lean
 from shoal.hiding.kernels.cost_bounds import OWN
-from shoal.hiding.kernels.search import (
+from shoal.hiding.kernels.nearest import (
     Barred,
     WindowArrays,
     edge_cost,

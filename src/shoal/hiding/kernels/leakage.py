@@ -10,8 +10,8 @@ from shoal.core.arrays import Bytes, Floats, Int32s, Int64s
 from shoal.core.compiled import inner, kernel, lean
 from shoal.hiding.kernels.cost_bounds import OWN
 from shoal.hiding.kernels.merge import best_cuts, merge_boxes, write_boxes
+from shoal.hiding.kernels.nearest import Barred, Past, WindowArrays, make_scratch, write_outlines
 from shoal.hiding.kernels.pools import Pools, write_union
-from shoal.hiding.kernels.search import Barred, Past, WindowArrays, make_scratch, write_outlines
 
 _INTERVALS = 3  # of length tau that are tried in a window
 _NEAR = 100  # users on either side whose records are tried

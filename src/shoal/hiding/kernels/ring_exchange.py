@@ -8,6 +8,7 @@ import numpy as np
 
 from shoal.core.arrays import Floats, Int32s, Int64s
 from shoal.core.compiled import inner, kernel, making
+from shoal.hiding.kernels.nearest import WindowArrays
 from shoal.hiding.kernels.rings import (
     Candidates,
     Rings,
@@ -18,7 +19,6 @@ from shoal.hiding.kernels.rings import (
     ring_reuse,
     users_of,
 )
-from shoal.hiding.kernels.search import WindowArrays
 
 _LEAST_GAIN = 1e-9  # share of the cost: less is rounding, and might be gained for ever
 

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.core.arrays import Floats, Int32s, Int64s
+from shoal.core.arrays import Bools, Floats, Int32s, Int64s
 from shoal.core.compiled import inner, kernel, making
 from shoal.hiding.kernels.merge import best_cuts, space_cost
+from shoal.hiding.kernels.nearest import WindowArrays
 from shoal.hiding.kernels.pools import longest_row, room_for_union, write_union
-from shoal.hiding.kernels.search import WindowArrays
 
 
 class Ties(NamedTuple):
@@ -181,3 +181,182 @@ class Candidates(NamedTuple):
 def users_of(rings: Rings, ring: int) -> Int32s:
     """The users of a ring, in their order."""
     return rings.order[rings.start[ring] : rings.start[ring + 1]]
+
+
+@inner
+def cost_alone(arrays: WindowArrays, user: int) -> float:
+    """What the user's record costs in the window as it is."""
+    total = 0.0
+    for w in range(arrays.row.shape[1]):
+        if arrays.row[user, w] >= 0:
+            total += arrays.base[arrays.row[user, w]]
+    return total
+
+
+@inner
+def cheaper_with(
+    arrays: WindowArrays, ties: Ties, ring: Int32s, user: int, least: tuple[int, float], scratch: Any
+) -> tuple[int, float]:
+    """What a ring would take with this user as its last, (reuse, cost), where that is less than ``least``.
+
+    What the user's record costs already is left out: a wide one must be somewhere, and takes others in for little.
+    """
+    ring[-1] = user
+    width = len(ring) - 1
+    reuse = ring_reuse(ties, ring, width)
+    if reuse > least[0]:
+        return least
+    already = cost_alone(arrays, user)
+    limit = least[1] + already if reuse == least[0] else np.inf
+    if ring_bound(arrays, ring, width) >= limit:
+        return least
+    cost = ring_cost(arrays, ties, ring, width, limit, scratch)
+    return (reuse, cost - already) if cost < limit else least
+
+
+@inner
+def join_cheapest(
+    arrays: WindowArrays,
+    ties: Ties,
+    candidates: Candidates,
+    first: int,
+    last: int,
+    free: Bools,
+    ring: Int32s,
+    scratch: Any,
+) -> None:
+    """Fill the last place of a ring with the free user who makes it cheapest: a candidate of its users, or anybody."""
+    best, least = -1, (1, 0.0)  # candidates only as long as they may serve
+    for place in range(len(ring) - 1):
+        for entry in range(candidates.ptr[ring[place]], candidates.ptr[ring[place] + 1]):
+            user = int(candidates.member[entry])
+            if free[user - first]:
+                found = cheaper_with(arrays, ties, ring, user, least, scratch)
+                if found < least:
+                    best, least = user, found
+    if best < 0:
+        seed, least = int(ring[0]), (2**62, np.inf)
+        for step in range(1, last - first):
+            for user in (seed + step, seed - step):
+                if first <= user < last and free[user - first]:
+                    found = cheaper_with(arrays, ties, ring, user, least, scratch)
+                    if found < least:
+                        best, least = user, found
+    ring[-1] = best
+    free[best - first] = False
+
+
+@kernel
+def grow(
+    arrays: WindowArrays,
+    ties: Ties,
+    k: int,
+    candidates: Candidates,
+    seeds: Int32s,
+    first: int,
+    last: int,
+    order: Int32s,
+) -> None:
+    """Write users first .. last - 1 into order[first .. last - 1], ring after ring of k, the remainder at the end.
+
+    seeds: these users in the order in which they are given a ring, if they have none by then.
+    """
+    scratch = make_room(arrays, k - 1)
+    free = np.ones(last - first, np.bool_)
+    place = first
+    for seed in seeds:
+        if not free[seed - first]:
+            continue
+        free[seed - first] = False
+        order[place] = seed
+        if last - place >= k:
+            for size in range(2, k + 1):
+                ring = order[place : place + size]
+                join_cheapest(arrays, ties, candidates, first, last, free, ring, scratch)
+            place += k
+        else:
+            place += 1
+
+
+@kernel
+def extend_cheapest(arrays: WindowArrays, ties: Ties, k: int, first: int, last: int, order: Int32s) -> None:
+    """Put last, before the remainder of order[first .. last - 1], the ring of k that takes it in at the least cost."""
+    n_left = (last - first) % k
+    if n_left == 0:
+        return
+    scratch = make_room(arrays, k - 1)
+    ring = np.empty(k + n_left, np.int32)
+    ring[k:] = order[last - n_left : last]
+    best, least = -1, (2**62, np.inf)
+    for place in range(first, last - n_left, k):
+        ring[:k] = order[place : place + k]
+        reuse = ring_reuse(ties, ring, k - 1) - ring_reuse(ties, ring[:k], k - 1)
+        if reuse > least[0]:
+            continue
+        before = ring_cost(arrays, ties, ring[:k], k - 1, np.inf, scratch)
+        limit = least[1] + before if reuse == least[0] else np.inf
+        if ring_bound(arrays, ring, k - 1) < limit:
+            cost = ring_cost(arrays, ties, ring, k - 1, limit, scratch)
+            if cost < limit:
+                best, least = place, (reuse, cost - before)
+    final = last - n_left - k
+    for step in range(k):
+        order[best + step], order[final + step] = order[final + step], order[best + step]
+
+
+_LEAST_GAIN = 1e-9  # share of the cost: less is rounding, and might be gained for ever
+
+
+@inner
+def seat(rings: Rings, ring: int, place: int, users: Int32s) -> None:
+    """Give the places from ``place`` on to these users of a ring."""
+    for step in range(len(users)):
+        rings.order[place + step] = users[step]
+        rings.slot[users[step]] = place + step
+        rings.ring[users[step]] = ring
+
+
+@kernel
+def move_remainder(arrays: WindowArrays, ties: Ties, width: int, first: int, last: int, rings: Rings) -> bool:
+    """Move neighbours in the long ring of users first .. last - 1 to where there is less reuse then, or less cost.
+
+    Says whether anybody moved. There is a long ring where the users are no multiple of width + 1; it comes last.
+    """
+    k = width + 1
+    n_left = (last - first) % k
+    if n_left == 0:
+        return False
+    scratch = make_room(arrays, width)
+    long = rings.ring[rings.order[last - 1]]
+    turned = users_of(rings, long).copy()
+    stay, ring = np.empty(k, np.int32), np.empty(k + n_left, np.int32)
+    best_stay, best_ring, best = stay.copy(), ring.copy(), -1
+    fewest, least = 0, -_LEAST_GAIN * rings.cost[long]
+    stay_reuse, stay_cost, ring_total = 0, 0.0, 0.0
+    for _ in range(len(turned)):
+        turned = np.roll(turned, 1)
+        stay[:], ring[k:] = turned[:k], turned[k:]
+        own_reuse = ring_reuse(ties, stay, width)
+        own_cost = ring_cost(arrays, ties, stay, width, np.inf, scratch)
+        for host in range(rings.ring[rings.order[first]], long):
+            ring[:k] = users_of(rings, host)
+            reuse = own_reuse + ring_reuse(ties, ring, width) - rings.reuse[long] - rings.reuse[host]
+            if reuse > fewest:
+                continue
+            before = rings.cost[long] + rings.cost[host] - own_cost
+            limit = before + least if reuse == fewest else np.inf
+            if ring_bound(arrays, ring, width) >= limit:
+                continue
+            cost = ring_cost(arrays, ties, ring, width, limit, scratch)
+            if cost < limit:
+                best, fewest, least = host, reuse, cost - before
+                best_stay[:], best_ring[:] = stay, ring
+                stay_reuse, stay_cost, ring_total = own_reuse, own_cost, cost
+    if best < 0:
+        return False
+    rings.reuse[long] += rings.reuse[best] + fewest - stay_reuse
+    rings.reuse[best] = stay_reuse
+    rings.cost[best], rings.cost[long] = stay_cost, ring_total
+    seat(rings, best, rings.start[best], best_stay)
+    seat(rings, long, rings.start[long], best_ring)
+    return True

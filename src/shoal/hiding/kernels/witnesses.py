@@ -1,4 +1,4 @@
-"""Who becomes a witness: the record that serves a victim's needs at the least price (hiding.hardening)."""
+"""Which records would vouch for those that cover somebody, against an attacker who links windows (hiding.hardening)."""
 
 from __future__ import annotations
 
@@ -10,9 +10,224 @@ from shoal.core.arrays import Floats, Int32s, Int64s
 from shoal.core.compiled import inner, kernel, lean
 from shoal.hiding.kernels.cost_bounds import one_box_cost, write_outline
 from shoal.hiding.kernels.merge import best_cuts, write_boxes
+from shoal.hiding.kernels.nearest import Barred
 from shoal.hiding.kernels.pools import Pools, longest_row, room_for_union, write_union
-from shoal.hiding.kernels.search import Barred
-from shoal.hiding.kernels.vouching import Nearby, Offers, shows_all
+
+
+class Nearby(NamedTuple):
+    """Epochs around one that is about to be published, which is column ``here``; those before it are published.
+
+    row[u, column]: row of user u in that epoch, -1 when absent; those of ``here`` begin at ``offset``. raw: users' own
+    samples. Boxes of a record (int32, 6 columns: t0, t1, x0, x1, y0, y1; times count from the beginning of the epoch)
+    are n_boxes[row] from first[row] on.
+    """
+
+    row: Int64s
+    here: int
+    offset: int
+    raw: Pools
+    first: Int64s
+    n_boxes: Int64s
+    box: Int32s
+
+
+class Windows(NamedTuple):
+    """The windows that hold the epoch in question, a line each, by time; epochs are columns of Nearby.row.
+
+    user: who is there, near ones together, -1 behind the last; place: the inverse, -1 for the absent. member, cover:
+    whom users' records hold there, and which users' records hold them, a line of k - 1 per user.
+    """
+
+    begin: Int64s
+    end: Int64s
+    user: Int32s
+    place: Int32s
+    member: Int32s
+    cover: Int32s
+
+
+class Offers(NamedTuple):
+    """Records that vouch for covers of victims, or would if they held them: ptr[i] .. ptr[i + 1] - 1 for victim[i].
+
+    needs: for which of its needs, a bit for each. A need is a cover in a window for which records must vouch in a
+    window beside it: some covers of each window, for each of the windows beside it, in this order.
+    """
+
+    victim: Int32s
+    ptr: Int64s
+    record: Int32s
+    needs: Int32s
+
+
+@inner
+def shows_all(nearby: Nearby, record: int, user: int) -> bool:
+    """Whether the boxes of a row hold all samples of another row, and each of them one."""
+    box, raw = nearby.box, nearby.raw
+    b, end, held = nearby.first[record], nearby.first[record] + nearby.n_boxes[record], False
+    for q in range(raw.ptr[user], raw.ptr[user + 1]):
+        slot = raw.slot[q]
+        while b < end and box[b, 1] < slot.t:
+            if not held:
+                return False
+            b, held = b + 1, False
+        if b == end or box[b, 0] > slot.t:
+            return False
+        if slot.x0 < box[b, 2] or slot.x1 > box[b, 3] or slot.y0 < box[b, 4] or slot.y1 > box[b, 5]:
+            return False
+        held = True
+    return bool(held and b == end - 1)
+
+
+@inner
+def all_met(nearby: Nearby, one: int, other: int) -> bool:
+    """Whether every box of a row meets one of another row."""
+    box = nearby.box
+    first, last = nearby.first[other], nearby.first[other] + nearby.n_boxes[other]
+    for b in range(nearby.first[one], nearby.first[one] + nearby.n_boxes[one]):
+        met = False
+        for d in range(first, last):
+            met |= (
+                box[b, 0] <= box[d, 1] and box[d, 0] <= box[b, 1]
+                and box[b, 2] <= box[d, 3] and box[d, 2] <= box[b, 3]
+                and box[b, 4] <= box[d, 5] and box[d, 4] <= box[b, 5]
+            )  # fmt: skip
+        if not met:
+            return False
+    return True
+
+
+@inner
+def meet(nearby: Nearby, column: int, one: int, other: int) -> bool:
+    """Whether two records meet box for box in an epoch; if both are absent, they do."""
+    row, second = nearby.row[one, column], nearby.row[other, column]
+    if row < 0 or second < 0:
+        return bool(row < 0 and second < 0)
+    return all_met(nearby, row, second) and all_met(nearby, second, row)
+
+
+@inner
+def held_since(nearby: Nearby, victim: int, record: int, first: int) -> int:
+    """The column from which on a record holds the victim in all published epochs up to now; from ``first`` on at most.
+
+    Where both are absent, it does.
+    """
+    column = nearby.here
+    while column > first:
+        own, row = nearby.row[victim, column - 1], nearby.row[record, column - 1]
+        if (own < 0) != (row < 0) or (own >= 0 and not shows_all(nearby, row, own)):
+            break
+        column -= 1
+    return column
+
+
+@inner
+def met_since(nearby: Nearby, cover: int, record: int, first: int, end: int) -> int:
+    """The column from which on a record meets a cover in all epochs before ``end``; from ``first`` on at most."""
+    column = end
+    while column > first and meet(nearby, column - 1, cover, record):
+        column -= 1
+    return column
+
+
+@inner
+def met_until(nearby: Nearby, cover: int, record: int, begin: int, last: int) -> int:
+    """The column before which a record meets a cover in all epochs from ``begin`` on; before ``last`` at most."""
+    column = begin
+    while column < last and meet(nearby, column, cover, record):
+        column += 1
+    return column
+
+
+@inner
+def needs_served(nearby: Nearby, windows: Windows, victim: int, record: int, n_covers: int) -> int:
+    """The needs for which a record would vouch if it held the victim here, a bit each.
+
+    It must meet the cover in all epochs of the window beside that are not in the cover's own, and hold the victim in
+    those of both that are published. All windows hold the epoch in question, so both are runs of epochs.
+    """
+    n_windows, needs, need = len(windows.begin), 0, 0
+    first, last = windows.begin[0], windows.end[n_windows - 1]
+    held = held_since(nearby, victim, record, first)
+    for window in range(n_windows):
+        begin, end = windows.begin[window], windows.end[window]
+        for cover in windows.cover[window, victim, :n_covers]:
+            if cover == record:
+                need += n_windows - 1
+                continue
+            low = met_since(nearby, cover, record, first, begin)
+            high = met_until(nearby, cover, record, end, last)
+            for beside in range(n_windows):
+                if beside < window:
+                    needs |= (low <= windows.begin[beside] and held <= begin) << need
+                elif beside > window:
+                    needs |= (high >= windows.end[beside] and held <= windows.begin[beside]) << need
+                need += beside != window
+    return needs
+
+
+@inner
+def option(windows: Windows, victim: int, cover: int, beside: int, number: int) -> int:
+    """The number-th record that may vouch for a cover, -1 where there is none.
+
+    First those that hold the cover in the window beside, those that it holds there, and those that hold the victim:
+    then the ones near the cover.
+    """
+    width = windows.cover.shape[2]
+    kind, column = divmod(number, width)
+    if kind == 0:
+        return int(windows.cover[beside, cover, column])
+    if kind == 1:
+        return int(windows.member[beside, cover, column])
+    if kind == 2:
+        return int(windows.cover[beside, victim, column])
+    step, upwards = divmod(number - 3 * width, 2)
+    place = windows.place[beside, cover]
+    place = place + step + 1 if upwards else place - step - 1
+    return int(windows.user[beside, place]) if 0 <= place < windows.user.shape[1] else -1
+
+
+@kernel
+def find_offers(
+    nearby: Nearby, windows: Windows, n_covers: int, near: int, most: int, offers: Offers
+) -> None:
+    """For each victim, ask records for each need until enough do vouch for it, or ``most`` do or would.
+
+    near: how many records near a cover are asked, beside those that have to do with it or with the victim.
+    """
+    wanted, n_windows = windows.cover.shape[2], len(windows.begin)
+    mark = np.full(len(nearby.row), -1, np.int32)
+    vouching = np.empty(n_windows * (n_windows - 1) * n_covers, np.int32)
+    n, offers.ptr[0] = 0, 0
+    for i in range(len(offers.victim)):
+        victim, first, need = offers.victim[i], n, 0
+        own = nearby.row[victim, nearby.here]
+        mark[victim] = victim
+        vouching[:] = 0
+        for window in range(n_windows):
+            for cover in windows.cover[window, victim, :n_covers]:
+                for beside in range(n_windows):
+                    if beside == window:
+                        continue
+                    for number in range(3 * wanted + near):
+                        if vouching[need] >= wanted or n == first + most:
+                            break
+                        record = option(windows, victim, cover, beside, number)
+                        if record < 0 or mark[record] == victim:
+                            continue
+                        mark[record] = victim
+                        row = nearby.row[record, nearby.here]
+                        if row < 0:
+                            continue
+                        needs = needs_served(nearby, windows, victim, record, n_covers)
+                        if not needs:
+                            continue
+                        offers.record[n], offers.needs[n] = record, needs
+                        n += 1
+                        if shows_all(nearby, row, own):
+                            for other in range(len(vouching)):
+                                vouching[other] += (needs >> other) & 1
+                    need += 1
+        offers.ptr[i + 1] = n
 
 
 class Held(NamedTuple):

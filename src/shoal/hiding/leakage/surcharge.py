@@ -27,7 +27,7 @@ from shoal.hiding.kernels.leakage import (
     published_agreements,
     show,
 )
-from shoal.hiding.kernels.search import Barred, WindowArrays
+from shoal.hiding.kernels.nearest import Barred, WindowArrays
 from shoal.hiding.leakage.published_epochs import own_slots
 from shoal.hiding.matching.assignment import Edges, edge_starts
 from shoal.hiding.merging import with_members

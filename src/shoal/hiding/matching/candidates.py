@@ -18,7 +18,7 @@ from shoal.hiding.kernels.candidate_edges import (
     write_edges,
 )
 from shoal.hiding.kernels.cost_bounds import Tree, plant
-from shoal.hiding.kernels.search import Barred, WindowArrays, edge_costs, nearest
+from shoal.hiding.kernels.nearest import Barred, WindowArrays, edge_costs, nearest
 from shoal.hiding.matching.assignment import Edges, Group
 from shoal.hiding.reuse import History
 from shoal.hiding.settings import Reuse

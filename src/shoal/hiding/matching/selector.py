@@ -9,7 +9,7 @@ from shoal.core.workers import Workers
 from shoal.errors import UnfinishedError
 from shoal.hiding.kernels.candidate_edges import windows_since
 from shoal.hiding.kernels.cost_bounds import Tree
-from shoal.hiding.kernels.search import Barred, WindowArrays
+from shoal.hiding.kernels.nearest import Barred, WindowArrays
 from shoal.hiding.leakage.surcharge import Company, surcharge
 from shoal.hiding.matching.assignment import (
     Edges,

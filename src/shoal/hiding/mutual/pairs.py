@@ -6,12 +6,11 @@ import numpy as np
 
 from shoal.core.arrays import Floats, Int32s
 from shoal.core.workers import Workers
-from shoal.hiding.kernels.alternation import PairGraph, alternate
-from shoal.hiding.kernels.pairing import split_into_pairs
-from shoal.hiding.kernels.search import Barred, WindowArrays
+from shoal.hiding.kernels.nearest import Barred, WindowArrays
+from shoal.hiding.kernels.pairs import PairGraph, alternate, split_into_pairs
 from shoal.hiding.matching.assignment import Edges, cheapest_permutation, edges_inside, edges_of
 from shoal.hiding.matching.candidates import added, nearest_edges, plant_tree, sorted_edges
-from shoal.hiding.mutual.companions import both_ways, costs_alone
+from shoal.hiding.mutual.candidates import both_ways, costs_alone
 
 
 def pair_up(arrays: WindowArrays, barred: Barred, edges: Edges, width: int, workers: Workers) -> Int32s:

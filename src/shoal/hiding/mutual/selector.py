@@ -13,25 +13,23 @@ import numpy as np
 from shoal.core.arrays import Bytes, Int32s
 from shoal.core.workers import Workers
 from shoal.errors import UnfinishedError
-from shoal.hiding.kernels.growing import extend_cheapest, grow
-from shoal.hiding.kernels.remainder import move_remainder
+from shoal.hiding.kernels.nearest import Barred, WindowArrays
 from shoal.hiding.kernels.ring_exchange import exchange, price_rings
-from shoal.hiding.kernels.rings import Candidates, Rings, Ties
-from shoal.hiding.kernels.search import Barred, WindowArrays
+from shoal.hiding.kernels.rings import Candidates, Rings, Ties, extend_cheapest, grow, move_remainder
 from shoal.hiding.leakage.surcharge import Company, Surcharge, surcharge
 from shoal.hiding.matching.candidates import nearest_edges, plant_tree, sorted_edges
 from shoal.hiding.matching.selector import CANDIDATES
-from shoal.hiding.mutual.companions import (
+from shoal.hiding.mutual.candidates import (
     added_cost,
     both_ways,
     cheapest_first,
     hardest_first,
+    ties_between,
     with_everybody,
     with_the_hardest,
 )
 from shoal.hiding.mutual.pairs import pair_up
 from shoal.hiding.mutual.reassignment import reseat
-from shoal.hiding.mutual.ties import ties_between
 from shoal.hiding.window import Picks
 
 _SMALL = 200  # users; in a larger group the place of the remainder does not show

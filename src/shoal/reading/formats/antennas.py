@@ -15,14 +15,12 @@ import pyarrow.csv
 from shoal.core.schema import ALIASES, LAT, LON, SITE
 from shoal.errors import InputError
 from shoal.reading.columns import plain
-from shoal.reading.formats.files import Files, files_in, matching
+from shoal.reading.formats.files import Files, files_in, head_lines, matching
 from shoal.reading.formats.format import mostly
-from shoal.reading.formats.heads import head_lines
-from shoal.reading.numbers import read_numbers
 from shoal.reading.opening import open_source
 from shoal.reading.source import guarded
 from shoal.reading.summary import Rejected
-from shoal.reading.texts import as_text
+from shoal.reading.values import as_text, read_numbers
 
 _CONTEXT = "ContextData"  # of D4D Senegal
 _ROW = r"-?\d+\t-?\d+(\.\d+)?\t-?\d+(\.\d+)?"  # number, longitude, latitude

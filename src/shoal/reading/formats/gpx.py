@@ -14,8 +14,7 @@ from shoal.core.schema import LAT, LON, TIME, USER
 from shoal.errors import InputError
 from shoal.reading.formats.files import Files, stem
 from shoal.reading.formats.format import Format
-from shoal.reading.gathering import gathered
-from shoal.reading.source import guarded
+from shoal.reading.source import gathered, guarded
 from shoal.reading.summary import Rejected
 
 _PIECE_BYTES = 1 << 18

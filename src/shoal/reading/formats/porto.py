@@ -15,7 +15,7 @@ from shoal.core.schema import LAT, LON, TIME, USER
 from shoal.reading.formats.format import Format
 from shoal.reading.formats.tables import Retold, header_names, open_tables
 from shoal.reading.formats.text_rows import Columns
-from shoal.reading.numbers import INTEGER
+from shoal.reading.values import INTEGER
 
 _HEADER = (
     "TRIP_ID", "CALL_TYPE", "ORIGIN_CALL", "ORIGIN_STAND", "TAXI_ID", "TIMESTAMP", "DAY_TYPE", "MISSING_DATA",

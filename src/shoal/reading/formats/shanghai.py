@@ -19,14 +19,13 @@ from shoal.core.arrays import Int64s
 from shoal.core.schema import LAT, LON, TIME, USER
 from shoal.errors import InputError
 from shoal.reading.columns import plain
-from shoal.reading.formats.files import Files
+from shoal.reading.formats.files import Files, head_lines
 from shoal.reading.formats.format import Format, mostly
-from shoal.reading.formats.heads import head_lines
 from shoal.reading.formats.sessions import Sessions
 from shoal.reading.formats.tables import header_names, open_tables
 from shoal.reading.formats.text_rows import Columns, Layout, RowFiles
 from shoal.reading.source import Source
-from shoal.reading.texts import is_text
+from shoal.reading.values import is_text
 
 _CLOCK = r"\d{1,2}(\.\d{0,2})?"
 _ROW = rf"{_CLOCK}\t{_CLOCK}\t-?\d+(\.\d+)?\t-?\d+(\.\d+)?\t[0-9a-fA-F]{{32}}"

@@ -13,8 +13,7 @@ from shoal.core.schema import LAT, LON, TIME, USER
 from shoal.errors import InputError
 from shoal.reading.csv_files import TextLayout, text_rows, text_stream
 from shoal.reading.formats.files import Files, text_lines
-from shoal.reading.gathering import gathered
-from shoal.reading.source import guarded
+from shoal.reading.source import gathered, guarded
 from shoal.reading.summary import Rejected
 
 Columns = Mapping[str, Any]

@@ -15,8 +15,8 @@ from shoal.reading.formats.files import Files
 from shoal.reading.formats.format import Format, mostly
 from shoal.reading.formats.tables import Retold, header_names, open_tables
 from shoal.reading.formats.text_rows import Columns
-from shoal.reading.numbers import Numbers, read_numbers
 from shoal.reading.source import Source
+from shoal.reading.values import Numbers, read_numbers
 
 _HEADER = ("uid", "d", "t", "x", "y")
 _PLACE = r"(1?\d{1,2}|200|999)(\.0)?"

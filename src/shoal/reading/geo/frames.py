@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import math
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from shoal.reading.geo.degrees import as_degrees
-from shoal.reading.geo.implied import INDEX_TIME, POINT_LAT, POINT_LON
-from shoal.reading.geo.kinds import check_points
+import numpy as np
+
+from shoal.errors import InputError
+from shoal.reading.geo.encodings import check_points
+from shoal.reading.geo.point_columns import INDEX_TIME, MOVING_OBJECT, POINT_LAT, POINT_LON, as_degrees
+from shoal.reading.source import Source, gathered
+from shoal.reading.summary import Rejected
+from shoal.reading.tables import Table
+from shoal.reading.values import one_as_text
 
 
 def is_geoframe(table: Any) -> bool:
@@ -32,3 +41,122 @@ def with_columns(frame: Any, columns: dict[str, Any]) -> Any:
     if str(frame.index.dtype).startswith("datetime64"):
         columns = columns | {INDEX_TIME: frame.index}
     return ordinary.assign(**columns)
+
+
+_PART = re.compile(r"_\d+$")  # how splitters number the parts of a trajectory
+
+
+def trajectories_of(source: Any) -> list[Any] | None:
+    """The trajectories of a collection, or a single one; None for anything else."""
+    if callable(getattr(source, "get_traj_id_col", None)) and hasattr(source, "df"):
+        return [source]
+    held = getattr(source, "trajectories", None)
+    if isinstance(held, list) and all(hasattr(one, "df") and hasattr(one, "id") for one in held):
+        return held
+    return None
+
+
+class Trajectories:
+    """Points of trajectories, one trajectory after the other; messages number them, since names may be of people."""
+
+    title = "The collection of trajectories"
+
+    def __init__(self, trajectories: list[Any], *, placed: bool) -> None:
+        if not trajectories:
+            raise InputError(f"{self.title} is empty: expected a trajectory for each person.")
+        self._trajectories = trajectories
+        self._placed = placed
+        self._owners = _owners(trajectories)
+        self.metadata: dict[bytes, bytes] = {}
+        self.warnings = _parts(self._owners)
+        self.names = self._table(0).names
+
+    def batches(self, columns: Mapping[str, str], reject: Rejected, *, threads: int) -> Iterator[Any]:
+        """Batches of the wanted columns in their own types."""
+        return gathered(self._small_batches(columns, reject, threads))
+
+    def _small_batches(self, columns: Mapping[str, str], reject: Rejected, threads: int) -> Iterator[Any]:
+        for number in range(len(self._trajectories)):
+            table = self._table(number)
+            lacking = [role for role, name in columns.items() if table.names.count(name) != 1]
+            if lacking:
+                raise InputError(
+                    f"{self._title(number)} lacks the {' and '.join(lacking)} column of the first:"
+                    " give all trajectories the same columns."
+                )
+            yield from table.batches(columns, reject, threads=threads)
+
+    def _table(self, number: int) -> Table:
+        trajectory = self._trajectories[number]
+        frame = _zoned(trajectory)
+        frame = _placed(trajectory, frame, self._title(number)) if self._placed else with_columns(frame, {})
+        return Table(frame.assign(**{MOVING_OBJECT: self._owners[number]}))
+
+    def _title(self, number: int) -> str:
+        return f"Trajectory {number + 1} of {len(self._trajectories)}"
+
+
+def _zoned(trajectory: Any) -> Any:
+    """The rows of a trajectory, with times in the zone they came in: MovingPandas drops it but keeps the clock."""
+    frame = trajectory.df
+    zone = getattr(trajectory, "df_orig_tz", None)
+    if zone is None or frame.index.tz is not None:
+        return frame
+    first_time = np.ones(len(frame), np.bool_)  # of hours that occur twice, as everywhere
+    return frame.set_axis(frame.index.tz_localize(zone, ambiguous=first_time, nonexistent="shift_forward"))
+
+
+def _placed(trajectory: Any, frame: Any, title: str) -> Any:
+    """The rows with longitude and latitude; MovingPandas makes points of columns only when it needs them."""
+    x, y = (getattr(trajectory, name, None) for name in ("x", "y"))
+    if x in frame.columns and y in frame.columns and frame.geometry.isna().all():
+        lon, lat = as_degrees(frame[x], frame[y], frame.crs, title)
+        return with_columns(frame, {POINT_LON: lon, POINT_LAT: lat})
+    return placed_frame(frame, title)
+
+
+def _owners(trajectories: list[Any]) -> list[str | None]:
+    """Who moved along each trajectory."""
+    roots = [_root(trajectory) for trajectory in trajectories]
+    objects = [_told(getattr(root, "obj_id", None)) for root in roots]
+    told = len(objects) - objects.count(None)
+    if 0 < told < len(objects):
+        raise InputError(
+            f"{told:,} of {len(objects):,} trajectories tell which object moved (obj_id): expected all or none."
+        )
+    return objects if told else [one_as_text(root.id) for root in roots]
+
+
+def _told(name: Any) -> str | None:
+    return None if isinstance(name, float) and math.isnan(name) else one_as_text(name)
+
+
+def _root(trajectory: Any) -> Any:
+    parent = getattr(trajectory, "parent", None)
+    return trajectory if parent is None else _root(parent)
+
+
+def _parts(owners: list[str | None]) -> list[str]:
+    """A warning where names look as if several trajectories were parts of one: each would count as a person."""
+    names = {name for name in owners if name is not None}
+    whole = {_PART.sub("", name) for name in names}
+    if not 1 < len(whole) < len(names):
+        return []
+    return [
+        f"The names of {len(names):,} trajectories look like numbered parts of {len(whole):,}: if parts of one person's"
+        " way are among them, name the column of the person, with columns={'user': ...}, or tell MovingPandas its"
+        " obj_id_col."
+    ]
+
+
+def open_frame(source: object, *, placed: bool) -> Source | None:
+    """What MovingPandas, geopandas or trackintel made, as a table; None for anything else.
+
+    Unless ``placed``, positions do not come from its points, which may then be of any kind.
+    """
+    trajectories = trajectories_of(source)
+    if trajectories is not None:
+        return Trajectories(trajectories, placed=placed)
+    if is_geoframe(source):
+        return Table(placed_frame(source, Table.title) if placed else with_columns(source, {}))
+    return None

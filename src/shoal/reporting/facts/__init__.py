@@ -1,1 +1,30 @@
 """What a report tells, computed: precision by size, hour and area, and a few people followed through a day."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from shoal.auditing.result import Audit
+from shoal.reporting.facts.datasheet import PublicSuppression
+from shoal.reporting.facts.people import People
+from shoal.reporting.facts.precision import Precision
+from shoal.reporting.facts.usefulness import Usefulness
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What was found out about a release.
+
+    people: None in a report that is to be published. suppression: in one of those only.
+    manifest: what the file's own manifest says, None without one.
+    """
+
+    audit: Audit
+    precision: Precision
+    usefulness: Usefulness
+    people: People | None
+    suppression: PublicSuppression | None
+    manifest: dict[str, Any] | None
+    version: str
+    seconds: float

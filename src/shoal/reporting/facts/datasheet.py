@@ -1,15 +1,118 @@
-"""What of an audit may be told in public: shares of attacks, as far as many people stand behind them."""
+"""What a datasheet may know of a scene: published samples, by the numbers of their records."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
+import numpy as np
+
+from shoal.auditing.box_index import Target
+from shoal.auditing.context import Scene
+from shoal.auditing.kernels.truth import find_held
 from shoal.auditing.measures import Figure
 from shoal.auditing.proportions import Share, share_among
 from shoal.auditing.result import Audit
-from shoal.core.disclosure import few_people, rounded_down, rounded_up, tell_share
+from shoal.core.arrays import Bools, Int64s
+from shoal.core.disclosure import few_people, public_share, rounded_down, rounded_up, tell_share
 from shoal.core.promise import Promise
+from shoal.core.samples import Samples
 from shoal.errors import InputError
+from shoal.reporting.facts.precision import DAY_HOURS, owners_of_groups
+
+
+def published_part(scene: Scene) -> Scene:
+    """The scene without samples that are in no box, and with records in the place of users.
+
+    Whatever is computed from it depends neither on what was suppressed nor on what users are called, and needs no
+    further care about these. To an attacker it leaves at least as much: a sample that is in no box of the victim's
+    record only leads away from it.
+    """
+    samples, own = scene.samples, scene.published.own
+    rows = np.flatnonzero(held_by_own(scene))
+    rows = rows[np.argsort(own[samples.user[rows]], kind="stable")]
+    records, number = np.unique(own[samples.user[rows]], return_inverse=True)
+    part = Samples(
+        records.astype(object),
+        number.astype(np.int32),
+        samples.t[rows],
+        samples.x[rows],
+        samples.y[rows],
+    )
+    return replace(scene, samples=part, published=Target(scene.published.records, records))
+
+
+def held_by_own(scene: Scene) -> Bools:
+    """Which samples lie in a box of their own user's record; needs to know which record is whose."""
+    target = scene.published
+    held = np.zeros(len(scene.samples), np.bool_)
+    filled = np.zeros(target.records.boxes.n_boxes, np.bool_)
+    scene.workers.over(
+        len(target.own),
+        lambda begin, end: find_held(scene.trails, target.shelves, target.own, begin, end, held, filled),
+    )
+    return held
+
+
+_QUARTERS = 4
+
+
+class PublicSuppression(NamedTuple):
+    """Shares of samples suppressed, rounded up, for each hour of the day and each quarter of users by activity, and of
+    all.
+
+    None where a part may not be told, or where nobody was; the whole is in words where few users stand behind it, and
+    then no part is told.
+    """
+
+    by_hour: list[float | None]
+    by_activity: list[float | None]
+    share: float | str = 0.0
+
+
+def public_suppression(scene: Scene) -> PublicSuppression:
+    """Look at every sample; needs to know which record is whose."""
+    samples, k = scene.samples, scene.promise.k
+    held = held_by_own(scene)
+    share = public_share(int((~held).sum()), len(samples), len(np.unique(samples.user[~held])), k)
+    if isinstance(share, str) or not share:
+        return PublicSuppression([], [], share)
+    hour = scene.zone.from_utc(samples.t * scene.grid.step_s) // 3600 % DAY_HOURS
+    quarter = np.empty(samples.n_users, np.int64)
+    order = np.argsort(np.bincount(samples.user, minlength=samples.n_users), kind="stable")
+    quarter[order] = np.arange(samples.n_users) * _QUARTERS // samples.n_users
+    return PublicSuppression(
+        shares_of_groups(hour, samples.user, held, DAY_HOURS, k),
+        shares_of_groups(quarter[samples.user], samples.user, held, _QUARTERS, k),
+        share,
+    )
+
+
+def shares_of_groups(
+    group: Int64s, user: np.typing.NDArray[np.int32], held: Bools, n: int, k: int
+) -> list[float | None]:
+    """The suppressed share of each of n groups of samples, of which the whole is told.
+
+    None unless the users with published samples there, and those with suppressed ones, are none or many. One group
+    alone would follow from the whole and the others, so that a second is left out with it: the next smallest.
+    """
+    sizes = np.bincount(group, minlength=n)
+    lost = np.bincount(group[~held], minlength=n)
+    kept_users, lost_users = (owners_of_groups(group[which], user[which], n) for which in (held, ~held))
+    few = few_people(k)
+    untold = np.any([(users > 0) & (users < few) for users in (kept_users, lost_users)], axis=0)
+    if untold.sum() == 1:
+        others = np.flatnonzero(~untold & (sizes > 0))
+        order = np.lexsort((sizes[others], lost[others], lost[others] == 0))
+        untold[others[order[:1]]] = True
+    told = (
+        None if hidden or not size else public_share(part, size, users, k)
+        for hidden, size, part, users in zip(
+            untold.tolist(), sizes.tolist(), lost.tolist(), lost_users.tolist(), strict=True
+        )
+    )
+    return [None if isinstance(share, str) else share for share in told]
+
 
 NOT_TOLD = "not told: fewer than {} victims"
 # What guessing achieves is measured on people in these attacks; in others it follows from the number of records.

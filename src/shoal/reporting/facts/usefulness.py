@@ -13,8 +13,7 @@ from shoal.core.boxes import Boxes
 from shoal.core.disclosure import Told, few_people, tell_share
 from shoal.reading import PublishedTable
 from shoal.utility import Agreement, Density, agreement, density, flows, gyration, homes, workplaces
-from shoal.utility.elsewhere import gathered, outside
-from shoal.utility.squares import Frame, Squares, frame_over, squares_at
+from shoal.utility.squares import Frame, Squares, frame_over, gathered, outside, squares_at
 
 _SQUARES_ACROSS = 25
 _STEPS = 50  # of a cumulative distribution

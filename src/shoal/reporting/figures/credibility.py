@@ -9,14 +9,12 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.reporting.figures.svg import Legend, Panel, log_ticks, round_ticks
+from shoal.synthetic.credibility.activity_statistics import FIT_FROM, FIT_TO
 from shoal.synthetic.credibility.bands import BANDS, Band
-from shoal.synthetic.credibility.curves import Curve
-from shoal.synthetic.credibility.exploration import FIT_FROM_H
-from shoal.synthetic.credibility.gaps import FIT_FROM, FIT_TO
 from shoal.synthetic.credibility.measures import Measures
-from shoal.synthetic.credibility.radius import CUTOFF_KM, LEAST_KM, OFFSET_KM
+from shoal.synthetic.credibility.mobility_statistics import CUTOFF_KM, FIT_FROM_H, LEAST_KM, OFFSET_KM, RANKS
+from shoal.synthetic.credibility.traces import Curve
 from shoal.synthetic.credibility.unicity import POINTS
-from shoal.synthetic.credibility.visits import RANKS
 
 REAL = "real"
 SERIES = tuple(f"series{number}" for number in range(1, 7))  # as many as can be told apart

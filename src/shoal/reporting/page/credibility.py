@@ -8,9 +8,9 @@ from typing import Any
 from markupsafe import Markup
 
 from shoal.reporting.figures.credibility import FIGURES, REAL, SERIES, Dataset, Figure, draw_rhythm
-from shoal.reporting.page.pages import page_environment
+from shoal.reporting.page import page_environment
+from shoal.synthetic.credibility.bands import TOPICS
 from shoal.synthetic.credibility.text import band_in_words, counts_in_words, headline, number
-from shoal.synthetic.credibility.topics import TOPICS
 from shoal.synthetic.credibility.verdict import Check, Credibility
 
 STYLE_SHEETS = ("colours.css", "figures.css")  # of a figure in a file of its own

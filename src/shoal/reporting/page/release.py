@@ -14,12 +14,12 @@ from shoal.auditing.result import Audit
 from shoal.core.arrays import Floats
 from shoal.core.disclosure import at_most, few_people
 from shoal.core.formatting import duration, percent
-from shoal.reporting.facts.facts import Facts
+from shoal.reporting.facts import Facts
+from shoal.reporting.facts.datasheet import PublicSuppression
 from shoal.reporting.facts.people import as_json
-from shoal.reporting.facts.suppression import PublicSuppression
 from shoal.reporting.facts.usefulness import Usefulness
 from shoal.reporting.figures import release
-from shoal.reporting.page.pages import bound, page_environment
+from shoal.reporting.page import bound, page_environment
 from shoal.reporting.page.sentences import (
     beyond_in_words,
     broken_in_words,

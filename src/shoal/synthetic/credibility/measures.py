@@ -4,15 +4,26 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from shoal.synthetic.credibility.activity import Activity, measure_activity
-from shoal.synthetic.credibility.exploration import Exploration, measure_exploration
-from shoal.synthetic.credibility.gaps import Gaps, measure_gaps
-from shoal.synthetic.credibility.load import Load, measure_load
-from shoal.synthetic.credibility.radius import Radius, measure_radius
-from shoal.synthetic.credibility.rhythm import Rhythm, measure_rhythm
+from shoal.synthetic.credibility.activity_statistics import (
+    Activity,
+    Gaps,
+    Load,
+    Rhythm,
+    measure_activity,
+    measure_gaps,
+    measure_load,
+    measure_rhythm,
+)
+from shoal.synthetic.credibility.mobility_statistics import (
+    Exploration,
+    Radius,
+    Visits,
+    measure_exploration,
+    measure_radius,
+    measure_visits,
+)
 from shoal.synthetic.credibility.traces import Traces
 from shoal.synthetic.credibility.unicity import Unicity, measure_unicity
-from shoal.synthetic.credibility.visits import Visits, measure_visits
 
 
 class Setting(NamedTuple):

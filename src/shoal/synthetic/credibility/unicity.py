@@ -8,8 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.core.arrays import Int64s
-from shoal.synthetic.credibility.curves import Curve
-from shoal.synthetic.credibility.traces import HOUR_S, Traces
+from shoal.synthetic.credibility.traces import HOUR_S, Curve, Traces
 
 POINTS = 4
 _DRAWN_POINTS = (1, 2, 3, 4, 5)

@@ -7,12 +7,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from shoal.synthetic.region.habits import Habits
-from shoal.synthetic.region.journeys import Journeys
-from shoal.synthetic.region.network import Network
-from shoal.synthetic.region.people import People
-from shoal.synthetic.region.pull import Pull
-from shoal.synthetic.streams import Ints, Streams, below, chance, child
+from shoal.synthetic.random_streams import Ints, Streams, below, chance, child
+from shoal.synthetic.region.antennas import Network
+from shoal.synthetic.region.attraction import Pull
+from shoal.synthetic.region.people import Habits, Journeys, People
 
 Bools = npt.NDArray[np.bool_]
 

@@ -11,12 +11,11 @@ from shoal.core.checks import check_count, check_seed
 from shoal.core.schema import TIME, USER
 from shoal.errors import ParameterError
 from shoal.synthetic.city import START_S
-from shoal.synthetic.region.antennas import lay_out
-from shoal.synthetic.region.parameters import adapted
+from shoal.synthetic.random_streams import child, root
+from shoal.synthetic.region.antennas import antennas_at, lay_out
 from shoal.synthetic.region.people import HOUSEHOLD
+from shoal.synthetic.region.presets import adapted
 from shoal.synthetic.region.region import MINUTE_S, Region, Seen, build_region, samples_of
-from shoal.synthetic.region.sites import antennas_at
-from shoal.synthetic.streams import child, root
 
 _SAMPLES_AT_ONCE = 1_500_000  # about; bounds memory, and the result does not depend on it
 

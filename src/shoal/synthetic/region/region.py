@@ -1,7 +1,7 @@
 """A made-up region and its people: samples of any of them, for any number of days.
 
 Regions of one seed are nested: fewer users or days are a part of the larger region (events that run past the last
-midnight are cut). What a seed gives is the same on every platform (:mod:`shoal.synthetic.streams` says how).
+midnight are cut). What a seed gives is the same on every platform (:mod:`shoal.synthetic.random_streams` says how).
 """
 
 from __future__ import annotations
@@ -10,19 +10,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.synthetic.days import DAY_S
-from shoal.synthetic.region.antennas import Antennas
+from shoal.synthetic.city import DAY_S
+from shoal.synthetic.random_streams import Ints, Streams, child
+from shoal.synthetic.region.antennas import Antennas, Network, build_network
+from shoal.synthetic.region.attraction import Pull, build_pull
 from shoal.synthetic.region.days import OUTINGS, draw_day
-from shoal.synthetic.region.habits import Habits
-from shoal.synthetic.region.journeys import Journeys
-from shoal.synthetic.region.network import Network, build_network
-from shoal.synthetic.region.people import HOUSEHOLD, draw_people
-from shoal.synthetic.region.phone import draw_events, may_be_silent
+from shoal.synthetic.region.people import HOUSEHOLD, Habits, Journeys, draw_people
+from shoal.synthetic.region.phone_events import antenna_of, bursts_for, draw_events, may_be_silent
 from shoal.synthetic.region.presets import Preset
-from shoal.synthetic.region.pull import Pull, build_pull
-from shoal.synthetic.region.rate import bursts_for
-from shoal.synthetic.region.serving import antenna_of
-from shoal.synthetic.streams import Ints, Streams, child
 
 MINUTE_S = 60
 _PILOTS = 256 * HOUSEHOLD

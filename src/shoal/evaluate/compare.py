@@ -1,0 +1,241 @@
+"""Which users make up the k-tuples of a comparison."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Any, NamedTuple, Unpack
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.core.arrays import Int32s
+from shoal.core.checks import check_count, check_workers
+from shoal.core.progress import Progress, Silent
+from shoal.core.promise import Grid, Promise
+from shoal.core.samples import Samples
+from shoal.core.signatures import takes
+from shoal.core.workers import Workers
+from shoal.errors import ParameterError
+from shoal.evaluate.baselines import PAPER_GRIDS, W4M, Glove, KMerge, Method, Static, draw_tuples, on_tuples
+from shoal.evaluate.baselines.tuples import only
+from shoal.hiding.epochs import LiveEpoch, Timeline
+from shoal.hiding.matching.candidates import nearest_members
+from shoal.hiding.pipeline import anonymize_samples, check_population, prepare
+from shoal.hiding.settings import Settings
+from shoal.hiding.window import arrange
+from shoal.reading import read_events
+from shoal.reading.options import READING, ReadingOptions, check_reading
+from shoal.utility import granularity_of
+
+
+class Draw(StrEnum):
+    """How tuples are drawn."""
+
+    RANDOM = "random"  # any users
+    NEAR = "near"  # a random user with those cheapest to hide among
+
+
+def draw(
+    how: Draw, samples: Samples, ks: Sequence[int], count: int, seed: int, workers: Workers
+) -> dict[int, list[Samples]]:
+    """``count`` tuples for every k; the same seed gives the same tuples."""
+    if how is Draw.RANDOM:
+        return {k: draw_tuples(samples, k, count, seed) for k in ks}
+    ranked = _random_users_with_their_nearest(samples, max(ks) - 1, count, seed, workers)
+    return {k: [only(samples, users[:k].astype(np.int64)) for users in ranked] for k in ks}
+
+
+def _random_users_with_their_nearest(
+    samples: Samples, width: int, count: int, seed: int, workers: Workers
+) -> Int32s:
+    """A line per tuple: a user, then those whose whole trajectories merge with the user's at the least cost."""
+    timeline = Timeline(samples, Promise(2, None, None))
+    everything = timeline.slice(int(timeline.epochs[0]))
+    rank = np.arange(samples.n_users, dtype=np.int32)
+    arrays = arrange([LiveEpoch(everything, everything.raw)], samples.n_users, rank, 1.0, workers)
+    rng = np.random.default_rng(seed)
+    drawn = np.concatenate([rng.permutation(samples.n_users) for _ in range(-(-count // samples.n_users))])[
+        :count
+    ]
+    owners = arrays.place[drawn]
+    members, _ = nearest_members(arrays, owners, width, workers)
+    users: Int32s = arrays.user[np.column_stack([owners, members])]
+    return users
+
+
+KS = (2, 5, 8)
+TUPLES, WHOLE = "tuples", "whole"
+OURS = "shoal"
+MOST_COMPARED = 1_000  # users: GLOVE and W4M compare all pairs of whole trajectories
+
+
+class Compared(NamedTuple):
+    """A method at one k: on random tuples (means over them), or on a whole dataset. Shares are of the samples."""
+
+    on: str
+    method: str
+    k: int
+    success: float
+    time_min: float
+    space_km: float
+    suppressed: float
+    trashed: float
+    created: float
+    deleted: float
+    seconds: float
+
+
+class Comparison(NamedTuple):
+    """All rows, and how many tuples and users they are of."""
+
+    rows: list[Compared]
+    drawn: Draw
+    n_tuples: int
+    n_users: int
+    n_whole_users: int
+    warnings: list[str]
+
+    def to_arrow(self) -> pa.Table:
+        """A row per method, k and kind."""
+        return pa.Table.from_pylist([row._asdict() for row in self.rows])
+
+
+def methods_on_tuples(grid: Grid, seed: int) -> dict[str, Method]:
+    """The columns of the paper's table. It says that GLOVE merges every tuple, so its suppression is off."""
+    return {KMerge.name: KMerge(grid), **_others(grid, seed), Glove.name: Glove(grid, limits=None)}
+
+
+def methods_on_datasets(grid: Grid, seed: int, n_users: int) -> dict[str, Method]:
+    """The same as their authors run them, those that can be; k-merge chooses no groups."""
+    methods = {**_others(grid, seed), Glove.name: Glove(grid)}
+    return {
+        name: method
+        for name, method in methods.items()
+        if n_users <= MOST_COMPARED or name not in (W4M.name, Glove.name)
+    }
+
+
+def _others(grid: Grid, seed: int) -> dict[str, Method]:
+    statics = {
+        f"{Static.name} {time} {space}": Static.parse(time, space, grid) for time, space in PAPER_GRIDS
+    }
+    return {**statics, W4M.name: W4M(grid, seed=seed)}
+
+
+@takes(READING)
+def compare(
+    events: Any,
+    *,
+    ks: Sequence[int] = KS,
+    tuples: int = 100,
+    drawn: str = Draw.RANDOM,
+    whole_users: int = 200,
+    cell: str = "100m",
+    step: str = "1min",
+    seed: int = 0,
+    workers: int | None = None,
+    progress: Progress | None = None,
+    **reading: Unpack[ReadingOptions],
+) -> Comparison:
+    """Every method of the paper's table on the same k-tuples, and on ``whole_users`` users drawn at random.
+
+    ``drawn``: tuples of ``random`` users, or ``near``, a random user with those cheapest to hide among. GLOVE and W4M
+    take part up to 1,000 users; every method runs on one core. ``whole_users`` 0 leaves the latter out. k-merge chooses
+    no groups, so there shoal itself stands in its place, with whole trajectories promised. How events are read is said
+    as in anonymize().
+    """
+    progress = progress or Silent()
+    grid = Grid.parse(cell, step)
+    if not ks:
+        raise ParameterError("ks must name at least one k, got none.")
+    ks = sorted({Promise(k, None, None).k for k in ks})
+    if drawn not in set(Draw):
+        raise ParameterError(f"drawn must be one of {', '.join(Draw)}, got {drawn!r}.")
+    n_tuples = check_count(tuples, "tuples", least=1)
+    n_whole = check_count(whole_users, "whole users", least=0)
+    if 0 < n_whole < ks[-1]:
+        raise ParameterError(f"whole users must be at least {ks[-1]}, the largest k, or 0, got {n_whole}.")
+    seed = check_count(seed, "seed", least=0)
+    n_workers = check_workers(workers)
+    how = check_reading(reading)
+    progress.stage("reading")
+    found = read_events(events, grid=grid, threads=n_workers, **how)
+    samples = found.samples
+    check_population(samples.n_users, ks[-1])
+    n_whole = min(n_whole, samples.n_users)
+    rows = []
+    with Workers(n_workers) as threads:
+        progress.stage("drawing tuples")
+        tuples_of = draw(Draw(drawn), samples, ks, n_tuples, seed, threads)
+        for k, members in tuples_of.items():
+            for name, method in methods_on_tuples(grid, seed).items():
+                progress.stage(f"{name}, {n_tuples} tuples of {k}")
+                rows.append(_on_tuples(name, method, members, k))
+        if n_whole:
+            chosen = np.random.default_rng(seed).choice(samples.n_users, n_whole, replace=False)
+            rows += _whole(only(samples, chosen), ks, grid, seed, progress)
+    warnings = found.intake.all_warnings
+    if n_whole > MOST_COMPARED:
+        warnings.append(
+            f"GLOVE and W4M are left out of whole trajectories of more than {MOST_COMPARED:,} users."
+        )
+    return Comparison(rows, Draw(drawn), n_tuples, samples.n_users, n_whole, warnings)
+
+
+def _whole(samples: Samples, ks: Sequence[int], grid: Grid, seed: int, progress: Progress) -> list[Compared]:
+    rows = []
+    for k in ks:
+        progress.stage(f"{OURS}, {samples.n_users} users, k {k}")
+        rows.append(_ours(samples, k, grid, seed))
+        for name, method in methods_on_datasets(grid, seed, samples.n_users).items():
+            progress.stage(f"{name}, {samples.n_users} users, k {k}")
+            rows.append(_on_dataset(name, method, samples, k, progress))
+    return rows
+
+
+def _on_tuples(name: str, method: Method, members: Sequence[Samples], k: int) -> Compared:
+    began = time.perf_counter()
+    found = on_tuples(method, members, k)
+    return Compared(TUPLES, name, k, *found, time.perf_counter() - began)
+
+
+def _on_dataset(name: str, method: Method, samples: Samples, k: int, progress: Progress) -> Compared:
+    began = time.perf_counter()
+    result = method(samples, k, progress)
+    seconds, n = time.perf_counter() - began, len(samples)
+    return Compared(
+        WHOLE,
+        name,
+        k,
+        float(result.hidden.mean()),
+        result.precision.time_minutes,
+        result.precision.space_km,
+        suppressed=result.counts.suppressed / n,
+        trashed=result.counts.trashed / n,
+        created=result.counts.created / n,
+        deleted=result.counts.deleted / n,
+        seconds=seconds,
+    )
+
+
+def _ours(samples: Samples, k: int, grid: Grid, seed: int) -> Compared:
+    settings = Settings(seed=seed)
+    prepare(settings)
+    with Workers(1) as alone:
+        outcome = anonymize_samples(samples, Promise(k, None, None), settings, alone)
+    spread = granularity_of(outcome.extents, grid)
+    return Compared(
+        WHOLE,
+        OURS,
+        k,
+        outcome.n_records / outcome.n_users,
+        spread.time_minutes.mean,
+        spread.space_km.mean,
+        outcome.n_suppressed / outcome.n_samples,
+        trashed=0.0,
+        created=0.0,
+        deleted=0.0,
+        seconds=outcome.seconds,
+    )

@@ -1,0 +1,107 @@
+"""What an edge costs beside the merge: members that served before, and edges made dearer."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.core.arrays import Floats, Int32s
+from shoal.hiding.kernels.nearest import Barred, WindowArrays
+from shoal.hiding.kernels.rings import Candidates, Rings, Ties
+from shoal.hiding.matching.assignment import Edges
+
+
+def ties_between(window: int, arrays: WindowArrays, barred: Barred, edges: Edges, surcharge: Floats) -> Ties:
+    """All that is known in a window; the longer ago a member served, the less its reuse counts."""
+    n = len(arrays.user)
+    owner, member, when = _former(arrays, barred)
+    keys = owner.astype(np.int64) * n + member
+    latest_first = np.lexsort((-when, keys))
+    keys, place = np.unique(keys[latest_first], return_index=True)
+    age = window - when[latest_first][place].astype(np.int64)
+    dearer = surcharge != 0  # never former members: those are no candidates
+    keys = np.concatenate([keys, edges.owner[dearer].astype(np.int64) * n + edges.member[dearer]])
+    order = np.argsort(keys)
+    reuse = np.concatenate([age.max(initial=0) + 2 - age, np.zeros(int(dearer.sum()), np.int64)])
+    extra = np.concatenate([np.zeros(len(age)), surcharge[dearer]])
+    ptr = np.searchsorted(keys[order], np.arange(n + 1, dtype=np.int64) * n)
+    return Ties(ptr, (keys[order] % max(n, 1)).astype(np.int32), reuse[order], extra[order])
+
+
+def _former(arrays: WindowArrays, barred: Barred) -> tuple[Int32s, Int32s, Int32s]:
+    """Every owner and member who may not serve it again, both numbered in the window, and when it did."""
+    past = barred.past
+    length = past.length[arrays.user]
+    owner = np.repeat(np.arange(len(length), dtype=np.int32), length)
+    within = np.arange(len(owner)) - np.repeat(np.cumsum(length) - length, length)
+    entry = past.first[arrays.user[owner]] + within
+    member, when = arrays.place[past.member[entry]], past.when[entry]
+    counts = (member >= 0) & (when >= barred.since)
+    return owner[counts], member[counts], when[counts]
+
+
+_HARD = 6  # one in so many users counts as hard to serve
+_OTHERS = 16  # as hard to serve as oneself, that are candidates as well
+
+
+def both_ways(edges: Edges, n: int) -> Edges:
+    """The edges along which users may serve each other, at what that costs both."""
+    forth = edges.owner.astype(np.int64) * n + edges.member
+    back = edges.member.astype(np.int64) * n + edges.owner
+    place = np.minimum(np.searchsorted(forth, back), len(forth) - 1)
+    mutual = forth[place] == back if len(forth) else np.zeros(0, np.bool_)
+    return Edges(edges.owner[mutual], edges.member[mutual], (edges.cost + edges.cost[place])[mutual])
+
+
+def costs_alone(arrays: WindowArrays) -> Floats:
+    """What everybody's record costs in the window as it is."""
+    total: Floats = np.where(arrays.row >= 0, arrays.base[arrays.row], 0.0).sum(axis=1)
+    return total
+
+
+def added_cost(arrays: WindowArrays, mutual: Edges) -> Edges:
+    """The same edges at what they add to the costs of both records as they are."""
+    already = costs_alone(arrays)
+    return mutual._replace(cost=mutual.cost - already[mutual.owner] - already[mutual.member])
+
+
+def cheapest_first(adds: Edges, n: int) -> Candidates:
+    """Everybody's candidates, those first with whom a pair adds least to what both records cost already."""
+    order = np.lexsort((adds.cost, adds.owner))
+    return Candidates(np.searchsorted(adds.owner, np.arange(n + 1)), adds.member[order])
+
+
+def hardest_first(arrays: WindowArrays, adds: Edges) -> Int32s:
+    """The users of each group, the one whose cheapest partner adds most first."""
+    cheapest = np.full(len(arrays.user), np.inf)
+    np.minimum.at(cheapest, adds.owner, adds.cost)
+    return np.lexsort((-cheapest, arrays.first)).astype(np.int32)
+
+
+def with_the_hardest(arrays: WindowArrays, candidates: Candidates, hardest: Int32s) -> Candidates:
+    """The same, where those hardest to serve may join each other: a ring that one made wide holds more for little."""
+    rank = np.empty(len(hardest), np.int64)
+    rank[hardest] = np.arange(len(rank)) - arrays.first[hardest]
+    hard = np.flatnonzero(rank * _HARD < arrays.last - arrays.first)
+    length = np.diff(candidates.ptr)
+    near = np.arange(-_OTHERS // 2, _OTHERS // 2 + 1)
+    place = rank[hard][:, None] + near
+    there = (place >= 0) & (near != 0) & (place < (arrays.last - arrays.first)[hard][:, None])
+    owner = np.concatenate(
+        [np.repeat(np.arange(len(rank)), length), np.broadcast_to(hard[:, None], place.shape)[there]]
+    )
+    member = np.concatenate([candidates.member, hardest[(arrays.first[hard][:, None] + place)[there]]])
+    order = np.argsort(owner, kind="stable")
+    return Candidates(np.searchsorted(owner[order], np.arange(len(rank) + 1)), member[order])
+
+
+def with_everybody(arrays: WindowArrays, candidates: Candidates, rings: Rings) -> Candidates:
+    """The same with all users of their group for those whose ring holds a member again."""
+    concerned = (rings.reuse > 0)[rings.ring]
+    lists = [
+        np.arange(arrays.first[user], arrays.last[user], dtype=np.int32)
+        if concerned[user]
+        else candidates.member[candidates.ptr[user] : candidates.ptr[user + 1]]
+        for user in range(len(concerned))
+    ]
+    ptr = np.concatenate([[0], np.cumsum([len(members) for members in lists])]).astype(np.int64)
+    return Candidates(ptr, np.concatenate(lists))

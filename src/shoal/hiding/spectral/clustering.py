@@ -1,0 +1,125 @@
+"""How alike users are in one epoch: the cost of merging two of them, and what spectral clustering makes of it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from shoal.core.arrays import Floats, Int32s
+from shoal.hiding.kernels.nearest import WindowArrays, edge_costs
+
+_NEIGHBOUR = 7  # whose distance scales a user's affinities (Zelnik-Manor and Perona 2004)
+
+
+def pairwise_costs(arrays: WindowArrays, users: Int32s) -> Floats:
+    """The cost of merging any two of some users (numbered in the window), n x n; 0 for a user alone."""
+    first, second = (side.astype(np.int32) for side in np.triu_indices(len(users), 1))
+    cost = np.empty(len(first))
+    edge_costs(arrays, users[first], users[second], 0, len(first), cost)
+    matrix = np.zeros((len(users), len(users)))
+    matrix[first, second] = cost
+    matrix[second, first] = cost
+    return matrix
+
+
+def costs_to(arrays: WindowArrays, landmarks: Int32s) -> Floats:
+    """The cost of merging every user with each of a few landmarks, a line per user; 0 with itself."""
+    n = len(arrays.user)
+    user = np.repeat(np.arange(n, dtype=np.int32), len(landmarks))
+    landmark = np.tile(landmarks, n)
+    other = user != landmark
+    cost = np.zeros(len(user))
+    priced = np.empty(int(other.sum()))
+    edge_costs(arrays, user[other], landmark[other], 0, len(priced), priced)
+    cost[other] = priced
+    return cost.reshape(n, len(landmarks))
+
+
+def self_tuning_affinity(costs: Floats) -> Floats:
+    """exp(-c_ij^2 / (s_i s_j)), where s_i is the cost to the seventh nearest: dense and sparse areas count alike."""
+    neighbour = min(_NEIGHBOUR, len(costs) - 1)
+    scale = np.partition(costs, neighbour, axis=1)[:, neighbour]  # the nearest of all is oneself, at no cost
+    affinity: Floats = np.exp(-(costs / scale[:, None]) * (costs / scale))
+    return affinity
+
+
+_FEWEST = 4  # users; fewer are one cluster
+_ROUNDS = 10  # of k-means: representatives need not be settled to the last
+
+
+class Scale(NamedTuple):
+    """Up to how many users every pair is compared, and by what the others stand in for each other beyond that.
+
+    exact: users clustered directly. representatives: what k-means leaves of more of them, at least and at most;
+    between that, one for three users. landmarks: users whose costs are the coordinates for it.
+    """
+
+    exact: int = 1500
+    representatives: tuple[int, int] = (1000, 3000)
+    landmarks: int = 64
+
+    def representing(self, n: int) -> int:
+        """How many stand for n users. Fewer would suppress more: docs/decisions/0009-spectral.md."""
+        least, most = self.representatives
+        return min(max(least, n // 3), most)
+
+
+def cluster(arrays: WindowArrays, seed: int, scale: Scale) -> Int32s:
+    """A cluster for every user of a window of one epoch: about as many clusters as the root of their number."""
+    n = len(arrays.user)
+    if n < _FEWEST:
+        return np.zeros(n, np.int32)
+    n_clusters = round(np.sqrt(n))
+    if n <= scale.exact:
+        return _spectral(pairwise_costs(arrays, np.arange(n, dtype=np.int32)), n_clusters)
+    nearest = _representatives(np.log(1 + costs_to(arrays, _landmarks(n, scale.landmarks))), seed, scale)
+    users, representative = np.unique(nearest, return_inverse=True)
+    label = _spectral(pairwise_costs(arrays, users), min(n_clusters, len(users) // 2))
+    return np.asarray(label[representative], np.int32)
+
+
+def _spectral(costs: Floats, n_clusters: int) -> Int32s:
+    """Clusters of small mutual cost: the leading eigenvectors of the normalized affinity, read by a pivoted QR.
+
+    All eigenvectors are computed directly (LAPACK): an iteration can fail to converge where parts of a city have hardly
+    any tie to each other.
+    """
+    from scipy.linalg import eigh
+
+    n = len(costs)
+    if n < _FEWEST or n_clusters < 2:
+        return np.zeros(n, np.int32)
+    affinity = self_tuning_affinity(costs)
+    degree = np.sqrt(affinity.sum(axis=1))
+    affinity /= degree[:, None]
+    affinity /= degree
+    _, vectors = eigh(affinity, subset_by_index=[n - n_clusters, n - 1], overwrite_a=True, check_finite=False)
+    return _cluster_qr(vectors)
+
+
+def _cluster_qr(vectors: Floats) -> Int32s:
+    """The cluster to which each line of the eigenvectors points (Damle, Minden and Ying 2019)."""
+    from scipy.linalg import qr, svd
+
+    n_clusters = vectors.shape[1]
+    *_, pivots = qr(vectors.T, mode="r", pivoting=True, check_finite=False)
+    left, _, right = svd(vectors[pivots[:n_clusters]].T, check_finite=False)
+    return np.asarray(np.abs(vectors @ (left @ right)).argmax(axis=1), np.int32)
+
+
+def _landmarks(n: int, wanted: int) -> Int32s:
+    """Users far and wide: near ones have near numbers."""
+    return np.unique(np.linspace(0, n - 1, wanted).astype(np.int32))
+
+
+def _representatives(coordinates: Floats, seed: int, scale: Scale) -> Int32s:
+    """For every user the user nearest to the mean of those it goes with."""
+    from sklearn.cluster import KMeans
+
+    wanted = min(scale.representing(len(coordinates)), len(np.unique(coordinates, axis=0)))
+    groups = KMeans(wanted, n_init=1, max_iter=_ROUNDS, random_state=seed).fit(coordinates)
+    distance = ((coordinates - groups.cluster_centers_[groups.labels_]) ** 2).sum(axis=1)
+    order = np.lexsort((distance, groups.labels_))
+    occurring, first = np.unique(groups.labels_[order], return_index=True)
+    return np.asarray(order[first][np.searchsorted(occurring, groups.labels_)], np.int32)

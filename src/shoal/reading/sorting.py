@@ -1,0 +1,189 @@
+"""Rows into the order of time: resampled, cut into parts that fit into memory, sorted, without duplicates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from shoal.core.arrays import Bools, Int32s, Int64s
+from shoal.core.promise import Grid
+from shoal.core.sorting import Columns, sort_distinct
+from shoal.reading.batches import Shelf
+from shoal.reading.plausibility import Density
+from shoal.reading.resolving import Survey
+from shoal.storage.piles import Pile, Piles
+from shoal.storage.sample_store import Archive
+
+_AT_LEAST = 1 << 20  # rows worth sorting again
+
+
+def first_rows(pieces: Iterable[Sightings], period_s: int) -> Sightings:
+    """Each user's first row in each period, counted from 1970 on, in no matter how many pieces.
+
+    Among rows of one second the one with the smallest cell is kept, whatever the order of rows. Memory holds the rows
+    to keep and about as many more.
+    """
+    waiting: list[Sightings] = []
+    room = _AT_LEAST
+    for piece in pieces:
+        waiting.append(piece)
+        if sum(len(each.when) for each in waiting) > room:
+            waiting = [_firsts(joined(waiting), period_s)]
+            room = max(_AT_LEAST, 2 * len(waiting[0].when))
+    return _firsts(joined(waiting), period_s)
+
+
+def _firsts(rows: Sightings, period_s: int) -> Sightings:
+    rows = Sightings(*sort_distinct(rows))
+    period = rows.when // period_s
+    first = np.ones(len(period), bool)
+    first[1:] = (rows.user[1:] != rows.user[:-1]) | (period[1:] != period[:-1])
+    return Sightings._make(column[first] for column in rows)
+
+
+class Sightings(NamedTuple):
+    """Users by number, Unix seconds and cells of rows."""
+
+    user: Int32s
+    when: Int64s
+    x: Int32s
+    y: Int32s
+
+
+class Bucket(NamedTuple):
+    """The rows before a second and not before that of the bucket before; None ends the last."""
+
+    end: int | None
+    pile: Pile
+
+    def pieces(self) -> Iterator[Sightings]:
+        """The rows in as many pieces as they came."""
+        return (Sightings(*piece) for piece in self.pile)
+
+
+class Buckets:
+    """Rows by time: bucket i begins at cuts[i - 1], the first with time itself."""
+
+    def __init__(self, cuts: Int64s, piles: Piles) -> None:
+        self._cuts = cuts
+        self._piles = [piles.new(f"bucket-{number:06d}") for number in range(len(cuts) + 1)]
+
+    def add(self, rows: Sightings) -> None:
+        """Deal out some rows."""
+        if len(rows.when) == 0:
+            return
+        bucket = np.searchsorted(self._cuts, rows.when, side="right").astype(np.uint32)
+        low = int(bucket.min())
+        bucket -= np.uint32(low)
+        sizes = np.bincount(bucket)
+        if len(sizes) > 1:
+            order = np.argsort(bucket.astype(np.min_scalar_type(len(sizes))), kind="stable")
+            rows = Sightings._make(column[order] for column in rows)
+        edges = np.concatenate([[0], np.cumsum(sizes)])
+        for number in np.flatnonzero(sizes).tolist():
+            piece = slice(edges[number], edges[number + 1])
+            self._piles[low + number].append([column[piece].copy() for column in rows])
+
+    def __iter__(self) -> Iterator[Bucket]:
+        """The buckets by time; the rows of one are gone when the next comes."""
+        for end, pile in zip([*self._cuts.tolist(), None], self._piles, strict=True):
+            yield Bucket(end, pile)
+            pile.clear()
+
+
+def joined(pieces: Iterable[Sightings]) -> Sightings:
+    """Several pieces as one."""
+    return Sightings._make(np.concatenate(columns) for columns in zip(*pieces, strict=True))
+
+
+_BUCKET_ROWS = 1 << 21  # that are sorted at once; a single slot, or period, may have more
+
+
+class Archived(NamedTuple):
+    """The samples, how many rows were not the first of their period, and what to warn of."""
+
+    archive: Archive
+    resampled: int
+    warnings: list[str]
+
+
+def archive_rows(
+    batches: Shelf, survey: Survey, names: Any, grid: Grid, resample_s: int | None, piles: Piles
+) -> Archived:
+    """Sort the rows of all batches, which are taken, into samples; of each period the first if one is given."""
+    buckets = _dealt(batches, survey, piles)
+    n_rows = int(survey.tally.rows.sum())
+    writer = _Writer(piles)
+    if resample_s is not None:
+        kept = 0
+        for columns in _resampled(buckets, grid.step_s, resample_s):
+            kept += len(columns[0])
+            writer.append(sort_distinct(columns))
+        return Archived(writer.close(_texts(names, survey.present)), n_rows - kept, [])
+    density = Density(survey.n_users)
+    for bucket in buckets:
+        rows = joined(bucket.pieces())
+        density.add(rows.user, rows.when)
+        writer.append(sort_distinct(_in_slots(rows, grid.step_s)))
+    return Archived(writer.close(_texts(names, survey.present)), 0, density.warnings())
+
+
+def _dealt(batches: Shelf, survey: Survey, piles: Piles) -> Buckets:
+    """The rows of all batches by time, with users numbered without those who have none."""
+    buckets = Buckets(survey.tally.cuts(_BUCKET_ROWS), piles)
+    number = (np.cumsum(survey.present) - 1).astype(np.int32)
+    for batch in batches.taken():
+        x, y = (cell[batch.place] for cell in batch.places)
+        buckets.add(Sightings(number[batch.user], batch.when, x, y))
+    return buckets
+
+
+def _resampled(buckets: Buckets, step_s: int, period_s: int) -> Iterator[Columns]:
+    """First rows of periods, so that all of a slot come together: one may begin in a bucket and end in the next."""
+    over: list[Columns] = []
+    for bucket in buckets:
+        columns = _in_slots(first_rows(bucket.pieces(), period_s), step_s)
+        columns = [np.concatenate(each) for each in zip(*over, columns, strict=True)]
+        done = np.full(len(columns[0]), True) if bucket.end is None else columns[0] < bucket.end // step_s
+        over = [[column[~done] for column in columns]]
+        if done.any():
+            yield [column[done] for column in columns]
+
+
+def _in_slots(rows: Sightings, step_s: int) -> Columns:
+    """Slots, users and cells: in the order by which samples are sorted."""
+    return [rows.when // step_s, rows.user, rows.x, rows.y]
+
+
+def _texts(names: Any, present: Bools) -> npt.NDArray[np.object_]:
+    users: npt.NDArray[np.object_] = np.empty(int(np.count_nonzero(present)), object)
+    users[:] = names.filter(pa.array(present)).to_pylist()
+    return users
+
+
+class _Writer:
+    """Appends sorted samples, later ones each time, to the columns of an archive."""
+
+    def __init__(self, piles: Piles) -> None:
+        self._user, self._x, self._y = (piles.new(name) for name in ("user", "x", "y"))
+        self._slots: list[Int64s] = []
+        self._sizes: list[Int64s] = []
+
+    def append(self, columns: Columns) -> None:
+        """Write samples: slots, users and cells."""
+        t, user, x, y = columns
+        for pile, column in ((self._user, user), (self._x, x), (self._y, y)):
+            pile.append([column])
+        starts = np.flatnonzero(np.append(True, t[1:] != t[:-1]))
+        self._slots.append(t[starts])
+        self._sizes.append(np.diff(np.append(starts, len(t))))
+
+    def close(self, users: npt.NDArray[np.object_]) -> Archive:
+        """The archive of everything written."""
+        slots, sizes = np.concatenate(self._slots), np.concatenate(self._sizes)
+        first = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+        return Archive(users, slots, first, self._user.column(), self._x.column(), self._y.column())
