@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from shoal.core.arrays import Floats
 from shoal.core.checks import check_count, check_seed
 from shoal.core.schema import LAT, LON, TIME, USER
 from shoal.synthetic.city_places import Places, build_places
 from shoal.synthetic.random_streams import (
-    Floats,
     Ints,
     Streams,
     below,
