@@ -15,13 +15,13 @@ import pyarrow as pa
 from run import DATA, REPOSITORY, yjmob_events
 
 import shoal
-from shoal.auditing.proportions import Share
+from shoal.auditing.proportions import Proportion
 from shoal.core.boxes import Boxes
 from shoal.evaluate.baselines.static_grid import publish_on_grid
 from shoal.publishing.record_names import named_boxes
 from shoal.publishing.release import Published
 from shoal.publishing.tables import key_table, published_batches
-from shoal.utility import granularity
+from shoal.utility import precision_of_boxes
 
 HEAD = """# What attacks find
 
@@ -76,7 +76,7 @@ def section(title: str, events: pa.Table, tau: str, attacks: int) -> list[str]:
     """One dataset: publish it in every way, attack, and put the figures side by side."""
     release = shoal.anonymize(events, k=2, tau=tau, epsilon=tau)
     samples, grid = release.events.samples, release.events.grid
-    ours = granularity(release.outcome.boxes, grid)
+    ours = precision_of_boxes(release.outcome.boxes, grid)
     cells = max(1, round(ours.space_km.median * 1000 / 2 / grid.cell_m))
     slots = max(1, round(ours.time_minutes.median * 60 / grid.step_s))
     grid_title = f"static grid, {cells * grid.cell_m / 1000:g} km and {slots * grid.step_s // 60} min"
@@ -130,7 +130,7 @@ def unprotected(rival: Rival) -> float:
 
 
 def precision(rival: Rival, grid: object) -> str:
-    found = granularity(rival.boxes, grid)
+    found = precision_of_boxes(rival.boxes, grid)
     return f"{found.space_km.median:.1f} km, {found.time_minutes.median:.0f} min"
 
 
@@ -150,7 +150,7 @@ def attack_rows(rivals: list[Rival]) -> list[str]:
     return rows
 
 
-def shown(share: Share | str) -> str:
+def shown(share: Proportion | str) -> str:
     if isinstance(share, str):
         return share
     return f"{100 * share.value:.1f} ({100 * share.low:.1f} to {100 * share.high:.1f})"

@@ -20,7 +20,7 @@ import pyarrow.parquet
 from run import DATA, REPOSITORY, in_metres
 
 import shoal
-from shoal.reporting.figures.credibility import FIGURES, REAL, SERIES, Dataset, Figure, draw_rhythm
+from shoal.reporting.figures.credibility import FIGURES, REAL, SERIES, Dataset, Drawing, draw_rhythm
 from shoal.reporting.page.credibility import figure_style
 from shoal.synthetic.credibility.bands import BANDS, TOPICS, Band, Topic
 from shoal.synthetic.credibility.text import band_in_words, number
@@ -269,7 +269,7 @@ def write_figures(folder: Path, found: dict[str, Credibility]) -> None:
     presets = [name for name in found if not name.startswith("YJMob")]
     made_up = [Dataset(name, css, found[name].measures) for name, css in zip(presets, SERIES, strict=True)]
     real = [Dataset(name, REAL, found[name].measures) for name in found if name == "YJMob, 7 days"]
-    figures: dict[str, Figure] = {topic: draw([*made_up, *real]) for topic, draw in FIGURES.items()}
+    figures: dict[str, Drawing] = {topic: draw([*made_up, *real]) for topic, draw in FIGURES.items()}
     figures["weekend"] = draw_rhythm(made_up, weekend=True)
     for name, figure in figures.items():
         (folder / f"{name}.svg").write_text(

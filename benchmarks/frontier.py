@@ -18,10 +18,10 @@ from matplotlib.figure import Figure
 from run import DATA, REPOSITORY, yjmob_events
 
 import shoal
-from shoal.auditing.attacks.chain import attack_method
-from shoal.auditing.opening import open_scene
-from shoal.auditing.proportions import Share
-from shoal.core.progress import Silent
+from shoal.auditing.attacks.chain import attack_chain
+from shoal.auditing.opening import open_audit
+from shoal.auditing.proportions import Proportion
+from shoal.core.progress import SilentProgress
 from shoal.hiding.settings import PRICES
 from shoal.reporting.figures import matplotlib_style
 from shoal.reporting.figures.matplotlib_style import Plot
@@ -58,7 +58,7 @@ class Found(NamedTuple):
     suppressed: float
     km: float
     minutes: float
-    shares: dict[str, Share]
+    shares: dict[str, Proportion]
 
 
 def measured(data: Data, k: int, level: int, attacks: int) -> Found:
@@ -68,8 +68,8 @@ def measured(data: Data, k: int, level: int, attacks: int) -> Found:
         release = shoal.anonymize(
             data.events, k=k, tau=data.tau, epsilon=data.tau, harden=level, output=output, key_out=key
         )
-        with open_scene(data.events, output, Silent(), key=key, attacks=attacks) as (scene, _):
-            figures = attack_method(scene)
+        with open_audit(data.events, output, SilentProgress(), key=key, attacks=attacks) as (scene, _):
+            figures = attack_chain(scene)
     summary = release.summary
     assert summary["verified"]
     assert not summary["relaxations"]

@@ -28,7 +28,7 @@ from shoal.hiding.epochs import LiveEpoch, Timeline
 from shoal.hiding.matching.candidates import all_edges
 from shoal.hiding.matching.selector import candidates
 from shoal.hiding.spectral.selector import affinity, clusters
-from shoal.hiding.window import arrange
+from shoal.hiding.window import build_window
 from shoal.reading import read_events
 from shoal.reporting.figures.sweep import write_sweep
 
@@ -151,7 +151,7 @@ def stages() -> None:
             (timeline.slice(epoch) for epoch in timeline.epochs.tolist()), key=lambda each: len(each.users)
         )
         rank = np.arange(12_000, dtype=np.int32)
-        arrays = arrange([LiveEpoch(part, part.raw)], 12_000, rank, 1.0, alone)
+        arrays = build_window([LiveEpoch(part, part.raw)], 12_000, rank, 1.0, alone)
         n, scale = len(arrays.user), clusters.Scale()
         print(f"{n:,} users of one epoch, one thread")
         rate = kernel_rate(events)

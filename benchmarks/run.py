@@ -20,7 +20,7 @@ from gaps import gap_to_complete_graph, gaps_to_flow
 from rates import pair_costs_per_second
 
 import shoal
-from shoal.auditing.box_index import Target, make_records
+from shoal.auditing.box_index import AttackedRecords, make_records
 from shoal.auditing.coverage.check import check
 from shoal.core.boxes import NONE
 from shoal.core.workers import Workers
@@ -66,7 +66,7 @@ def timed(title: str, events: pa.Table, **options: object) -> Published:
 
 def check_times(release: Published) -> list[float]:
     """Seconds that the exact check of a release takes, twice, since the first may have to compile it."""
-    target = Target(make_records(release.outcome.boxes), own_records(release))
+    target = AttackedRecords(make_records(release.outcome.boxes), own_records(release))
     seconds = []
     with Workers(os.cpu_count() or 1) as workers:
         for _ in range(2):

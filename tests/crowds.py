@@ -11,7 +11,7 @@ from shoal.core.samples import samples_from_columns
 from shoal.core.workers import Workers
 from shoal.hiding.epochs import LiveEpoch, Timeline
 from shoal.hiding.kernels.nearest import WindowArrays
-from shoal.hiding.window import arrange
+from shoal.hiding.window import build_window
 
 
 def crowd(
@@ -39,4 +39,6 @@ def crowd(
     parts = [timeline.slice(epoch) for epoch in timeline.epochs.tolist()]
     weight = weight or rng.choice([1.0, 1.0, 2.0, 0.5])
     rank = np.random.default_rng(rng.randrange(99)).permutation(n_users).astype(np.int32)
-    return arrange([LiveEpoch(part, part.raw) for part in parts], samples.n_users, rank, weight, Workers(1))
+    return build_window(
+        [LiveEpoch(part, part.raw) for part in parts], samples.n_users, rank, weight, Workers(1)
+    )

@@ -16,9 +16,9 @@ from auditing.audits import made_up
 from command import city, in_metres, write
 from listening import Listener
 from shoal.auditing.coverage.check import Coverage
-from shoal.auditing.measures import NO_KEY, Figure
-from shoal.auditing.proportions import Share
-from shoal.auditing.result import Counts
+from shoal.auditing.measures import NO_KEY, Measure
+from shoal.auditing.proportions import Proportion
+from shoal.auditing.result import DatasetCounts
 from shoal.auditing.truthfulness import Truthfulness
 from shoal.core.promise import Grid, Promise
 from shoal.errors import InputError, ParameterError
@@ -75,15 +75,15 @@ def test_a_release_knows_its_promise_and_grid(published: shoal.Published) -> Non
     assert audit.kept is audit.has_key is True
     assert audit.promise == published.promise == Promise(2, 30, 30)
     assert audit.grid == Grid()
-    assert audit.counts == Counts(users=12, samples=96, records=12, boxes=published.summary["boxes"])
+    assert audit.counts == DatasetCounts(users=12, samples=96, records=12, boxes=published.summary["boxes"])
     assert isinstance(audit.coverage, Coverage)
     assert audit.coverage.n_users == 12
     assert isinstance(audit.truthfulness, Truthfulness)
     assert audit.truthfulness.suppressed.n_suppressed == published.summary["suppressed_samples"]
-    assert all(isinstance(figure, Figure) for figure in audit.figures)
+    assert all(isinstance(figure, Measure) for figure in audit.figures)
     linkage = audit.figure("linkage", "success")
     assert linkage is not None
-    assert isinstance(linkage.published, Share)
+    assert isinstance(linkage.published, Proportion)
     assert linkage.published.n == 20
     assert linkage.published.low <= linkage.published.value <= linkage.published.high
     assert audit.figure("linkage", "success", "of nobody") is None

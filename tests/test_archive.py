@@ -7,7 +7,7 @@ import pytest
 
 from shoal.core.samples import samples_from_columns
 from shoal.errors import UnfinishedError
-from shoal.storage.sample_store import FileColumn, archive_of
+from shoal.storage.sample_store import FileColumn, store_of
 
 
 def random_samples(rng):
@@ -28,7 +28,7 @@ def test_a_stretch_is_what_lies_in_it():
                 strict=True,
             )
         )
-        rows = archive_of(samples).between(begin, end)
+        rows = store_of(samples).between(begin, end)
         assert (
             list(zip(rows.t.tolist(), rows.user.tolist(), rows.x.tolist(), rows.y.tolist(), strict=True))
             == expected
@@ -39,7 +39,7 @@ def test_loading_gives_back_the_samples():
     rng = np.random.default_rng(2)
     for _ in range(100):
         samples = random_samples(rng)
-        again = archive_of(samples).load()
+        again = store_of(samples).load()
         for name in ("users", "user", "t", "x", "y"):
             assert np.array_equal(getattr(samples, name), getattr(again, name))
 
@@ -50,7 +50,7 @@ def test_fingerprints_tell_datasets_apart():
     for _ in range(200):
         samples = random_samples(rng)
         content = tuple(map(tuple, (samples.users, samples.user, samples.t, samples.x, samples.y)))
-        assert seen.setdefault(archive_of(samples).fingerprint(), content) == content
+        assert seen.setdefault(store_of(samples).fingerprint(), content) == content
 
 
 def test_a_file_that_lost_its_end_is_not_read_as_if_it_were_whole(tmp_path):

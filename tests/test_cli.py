@@ -29,7 +29,7 @@ from command import (
     write,
 )
 from shoal.cli.commands.demo import run_demo
-from shoal.core.progress import Silent
+from shoal.core.progress import SilentProgress
 
 
 def test_help_loads_nothing_slow() -> None:
@@ -222,7 +222,7 @@ def test_bad_cities(case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 def test_demo_makes_a_page_and_makes_it_again(tmp_path: Path) -> None:
     folder = tmp_path / "a" / "demo"
-    result = run_demo(folder, Silent(), users=120, days=1)
+    result = run_demo(folder, SilentProgress(), users=120, days=1)
     assert result.page.read_text().startswith("<!doctype html>")
     assert result.summary["users"] == 120
     files = {
@@ -236,7 +236,7 @@ def test_demo_makes_a_page_and_makes_it_again(tmp_path: Path) -> None:
     assert left_in(folder) == files
     assert json.loads((folder / "published.parquet.manifest.json").read_text())["counts"]["records"] <= 120
     (folder / "published.parquet.checkpoint").mkdir()  # of a demo that was killed
-    assert run_demo(folder, Silent(), users=60, days=1).summary["users"] == 60
+    assert run_demo(folder, SilentProgress(), users=60, days=1).summary["users"] == 60
     assert left_in(folder) == files
 
 

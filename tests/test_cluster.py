@@ -19,8 +19,8 @@ import pytest
 import shoal
 from shoal.auditing.coverage.check import chunks
 from shoal.core.engines import dask_cluster
-from shoal.core.engines.dask_cluster import Cluster
-from shoal.core.progress import Silent
+from shoal.core.engines.dask_cluster import DaskEngine
+from shoal.core.progress import SilentProgress
 from shoal.errors import InputError, UnfinishedError
 from shoal.hiding import window_tasks
 
@@ -109,7 +109,7 @@ def running(folder: Path) -> Iterator[Loopback]:
         loopback.stop()
 
 
-class After(Silent):
+class After(SilentProgress):
     """Does something a moment after a run has come so far in hiding, that is, while tasks are out."""
 
     def __init__(self, steps: int, call: Callable[[], object]) -> None:
@@ -235,12 +235,12 @@ def test_nobody_there(
 ) -> None:
     monkeypatch.setattr(dask_cluster, "_CONNECTING_S", 1.0)
     with pytest.raises(InputError, match=r"No Dask scheduler with workers answers at .*tcp://host:8786"):
-        Cluster(address)
+        DaskEngine(address)
     assert capfd.readouterr().err == ""
 
 
 def test_a_task_that_fails_fails_here(unharmed: Loopback) -> None:
-    engine = Cluster(unharmed.address)
+    engine = DaskEngine(unharmed.address)
     try:
         with pytest.raises(ZeroDivisionError):
             list(engine.map(eval, ["1", "1/0"]))
@@ -251,7 +251,7 @@ def test_a_task_that_fails_fails_here(unharmed: Loopback) -> None:
 
 def test_workers_with_other_versions_are_refused(unharmed: Loopback, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dask_cluster, "versions", lambda: "shoal 99")
-    engine = Cluster(unharmed.address)
+    engine = DaskEngine(unharmed.address)
     try:
         with pytest.raises(UnfinishedError, match=r"here are shoal 99: install the same versions.*--resume"):
             list(engine.map(abs, [1]))
@@ -261,7 +261,7 @@ def test_workers_with_other_versions_are_refused(unharmed: Loopback, monkeypatch
 
 def test_a_task_is_not_waited_for_longer_than_its_worker_lives(loopback: Loopback) -> None:
     """Both workers die with a task at hand; a new one takes over."""
-    engine = Cluster(loopback.address)
+    engine = DaskEngine(loopback.address)
     killers = [threading.Timer(1.0, worker.kill) for worker in loopback.workers]
     killers.append(threading.Timer(2.0, loopback.add_worker))  # type: ignore[arg-type]
     for killer in killers:
@@ -276,7 +276,7 @@ def test_a_task_is_not_waited_for_longer_than_its_worker_lives(loopback: Loopbac
 
 def test_a_broken_connection_is_made_anew(loopback: Loopback) -> None:
     """The scheduler forgets the tasks of a client that it lost: they are sent again."""
-    engine = Cluster(loopback.address)
+    engine = DaskEngine(loopback.address)
     client = engine._client
     cut = threading.Timer(0.5, lambda: client.loop.add_callback(client.scheduler_comm.comm.abort))
     cut.start()
@@ -290,7 +290,7 @@ def test_a_broken_connection_is_made_anew(loopback: Loopback) -> None:
 def test_looking_often_does_no_harm(unharmed: Loopback, monkeypatch: pytest.MonkeyPatch) -> None:
     """Dask's client that is interrupted while it fetches a result may fetch none ever after."""
     monkeypatch.setattr(dask_cluster, "_GLANCE_S", 0.003)
-    engine = Cluster(unharmed.address)
+    engine = DaskEngine(unharmed.address)
     client = engine._client
     try:
         assert list(engine.map(abs, range(500))) == list(range(500))
@@ -302,7 +302,7 @@ def test_looking_often_does_no_harm(unharmed: Loopback, monkeypatch: pytest.Monk
 @pytest.mark.usefixtures("hurried")
 def test_a_task_that_takes_long_is_waited_for(unharmed: Loopback) -> None:
     """Longer than patience and silence together: its worker is heard all the time, so nothing is sent twice."""
-    engine = Cluster(unharmed.address)
+    engine = DaskEngine(unharmed.address)
     try:
         assert list(engine.map(time.sleep, [9.0, 0.0])) == [None, None]
         assert not engine._avoided
@@ -312,7 +312,7 @@ def test_a_task_that_takes_long_is_waited_for(unharmed: Loopback) -> None:
 
 @pytest.mark.usefixtures("hurried")
 def test_without_workers_the_run_ends(loopback: Loopback) -> None:
-    engine = Cluster(loopback.address)
+    engine = DaskEngine(loopback.address)
     try:
         for worker in loopback.workers:
             worker.kill()

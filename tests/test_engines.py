@@ -14,27 +14,27 @@ import numpy as np
 import pytest
 
 import shoal
-from shoal.core.engines import Inline, Processes, open_engine
+from shoal.core.engines import LocalEngine, ProcessEngine, open_engine
 from shoal.errors import ParameterError, UnfinishedError
 
 
 @pytest.fixture(scope="module")
-def processes() -> Iterator[Processes]:
-    engine = Processes(2)
+def processes() -> Iterator[ProcessEngine]:
+    engine = ProcessEngine(2)
     yield engine
     engine.close()
 
 
-def test_results_come_in_the_order_of_the_tasks(processes: Processes) -> None:
+def test_results_come_in_the_order_of_the_tasks(processes: ProcessEngine) -> None:
     tasks = [0.2, 0.0, 0.1, 0.0, 0.0, 0.05]
     assert list(processes.map(time.sleep, tasks)) == [None] * 6
     numbers = list(range(60))
-    for engine in (Inline(), processes):
+    for engine in (LocalEngine(), processes):
         assert list(engine.map(math.factorial, numbers)) == [math.factorial(n) for n in numbers]
     assert list(processes.map(abs, [])) == []
 
 
-def test_tasks_are_asked_for_as_they_can_be_begun(processes: Processes) -> None:
+def test_tasks_are_asked_for_as_they_can_be_begun(processes: ProcessEngine) -> None:
     """A country's tasks do not fit into memory at once."""
     asked = 0
 
@@ -50,23 +50,23 @@ def test_tasks_are_asked_for_as_they_can_be_begun(processes: Processes) -> None:
     assert len(list(results)) == 49
 
 
-def test_work_is_done_in_other_processes(processes: Processes) -> None:
+def test_work_is_done_in_other_processes(processes: ProcessEngine) -> None:
     pids = set(processes.map(eval, ["__import__('time').sleep(0.1) or __import__('os').getpid()"] * 8))
     assert len(pids) == 2
     assert os.getpid() not in pids
 
 
-def test_what_a_task_raises_is_raised_here(processes: Processes) -> None:
+def test_what_a_task_raises_is_raised_here(processes: ProcessEngine) -> None:
     with pytest.raises(ValueError, match="negative"):
         list(processes.map(math.factorial, [3, -1, 4]))
     assert list(processes.map(math.factorial, [3])) == [6]
 
 
-def test_what_a_task_prints_is_no_answer(processes: Processes) -> None:
+def test_what_a_task_prints_is_no_answer(processes: ProcessEngine) -> None:
     assert list(processes.map(print, ["not an answer"])) == [None]
 
 
-def test_a_task_whose_process_dies_is_done_by_another(processes: Processes, tmp_path: Path) -> None:
+def test_a_task_whose_process_dies_is_done_by_another(processes: ProcessEngine, tmp_path: Path) -> None:
     """Each of these ends its process the first time it is done."""
     code = "import os, pathlib\np = pathlib.Path({!r})\nif not p.exists(): p.touch(); os._exit(9)"
     tasks = [code.format(str(tmp_path / f"task{n}")) for n in range(4)]
@@ -75,14 +75,14 @@ def test_a_task_whose_process_dies_is_done_by_another(processes: Processes, tmp_
     assert list(processes.map(abs, range(9))) == list(range(9))
 
 
-def test_a_task_that_kills_every_process_ends_the_run(processes: Processes) -> None:
+def test_a_task_that_kills_every_process_ends_the_run(processes: ProcessEngine) -> None:
     with pytest.raises(UnfinishedError, match="--workers"):
         list(processes.map(os._exit, [9]))
     assert list(processes.map(abs, [-1])) == [1]
 
 
 def test_children_end_with_the_engine() -> None:
-    engine = Processes(2)
+    engine = ProcessEngine(2)
     pids = set(engine.map(eval, ["__import__('time').sleep(0.1) or __import__('os').getpid()"] * 8))
     engine.close()
     for pid in pids:
@@ -92,7 +92,7 @@ def test_children_end_with_the_engine() -> None:
 
 def test_an_engine_that_is_busy_can_be_closed() -> None:
     """As after Ctrl-C, or when one task fails while others are at work."""
-    engine = Processes(2)
+    engine = ProcessEngine(2)
     with pytest.raises(ZeroDivisionError):
         list(engine.map(eval, ["1/0", *["__import__('time').sleep(60)"] * 5]))
     pids = [child.pid for child in engine._children]
@@ -108,7 +108,7 @@ def test_an_engine_that_is_busy_can_be_closed() -> None:
 def test_children_do_not_import_what_lies_about(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "queue.py").write_text("raise ImportError")
     monkeypatch.chdir(tmp_path)
-    engine = Processes(1)
+    engine = ProcessEngine(1)
     try:
         assert list(engine.map(abs, [-1])) == [1]
     finally:

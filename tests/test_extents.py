@@ -8,10 +8,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from shoal.core.box_sizes import Extents, extents_of
+from shoal.core.box_sizes import BoxSizes, box_sizes_of
 from shoal.core.boxes import Boxes, concatenate
 from shoal.core.promise import Grid
-from shoal.utility import Granularity, granularity, granularity_of
+from shoal.utility import Precision, precision_of, precision_of_boxes
 
 GRIDS = [Grid(), Grid(33.3, 300), Grid(0.1, 1), Grid(1234.5, 86_400)]
 QUARTERS = (0.25, 0.5, 0.75)
@@ -25,17 +25,17 @@ def some_boxes(rng: np.random.Generator, n: int, slots: int, cells: int) -> Boxe
     return Boxes(np.zeros(n, np.int32), t0, t0 + rng.integers(0, slots, n), x0, x1, y0, y1)
 
 
-def in_parts(rng: np.random.Generator, boxes: Boxes) -> Extents:
+def in_parts(rng: np.random.Generator, boxes: Boxes) -> BoxSizes:
     """The extents of the boxes in a random order, cut at random places; some parts are empty."""
     order = rng.permutation(boxes.n_boxes)
     bounds = np.sort(rng.integers(0, boxes.n_boxes + 1, 5)).tolist()
-    gathered = extents_of(concatenate([]))
+    gathered = box_sizes_of(concatenate([]))
     for begin, end in zip([0, *bounds], [*bounds, boxes.n_boxes], strict=True):
-        gathered = gathered.plus(extents_of(Boxes._make(column[order[begin:end]] for column in boxes)))
+        gathered = gathered.plus(box_sizes_of(Boxes._make(column[order[begin:end]] for column in boxes)))
     return gathered
 
 
-def by_numpy(boxes: Boxes, grid: Grid) -> Granularity:
+def by_numpy(boxes: Boxes, grid: Grid) -> Precision:
     """The slow obvious version, all values at once; means as fractions."""
     rows = list(zip(*(column.tolist() for column in boxes[1:]), strict=True))
     slots = [t1 - t0 + 1 for t0, t1, *_ in rows]
@@ -46,10 +46,10 @@ def by_numpy(boxes: Boxes, grid: Grid) -> Granularity:
         mean = float(Fraction(sum(values), len(values)) * Fraction(unit))
         quartiles = np.quantile(np.array(values) * np.float64(unit), QUARTERS).tolist()
         spreads.append((mean, *quartiles))
-    return Granularity(spreads[0], spreads[1], float(cost))  # type: ignore[arg-type]
+    return Precision(spreads[0], spreads[1], float(cost))  # type: ignore[arg-type]
 
 
-def assert_equal(found: Granularity, expected: Granularity) -> None:
+def assert_equal(found: Precision, expected: Precision) -> None:
     for one, other in zip(found[:2], expected[:2], strict=True):
         assert tuple(one[1:]) == tuple(other[1:])
         assert math.isclose(one[0], other[0], rel_tol=1e-15)
@@ -63,8 +63,8 @@ def test_parts_in_any_order_give_what_all_boxes_give(seed: int) -> None:
         n = int(rng.integers(1, 60))
         slots, cells = int(rng.choice([1, 2, 30, 2**30])), int(rng.choice([1, 3, 500, 2**30]))
         boxes, grid = some_boxes(rng, n, slots, cells), GRIDS[rng.integers(len(GRIDS))]
-        found = granularity_of(in_parts(rng, boxes), grid)
-        assert found == granularity(boxes, grid) == granularity_of(in_parts(rng, boxes), grid)
+        found = precision_of(in_parts(rng, boxes), grid)
+        assert found == precision_of_boxes(boxes, grid) == precision_of(in_parts(rng, boxes), grid)
         assert_equal(found, by_numpy(boxes, grid))
 
 
@@ -74,7 +74,7 @@ def test_many_boxes() -> None:
         boxes = some_boxes(rng, 100_000, slots, cells)
         counted = in_parts(rng, boxes)
         assert counted.n_boxes == 100_000
-        assert_equal(granularity_of(counted, Grid()), by_numpy(boxes, Grid()))
+        assert_equal(precision_of(counted, Grid()), by_numpy(boxes, Grid()))
 
 
 def test_costs_that_are_too_large_together() -> None:
@@ -84,13 +84,13 @@ def test_costs_that_are_too_large_together() -> None:
     t1 = np.full(n, 2**30 - 1, np.int64)
     boxes = Boxes(np.zeros(n, np.int32), t1 * 0, t1, -ends, ends, -ends, ends)
     assert n * int(boxes.cost()[0]) > 2**63
-    assert extents_of(boxes).cost == n * 2**30 * (2 * (2**31 + 1))
+    assert box_sizes_of(boxes).cost == n * 2**30 * (2 * (2**31 + 1))
 
 
 def test_one_box() -> None:
     place = np.array([4], np.int32)
     boxes = Boxes(place, np.array([10]), np.array([15]), place, place + 1, place, place)
     expected = ((0.3,) * 4, (6.0,) * 4, 18.0)
-    found = granularity(boxes, Grid())
+    found = precision_of_boxes(boxes, Grid())
     assert np.allclose(found.space_km, expected[0], rtol=1e-15)
     assert (found.time_minutes, found.cost_per_box) == expected[1:]

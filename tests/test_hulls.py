@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from shoal.core.projection import Projection
-from shoal.publishing.geographic_hulls import Hulls, as_polygons, in_degrees
+from shoal.publishing.geographic_hulls import Bounds, as_polygons, in_degrees
 
 POINTS = 501
 Box = tuple[float, float, float, float]
 
 
 def hull_of(box: Box, projection: Projection) -> Box:
-    west, east, south, north = in_degrees(Hulls(*(np.array([bound]) for bound in box)), projection)
+    west, east, south, north = in_degrees(Bounds(*(np.array([bound]) for bound in box)), projection)
     return west.item(), east.item(), south.item(), north.item()
 
 
@@ -85,7 +85,7 @@ def test_boxes_beyond_the_plane_are_the_whole_world() -> None:
 
 
 def test_polygons_are_closed_counterclockwise_rings() -> None:
-    (binary,) = as_polygons(Hulls(*(np.array([bound]) for bound in (1.0, 2.0, 30.0, 40.0)))).to_pylist()
+    (binary,) = as_polygons(Bounds(*(np.array([bound]) for bound in (1.0, 2.0, 30.0, 40.0)))).to_pylist()
     order, kind, rings, points, *ring = struct.unpack("<BIII10d", binary)
     assert (order, kind, rings, points) == (1, 3, 1, 5)
     assert ring == [1, 30, 2, 30, 2, 40, 1, 40, 1, 30]

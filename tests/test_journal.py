@@ -14,9 +14,9 @@ import pytest
 from shoal.core.boxes import Boxes, concatenate
 from shoal.errors import InputError
 from shoal.hiding.fold import Step
-from shoal.hiding.hardening import Helpers, no_helpers
+from shoal.hiding.hardening import Witnesses, no_witnesses
 from shoal.hiding.journal import FolderJournal, Journal, MemoryJournal
-from shoal.hiding.window import Picks
+from shoal.hiding.window import HidingSets
 from shoal.publishing.checkpoint import open_checkpoint, was_writing
 
 IDENTITY = {"dataset": "d", "k": 2, "tau": None}
@@ -24,11 +24,11 @@ IDENTITY = {"dataset": "d", "k": 2, "tau": None}
 
 def step(number: int) -> Step:
     if number % 3 == 0:
-        return Step(number, None, concatenate([]), no_helpers())
+        return Step(number, None, concatenate([]), no_witnesses())
     values = np.arange(number, dtype=np.int32)
     boxes = Boxes(values, values.astype(np.int64), values.astype(np.int64), values, values, values, values)
-    picks = Picks(values, values[:, None], values, values.astype(np.uint8))
-    return Step(number, picks, boxes, Helpers(values, values[::-1]))
+    picks = HidingSets(values, values[:, None], values, values.astype(np.uint8))
+    return Step(number, picks, boxes, Witnesses(values, values[::-1]))
 
 
 def same(one: Step, other: Step) -> bool:

@@ -75,7 +75,7 @@ def test_pieces_do_not_tell_of_the_parts() -> None:
     for _ in range(200):
         parts = some_parts(rng, 5)
         whole, most = concatenate(parts), int(rng.integers(1, 100))
-        pieces = list(box_sorting.cut(parts, most))
+        pieces = list(box_sorting.in_pieces(parts, most))
         assert [piece.n_boxes for piece in pieces[:-1]] == [most] * (len(pieces) - 1)
         assert pieces[-1].n_boxes > 0 or whole.n_boxes == 0
         assert rows_of(iter(pieces)) == rows_of(iter([whole]))

@@ -11,7 +11,7 @@ from command import city, run, write
 from shoal.cli.text.audit import report_lines
 from shoal.cli.text.plan import plan_lines
 from shoal.cli.text.sweep import comparison_lines, sweep_lines
-from shoal.evaluate.compare import TUPLES, WHOLE, Compared, Comparison, Draw
+from shoal.evaluate.compare import TUPLES, WHOLE, Compared, Comparison, TupleDraw
 from shoal.evaluate.measuring import Measured
 from shoal.evaluate.plan.forecasting import Forecast
 from shoal.evaluate.plan.planning import Plan
@@ -37,7 +37,7 @@ def test_the_table_of_a_comparison() -> None:
         Compared(kind, "static 8h 20km", 50, 1.0, 1_440.0, 1_234.0, 1.0, 1.0, 1.0, 1.0, 9_999.9)
         for kind in (TUPLES, WHOLE)
     ]
-    lines = comparison_lines(Comparison(rows, Draw.NEAR, HUGE, HUGE, HUGE, []))
+    lines = comparison_lines(Comparison(rows, TupleDraw.NEAR, HUGE, HUGE, HUGE, []))
     check(lines, 10, "method")
 
 

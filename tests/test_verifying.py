@@ -16,9 +16,9 @@ import pytest
 
 import shoal
 from command import CANARY, anonymize, audit, boxes_in, in_metres, left_in, write
-from shoal.core.box_sizes import extents_of
+from shoal.core.box_sizes import box_sizes_of
 from shoal.core.boxes import Boxes, BoxSource, concatenate
-from shoal.core.progress import Silent
+from shoal.core.progress import SilentProgress
 from shoal.core.workers import Workers
 from shoal.errors import UnfinishedError
 from shoal.hiding.pipeline import anonymize_samples
@@ -116,7 +116,7 @@ def decide_wrongly(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
         outcome = anonymize_samples(*arguments, **options)
         boxes = fault(outcome.boxes)
         sizes = np.bincount(boxes.owner, minlength=outcome.n_users)
-        return replace(outcome, source=BoxSource(lambda: [boxes]), sizes=sizes, extents=extents_of(boxes))
+        return replace(outcome, source=BoxSource(lambda: [boxes]), sizes=sizes, extents=box_sizes_of(boxes))
 
     monkeypatch.setattr("shoal.api.anonymize_samples", faulty)
 
@@ -209,9 +209,9 @@ def test_records_stand_together_and_in_order(
     release = shoal.anonymize(table(), **HALF_HOURS, verify=False)
     written = disorder(release.to_arrow())
     with Workers(1) as workers:
-        verify_release(release, release, workers=workers, progress=Silent(), folder=tmp_path, run=map)
+        verify_release(release, release, workers=workers, progress=SilentProgress(), folder=tmp_path, run=map)
         with pytest.raises(UnfinishedError, match="the records read back are not those written"):
-            verify_release(release, written, workers=workers, progress=Silent(), folder=tmp_path)
+            verify_release(release, written, workers=workers, progress=SilentProgress(), folder=tmp_path)
     assert not list(tmp_path.iterdir())
 
 
@@ -228,7 +228,7 @@ def test_a_box_that_reaches_over_many_chunks_is_judged_as_a_whole(monkeypatch: p
         Workers(1) as workers,
         pytest.raises(UnfinishedError, match=r"own user: 0, boxes that overlap: [1-9]"),
     ):
-        verify_release(release, longer, workers=workers, progress=Silent())
+        verify_release(release, longer, workers=workers, progress=SilentProgress())
 
 
 def test_what_cannot_be_read_back_is_not_published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ from shoal.hiding.kernels.cost_bounds import order_near
 from shoal.hiding.kernels.merge import merge_boxes, merge_costs
 from shoal.hiding.kernels.nearest import edge_costs, nearest
 from shoal.hiding.matching.assignment import cheapest_permutations
-from shoal.hiding.matching.candidates import nearest_edges, plant_tree
+from shoal.hiding.matching.candidates import build_search_tree, nearest_edges
 from shoal.hiding.reuse import History
 from shoal.hiding.settings import Reuse
 from shoal.reading import read_events
@@ -34,27 +34,27 @@ def window():
 
 def test_nearest(benchmark, window) -> None:
     arrays, barred, _ = window
-    n, tree = len(arrays.user), plant_tree(arrays)
+    n, tree = len(arrays.user), build_search_tree(arrays)
     out = np.empty((n, 16), np.int32), np.empty((n, 16)), np.empty(n, np.int64)
     benchmark(nearest, arrays, tree, barred, np.arange(n, dtype=np.int32), 0, n, *out)
 
 
 def test_edge_costs(benchmark, window) -> None:
     arrays, barred, workers = window
-    edges = nearest_edges(arrays, plant_tree(arrays), barred, 16, workers)
+    edges = nearest_edges(arrays, build_search_tree(arrays), barred, 16, workers)
     cost = np.empty(len(edges.owner))
     benchmark(edge_costs, arrays, edges.owner, edges.member, 0, len(cost), cost)
 
 
 def test_assignment(benchmark, window) -> None:
     arrays, barred, workers = window
-    edges = nearest_edges(arrays, plant_tree(arrays), barred, 16, workers)
+    edges = nearest_edges(arrays, build_search_tree(arrays), barred, 16, workers)
     first = np.unique(arrays.first)
     benchmark(cheapest_permutations, edges, len(arrays.user), first, arrays.last[first], workers)
 
 
 def test_plant_tree(benchmark, window) -> None:
-    benchmark(plant_tree, window[0])
+    benchmark(build_search_tree, window[0])
 
 
 def test_order_near(benchmark, window) -> None:

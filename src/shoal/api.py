@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from shoal.auditing.auditor import run_audit
-from shoal.auditing.coverage.check import Run
-from shoal.auditing.opening import AUDITING, AuditOptions, open_scene
+from shoal.auditing.coverage.check import RunTasks
+from shoal.auditing.opening import AUDITING, AuditOptions, open_audit
 from shoal.auditing.result import Audit
 from shoal.core.checks import check_count, check_workers
 from shoal.core.engines import Engine, open_engine
-from shoal.core.progress import Progress, Silent
+from shoal.core.progress import Progress, SilentProgress
 from shoal.core.promise import Grid, Promise
 from shoal.core.signatures import takes
 from shoal.core.workers import Workers
@@ -86,7 +86,7 @@ def anonymize(
     ``workers`` threads, with ``engine="processes"`` in as many processes, or on the workers of the Dask scheduler whose
     address ``cluster`` is: the boxes are the same (docs/scaling.md).
     """
-    progress = progress or Silent()
+    progress = progress or SilentProgress()
     grid = Grid.parse(cell, step)
     promise = Promise.parse(k, tau, epsilon, grid=grid, whole=whole)
     settings = check_settings(space_weight, selector, reuse, seed, repair, shard_size)
@@ -170,9 +170,9 @@ def audit(
     each kind, others for another ``seed``; the promise is checked exactly, with a key also in the processes or on the
     ``cluster`` that are chosen as in anonymize().
     """
-    progress = progress or Silent()
+    progress = progress or SilentProgress()
     with (
-        open_scene(events, published, progress, **options) as (scene, warnings),
+        open_audit(events, published, progress, **options) as (scene, warnings),
         open_engine(engine, scene.workers.count, cluster) as machinery,
     ):
         return run_audit(scene, warnings, progress, run=_elsewhere(machinery))
@@ -195,7 +195,7 @@ def assess(
     measured beside them. A place is a cell. ``seed`` chooses whose points are drawn for the unicity. How events are
     read is said as in anonymize().
     """
-    progress = progress or Silent()
+    progress = progress or SilentProgress()
     n_workers = check_workers(workers)
     seed = check_count(seed, "seed", least=0)
     grid = Grid.parse(cell, "1s")
@@ -224,7 +224,7 @@ def _write(
     )
 
 
-def _elsewhere(engine: Engine) -> Run | None:
+def _elsewhere(engine: Engine) -> RunTasks | None:
     """Who carries out chunks of a check, where others are at hand."""
     return engine.map if engine.n_tasks > 1 else None
 

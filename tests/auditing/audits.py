@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from shoal.auditing.attacks.inference import Spread
+from shoal.auditing.attacks.inference import LeakageSpread
 from shoal.auditing.attacks.linkage import INTERVALS, LONGER, POINTS
 from shoal.auditing.attacks.places import RADII_M, TOP
 from shoal.auditing.attacks.rankings import RANKINGS, Finding
 from shoal.auditing.coverage.check import Coverage, Violation
-from shoal.auditing.measures import NO_KEY, Figure
-from shoal.auditing.proportions import Share
-from shoal.auditing.result import Audit, Counts, Draw
-from shoal.auditing.truthfulness import Part, Truthfulness
+from shoal.auditing.measures import NO_KEY, Measure
+from shoal.auditing.proportions import Proportion
+from shoal.auditing.result import AttackSettings, Audit, DatasetCounts
+from shoal.auditing.truthfulness import SuppressedPart, Truthfulness
 from shoal.core.promise import Grid, Promise
 from shoal.core.samples import samples_from_columns
 
@@ -27,8 +27,8 @@ USERS = ("a name that goes on " * 6 + "for ever", "short", "another")
 BEGINS = (0, 28_401_122, 10**13)
 
 
-def share(value: float, n: int = 2000) -> Share:
-    return Share(value, max(0.0, value - 0.0004), min(1.0, value + 0.0004), n)
+def share(value: float, n: int = 2000) -> Proportion:
+    return Proportion(value, max(0.0, value - 0.0004), min(1.0, value + 0.0004), n)
 
 
 def broken(*fewest: int, attacker: str = "gap-tolerant", n_unchecked: int = 0) -> Coverage:
@@ -40,11 +40,13 @@ def broken(*fewest: int, attacker: str = "gap-tolerant", n_unchecked: int = 0) -
 def truth(
     empty: int = 0, overlapping: int = 0, suppressed: int = HUGE // 3, recordless: int = 0
 ) -> Truthfulness:
-    part = Part(HUGE, suppressed)
-    return Truthfulness(HUGE, empty, overlapping, part, recordless, [part] * 4, [Part(0, 0)] * 23 + [part])
+    part = SuppressedPart(HUGE, suppressed)
+    return Truthfulness(
+        HUGE, empty, overlapping, part, recordless, [part] * 4, [SuppressedPart(0, 0)] * 23 + [part]
+    )
 
 
-def figures(value: float, *, timed: bool, with_key: bool, n: int = 2000) -> list[Figure]:
+def figures(value: float, *, timed: bool, with_key: bool, n: int = 2000) -> list[Measure]:
     """Every figure of an audit with the same share."""
     linked = ("success", "below_k", "single")
     names = [("linkage", "", measure) for measure in linked]
@@ -59,7 +61,7 @@ def figures(value: float, *, timed: bool, with_key: bool, n: int = 2000) -> list
     names += [("home_and_work", place, radius) for place in ("home", "work") for radius in RADII_M]
     names += [("homogeneity", "", measure) for measure in ("one_cell", "within_500m", "within_1km")]
     return [
-        Figure(*name, share(value, n) if with_key or not _secret(*name) else NO_KEY, share(value, n), value)
+        Measure(*name, share(value, n) if with_key or not _secret(*name) else NO_KEY, share(value, n), value)
         for name in names
     ]
 
@@ -82,13 +84,13 @@ def made_up(
     content: dict[str, Any] = {
         "promise": promise,
         "grid": Grid(),
-        "counts": Counts(HUGE, HUGE, HUGE, HUGE),
+        "counts": DatasetCounts(HUGE, HUGE, HUGE, HUGE),
         "coverage": KEPT,
         "truthfulness": truth() if with_key else None,
         "figures": figures(value, timed=not promise.whole, with_key=with_key, n=n_attacks),
-        "leakage": None if promise.whole else Spread(1.0, 0.0, 5.0, 9.0, 100.0),
+        "leakage": None if promise.whole else LeakageSpread(1.0, 0.0, 5.0, 9.0, 100.0),
         "findings": [],
-        "draw": Draw(n_attacks, 0, "UTC"),
+        "draw": AttackSettings(n_attacks, 0, "UTC"),
         "seconds": 1.0,
         "warnings": [],
         "samples": samples_from_columns(np.array(USERS, object), [0, 1, 2], [0, 1, 2], [0, 0, 0], [0, 0, 0]),

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from engine import as_samples
-from shoal.auditing.box_index import Target, make_records
-from shoal.auditing.claims import Making
-from shoal.auditing.context import Scene
+from shoal.auditing.box_index import AttackedRecords, make_records
+from shoal.auditing.claims import MethodClaim
+from shoal.auditing.context import AuditContext
 from shoal.core.boxes import NONE, UNKNOWN, Boxes
 from shoal.core.promise import Grid, Promise
 from shoal.core.workers import Workers
@@ -40,7 +40,7 @@ def stage(
     made_for: Promise | None = None,
     distinct: bool = False,
     certain: bool = False,
-) -> Scene:
+) -> AuditContext:
     """A scene in which user i is the i-th of the sorted users of the world, with hours for slots."""
     users = sorted(samples)
     boxes = as_boxes(records, users)
@@ -49,11 +49,11 @@ def stage(
     own[owners] = np.arange(len(owners))
     if not key:
         own[:] = UNKNOWN
-    return Scene(
+    return AuditContext(
         samples=as_samples(samples),
-        published=Target(make_records(boxes), own),
+        published=AttackedRecords(make_records(boxes), own),
         promise=Promise(k, tau, epsilon),
-        making=Making(made_for or Promise(k, tau, epsilon), distinct, certain),
+        making=MethodClaim(made_for or Promise(k, tau, epsilon), distinct, certain),
         grid=HOUR,
         zone=Zone("UTC"),
         n_attacks=n_attacks,
@@ -62,7 +62,7 @@ def stage(
     )
 
 
-def owners_of(scene: Scene, samples: dict[Any, Any]) -> list[Any]:
+def owners_of(scene: AuditContext, samples: dict[Any, Any]) -> list[Any]:
     """The user of each record of a scene with a key."""
     users = sorted(samples)
     place = np.flatnonzero(scene.published.own >= 0)

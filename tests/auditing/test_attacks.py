@@ -16,7 +16,7 @@ from oracles.attacker import knowledge
 from oracles.casual_worlds import random_case
 from oracles.reference import reference_release
 from shoal.auditing.attacks import chain, inference, linkage, places, rankings
-from shoal.auditing.context import Scene
+from shoal.auditing.context import AuditContext
 from shoal.auditing.kernels.chain import find_survivors
 from shoal.auditing.kernels.fits import (
     count_cells,
@@ -24,7 +24,7 @@ from shoal.auditing.kernels.fits import (
     find_leaks,
     score_fits,
 )
-from shoal.auditing.measures import NO_KEY, linked
+from shoal.auditing.measures import NO_KEY, linkage_outcomes
 from shoal.auditing.victims import intervals, knowledge_of, points
 from shoal.core.workers import Workers
 from shoal.utility.home_work import footprints
@@ -288,14 +288,14 @@ def _weight(boxes: list, hours: Any, doubled: tuple[int, int]) -> Any:
     return max(weights)
 
 
-def scene_of(seed: int, **options: Any) -> Scene:
+def scene_of(seed: int, **options: Any) -> AuditContext:
     case = next(cases(seed, 1))
     return stage(case.world, case.records, case.k, case.tau, case.epsilon, **options)
 
 
 ATTACKS = (
     linkage.attack_linkage, linkage.attack_longer, linkage.attack_intervals, linkage.attack_points,
-    rankings.attack_rankings, chain.attack_method, inference.attack_homogeneity,
+    rankings.attack_rankings, chain.attack_chain, inference.attack_homogeneity,
     places.attack_top_locations, places.attack_home_and_work,
     lambda scene: inference.attack_leakage(scene).figures,
 )  # fmt: skip
@@ -328,7 +328,7 @@ def test_every_attack_has_the_same_shape(attack: Any) -> None:
 
 def test_a_single_record_that_is_somebody_elses_is_no_success() -> None:
     n, own = np.array([1, 1, 2, 5, 0]), np.array([True, False, True, True, False])
-    found = linked(n, own, 3)
+    found = linkage_outcomes(n, own, 3)
     assert found["single"].tolist() == [True, False, False, False, False]
     assert found["below_k"].tolist() == [True, False, True, False, False]
     assert found["success"].tolist() == [1.0, 0.0, 0.5, 0.2, 0.0]

@@ -16,41 +16,41 @@ from auditing.planted import COVERAGE_FAULTS, invented_box
 from auditing.stage import HOUR, damaged, stage
 from oracles.casual_worlds import random_case
 from oracles.reference import reference_release
-from shoal.auditing.context import Scene
+from shoal.auditing.context import AuditContext
 from shoal.auditing.coverage.check import Coverage, check, check_evidence, chunks
 from shoal.auditing.coverage.chunks import Chunk, ChunkFindings, Evidence, time_borders
-from shoal.auditing.truthfulness import Truths, check_truthfulness
+from shoal.auditing.truthfulness import UntruthCounts, check_truthfulness
 from shoal.core.promise import Promise
 from shoal.core.workers import Workers
 from shoal.core.zones import Zone
-from shoal.storage.box_store import open_buckets
-from shoal.storage.sample_store import archive_of
+from shoal.storage.box_store import open_box_store
+from shoal.storage.sample_store import store_of
 
 
-def at_once(scene: Scene) -> tuple[Coverage, Truths]:
+def at_once(scene: AuditContext) -> tuple[Coverage, UntruthCounts]:
     found = check(scene.samples, scene.published, scene.promise, scene.workers)
     truth = check_truthfulness(replace(scene, grid=HOUR, zone=Zone("UTC")))
-    return found, Truths(truth.n_empty_boxes, truth.n_overlapping_boxes, truth.suppressed.n_suppressed)
+    return found, UntruthCounts(truth.n_empty_boxes, truth.n_overlapping_boxes, truth.suppressed.n_suppressed)
 
 
-def in_chunks(scene: Scene, borders: list[int], run=map) -> tuple[Coverage, Truths]:
-    archive = archive_of(scene.samples)
+def in_chunks(scene: AuditContext, borders: list[int], run=map) -> tuple[Coverage, UntruthCounts]:
+    archive = store_of(scene.samples)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(chunks, "time_borders", lambda *_: np.array(borders, np.int64))
-        with open_buckets(np.array(borders[::2], np.int64), None) as boxes:
+        with open_box_store(np.array(borders[::2], np.int64), None) as boxes:
             boxes.add(scene.published.records.boxes)
             records = scene.published.records
             evidence = Evidence(archive, boxes, scene.published.own, records.n_records)
             return check_evidence(evidence, scene.promise, scene.workers, run=run)
 
 
-def span(scene: Scene) -> tuple[int, int]:
+def span(scene: AuditContext) -> tuple[int, int]:
     """The first and last begin of an interval."""
     begin, end = scene.span
     return begin - (scene.promise.tau or 0), end
 
 
-def random_borders(rng: random.Random, scene: Scene) -> list[int]:
+def random_borders(rng: random.Random, scene: AuditContext) -> list[int]:
     """Anywhere, at every slot, or every so many slots; sometimes none."""
     earliest, latest = span(scene)
     slots = range(earliest + 1, latest + 1)
@@ -73,7 +73,7 @@ def random_records(rng: random.Random, world: dict) -> dict:
     return records
 
 
-def random_scene(rng: random.Random) -> Scene | None:
+def random_scene(rng: random.Random) -> AuditContext | None:
     world, k, tau, epsilon = random_case(rng)
     whole = rng.random() < 0.1
     tau_or_none, epsilon_or_none = (None, None) if whole else (tau, epsilon)
@@ -224,7 +224,7 @@ def test_chunks_hold_as_many_samples_as_they_may_and_are_longer_than_tau() -> No
     rng = random.Random(21)
     for _ in range(200):
         world, k, tau, epsilon = random_case(rng)
-        archive = archive_of(stage(world, {0: [(0, 0, 0, 0, 0, 0)]}, k, tau, epsilon).samples)
+        archive = store_of(stage(world, {0: [(0, 0, 0, 0, 0, 0)]}, k, tau, epsilon).samples)
         most, unit = rng.randint(1, 60), -(-tau // epsilon) * epsilon
         borders = time_borders(archive, Promise(k, tau, epsilon), most).tolist()
         assert all(border % unit == 0 for border in borders)

@@ -11,12 +11,12 @@ from oracles.attacker import violations
 from oracles.auditor import keyless_violations
 from oracles.casual_worlds import random_case
 from oracles.reference import reference_release
-from shoal.auditing.context import Scene
+from shoal.auditing.context import AuditContext
 from shoal.auditing.coverage.check import Coverage, check
 from shoal.core.workers import Workers
 
 
-def checked(scene: Scene) -> Coverage:
+def checked(scene: AuditContext) -> Coverage:
     return check(scene.samples, scene.published, scene.promise, scene.workers)
 
 

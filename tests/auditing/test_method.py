@@ -8,10 +8,10 @@ import pytest
 
 from auditing.stage import stage
 from shoal.auditing.auditor import run_audit
-from shoal.auditing.claims import Making, how_made
-from shoal.auditing.proportions import Share
+from shoal.auditing.claims import MethodClaim, claimed_method
+from shoal.auditing.proportions import Proportion
 from shoal.auditing.result import Audit
-from shoal.core.progress import Silent
+from shoal.core.progress import SilentProgress
 from shoal.core.promise import Promise
 from shoal.errors import UnfinishedError
 
@@ -45,14 +45,14 @@ def manifest(**changes: Any) -> dict[str, Any]:
     ],
 )
 def test_what_a_manifest_tells(changes: dict[str, Any], distinct: bool, certain: bool) -> None:
-    assert how_made(manifest(**changes), OWN, TOLD, OWN) == Making(OWN, distinct, certain)
+    assert claimed_method(manifest(**changes), OWN, TOLD, OWN) == MethodClaim(OWN, distinct, certain)
 
 
 def test_what_others_files_tell() -> None:
     held_to = Promise(5, 60, 30)
-    assert how_made(None, None, None, held_to) == Making(held_to, distinct=False, certain=False)
-    assert how_made(None, OWN, TOLD, held_to) == Making(OWN, distinct=False, certain=False)
-    assert how_made({"promise": TOLD, "parameters": []}, OWN, TOLD, OWN) == Making(
+    assert claimed_method(None, None, None, held_to) == MethodClaim(held_to, distinct=False, certain=False)
+    assert claimed_method(None, OWN, TOLD, held_to) == MethodClaim(OWN, distinct=False, certain=False)
+    assert claimed_method({"promise": TOLD, "parameters": []}, OWN, TOLD, OWN) == MethodClaim(
         OWN, distinct=False, certain=False
     )
 
@@ -60,9 +60,9 @@ def test_what_others_files_tell() -> None:
 def test_the_promise_is_the_files_own_and_spaced_reuse_holds_for_its_tau_only() -> None:
     longer, shorter = Promise(2, 60, 30), Promise(2, 20, 20)
     spaced = manifest(parameters={"reuse": "spaced"})
-    assert how_made(spaced, OWN, TOLD, longer) == Making(OWN, distinct=False, certain=True)
-    assert how_made(spaced, OWN, TOLD, shorter) == Making(OWN, distinct=True, certain=True)
-    assert how_made(manifest(), OWN, TOLD, longer) == Making(OWN, distinct=True, certain=True)
+    assert claimed_method(spaced, OWN, TOLD, longer) == MethodClaim(OWN, distinct=False, certain=True)
+    assert claimed_method(spaced, OWN, TOLD, shorter) == MethodClaim(OWN, distinct=True, certain=True)
+    assert claimed_method(manifest(), OWN, TOLD, longer) == MethodClaim(OWN, distinct=True, certain=True)
 
 
 EPSILON = TAU = 4
@@ -95,13 +95,13 @@ def three_pairs() -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def audited(world: dict[str, Any], records: dict[str, Any], **options: bool) -> Audit:
-    return run_audit(stage(world, records, 2, TAU, EPSILON, **options), [], Silent())
+    return run_audit(stage(world, records, 2, TAU, EPSILON, **options), [], SilentProgress())
 
 
 def measured(audit: Audit, measure: str) -> float:
     figure = audit.figure("method", measure)
     assert figure is not None
-    assert isinstance(figure.published, Share)
+    assert isinstance(figure.published, Proportion)
     return figure.published.value
 
 

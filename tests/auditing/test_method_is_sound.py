@@ -12,7 +12,7 @@ from auditing.stage import stage
 from engine import World, release
 from oracles.attacker import knowledge
 from oracles.casual_worlds import random_case
-from shoal.auditing.attacks.chain import what_is_left
+from shoal.auditing.attacks.chain import surviving_records
 from shoal.auditing.victims import knowledge_of
 from shoal.core.promise import Promise
 from shoal.errors import InputError
@@ -52,7 +52,7 @@ def attack(
         scene, np.array([user for user, _ in attacks]), np.array([[a] for _, a in attacks]), tau
     )
     fits = scene.fits(scene.published, known)
-    left = what_is_left(scene, scene.published, known, fits)
+    left = surviving_records(scene, scene.published, known, fits)
     assert not left.wrongly.any()
     assert (left.n[left.mine] > 0).all()
     return Tally(len(attacks), int(fits.n.sum()), int(left.n.sum()))

@@ -15,14 +15,14 @@ from shoal.auditing.auditor import run_audit
 from shoal.auditing.kernels.fits import find_leaks
 from shoal.auditing.result import Audit
 from shoal.auditing.victims import knowledge_of
-from shoal.core.progress import Silent
+from shoal.core.progress import SilentProgress
 
 both_k = pytest.mark.parametrize("k", [2, 3])
 
 
 def audited(planted: Planted, records: dict, *, key: bool = True) -> Audit:
     scene = stage(planted.samples, records, planted.k, planted.tau, planted.epsilon, key=key, n_attacks=400)
-    return run_audit(scene, [], Silent())
+    return run_audit(scene, [], SilentProgress())
 
 
 @both_k

@@ -7,14 +7,14 @@ import pytest
 
 from auditing.stage import stage
 from shoal.auditing.attacks.rankings import RANKINGS, attack_rankings, findings
-from shoal.auditing.measures import Figure
-from shoal.auditing.proportions import Share, share_of
+from shoal.auditing.measures import Measure
+from shoal.auditing.proportions import Proportion, proportion_of
 
 
-def figure(name: str, successes: int, n: int = 2000) -> Figure:
-    share = share_of([1.0] * successes + [0.0] * (n - successes))
+def figure(name: str, successes: int, n: int = 2000) -> Measure:
+    share = proportion_of([1.0] * successes + [0.0] * (n - successes))
     assert share is not None
-    return Figure("rankings", "", name, share, share, 0.5)
+    return Measure("rankings", "", name, share, share, 0.5)
 
 
 def test_only_what_beats_the_bound_beyond_chance_is_a_finding() -> None:
@@ -46,11 +46,13 @@ def test_boxes_that_give_away_whose_they_are_become_a_finding(telling: bool) -> 
     shares = {figure.measure: figure.published for figure in found}
     assert set(shares) == set(RANKINGS)
     smallest = shares["smallest"]
-    assert isinstance(smallest, Share)
+    assert isinstance(smallest, Proportion)
     if telling:
         assert smallest.value == 1
         assert "smallest" in {finding.ranking for finding in findings(found, 2)}
     else:
-        assert all(isinstance(share, Share) and share.low < 0.5 < share.high for share in shares.values())
+        assert all(
+            isinstance(share, Proportion) and share.low < 0.5 < share.high for share in shares.values()
+        )
         assert findings(found, 2) == []
     assert np.isclose(found[0].guessing, 0.5)

@@ -12,7 +12,7 @@ from auditing.stage import HOUR, damaged, stage
 from oracles.auditor import boxes_without_own_sample, overlapping_pairs, suppressed_samples
 from oracles.casual_worlds import random_case
 from oracles.reference import reference_release
-from shoal.auditing.truthfulness import Part, Truthfulness, check_truthfulness, held_samples
+from shoal.auditing.truthfulness import SuppressedPart, Truthfulness, check_truthfulness, held_samples
 from shoal.core.boxes import Boxes
 from shoal.core.samples import samples_from_columns
 from shoal.core.zones import Zone
@@ -39,11 +39,11 @@ def test_agrees_with_the_oracle(seed: int) -> None:
         assert found.n_boxes == sum(len(boxes) for boxes in records.values())
         assert found.n_empty_boxes == len(boxes_without_own_sample(world, records))
         assert (found.n_overlapping_boxes > 0) == bool(pairs)
-        assert found.suppressed == Part(sum(map(len, world.values())), len(suppressed))
+        assert found.suppressed == SuppressedPart(sum(map(len, world.values())), len(suppressed))
         assert found.n_users_without_record == len(world) - len(records)
         assert found.kept == (not pairs and not found.n_empty_boxes)
         for parts in (found.by_activity, found.by_hour):
-            assert Part(*(sum(column) for column in zip(*parts, strict=True))) == found.suppressed
+            assert SuppressedPart(*(sum(column) for column in zip(*parts, strict=True))) == found.suppressed
         for hour, part in enumerate(found.by_hour):
             assert part.n_suppressed == sum(t % 24 == hour for _, (t, _, _) in suppressed)
         untrue += not found.kept
@@ -64,9 +64,21 @@ def test_suppression_is_told_by_activity_and_by_hour() -> None:
     world = {user: {(t, user, 0) for t in range(user + 1)} for user in range(4)}
     records = {user: [(t, t, user, user, 0, 0) for t, _, _ in world[user]] for user in range(3)}
     found = checked(world, records, "Europe/Paris")
-    assert found.by_activity == [Part(1, 0), Part(2, 0), Part(3, 0), Part(4, 4)]
+    assert found.by_activity == [
+        SuppressedPart(1, 0),
+        SuppressedPart(2, 0),
+        SuppressedPart(3, 0),
+        SuppressedPart(4, 4),
+    ]
     assert found.by_activity[3].share == 1
-    assert found.by_hour[:6] == [Part(0, 0), Part(4, 1), Part(3, 1), Part(2, 1), Part(1, 1), Part(0, 0)]
+    assert found.by_hour[:6] == [
+        SuppressedPart(0, 0),
+        SuppressedPart(4, 1),
+        SuppressedPart(3, 1),
+        SuppressedPart(2, 1),
+        SuppressedPart(1, 1),
+        SuppressedPart(0, 0),
+    ]
     assert found.by_hour[0].share == 0
 
 

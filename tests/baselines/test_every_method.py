@@ -21,7 +21,7 @@ from shoal.evaluate.baselines import W4M, Anonymized, Glove, KMerge, Limits, Met
 from shoal.publishing.record_names import named_boxes
 from shoal.publishing.tables import key_table, published_batches
 from shoal.reading import read_events
-from shoal.storage.sample_store import archive_of
+from shoal.storage.sample_store import store_of
 
 METHODS = {
     "static": Static(cells=40, slots=120),
@@ -111,9 +111,9 @@ def test_boxes_come_by_time(method: Method) -> None:
 @every_method
 def test_the_same_again_and_nothing_given_is_changed(method: Method) -> None:
     for samples, k in cases(seed=1, count=15):
-        before = archive_of(samples).fingerprint()
+        before = store_of(samples).fingerprint()
         assert same(method(samples, k), method(samples, k))
-        assert archive_of(samples).fingerprint() == before
+        assert store_of(samples).fingerprint() == before
 
 
 @every_method

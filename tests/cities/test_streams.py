@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from shoal.synthetic.random_streams import below, chance, child, heavy, pick, root, uniform
+from shoal.synthetic.random_streams import (
+    bernoulli_percent,
+    child,
+    log_logistic,
+    pick,
+    root,
+    uniform,
+    uniform_below,
+)
 
 
 def reference_mix(z: int) -> int:
@@ -31,8 +39,8 @@ def test_draws_are_spread_evenly() -> None:
     u = uniform(stream)
     assert 0 <= u.min() < u.max() < 1
     assert np.histogram(u, bins=10, range=(0, 1))[0] == pytest.approx(10_000, rel=0.05)
-    assert np.bincount(below(stream, 7), minlength=7) == pytest.approx(100_000 / 7, rel=0.05)
-    assert chance(stream, 30).mean() == pytest.approx(0.3, abs=0.01)
+    assert np.bincount(uniform_below(stream, 7), minlength=7) == pytest.approx(100_000 / 7, rel=0.05)
+    assert bernoulli_percent(stream, 30).mean() == pytest.approx(0.3, abs=0.01)
     siblings = np.corrcoef(uniform(child(stream, 0)), uniform(child(stream, 1)))[0, 1]
     assert abs(siblings) < 0.02
 
@@ -47,7 +55,7 @@ def test_picks_by_weight_within_the_row() -> None:
 
 
 def test_heavy_draws_have_median_one_and_are_cut() -> None:
-    x = heavy(child(root(3), np.arange(100_000)), cap=20.0)
+    x = log_logistic(child(root(3), np.arange(100_000)), cap=20.0)
     assert np.median(x) == pytest.approx(1, rel=0.02)
     assert x.max() == 20
     assert (x > 10).mean() == pytest.approx(1 / 101, rel=0.15)

@@ -9,8 +9,8 @@ import numpy as np
 
 from shoal.core.promise import Grid
 from shoal.core.samples import samples_from_columns
-from shoal.reading import Events, Intake
-from shoal.storage.sample_store import archive_of
+from shoal.reading import Events, ReadSummary
+from shoal.storage.sample_store import store_of
 from shoal.synthetic.credibility.traces import Traces, traces_of
 
 Row = tuple[int, int, int, int]  # user, second, x and y in cells of 1 km
@@ -23,8 +23,8 @@ def traces(rows: Iterable[Row], timezone: str = "UTC") -> Traces:
     user, t, x, y = np.array(list(rows), dtype=np.int64).T
     names = np.array([f"u{number}" for number in range(int(user.max()) + 1)], dtype=object)
     samples = samples_from_columns(names, user, t, x, y)
-    intake = Intake(len(samples), {}, 0, [], [], [], None)
-    return traces_of(Events(archive_of(samples), Grid(1000.0, 1), None, intake, timezone))
+    intake = ReadSummary(len(samples), {}, 0, [], [], [], None)
+    return traces_of(Events(store_of(samples), Grid(1000.0, 1), None, intake, timezone))
 
 
 def rows_of(found: Traces) -> list[tuple[int, int, float, float]]:

@@ -13,7 +13,7 @@ from shoal.core.workers import Workers
 from shoal.errors import InputError, ParameterError
 from shoal.evaluate.baselines import Glove, KMerge, draw_tuples, on_tuples
 from shoal.evaluate.baselines.tuples import only
-from shoal.evaluate.compare import Draw, compare, draw
+from shoal.evaluate.compare import TupleDraw, compare, draw
 from shoal.reading import read_events
 
 NAMES = ["static 2h 4km", "static 4h 10km", "static 8h 20km", "w4m", "glove"]
@@ -94,7 +94,7 @@ def cost_of_merging(samples, *users: int) -> int:
 def test_near_tuples_are_a_user_with_those_cheapest_to_merge_with(city) -> None:
     samples = read_events(city, grid=Grid()).samples
     with Workers(1) as workers:
-        drawn = draw(Draw.NEAR, samples, (2, 4), 5, 3, workers)
+        drawn = draw(TupleDraw.NEAR, samples, (2, 4), 5, 3, workers)
     first = np.random.default_rng(3).permutation(samples.n_users)[:5]
     for user, pair, four in zip(first.tolist(), drawn[2], drawn[4], strict=True):
         others = [other for other in range(samples.n_users) if other != user]
@@ -107,7 +107,7 @@ def test_near_tuples_are_a_user_with_those_cheapest_to_merge_with(city) -> None:
 def test_more_near_tuples_than_users() -> None:
     with Workers(1) as workers:
         samples = read_events(shoal.make_city(5), grid=Grid()).samples
-        drawn = draw(Draw.NEAR, samples, (2,), 12, 0, workers)[2]
+        drawn = draw(TupleDraw.NEAR, samples, (2,), 12, 0, workers)[2]
     assert len(drawn) == 12
     assert all(members.n_users == 2 for members in drawn)
 

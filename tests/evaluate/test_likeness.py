@@ -8,13 +8,13 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from shoal.core.box_sizes import Counts, Extents
-from shoal.evaluate.plan.stretches import Census, Stretch, most_alike
+from shoal.core.box_sizes import BoxSizes, Histogram
+from shoal.evaluate.plan.stretches import Census, TrialStretch, most_representative
 
 
-def view_of(spans: list[int]) -> Extents:
-    counts = Counts(*np.unique(np.array(spans, np.int64), return_counts=True))
-    return Extents(counts, counts, 0)
+def view_of(spans: list[int]) -> BoxSizes:
+    counts = Histogram(*np.unique(np.array(spans, np.int64), return_counts=True))
+    return BoxSizes(counts, counts, 0)
 
 
 def unlike(choice: tuple[int, ...], spans: list[list[int]], samples: list[int]) -> float:
@@ -40,12 +40,14 @@ def test_no_choice_is_more_like_all(seed: int) -> None:
     firsts = sorted(rng.sample(range(100, 150), n_all))
     samples = [rng.randint(1, 9) for _ in range(50)]
     census = Census(100, np.array(samples, np.int64))
-    stretches = [Stretch(first, 1, 0) for first in firsts]
+    stretches = [TrialStretch(first, 1, 0) for first in firsts]
     views = [
         [[rng.randint(1, 12) for _ in range(rng.randint(1, 9))] for _ in stretches]
         for _ in range(rng.randint(1, 2))
     ]
-    found = most_alike(stretches, [[view_of(spans) for spans in view] for view in views], census, n, reach)
+    found = most_representative(
+        stretches, [[view_of(spans) for spans in view] for view in views], census, n, reach
+    )
 
     def fits(choice: tuple[int, ...]) -> bool:
         epochs = [epoch for i in choice for epoch in stretches[i].epochs(reach)]
@@ -69,11 +71,13 @@ def test_no_choice_is_more_like_all(seed: int) -> None:
 
 def test_ordinary_hours_are_preferred_to_odd_ones() -> None:
     census = Census(0, np.full(60, 100, np.int64))
-    stretches = [Stretch(first, 1, 0) for first in (10, 20, 30, 40)]
+    stretches = [TrialStretch(first, 1, 0) for first in (10, 20, 30, 40)]
     view = [view_of(spans) for spans in ([1] * 9, [2, 4, 6, 8] * 3, [3, 5, 7, 9] * 3, [90] * 9)]
-    assert most_alike(stretches, [view], census, 1, 2)[0].first in (20, 30)
-    both = most_alike(stretches, [view], census, 2, 2)
+    assert most_representative(stretches, [view], census, 1, 2)[0].first in (20, 30)
+    both = most_representative(stretches, [view], census, 2, 2)
     assert {stretch.first for stretch in both} in ({20, 30}, {10, 40})
     assert [stretch.samples for stretch in both] == [3_000, 3_000]
-    assert most_alike(stretches, [], census, 4, 2) == [each._replace(samples=1_500) for each in stretches]
-    assert most_alike([], [], census, 4, 2) == []
+    assert most_representative(stretches, [], census, 4, 2) == [
+        each._replace(samples=1_500) for each in stretches
+    ]
+    assert most_representative([], [], census, 4, 2) == []

@@ -9,19 +9,19 @@ import pytest
 
 import shoal
 from shoal.cli.text.plan import advice, plan_lines
-from shoal.core.progress import Silent
+from shoal.core.progress import SilentProgress
 from shoal.core.promise import Grid
 from shoal.core.workers import Workers
 from shoal.errors import ParameterError
 from shoal.evaluate.plan.forecasting import Forecast
-from shoal.evaluate.plan.planning import Budget, Plan, foretell, plan, points_of
-from shoal.evaluate.plan.presumed_history import Guesser, Sighting
+from shoal.evaluate.plan.planning import Budget, Plan, estimate, plan, points_of
+from shoal.evaluate.plan.presumed_history import EpochPlaces, HistoryGuesser
 from shoal.evaluate.plan.stretches import Census, choose_stretches, take_census
 from shoal.hiding.pipeline import anonymize_samples
 from shoal.hiding.settings import Settings
 from shoal.reading import read_events
 from shoal.reporting.figures.sweep import write_plan
-from shoal.utility import granularity_of
+from shoal.utility import precision_of
 
 GRID = Grid()
 DAY = 48
@@ -73,12 +73,12 @@ def test_census(archive) -> None:
 @pytest.mark.parametrize("k", [2, 3, 5])
 def test_guesses_are_permutations_of_users_who_come_and_go_alike(k: int) -> None:
     draw = np.random.default_rng(k)
-    guesser = Guesser(60, reach=1, k=k, seed=0)
+    guesser = HistoryGuesser(60, reach=1, k=k, seed=0)
     there: list[set[int]] = [set()]
     for _ in range(12):
         users = np.flatnonzero(draw.random(60) < 0.5).astype(np.int32)
         there.append(set(users.tolist()))
-        guesser.see(Sighting(users, draw.integers(0, 9, len(users)).astype(np.uint32)))
+        guesser.see(EpochPlaces(users, draw.integers(0, 9, len(users)).astype(np.uint32)))
         owners, members = guesser.guess()
         for column in members.T:
             assert sorted(column.tolist()) == sorted(owners.tolist())
@@ -89,7 +89,7 @@ def test_guesses_are_permutations_of_users_who_come_and_go_alike(k: int) -> None
 
 
 def test_nobody_to_guess() -> None:
-    owners, members = Guesser(5, reach=1, k=3, seed=0).guess()
+    owners, members = HistoryGuesser(5, reach=1, k=3, seed=0).guess()
     assert (len(owners), members.shape) == (0, (0, 2))
 
 
@@ -99,10 +99,10 @@ def test_nobody_to_guess() -> None:
 def test_forecasts_are_near_a_full_run(archive) -> None:
     points, settings = points_of([2, 5], ["30min", "2h"], ["30min"], GRID), Settings()
     with Workers(1) as alone:
-        told = foretell(archive, points, settings, alone, GRID, Budget(0, 1e6), Silent())
+        told = estimate(archive, points, settings, alone, GRID, Budget(0, 1e6), SilentProgress())
         for point, row in zip(points, told, strict=True):
             outcome = anonymize_samples(archive, point.promise, settings, alone)
-            full = granularity_of(outcome.extents, GRID)
+            full = precision_of(outcome.extents, GRID)
             assert row.sampled
             assert row.space_km_median == pytest.approx(full.space_km.median, rel=0.25)
             assert row.time_min_median == pytest.approx(full.time_minutes.median, rel=0.25)
@@ -130,7 +130,7 @@ def test_the_same_on_any_number_of_workers(archive) -> None:
     rows = []
     for n in (1, 2):
         with Workers(n) as workers:
-            row = foretell(archive, points, Settings(), workers, GRID, Budget(0, 1e6), Silent())[0]
+            row = estimate(archive, points, Settings(), workers, GRID, Budget(0, 1e6), SilentProgress())[0]
             rows.append(row._replace(seconds=0, processor_seconds=0))
     assert rows[0] == rows[1]
 

@@ -7,7 +7,7 @@ import pytest
 
 from shoal.core.promise import Grid
 from shoal.evaluate.plan.planning import points_of
-from shoal.evaluate.plan.stretches import ENOUGH_STRETCHES, MOST_STRETCHES, Census, Shares, share_out
+from shoal.evaluate.plan.stretches import ENOUGH_STRETCHES, MOST_STRETCHES, Census, Shares, share_budget
 
 DAY = 48
 POINTS = points_of([2, 3, 5], ["30min", "1h", "2h"], ["30min"], Grid())
@@ -15,7 +15,7 @@ WEEKS = Census(1_000, np.tile(np.concatenate([np.full(16, 2_000), np.full(32, 20
 
 
 def shared(budget_s: float, census: Census = WEEKS) -> Shares:
-    return share_out(POINTS, census, budget_s, DAY, seed=0)
+    return share_budget(POINTS, census, budget_s, DAY, seed=0)
 
 
 @pytest.mark.parametrize("budget_s", [1, 100, 1e9])

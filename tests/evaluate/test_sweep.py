@@ -12,7 +12,7 @@ import pytest
 
 import shoal
 from shoal.cli.text.sweep import sweep_lines
-from shoal.core.progress import Silent
+from shoal.core.progress import SilentProgress
 from shoal.core.promise import Grid
 from shoal.core.zones import Zone
 from shoal.errors import InputError, ParameterError
@@ -20,7 +20,7 @@ from shoal.evaluate.measuring import measure_hours
 from shoal.evaluate.sweep import sweep
 from shoal.evaluate.sweep_points import AXES, Point, plan_sweep
 from shoal.reporting.figures.sweep import write_sweep
-from shoal.utility import granularity
+from shoal.utility import precision_of_boxes
 
 SMALL = {"selectors": ("matching",), "taus": ("30min", "1h"), "ks": (2, 3), "epsilons": ("15min", "30min")}
 MINUTE = Grid()
@@ -84,7 +84,7 @@ def test_every_point_is_the_release_it_says(city, swept) -> None:
         release = shoal.anonymize(
             city, k=point.k, tau=f"{point.tau}min", epsilon=f"{point.epsilon}min", verify=False, harden=0
         )
-        precision = granularity(release.outcome.boxes, MINUTE)
+        precision = precision_of_boxes(release.outcome.boxes, MINUTE)
         assert (row.selector, row.k, row.tau_min, row.epsilon_min) == tuple(point)
         assert row.n_boxes == release.outcome.boxes.n_boxes
         assert row.suppressed_share == release.outcome.n_suppressed / release.outcome.n_samples
@@ -134,7 +134,7 @@ def test_tables(swept) -> None:
 # ---- interrupted sweeps -------------------------------------------------------------------------------------------
 
 
-class Interrupting(Silent):
+class Interrupting(SilentProgress):
     """Stops the work at the second release."""
 
     def stage(self, name: str, steps: int | None = None) -> None:  # noqa: ARG002
@@ -142,7 +142,7 @@ class Interrupting(Silent):
             raise KeyboardInterrupt
 
 
-class Counting(Silent):
+class Counting(SilentProgress):
     def __init__(self) -> None:
         self.releases: list[str] = []
 

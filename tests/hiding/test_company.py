@@ -25,8 +25,8 @@ from shoal.hiding.kernels.leakage import published_agreements
 from shoal.hiding.kernels.merge import merge_boxes
 from shoal.hiding.kernels.nearest import WindowArrays
 from shoal.hiding.leakage import surcharge as company_module
-from shoal.hiding.leakage.published_epochs import Chronicler
-from shoal.hiding.leakage.surcharge import Company, _alone
+from shoal.hiding.leakage.published_epochs import PublishedEpochsBuilder
+from shoal.hiding.leakage.surcharge import LeakageContext, _exposure
 from shoal.hiding.merging import with_members
 from shoal.hiding.pipeline import anonymize_samples
 from shoal.hiding.settings import Settings
@@ -44,12 +44,12 @@ def random_release(seed: int, tau: int) -> tuple[World, Release]:
     return world, release(world, 2, tau, EPSILON)
 
 
-def chronicler_of(world: World, result: Release, memory: int = 96) -> Chronicler:
+def chronicler_of(world: World, result: Release, memory: int = 96) -> PublishedEpochsBuilder:
     """The chronicle of a release, written afterwards."""
     samples, promise = as_samples(world), Promise(2, EPSILON, EPSILON)
     timeline, users = Timeline(samples, promise), sorted(world)
     boxes = result.outcome.boxes
-    chronicler = Chronicler(samples.n_users, memory)
+    chronicler = PublishedEpochsBuilder(samples.n_users, memory)
     for epoch in timeline.epochs.tolist():
         part = timeline.slice(epoch)
         out = np.array([epoch in result.presence.get(users[user], ()) for user in part.users.tolist()])
@@ -126,9 +126,9 @@ def test_alone_is_who_is_left_with_k_records_of_the_group(seed: int, tau: int) -
     arrays = crowd(rng, 9, 6, 2, 1 + -(-tau // EPSILON), epsilon=EPSILON, weight=1.0)
     turned = np.arange(len(arrays.user)) + 1
     member = np.where(turned < arrays.last, turned, arrays.first).astype(np.int32)
-    company = Company(Chronicler(9, 96).chronicle, 0, 0, 1, 2, tau, EPSILON, 1.0)
+    company = LeakageContext(PublishedEpochsBuilder(9, 96).chronicle, 0, 0, 1, 2, tau, EPSILON, 1.0)
     with Workers(1) as workers:
-        alone = _alone(company, arrays, member, workers)
+        alone = _exposure(company, arrays, member, workers)
     shown = boxes_shown(arrays, member, EPSILON)
     for line in range(len(arrays.user)):
         left = []
@@ -155,7 +155,7 @@ def agreements(samples: Samples, promise: Promise, price: float) -> Agreements:
     with Workers(1) as workers:
         outcome = anonymize_samples(samples, promise, Settings(leak_price=price), workers, journal=journal)
     timeline, epsilon = Timeline(samples, promise), promise.epsilon or 1
-    boxes, chronicler = outcome.boxes, Chronicler(samples.n_users, 96)
+    boxes, chronicler = outcome.boxes, PublishedEpochsBuilder(samples.n_users, 96)
     for epoch in timeline.epochs.tolist():
         inside = boxes.t0 // epsilon == epoch
         chronicler.append(timeline.slice(epoch), Boxes._make(column[inside] for column in boxes))
@@ -240,7 +240,7 @@ def test_nothing_is_paid_for_whoever_is_among_many(monkeypatch: pytest.MonkeyPat
     for name, price, share in (("careless", 0.0, 0), ("among many", 1.0, 0), ("alone", 1.0, 60)):
         monkeypatch.setattr(
             company_module,
-            "_alone",
+            "_exposure",
             lambda _company, arrays, _member, _workers, s=share: np.full(len(arrays.user), s, np.uint8),
         )
         with Workers(1) as workers:

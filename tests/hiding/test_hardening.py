@@ -22,7 +22,13 @@ from shoal.hiding.fold import Fold
 from shoal.hiding.journal import MemoryJournal
 from shoal.hiding.kernels.nearest import Barred
 from shoal.hiding.kernels.pools import taken
-from shoal.hiding.kernels.witnesses import Held, Nearby, Offers, Sought, Windows
+from shoal.hiding.kernels.witnesses import (
+    CoveredWindows,
+    NeighbouringEpochs,
+    RecordState,
+    WitnessCandidates,
+    WitnessChoice,
+)
 from shoal.hiding.merging import costs_of, with_members
 from shoal.hiding.pipeline import Outcome, anonymize_samples
 from shoal.hiding.settings import MOST_REACH, PRICES, Reuse, Settings, applicable_harden
@@ -35,7 +41,14 @@ Box = tuple[int, ...]
 class Slow:
     """The same search in plain Python, from what witnesses are."""
 
-    def __init__(self, nearby: Nearby, windows: Windows, held: Held, barred: Barred, weight: float) -> None:
+    def __init__(
+        self,
+        nearby: NeighbouringEpochs,
+        windows: CoveredWindows,
+        held: RecordState,
+        barred: Barred,
+        weight: float,
+    ) -> None:
         self.nearby, self.windows, self.held, self.barred, self.weight = nearby, windows, held, barred, weight
 
     def boxes(self, user: int, column: int) -> list[Box]:
@@ -173,19 +186,25 @@ def touch(one: Box, other: Box) -> bool:
 def test_the_cheapest_witness_is_found(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever asks only as long as a need is unserved misses offers to serve it; so the price is the least of those
     that were asked, and here everybody is."""
-    gather, fast = hardening.gather_offers, hardening.seek_witnesses
+    gather, fast = hardening.gather_candidates, hardening.seek_witnesses
     counts = {"offers": 0, "none": 0}
-    asked: list[tuple[Windows, int, int]] = []
+    asked: list[tuple[CoveredWindows, int, int]] = []
 
     def noted(
-        nearby: Nearby, windows: Windows, victims: np.ndarray, n_covers: int, near: int, workers: Workers
-    ) -> Offers:
+        nearby: NeighbouringEpochs,
+        windows: CoveredWindows,
+        victims: np.ndarray,
+        n_covers: int,
+        near: int,
+        workers: Workers,
+    ) -> WitnessCandidates:
         asked.append((windows, n_covers, near))
         return gather(nearby, windows, victims, n_covers, near, workers)
 
     def compared(
-        nearby: Nearby, offers: Offers, held: Held, barred: Barred, weight: float, most: float,
-        n_needs: int, wanted: int, lines: np.ndarray, begin: int, end: int, sought: Sought,
+        nearby: NeighbouringEpochs, offers: WitnessCandidates, held: RecordState,
+        barred: Barred, weight: float, most: float,
+        n_needs: int, wanted: int, lines: np.ndarray, begin: int, end: int, sought: WitnessChoice,
     ) -> None:  # fmt: skip
         fast(nearby, offers, held, barred, weight, most, n_needs, wanted, lines, begin, end, sought)
         windows, n_covers, near = asked[-1]
@@ -200,7 +219,7 @@ def test_the_cheapest_witness_is_found(seed: int, monkeypatch: pytest.MonkeyPatc
                 assert sought.witness[i] in offering
                 assert sought.price[i] == pytest.approx(least)
 
-    monkeypatch.setattr(hardening, "gather_offers", noted)
+    monkeypatch.setattr(hardening, "gather_candidates", noted)
     monkeypatch.setattr(hardening, "seek_witnesses", compared)
     monkeypatch.setattr(hardening, "_NEAR", 10_000)
     rng = random.Random(seed)
@@ -219,11 +238,16 @@ def test_records_are_asked_in_turn_until_enough_vouch(
     most: int, together: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However many are remembered and put together, and on however many threads."""
-    gather, n_offers = hardening.gather_offers, []
+    gather, n_offers = hardening.gather_candidates, []
 
     def compared(
-        nearby: Nearby, windows: Windows, victims: np.ndarray, n_covers: int, near: int, workers: Workers
-    ) -> Offers:
+        nearby: NeighbouringEpochs,
+        windows: CoveredWindows,
+        victims: np.ndarray,
+        n_covers: int,
+        near: int,
+        workers: Workers,
+    ) -> WitnessCandidates:
         found = gather(nearby, windows, victims, n_covers, near, workers)
         with Workers(3) as threads:
             again = gather(nearby, windows, victims, n_covers, near, threads)
@@ -236,7 +260,7 @@ def test_records_are_asked_in_turn_until_enough_vouch(
             n_offers.append(len(offers))
         return found
 
-    monkeypatch.setattr(hardening, "gather_offers", compared)
+    monkeypatch.setattr(hardening, "gather_candidates", compared)
     monkeypatch.setattr(hardening, "_NEAR", 4)
     monkeypatch.setattr(offers_of, "_MOST", most)
     monkeypatch.setattr(offers_of, "_TOGETHER", together)
@@ -251,9 +275,9 @@ def test_records_are_asked_in_turn_until_enough_vouch(
 
 def test_what_is_broken_off_is_not_linked_to_what_follows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two runs of epochs far apart: all windows that are looked at hold the epoch that is about to be published."""
-    gather, n_windows = hardening.gather_offers, []
+    gather, n_windows = hardening.gather_candidates, []
 
-    def looked_at(nearby: Nearby, windows: Windows, *more: Any) -> Offers:
+    def looked_at(nearby: NeighbouringEpochs, windows: CoveredWindows, *more: Any) -> WitnessCandidates:
         assert windows.begin.min() >= 0
         assert (windows.begin <= nearby.here).all()
         assert (windows.end > nearby.here).all()
@@ -261,7 +285,7 @@ def test_what_is_broken_off_is_not_linked_to_what_follows(monkeypatch: pytest.Mo
         n_windows.append(len(windows.begin))
         return gather(nearby, windows, *more)
 
-    monkeypatch.setattr(hardening, "gather_offers", looked_at)
+    monkeypatch.setattr(hardening, "gather_candidates", looked_at)
     world = {user: {(epoch * 10 + user % 7, user, 0) for epoch in range(40)} for user in range(12)}
     promise = Promise(2, 20, 10)
     timeline = Timeline(as_samples(world), promise)

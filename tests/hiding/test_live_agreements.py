@@ -14,7 +14,7 @@ from shoal.hiding.kernels.merge import merge_boxes
 from shoal.hiding.kernels.nearest import WindowArrays
 from shoal.hiding.leakage.published_epochs import own_slots
 from shoal.hiding.matching.assignment import Edges
-from shoal.hiding.matching.candidates import nearest_edges, plant_tree
+from shoal.hiding.matching.candidates import build_search_tree, nearest_edges
 from shoal.hiding.merging import with_members
 from shoal.hiding.reuse import History
 from shoal.hiding.settings import Reuse
@@ -94,7 +94,7 @@ def some_edges(rng: random.Random, arrays: WindowArrays) -> Edges:
     strangers = History(int(arrays.user.max()) + 1, Reuse.ONCE, 1)
     barred = strangers.barred(0, np.empty((len(arrays.user), 0), np.int32))
     with Workers(1) as workers:
-        return nearest_edges(arrays, plant_tree(arrays), barred, rng.choice([2, 8]), workers)
+        return nearest_edges(arrays, build_search_tree(arrays), barred, rng.choice([2, 8]), workers)
 
 
 @pytest.mark.parametrize("most", [1, 3, 10**6])

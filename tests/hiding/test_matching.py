@@ -17,12 +17,12 @@ from shoal.hiding.epochs import LiveEpoch, Timeline
 from shoal.hiding.kernels.nearest import WindowArrays
 from shoal.hiding.matching.assignment import Edges, cheapest_permutation
 from shoal.hiding.matching.candidates import all_edges
-from shoal.hiding.matching.selector import choose
+from shoal.hiding.matching.selector import choose_hiding_sets
 from shoal.hiding.merging import costs_of, with_members
 from shoal.hiding.pipeline import anonymize_samples
 from shoal.hiding.reuse import History
 from shoal.hiding.settings import Reuse, Settings
-from shoal.hiding.window import arrange, member_rows
+from shoal.hiding.window import build_window, member_rows
 from shoal.reading import read_events
 from shoal.synthetic import make_city
 
@@ -46,7 +46,7 @@ def window(samples: Samples, number: int, workers: Workers, most_users: int | No
         both = np.intersect1d(parts[0].users, parts[1].users)[:most_users]
         parts = [part.restricted(np.isin(part.users, both)) for part in parts]
     rank = np.arange(samples.n_users, dtype=np.int32)
-    return arrange([LiveEpoch(part, part.raw) for part in parts], samples.n_users, rank, 1.0, workers)
+    return build_window([LiveEpoch(part, part.raw) for part in parts], samples.n_users, rank, 1.0, workers)
 
 
 def fresh(samples: Samples) -> History:
@@ -64,7 +64,7 @@ def test_candidates_reach_the_optimum_of_the_complete_graph(
 ) -> None:
     """Within 2 % of the assignment on all pairs, group by group."""
     arrays = window(city, number, workers)
-    chosen = arrays.place[choose(0, arrays, 2, fresh(city).barred(0), workers).members[:, 0]]
+    chosen = arrays.place[choose_hiding_sets(0, arrays, 2, fresh(city).barred(0), workers).members[:, 0]]
     for first in np.unique(arrays.first):
         n = int(arrays.last[first] - first)
         edges = all_edges(arrays, np.array([first], np.int32), workers)
@@ -90,7 +90,7 @@ def test_joint_assignments_beat_the_exact_flow_once_merged(
     optimum = cheapest_factor_lp(price, k)
     assert optimum is not None
     flow = np.array([sorted(members) for members in optimum[1]], np.int32)
-    ours = arrays.place[choose(0, arrays, k, fresh(city).barred(0), workers).members]
+    ours = arrays.place[choose_hiding_sets(0, arrays, k, fresh(city).barred(0), workers).members]
     pairwise = sum(price[i][j] or 0.0 for i, members in enumerate(ours.tolist()) for j in members)
     assert optimum[0] <= pairwise <= 1.6 * optimum[0]
     assert merged_cost(arrays, ours, workers) < merged_cost(arrays, flow, workers)
@@ -108,10 +108,10 @@ def test_partners_are_reused_only_when_they_run_out(city: Samples, workers: Work
     arrays = window(city, 24, workers, most_users=5)
     history = fresh(city)
     for number in range(4):
-        picks = choose(number, arrays, 2, history.barred(number), workers)
+        picks = choose_hiding_sets(number, arrays, 2, history.barred(number), workers)
         assert not picks.relaxed.any()
         history.append(number, picks.owners, picks.members)
-    fifth = choose(4, arrays, 2, history.barred(4), workers)
+    fifth = choose_hiding_sets(4, arrays, 2, history.barred(4), workers)
     assert fifth.relaxed.all()
     first_partner = {int(user): first_member(history, int(user)) for user in fifth.owners}
     assert {
@@ -123,14 +123,14 @@ def test_spaced_partners_may_return(city: Samples, workers: Workers) -> None:
     arrays = window(city, 24, workers, most_users=5)
     history = History(city.n_users, Reuse.SPACED, 1)
     for number in range(12):
-        picks = choose(number, arrays, 2, history.barred(number), workers)
+        picks = choose_hiding_sets(number, arrays, 2, history.barred(number), workers)
         assert not picks.relaxed.any()
         history.append(number, picks.owners, picks.members)
 
 
 def test_a_group_of_fewer_than_k_stops_the_run(city: Samples, workers: Workers) -> None:
     with pytest.raises(UnfinishedError, match="fewer than k"):
-        choose(0, window(city, 24, workers, most_users=4), 5, fresh(city).barred(0), workers)
+        choose_hiding_sets(0, window(city, 24, workers, most_users=4), 5, fresh(city).barred(0), workers)
 
 
 def test_outliers_who_share_their_nearest_find_other_partners(workers: Workers) -> None:
@@ -142,8 +142,8 @@ def test_outliers_who_share_their_nearest_find_other_partners(workers: Workers) 
     users = np.array([f"{i:03d}" for i in range(100)], object)
     samples = Samples(users, np.arange(100, dtype=np.int32), rows[:, 0], *rows[:, 1:].astype(np.int32).T)
     part = Timeline(samples, Promise(2, 30, 30)).slice(0)
-    arrays = arrange([LiveEpoch(part, part.raw)], 100, np.arange(100, dtype=np.int32), 1.0, workers)
-    picks = choose(0, arrays, 2, History(100, Reuse.ONCE, 1).barred(0), workers)
+    arrays = build_window([LiveEpoch(part, part.raw)], 100, np.arange(100, dtype=np.int32), 1.0, workers)
+    picks = choose_hiding_sets(0, arrays, 2, History(100, Reuse.ONCE, 1).barred(0), workers)
     assert sorted(picks.members[:, 0].tolist()) == sorted(picks.owners.tolist())
     assert not picks.relaxed.any()
 
@@ -156,7 +156,7 @@ def test_joint_costs_beat_pairwise_ones(
     joint = anonymize_samples(city, promise, settings, workers).boxes.cost().sum()
 
     def forgetful(epochs: list[LiveEpoch], *rest: Any) -> WindowArrays:
-        return arrange([live._replace(pools=live.slice.raw) for live in epochs], *rest)
+        return build_window([live._replace(pools=live.slice.raw) for live in epochs], *rest)
 
     monkeypatch.setattr(fold, "arrange", forgetful)
     pairwise = anonymize_samples(city, promise, settings, workers).boxes.cost().sum()

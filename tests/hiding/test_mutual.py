@@ -11,20 +11,20 @@ import pytest
 
 from engine import World, as_samples, release
 from oracles.rings import cheapest_rings
-from shoal.core.compiled import kernel
+from shoal.core.compiled import jit
 from shoal.core.promise import Promise
 from shoal.core.workers import Workers
 from shoal.errors import UnfinishedError
 from shoal.hiding.epochs import LiveEpoch, Timeline
 from shoal.hiding.kernels.nearest import WindowArrays
-from shoal.hiding.kernels.rings import Ties, make_room, ring_cost, ring_reuse
+from shoal.hiding.kernels.rings import EdgePenalties, make_room, ring_cost, ring_reuse
 from shoal.hiding.matching.assignment import Edges
 from shoal.hiding.merging import costs_of, with_members
-from shoal.hiding.mutual.candidates import ties_between
+from shoal.hiding.mutual.candidates import edge_penalties
 from shoal.hiding.mutual.selector import choose_mutual
 from shoal.hiding.reuse import History
 from shoal.hiding.settings import Reuse
-from shoal.hiding.window import Picks, arrange, member_rows
+from shoal.hiding.window import HidingSets, build_window, member_rows
 
 NO_EDGES = Edges(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))
 
@@ -34,13 +34,15 @@ def workers() -> Workers:
     return Workers(1)
 
 
-@kernel
-def price_of(arrays: WindowArrays, ties: Ties, ring: np.ndarray, width: int) -> tuple[int, float]:
+@jit
+def price_of(arrays: WindowArrays, ties: EdgePenalties, ring: np.ndarray, width: int) -> tuple[int, float]:
     scratch = make_room(arrays, width)
     return ring_reuse(ties, ring, width), ring_cost(arrays, ties, ring, width, np.inf, scratch)
 
 
-def price_in_order(arrays: WindowArrays, ties: Ties, width: int, ring: tuple[int, ...]) -> tuple[int, float]:
+def price_in_order(
+    arrays: WindowArrays, ties: EdgePenalties, width: int, ring: tuple[int, ...]
+) -> tuple[int, float]:
     return price_of(arrays, ties, np.array(ring, np.int32), width)
 
 
@@ -60,7 +62,7 @@ def village(rng: random.Random, n: int) -> World:
 def window(world: World, workers: Workers) -> WindowArrays:
     timeline = Timeline(as_samples(world), Promise(2, 30, 30))
     live = [LiveEpoch(part, part.raw) for part in (timeline.slice(0), timeline.slice(1))]
-    return arrange(live, len(world), np.arange(len(world), dtype=np.int32), 1.0, workers)
+    return build_window(live, len(world), np.arange(len(world), dtype=np.int32), 1.0, workers)
 
 
 def with_past(
@@ -76,7 +78,7 @@ def with_past(
     return history, arrays
 
 
-def joined(arrays: WindowArrays, picks: Picks, workers: Workers) -> WindowArrays:
+def joined(arrays: WindowArrays, picks: HidingSets, workers: Workers) -> WindowArrays:
     pools = arrays.pools
     for column in range(picks.members.shape[1]):
         member = arrays.place[picks.members[:, column]]
@@ -112,7 +114,7 @@ def test_near_the_exact_optimum(k: int, workers: Workers) -> None:
         )
         picks = choose_mutual(past, arrays, k, history.barred(past), workers)
         barred = history.barred(past, np.empty((n, 0), np.int32))
-        ties = ties_between(past, arrays, barred, NO_EDGES, np.zeros(0))
+        ties = edge_penalties(past, arrays, barred, NO_EDGES, np.zeros(0))
         best = cheapest_rings(n, k, partial(price_in_order, arrays, ties, k - 1))
         cost = costs_of(joined(arrays, picks, workers).pools, 1.0, workers).sum()
         reuse = reuse_of(arrays, ties, picks)
@@ -124,7 +126,7 @@ def test_near_the_exact_optimum(k: int, workers: Workers) -> None:
     assert more_reuse <= cases / 20
 
 
-def reuse_of(arrays: WindowArrays, ties: Ties, picks: Picks) -> int:
+def reuse_of(arrays: WindowArrays, ties: EdgePenalties, picks: HidingSets) -> int:
     found = {
         (owner, int(ties.member[entry])): int(ties.reuse[entry])
         for owner in range(len(arrays.user))

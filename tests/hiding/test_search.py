@@ -15,10 +15,10 @@ from shoal.core.workers import Workers
 from shoal.hiding.epochs import LiveEpoch, Timeline
 from shoal.hiding.kernels.nearest import WindowArrays
 from shoal.hiding.matching.assignment import Edges
-from shoal.hiding.matching.candidates import nearest_edges, plant_tree, with_nearest
+from shoal.hiding.matching.candidates import build_search_tree, nearest_edges, with_nearest
 from shoal.hiding.reuse import History
 from shoal.hiding.settings import Reuse
-from shoal.hiding.window import arrange
+from shoal.hiding.window import build_window
 
 Grouped = tuple[WindowArrays, dict[int, dict[int, list[tuple[int, int, int]]]]]
 
@@ -35,7 +35,7 @@ def random_window(rng: random.Random, workers: Workers, weight: float) -> Groupe
         for part in (timeline.slice(first), timeline.slice(first + 1))
         if len(part.users)
     ]
-    arrays = arrange(live, samples.n_users, np.arange(samples.n_users, dtype=np.int32), weight, workers)
+    arrays = build_window(live, samples.n_users, np.arange(samples.n_users, dtype=np.int32), weight, workers)
     by_epoch: dict[int, dict[int, list[tuple[int, int, int]]]] = {}
     for user, own in world.items():
         for sample in own:
@@ -62,7 +62,7 @@ def test_nearest_members_are_the_cheapest_of_the_group(n_workers: int, weight: f
             arrays, samples = random_window(rng, workers, weight)
             n, width = len(arrays.user), rng.choice([1, 3, 16])
             barred = History(int(arrays.user.max()) + 1, Reuse.ONCE, 1).barred(0, np.empty((n, 0), np.int32))
-            edges = nearest_edges(arrays, plant_tree(arrays), barred, width, workers)
+            edges = nearest_edges(arrays, build_search_tree(arrays), barred, width, workers)
             found = {
                 (int(arrays.user[i]), int(arrays.user[j])): cost
                 for i, j, cost in zip(edges.owner, edges.member, edges.cost, strict=True)
@@ -91,7 +91,7 @@ def test_barred_members_are_not_found() -> None:
         picked = np.full((n, 1), -1, np.int32)
         picked[0, 0] = 2
         barred = history.barred(1, picked)
-        edges = nearest_edges(arrays, plant_tree(arrays), barred, 16, workers)
+        edges = nearest_edges(arrays, build_search_tree(arrays), barred, 16, workers)
         members = set(edges.member[edges.owner == 0].tolist())
         assert members == set(range(arrays.first[0], arrays.last[0])) - {0, 1, 2}
         assert 0 in edges.member[edges.owner == 1]  # the pair is ordered: it may serve the other way round
@@ -105,7 +105,7 @@ def test_edges_found_at_once_are_those_found_owner_by_owner() -> None:
             n, width = len(arrays.user), rng.choice([1, 2, 5])
             history = History(int(arrays.user.max()) + 1, Reuse.ONCE, 1)
             history.append(0, arrays.user, np.roll(arrays.user, 1).reshape(n, 1))
-            barred, tree = history.barred(1, np.empty((n, 0), np.int32)), plant_tree(arrays)
+            barred, tree = history.barred(1, np.empty((n, 0), np.int32)), build_search_tree(arrays)
             slowly = Edges(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))
             for owner in rng.sample(range(n), n):
                 slowly = with_nearest(

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from test_tree import crowd
 
-from shoal.hiding.window import cut
+from shoal.hiding.window import cut_into_shards
 
 
 @pytest.mark.parametrize("most", [1, 2, 7, 16, 50, 1000])
 @pytest.mark.parametrize("k", [2, 5])
 def test_sizes(most: int, k: int) -> None:
     arrays = crowd(random.Random(most), 300, 60, 2)
-    shards = cut(arrays, most, k)
+    shards = cut_into_shards(arrays, most, k)
     for first in np.unique(arrays.first).tolist():
         n = int(arrays.last[first]) - first
         parts = np.unique(shards.first[first : first + n], return_counts=True)
@@ -30,7 +30,7 @@ def test_sizes(most: int, k: int) -> None:
 
 def test_users_of_a_shard_are_near_each_other() -> None:
     arrays = crowd(random.Random(3), 700, 400, 1, n_epochs=1)
-    shards = cut(arrays, 100, 2)
+    shards = cut_into_shards(arrays, 100, 2)
     x = arrays.raw.touch[arrays.row[:, 0], 2].astype(float)
     y = arrays.raw.touch[arrays.row[:, 0], 4].astype(float)
     areas = []

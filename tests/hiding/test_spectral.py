@@ -31,7 +31,7 @@ from shoal.hiding.spectral.selector import (
     hide,
     selector,
 )
-from shoal.hiding.window import arrange
+from shoal.hiding.window import build_window
 
 ALONE = Workers(1)
 
@@ -40,7 +40,7 @@ def window_of(world: World, epsilon: int, epochs: list[int], weight: float = 1.0
     """Some epochs of a world as the search wants them."""
     timeline = Timeline(as_samples(world), Promise(2, epsilon, epsilon))
     live = [LiveEpoch(part, part.raw) for part in map(timeline.slice, epochs)]
-    return arrange(live, len(world), np.arange(len(world), dtype=np.int32), weight, ALONE)
+    return build_window(live, len(world), np.arange(len(world), dtype=np.int32), weight, ALONE)
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -11,7 +11,7 @@ from crowds import crowd
 from shoal.core.workers import Workers
 from shoal.hiding.kernels.cost_bounds import BRANCHES, OWN, Tree, add_bounds, order_near, write_outline
 from shoal.hiding.kernels.nearest import WindowArrays, nearest
-from shoal.hiding.matching.candidates import all_edges, plant_tree
+from shoal.hiding.matching.candidates import all_edges, build_search_tree
 from shoal.hiding.merging import costs_of, with_members
 from shoal.hiding.reuse import History
 from shoal.hiding.settings import Reuse
@@ -75,7 +75,7 @@ def test_bounds_never_exceed_the_cost_and_say_when_they_are_it(n_users, side, mo
     for _ in range(5 if n_users < 100 else 1):
         arrays = crowd(rng, n_users, side, most)
         arrays = joined(arrays, rng) if holding else arrays
-        tree, cost = plant_tree(arrays), cost_matrix(arrays)
+        tree, cost = build_search_tree(arrays), cost_matrix(arrays)
         n, n_exact = len(arrays.user), 0
         for owner in rng.sample(range(n), min(n, 25)):
             for block in range(len(tree.first)):
@@ -114,7 +114,7 @@ def test_the_search_finds_the_cheapest(n_users, side, most, holding, n_epochs) -
         member, cost = np.empty((n, width), np.int32), np.empty((n, width))
         priced = np.empty(n, np.int64)
         owners = np.array(rng.sample(range(n), n), np.int32)
-        nearest(arrays, plant_tree(arrays), barred, owners, 0, n, member, cost, priced)
+        nearest(arrays, build_search_tree(arrays), barred, owners, 0, n, member, cost, priced)
         expected = np.sort(allowed, axis=1)[:, :width]
         expected = np.pad(expected, ((0, 0), (0, width - expected.shape[1])), constant_values=np.inf)
         np.testing.assert_array_equal(cost, expected[owners])
@@ -128,7 +128,7 @@ def test_every_user_is_below_its_group_s_top_once() -> None:
     rng = random.Random(7)
     for n_users in (3, 16, 17, 256, 257, 900):
         arrays = crowd(rng, n_users, 50, 3)
-        tree = plant_tree(arrays)
+        tree = build_search_tree(arrays)
         for first in np.unique(arrays.first).tolist():
             group = range(first, arrays.last[first])
             assert {tree.top[i] for i in group} == {tree.top[first]}
@@ -159,5 +159,7 @@ def test_only_a_small_share_of_the_pairs_is_priced() -> None:
     n = len(arrays.user)
     barred = History(3000, Reuse.ONCE, 1).barred(0)
     member, cost, priced = np.empty((n, 16), np.int32), np.empty((n, 16)), np.empty(n, np.int64)
-    nearest(arrays, plant_tree(arrays), barred, np.arange(n, dtype=np.int32), 0, n, member, cost, priced)
+    nearest(
+        arrays, build_search_tree(arrays), barred, np.arange(n, dtype=np.int32), 0, n, member, cost, priced
+    )
     assert priced.sum() < 0.2 * (arrays.last - arrays.first).sum()

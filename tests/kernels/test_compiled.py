@@ -12,10 +12,10 @@ from numba.core.errors import TypingError
 
 import shoal
 from shoal.core.arrays import Int32s
-from shoal.core.compiled import compiled_sources, inner, lean, source_digest
+from shoal.core.compiled import compiled_sources, jit_inline, jit_no_arrays, source_digest
 
 
-@pytest.mark.parametrize("decorator", [inner, lean])
+@pytest.mark.parametrize("decorator", [jit_inline, jit_no_arrays])
 def test_a_function_that_returns_arrays_is_refused(decorator) -> None:
     def part(values: Int32s) -> Int32s:
         return values[1:]
@@ -29,7 +29,7 @@ def test_a_function_that_makes_arrays_is_refused() -> None:
         makes_an_array(3)
 
 
-@lean
+@jit_no_arrays
 def makes_an_array(n: int) -> int:
     return len(np.empty(n))
 

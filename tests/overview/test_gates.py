@@ -13,12 +13,12 @@ from auditing.audits import finding, made_up
 from report.releases import Release
 from report.town import alone, by_day, publish
 from shoal.auditing.auditor import run_audit
-from shoal.auditing.context import Scene
-from shoal.auditing.measures import Figure
-from shoal.auditing.opening import open_scene
-from shoal.auditing.proportions import Share, share_among
+from shoal.auditing.context import AuditContext
+from shoal.auditing.measures import Measure
+from shoal.auditing.opening import open_audit
+from shoal.auditing.proportions import Proportion, proportion_among
 from shoal.core.boxes import Boxes
-from shoal.core.progress import Silent
+from shoal.core.progress import SilentProgress
 from shoal.core.promise import Grid, Promise
 from shoal.core.zones import Zone
 from shoal.reporting import write_report
@@ -34,15 +34,15 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Release:
 
 
 @pytest.fixture(scope="module")
-def scene(made: Release) -> Iterator[Scene]:
-    with open_scene(made.events, made.published, Silent(), key=made.key, attacks=150) as (opened, _):
+def scene(made: Release) -> Iterator[AuditContext]:
+    with open_audit(made.events, made.published, SilentProgress(), key=made.key, attacks=150) as (opened, _):
         yield opened
 
 
 # ---- published samples alone ---------------------------------------------------------------------------------------
 
 
-def test_the_published_part_has_every_sample_but_those_suppressed(scene: Scene) -> None:
+def test_the_published_part_has_every_sample_but_those_suppressed(scene: AuditContext) -> None:
     part = published_part(scene)
     assert len(part.samples) == len(scene.samples) - 15
     assert part.samples.n_users == scene.published.records.n_records
@@ -54,14 +54,14 @@ def test_the_published_part_has_every_sample_but_those_suppressed(scene: Scene) 
     assert (np.lexsort(rows[::-1]) == np.arange(len(part.samples))).all()
 
 
-def columns(scene: Scene) -> tuple[np.ndarray, ...]:
+def columns(scene: AuditContext) -> tuple[np.ndarray, ...]:
     return scene.samples.t, scene.samples.x, scene.samples.y
 
 
 # ---- what the boxes are good for -----------------------------------------------------------------------------------
 
 
-def test_both_sides_are_what_they_say(scene: Scene, made: Release) -> None:
+def test_both_sides_are_what_they_say(scene: AuditContext, made: Release) -> None:
     """Each figure beside the same estimate, made anew: raw first, and both sides different."""
     found = measure_usefulness(scene, public=False)
     cell = f"{found.side_km:g}km"
@@ -81,7 +81,7 @@ def test_both_sides_are_what_they_say(scene: Scene, made: Release) -> None:
     assert list(found.trips[0]) != list(found.trips[1])
 
 
-def _as_table(scene: Scene) -> object:
+def _as_table(scene: AuditContext) -> object:
     from shoal.reading import PublishedTable
 
     samples = scene.samples
@@ -90,7 +90,7 @@ def _as_table(scene: Scene) -> object:
     return PublishedTable(boxes, samples.users, scene.grid, None, None, None)
 
 
-def test_in_public_the_raw_side_is_squares_with_many_people(scene: Scene) -> None:
+def test_in_public_the_raw_side_is_squares_with_many_people(scene: AuditContext) -> None:
     """Some squares have a few people, one has half of the town at work."""
     internal, public = (measure_usefulness(published_part(scene), public=public) for public in (False, True))
     assert (internal.crowds[0].people < 10).any()
@@ -102,7 +102,7 @@ def test_in_public_the_raw_side_is_squares_with_many_people(scene: Scene) -> Non
     assert len(public.radii[1])
 
 
-def test_the_map_is_that_of_the_boxes(scene: Scene) -> None:
+def test_the_map_is_that_of_the_boxes(scene: AuditContext) -> None:
     found = measure_usefulness(scene, public=False)
     assert found.n_elsewhere == 15
     for axis in (0, 1):
@@ -145,25 +145,25 @@ def test_medians_of_groups_count_owners_and_not_values() -> None:
 # ---- attacks -------------------------------------------------------------------------------------------------------
 
 
-def test_every_figure_of_an_audit_says_on_how_many_victims(scene: Scene) -> None:
-    figures = run_audit(scene, [], Silent()).figures
+def test_every_figure_of_an_audit_says_on_how_many_victims(scene: AuditContext) -> None:
+    figures = run_audit(scene, [], SilentProgress()).figures
     shares = [share for figure in figures for share in (figure.published, figure.raw)]
-    known = [share for share in shares if isinstance(share, Share)]
+    known = [share for share in shares if isinstance(share, Proportion)]
     assert known
     assert all(share.victims is not None and 0 < share.victims <= min(share.n, 40) for share in known)
 
 
 def test_few_victims_are_not_told_and_many_are_in_whole_per_cent() -> None:
-    few, many = share_among(0.32345, 2000, 19), share_among(0.32345, 2000, 40)
+    few, many = proportion_among(0.32345, 2000, 19), proportion_among(0.32345, 2000, 40)
     figures = [
-        Figure("linkage", "", "success", few, many, 0.00512),
-        Figure("points", "4", "single", many, few, 0.7),
-        Figure("longer", "1_tau", "single", share_among(0.001, 5, None), "not checked: no key", 0.3),
+        Measure("linkage", "", "success", few, many, 0.00512),
+        Measure("points", "4", "single", many, few, 0.7),
+        Measure("longer", "1_tau", "single", proportion_among(0.001, 5, None), "not checked: no key", 0.3),
     ]
     audit = public_audit(made_up(figures=figures))
     first, second, third = audit.figures
     assert first.published == second.raw == third.published == "not told: fewer than 20 victims"
-    assert isinstance(first.raw, Share)
+    assert isinstance(first.raw, Proportion)
     assert first.raw[:3] == (0.32, 0.19, 0.48)
     assert (first.guessing, second.guessing, third.guessing) == (0.01, None, None)
     assert third.raw == "not checked: no key"
@@ -171,34 +171,37 @@ def test_few_victims_are_not_told_and_many_are_in_whole_per_cent() -> None:
 
 
 def test_a_large_k_asks_for_more_victims() -> None:
-    figures = [Figure("linkage", "", "success", share_among(0.5, 99, 39), share_among(0.5, 99, 40), None)]
+    figures = [
+        Measure("linkage", "", "success", proportion_among(0.5, 99, 39), proportion_among(0.5, 99, 40), None)
+    ]
     told = public_audit(made_up(Promise(20, 30, 30), figures=figures)).figures[0]
     assert told.published == "not told: fewer than 40 victims"
-    assert isinstance(told.raw, Share)
+    assert isinstance(told.raw, Proportion)
 
 
 def test_no_share_is_called_nothing_or_all() -> None:
     figures = [
-        Figure("linkage", "", "success", share_among(v, 9999, 9000), "", None) for v in (0, 0.004, 0.996, 1)
+        Measure("linkage", "", "success", proportion_among(v, 9999, 9000), "", None)
+        for v in (0, 0.004, 0.996, 1)
     ]
     told = [figure.published for figure in public_audit(made_up(figures=figures)).figures]
-    words = [share.in_words() for share in told if isinstance(share, Share)]
+    words = [share.in_words() for share in told if isinstance(share, Proportion)]
     assert words == ["under 1 %", "under 1 %", "over 99 %", "over 99 %"]
 
 
 @pytest.mark.parametrize("victims", [40, 41, 99, 1000, 12_345])
 def test_the_interval_told_holds_the_exact_one(victims: int) -> None:
     for value in (*np.linspace(0, 1, 301), 0.0001, 0.012, 0.29, 0.995, 0.997, 0.9999):
-        exact = share_among(float(value), 5000, victims)
-        told = public_audit(made_up(figures=[Figure("linkage", "", "success", exact, "", None)])).figures[0]
-        assert isinstance(told.published, Share)
+        exact = proportion_among(float(value), 5000, victims)
+        told = public_audit(made_up(figures=[Measure("linkage", "", "success", exact, "", None)])).figures[0]
+        assert isinstance(told.published, Proportion)
         assert told.published.low <= exact.low <= exact.high <= told.published.high
         assert told.published.low <= told.published.value <= told.published.high
 
 
 def test_findings_about_few_are_not_told() -> None:
     for victims, n_told in ((19, 0), (20, 1)):
-        figures = [Figure("rankings", "", "smallest", share_among(0.9, 99, victims), "", None)]
+        figures = [Measure("rankings", "", "smallest", proportion_among(0.9, 99, victims), "", None)]
         audit = public_audit(made_up(figures=figures, findings=[finding()]))
         assert len(audit.findings) == n_told
 
@@ -206,7 +209,9 @@ def test_findings_about_few_are_not_told() -> None:
 # ---- on the page ---------------------------------------------------------------------------------------------------
 
 
-def test_the_page_draws_each_side_where_it_belongs(made: Release, scene: Scene, tmp_path: Path) -> None:
+def test_the_page_draws_each_side_where_it_belongs(
+    made: Release, scene: AuditContext, tmp_path: Path
+) -> None:
     """Squares of the raw and the published map, and suppression from the least active to the most."""
     page = tmp_path / "report.html"
     audit = write_report(made.events, made.published, page, key=made.key, attacks=20)

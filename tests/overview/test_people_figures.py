@@ -10,10 +10,10 @@ import pytest
 
 from auditing.stage import owners_of, stage
 from oracles.attacker import consistent, knowledge
-from shoal.auditing.context import Scene
+from shoal.auditing.context import AuditContext
 from shoal.core.promise import Grid
 from shoal.core.zones import Zone
-from shoal.reporting.facts.people import People, Person, as_json, follow_people
+from shoal.reporting.facts.people import FollowedPeople, Person, as_json, follow_people
 
 QUARTER = Grid(cell_m=100.0, step_s=900)
 TAU = 8  # quarters of an hour
@@ -48,14 +48,14 @@ def make_world(seed: int, n_days: int = 2) -> tuple[World, Records]:
 
 def scene_of(
     world: tuple[World, Records], tau: int | None = TAU, zone: str = "UTC", **options: bool
-) -> Scene:
+) -> AuditContext:
     scene = stage(*world, 2, tau, tau, **options)
     object.__setattr__(scene, "grid", QUARTER)
     object.__setattr__(scene, "zone", Zone(zone))
     return scene
 
 
-def user_of(person: Person, samples: World, people: People) -> str:
+def user_of(person: Person, samples: World, people: FollowedPeople) -> str:
     """Whose samples these are."""
     found = [
         user

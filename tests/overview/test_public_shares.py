@@ -8,26 +8,26 @@ import pytest
 
 from auditing.audits import made_up
 from report.town import by_day, publish
-from shoal.auditing.measures import Figure
-from shoal.auditing.opening import open_scene
-from shoal.auditing.proportions import Share, share_among
-from shoal.core.disclosure import Told, rounded_down, rounded_up, tell_share
-from shoal.core.progress import Silent
+from shoal.auditing.measures import Measure
+from shoal.auditing.opening import open_audit
+from shoal.auditing.proportions import Proportion, proportion_among
+from shoal.core.disclosure import PublicShare, round_share, rounded_down, rounded_up
+from shoal.core.progress import SilentProgress
 from shoal.reporting.facts.datasheet import public_audit, published_part
 from shoal.reporting.facts.usefulness import measure_usefulness
 
 
 def test_of_ten_people_nothing_is_told() -> None:
     """Or 9 of 10 homes in place would tell that one is not."""
-    assert {tell_share(count / 10, 10, 10) for count in range(11)} == {None}
-    assert {tell_share(count / 19, 19, 10) for count in range(20)} == {None}
+    assert {round_share(count / 10, 10, 10) for count in range(11)} == {None}
+    assert {round_share(count / 19, 19, 10) for count in range(20)} == {None}
 
 
 def test_of_41_people_few_look_like_none_and_like_all() -> None:
-    told = [tell_share(count / 41, 41, 10) for count in range(42)]
-    assert set(told[:10]) == {Told(0.25, "under")}
-    assert set(told[-10:]) == {Told(0.75, "over")}
-    assert told[10:-10] == [Told(round(count / 41, 2)) for count in range(10, 32)]
+    told = [round_share(count / 41, 41, 10) for count in range(42)]
+    assert set(told[:10]) == {PublicShare(0.25, "under")}
+    assert set(told[-10:]) == {PublicShare(0.75, "over")}
+    assert told[10:-10] == [PublicShare(round(count / 41, 2)) for count in range(10, 32)]
 
 
 @pytest.mark.parametrize("few", [10, 25])
@@ -35,7 +35,7 @@ def test_of_41_people_few_look_like_none_and_like_all() -> None:
 def test_what_is_told_is_true(n: int, few: int) -> None:
     """Whatever the count; and any two counts of few people look alike."""
     told = {
-        count: tell_share(count / n, n, few)
+        count: round_share(count / n, n, few)
         for count in {*range(40), *range(n // 2 - 9, n // 2), *range(n - 40, n + 1)}
     }
     for count, share in told.items():
@@ -55,9 +55,11 @@ def test_rounding_widens() -> None:
     assert (rounded_down(0.0), rounded_up(1.0)) == (0.0, 1.0)
 
 
-def told_of(value: float, victims: int) -> Share | str:
+def told_of(value: float, victims: int) -> Proportion | str:
     """An attack as the datasheet has it."""
-    figures = [Figure("home_and_work", "home", "within_1km", share_among(value, 500, victims), "", None)]
+    figures = [
+        Measure("home_and_work", "home", "within_1km", proportion_among(value, 500, victims), "", None)
+    ]
     return public_audit(made_up(figures=figures)).figures[0].published
 
 
@@ -69,18 +71,18 @@ def test_attacks_on_41_victims_tell_no_few_of_them_by_value_or_interval() -> Non
     low, high = ({told_of(count / 41, 41) for count in counts} for counts in (range(10), range(32, 42)))
     assert len(low) == len(high) == 1
     (under,), (over,) = low, high
-    assert isinstance(under, Share)
-    assert isinstance(over, Share)
+    assert isinstance(under, Proportion)
+    assert isinstance(over, Proportion)
     assert (under.in_words(), over.in_words()) == ("under 25 %", "over 75 %")
     for count in range(10):
-        assert under.low <= share_among(count / 41, 500, 41).high <= under.high
-        assert over.low <= share_among(1 - count / 41, 500, 41).low <= over.high
+        assert under.low <= proportion_among(count / 41, 500, 41).high <= under.high
+        assert over.low <= proportion_among(1 - count / 41, 500, 41).low <= over.high
 
 
 @pytest.mark.parametrize(("n_users", "told"), [(10, False), (41, True)])
 def test_agreement_of_a_small_town_tells_no_few_people(n_users: int, told: bool, tmp_path: Path) -> None:
     made = publish(tmp_path, by_day(n_users))
-    with open_scene(made.events, made.published, Silent(), key=made.key, attacks=20) as (scene, _):
+    with open_audit(made.events, made.published, SilentProgress(), key=made.key, attacks=20) as (scene, _):
         found = measure_usefulness(published_part(scene), public=True)
     shares = {
         name: getattr(found.agreement, name) for name in ("homes", "workplaces", "flows", "gyration_distance")

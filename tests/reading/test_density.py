@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from shoal.reading.plausibility import Density
+from shoal.reading.plausibility import SampleDensity
 
 
 def slow(rows: list[tuple[int, int]], n_users: int) -> list[int]:
@@ -32,7 +32,7 @@ def test_cut_anywhere(seed: int) -> None:
         rows = [
             (user, rng.randrange(-span, span)) for user in range(n_users) for _ in range(rng.randrange(1, 30))
         ]
-        density = Density(n_users)
+        density = SampleDensity(n_users)
         cuts = sorted(rng.randrange(-span, span) for _ in range(rng.randrange(4)))
         for begin, end in pairwise([-(10**6), *cuts, 10**6]):
             inside = [row for row in rows if begin <= row[1] < end]
@@ -49,7 +49,7 @@ def test_cut_anywhere(seed: int) -> None:
 
 def test_of_many_users_some_are_asked() -> None:
     """Every fifth of a thousand; who is asked depends on the number of users alone."""
-    density = Density(1000)
+    density = SampleDensity(1000)
     for when in range(6):
         density.add(np.arange(1000, dtype=np.int32), np.full(1000, 5 * when))
     assert len(density.warnings()) == 1

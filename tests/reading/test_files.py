@@ -20,7 +20,7 @@ from shoal.core.promise import Grid
 from shoal.errors import InputError
 from shoal.reading import Events, read_events
 from shoal.reading.columns import find_roles
-from shoal.reading.name_index import Users
+from shoal.reading.name_index import NameIndex
 from shoal.reading.values import Utf8Stream, decode, encode, texts_of
 
 Reader = Callable[..., Events]
@@ -153,14 +153,14 @@ def test_columns_by_name_and_place_in_parquet(tmp_path: Path) -> None:
 def test_identifiers_as_text(column: pa.Array, expected: list[str | None]) -> None:
     codes, names = encode(column, "user")
     assert [None if code < 0 else names[int(code)].as_py() for code in codes] == expected
-    users = Users()
+    users = NameIndex()
     numbers = users.numbers(column)
     assert [None if number < 0 else users.names[int(number)].as_py() for number in numbers] == expected
 
 
 def test_users_of_many_batches() -> None:
     """More names, and longer ones, than there is room for at first."""
-    users = Users()
+    users = NameIndex()
     columns = [[f"{i * step % 30_000:0{width}}" for i in range(20_000)] for step, width in ((1, 9), (7, 40))]
     columns.append(["", "x" * 3_000_000, "", columns[0][0]])
     numbers = [users.numbers(pa.array(column).slice(1)).tolist() for column in columns]
@@ -175,7 +175,7 @@ def test_identifiers_of_no_use() -> None:
         encode(pa.array([5], pa.date32()), "user")
     for column in (pa.array([5], pa.date32()), pa.array([[5]])):
         with pytest.raises(InputError, match="user column holds values of type"):
-            Users().numbers(column)
+            NameIndex().numbers(column)
 
 
 def test_excluded_users(read: Reader, tmp_path: Path) -> None:

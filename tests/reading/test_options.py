@@ -11,12 +11,12 @@ import pytest
 
 import shoal
 from listening import Listener
-from shoal.auditing.opening import AuditOptions, open_scene
+from shoal.auditing.opening import AuditOptions, open_audit
 from shoal.cli import options
 from shoal.core.signatures import options_of, takes
 from shoal.errors import ParameterError
 from shoal.reading import read_events
-from shoal.reading.filters import Box, Filters
+from shoal.reading.filters import BoundingBox, Filters
 from shoal.reading.options import ReadingOptions, check_reading
 
 NAMES = set(ReadingOptions.__annotations__)
@@ -84,11 +84,11 @@ def test_all_of_them_reach_the_reader() -> None:
     some = check_reading(
         {"timezone": "Asia/Tokyo", "bbox": "0,1,2,3", "min_days_active": 4, "resample": "5min"}
     )
-    assert some == {"timezone": "Asia/Tokyo", "filters": Filters(Box(0, 1, 2, 3), 4, 300)}
+    assert some == {"timezone": "Asia/Tokyo", "filters": Filters(BoundingBox(0, 1, 2, 3), 4, 300)}
 
 
 def test_options_of_audits_are_those_that_are_passed_on() -> None:
-    assert {option.name for option in options_of(open_scene)} == set(AuditOptions.__annotations__)
+    assert {option.name for option in options_of(open_audit)} == set(AuditOptions.__annotations__)
 
 
 def test_other_mistakes_are_told_by_the_function_itself() -> None:

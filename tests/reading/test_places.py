@@ -17,7 +17,7 @@ from shoal.core.promise import Grid
 from shoal.core.sorting import sort_distinct
 from shoal.errors import InputError
 from shoal.reading import Projection, read_events
-from shoal.reading.plausibility import Strays
+from shoal.reading.plausibility import ImplausibleTimes
 
 DAY = 86_400
 
@@ -159,7 +159,7 @@ def seconds(*days: int) -> list[np.ndarray]:
 
 
 def stray_times(batches: list[np.ndarray]) -> list[str]:
-    strays = Strays()
+    strays = ImplausibleTimes()
     for batch in batches:
         strays.add(batch)
     return strays.warnings()

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from shoal.reading.plausibility import Tally
+from shoal.reading.plausibility import TimeHistogram
 
 
 @pytest.mark.parametrize("dense", [1, 10**6])
@@ -22,7 +22,7 @@ def test_counts_and_cuts(monkeypatch: pytest.MonkeyPatch, dense: int) -> None:
             [rng.randrange(-300, 300) for _ in range(rng.randrange(20))] for _ in range(rng.randrange(1, 5))
         ]
         expected = Counter(second // unit for batch in batches for second in batch)
-        tally = Tally(unit)
+        tally = TimeHistogram(unit)
         for batch in batches:
             tally.add(np.array(batch, np.int64))
         assert tally.units.tolist() == sorted(expected)

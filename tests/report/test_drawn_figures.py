@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from report.drawn import Drawn
-from shoal.auditing.measures import Figure
-from shoal.auditing.proportions import Share
+from shoal.auditing.measures import Measure
+from shoal.auditing.proportions import Proportion
 from shoal.reporting.facts.precision import Area, Hourly, Square
 from shoal.reporting.facts.usefulness import Crowd
 from shoal.reporting.figures import release
@@ -15,14 +15,14 @@ from shoal.reporting.figures import release
 RAW, PUBLISHED = "2", "1"  # the colours of the page
 
 
-def attack(raw: float, published: float, guessing: float | None = None) -> Figure:
+def attack(raw: float, published: float, guessing: float | None = None) -> Measure:
     """A figure with intervals of different widths."""
-    return Figure(
+    return Measure(
         "attack",
         "",
         "success",
-        Share(published, published - 0.04, published + 0.06, 100),
-        Share(raw, raw - 0.02, raw + 0.03, 100),
+        Proportion(published, published - 0.04, published + 0.06, 100),
+        Proportion(raw, raw - 0.02, raw + 0.03, 100),
         guessing,
     )
 
@@ -93,7 +93,7 @@ def test_attacks_have_the_colour_of_their_side() -> None:
     drawn = Drawn(release.before_and_after(lines))
     for number, (name, figure) in enumerate(lines):
         for side, share in ((RAW, figure.raw), (PUBLISHED, figure.published)):
-            assert isinstance(share, Share)
+            assert isinstance(share, Proportion)
             x, y = drawn.dots(f"dot{side}")[number]
             assert drawn.x(x) == pytest.approx(100 * share.value, abs=0.3)
             assert y == pytest.approx(drawn.place(name)[1] - 4.5, abs=7)

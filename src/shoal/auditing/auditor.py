@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from shoal.auditing.attacks.chain import attack_method
+from shoal.auditing.attacks.chain import attack_chain
 from shoal.auditing.attacks.inference import attack_homogeneity, attack_leakage
 from shoal.auditing.attacks.linkage import (
     attack_intervals,
@@ -14,11 +14,11 @@ from shoal.auditing.attacks.linkage import (
 )
 from shoal.auditing.attacks.places import attack_home_and_work, attack_top_locations
 from shoal.auditing.attacks.rankings import attack_rankings, findings
-from shoal.auditing.context import Scene
-from shoal.auditing.coverage.check import Run, check
-from shoal.auditing.measures import Figure
-from shoal.auditing.proportions import Share
-from shoal.auditing.result import Audit, Counts, Draw
+from shoal.auditing.context import AuditContext
+from shoal.auditing.coverage.check import RunTasks, check
+from shoal.auditing.measures import Measure
+from shoal.auditing.proportions import Proportion
+from shoal.auditing.result import AttackSettings, Audit, DatasetCounts
 from shoal.auditing.truthfulness import check_truthfulness
 from shoal.core.progress import Progress
 from shoal.errors import UnfinishedError
@@ -26,7 +26,7 @@ from shoal.errors import UnfinishedError
 ATTACKS = (
     attack_linkage,
     attack_rankings,
-    attack_method,
+    attack_chain,
     attack_longer,
     attack_intervals,
     attack_points,
@@ -37,12 +37,12 @@ ATTACKS = (
 
 
 def run_audit(
-    scene: Scene,
+    scene: AuditContext,
     warnings: list[str],
     progress: Progress,
     *,
-    run: Run | None = None,
-    attacked: Scene | None = None,
+    run: RunTasks | None = None,
+    attacked: AuditContext | None = None,
 ) -> Audit:
     """Hold a file to a promise, and measure what is not promised; ``run`` may carry out the exact check elsewhere.
 
@@ -55,7 +55,7 @@ def run_audit(
     if published.has_key:
         truthfulness = check_truthfulness(scene)
     progress.stage("attacking", len(ATTACKS) + 1)
-    figures: list[Figure] = []
+    figures: list[Measure] = []
     attacked = attacked or scene
     for attack in ATTACKS:
         figures += attack(attacked)
@@ -67,13 +67,13 @@ def run_audit(
     audit = Audit(
         promise=scene.promise,
         grid=scene.grid,
-        counts=Counts(samples.n_users, len(samples), published.records.n_records, boxes.n_boxes),
+        counts=DatasetCounts(samples.n_users, len(samples), published.records.n_records, boxes.n_boxes),
         coverage=coverage,
         truthfulness=truthfulness,
         figures=figures,
         leakage=leakage.spread,
         findings=findings(figures, scene.promise.k),
-        draw=Draw(scene.n_attacks, scene.seed, scene.zone.name),
+        draw=AttackSettings(scene.n_attacks, scene.seed, scene.zone.name),
         seconds=time.perf_counter() - began,
         warnings=warnings,
         samples=samples,
@@ -87,7 +87,7 @@ def run_audit(
 def _check_method(audit: Audit) -> None:
     """Refuse to tell of an attacker who rules out the true record of a file that was made as the attacker believes."""
     figure = audit.figure("method", "ruled_out")
-    if figure is not None and isinstance(share := figure.published, Share) and share.value > 0:
+    if figure is not None and isinstance(share := figure.published, Proportion) and share.value > 0:
         n_wrong = round(share.value * share.n)
         raise UnfinishedError(
             f"Self-check failed: whoever knows the method rules out the true record in {n_wrong:,} of"

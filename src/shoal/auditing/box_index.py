@@ -10,7 +10,7 @@ import numpy as np
 
 from shoal.auditing.kernels.box_index import count_entries, fill_slots, write_levels, write_since
 from shoal.auditing.kernels.chain import Ends
-from shoal.auditing.kernels.consistency import BOX, SAMPLE, Rows, Shelves, Trails
+from shoal.auditing.kernels.consistency import BOX, SAMPLE, BoxIndex, StructuredRows, Trajectories
 from shoal.core.arrays import Int32s, Int64s, Integers
 from shoal.core.boxes import UNKNOWN, Boxes
 from shoal.core.samples import Samples
@@ -23,7 +23,7 @@ _MOST_ENTRIES = 3  # boxes stand in this many buckets of time each on average, o
 class Records(NamedTuple):
     """Boxes (of dtype BOX) record by record and by their ends; records are numbered 0 .. n_records - 1."""
 
-    box: Rows
+    box: StructuredRows
     n_records: int
 
     @property
@@ -49,11 +49,11 @@ def records_among(boxes: Boxes, n_records: int) -> Records:
     return Records(box if in_order.all() else _by_ends(boxes), n_records)
 
 
-def _by_ends(boxes: Boxes) -> Rows:
+def _by_ends(boxes: Boxes) -> StructuredRows:
     return _rows(boxes, np.lexsort((boxes.t0, boxes.t1, boxes.owner)))
 
 
-def _rows(boxes: Boxes, order: Int64s | slice) -> Rows:
+def _rows(boxes: Boxes, order: Int64s | slice) -> StructuredRows:
     """Boxes in an order, with what an index needs to know of each."""
     box = np.empty(boxes.n_boxes, BOX)
     box["record"] = boxes.owner[order]
@@ -70,21 +70,23 @@ def pseudonymized(samples: Samples) -> Records:
     return Records(_rows(Boxes(samples.user, t, t, x, x, y, y), slice(None)), samples.n_users)
 
 
-def make_trails(samples: Samples) -> Trails:
+def make_trajectories(samples: Samples) -> Trajectories:
     """Samples user by user."""
-    return _trails(sample_store.Rows(samples.user, samples.t, samples.x, samples.y), samples.n_users)
+    return _trajectories(
+        sample_store.SampleRows(samples.user, samples.t, samples.x, samples.y), samples.n_users
+    )
 
 
-def trails_among(rows: sample_store.Rows, n_users: int) -> Trails:
+def trajectories_among(rows: sample_store.SampleRows, n_users: int) -> Trajectories:
     """Samples by time, user by user; some of the users may have none among them."""
     order = _by_number(rows.user, n_users)
-    return _trails(sample_store.Rows._make(column[order] for column in rows), n_users)
+    return _trajectories(sample_store.SampleRows._make(column[order] for column in rows), n_users)
 
 
-def _trails(rows: sample_store.Rows, n_users: int) -> Trails:
+def _trajectories(rows: sample_store.SampleRows, n_users: int) -> Trajectories:
     sample = np.empty(len(rows.t), SAMPLE)
     sample["t"], sample["x"], sample["y"] = rows.t, rows.x, rows.y
-    return Trails(_pointers(rows.user, n_users), sample)
+    return Trajectories(_pointers(rows.user, n_users), sample)
 
 
 def _by_number(number: Int32s, n: int) -> Int64s:
@@ -94,7 +96,7 @@ def _by_number(number: Int32s, n: int) -> Int64s:
     return order
 
 
-def make_shelves(records: Records) -> Shelves:
+def make_box_index(records: Records) -> BoxIndex:
     """Records with an index of their boxes by time and place."""
     box, width = records.box, 1
     while (entries := count_entries(box, width)) > _MOST_ENTRIES * len(box):
@@ -104,7 +106,7 @@ def make_shelves(records: Records) -> Shelves:
     slot_box = np.empty(entries, number)
     fill_slots(box, width, slot_ptr, slot_box)
     levels = np.flatnonzero(np.bincount(box["level"]))
-    return Shelves(_pointers(box["record"], records.n_records), box, width, levels, slot_ptr, slot_box)
+    return BoxIndex(_pointers(box["record"], records.n_records), box, width, levels, slot_ptr, slot_box)
 
 
 def make_ends(records: Records) -> Ends:
@@ -121,16 +123,16 @@ def _pointers(owner: Int32s, n: int) -> Int64s:
 
 
 @dataclass(frozen=True)
-class Target:
+class AttackedRecords:
     """Records under attack. own[i]: the record of user i, UNKNOWN, or NONE."""
 
     records: Records
     own: Int64s
 
     @cached_property
-    def shelves(self) -> Shelves:
+    def shelves(self) -> BoxIndex:
         """The records with an index."""
-        return make_shelves(self.records)
+        return make_box_index(self.records)
 
     @cached_property
     def ends(self) -> Ends:

@@ -39,7 +39,7 @@ _SPACED = "spaced"  # not within what overlaps one tau
 _COVERING = ("matching", "mutual")  # selectors that cover everybody; the paper's does once repaired
 
 
-class Making(NamedTuple):
+class MethodClaim(NamedTuple):
     """A file is made for a promise, and everybody covered by k - 1 others in every window of it.
 
     distinct: nobody is covered by the same record in two windows that overlap what an attacker saw. certain: the file
@@ -51,16 +51,16 @@ class Making(NamedTuple):
     certain: bool
 
 
-def how_made(
+def claimed_method(
     manifest: Mapping[str, Any] | None, noted: Promise | None, described: object, held_to: Promise
-) -> Making:
+) -> MethodClaim:
     """What the manifest of a file tells, if it is about this file.
 
     ``noted`` is the promise that the file makes, as ``described`` in its own metadata or else in its manifest.
     ``held_to`` is what it is audited for, which is all there is to go by where it tells nothing.
     """
     if manifest is None or noted is None or manifest.get("promise") != described:
-        return Making(noted or held_to, distinct=False, certain=False)
+        return MethodClaim(noted or held_to, distinct=False, certain=False)
     parameters = manifest.get("parameters")
     told = parameters if isinstance(parameters, dict) else {}
     certain = told.get("selector") in _COVERING or told.get("repair") is True
@@ -68,4 +68,4 @@ def how_made(
     kept_apart = told.get("reuse") in _ALWAYS or (
         told.get("reuse") == _SPACED and (held_to.tau or 0) <= (noted.tau or 0)
     )
-    return Making(noted, certain and nobody_again and kept_apart, certain)
+    return MethodClaim(noted, certain and nobody_again and kept_apart, certain)

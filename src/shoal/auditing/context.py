@@ -7,9 +7,9 @@ from functools import cached_property
 
 import numpy as np
 
-from shoal.auditing.box_index import Target, make_trails, pseudonymized
-from shoal.auditing.claims import Making
-from shoal.auditing.kernels.consistency import Trails
+from shoal.auditing.box_index import AttackedRecords, make_trajectories, pseudonymized
+from shoal.auditing.claims import MethodClaim
+from shoal.auditing.kernels.consistency import Trajectories
 from shoal.auditing.kernels.fits import Fits, Knowledge, find_fits
 from shoal.core.arrays import Int64s
 from shoal.core.boxes import NONE
@@ -22,14 +22,14 @@ _MOST_FITS = 1000  # records that are counted in an attack: beyond that, a chanc
 
 
 @dataclass(frozen=True)
-class Scene:
+class AuditContext:
     """Samples, the file under attack, the promise it is held to, how it was made, how many attacks to draw, and the
     promise that the file notes for itself, where it does."""
 
     samples: Samples
-    published: Target
+    published: AttackedRecords
     promise: Promise
-    making: Making
+    making: MethodClaim
     grid: Grid
     zone: Zone
     n_attacks: int
@@ -38,14 +38,14 @@ class Scene:
     noted: Promise | None = None
 
     @cached_property
-    def trails(self) -> Trails:
+    def trails(self) -> Trajectories:
         """The samples user by user."""
-        return make_trails(self.samples)
+        return make_trajectories(self.samples)
 
     @cached_property
-    def raw(self) -> Target:
+    def raw(self) -> AttackedRecords:
         """The control: the same samples under pseudonyms. Everybody has a record."""
-        return Target(pseudonymized(self.samples), np.arange(self.samples.n_users))
+        return AttackedRecords(pseudonymized(self.samples), np.arange(self.samples.n_users))
 
     @cached_property
     def victims(self) -> Int64s:
@@ -63,7 +63,7 @@ class Scene:
         """Random numbers of one attack, whichever others are made."""
         return np.random.default_rng([self.seed, *attack])
 
-    def fits(self, target: Target, knowledge: Knowledge) -> Fits:
+    def fits(self, target: AttackedRecords, knowledge: Knowledge) -> Fits:
         """The records that fit each attacker's knowledge."""
         n = len(knowledge.victim)
         counted = Fits(np.zeros(n, np.int64), np.zeros(n, np.int64), np.empty(0, np.int64))
@@ -74,7 +74,7 @@ class Scene:
             self._find(target, knowledge, fits)
         return fits
 
-    def _find(self, target: Target, knowledge: Knowledge, fits: Fits) -> None:
+    def _find(self, target: AttackedRecords, knowledge: Knowledge, fits: Fits) -> None:
         own, most = target.own[knowledge.victim], max(_MOST_FITS, 2 * min(self.promise.k, 10**6))
         self.workers.over(
             len(knowledge.victim),
@@ -82,7 +82,7 @@ class Scene:
         )
 
 
-def everybody(knowledge: Knowledge, target: Target) -> Fits:
+def everybody(knowledge: Knowledge, target: AttackedRecords) -> Fits:
     """What fits for an attacker who knows nothing: every record."""
     n, n_records = len(knowledge.victim), target.records.n_records
     return Fits(np.zeros(n, np.int64), np.full(n, n_records), np.arange(n_records))

@@ -7,16 +7,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.auditing.box_index import Target
+from shoal.auditing.box_index import AttackedRecords
 from shoal.auditing.kernels.fits import Fits, Knowledge
-from shoal.auditing.proportions import Share, share_of
+from shoal.auditing.proportions import Proportion, proportion_of
 from shoal.core.arrays import Bools, Floats, Int64s
 
 NO_KEY = "not checked: no key"
 NO_VICTIM = "not checked: nobody to attack"
 
 
-class Figure(NamedTuple):
+class Measure(NamedTuple):
     """One measure of an attack: on the published file, on the raw data under pseudonyms, and what guessing gives.
 
     ``attack``, ``variant`` (what the attacker knows, empty where there is one kind only) and ``measure`` name it.
@@ -26,8 +26,8 @@ class Figure(NamedTuple):
     attack: str
     variant: str
     measure: str
-    published: Share | str
-    raw: Share | str
+    published: Proportion | str
+    raw: Proportion | str
     guessing: float | None
 
 
@@ -38,23 +38,23 @@ class Victims(NamedTuple):
     raw: Int64s
 
 
-def figures(
+def measures_of(
     attack: str,
     variant: str,
     published: Mapping[str, Floats | Bools],
     raw: Mapping[str, Floats | Bools],
     guessing: Mapping[str, float],
     victims: Victims | None = None,
-) -> list[Figure]:
+) -> list[Measure]:
     """A figure for each measure of an attack, from its outcomes one by one."""
     told, control = (None, None) if victims is None else victims
     return [
-        Figure(
+        Measure(
             attack,
             variant,
             measure,
-            share_of(published[measure], told) or NO_VICTIM if measure in published else NO_KEY,
-            share_of(outcomes, control) or NO_VICTIM,
+            proportion_of(published[measure], told) or NO_VICTIM if measure in published else NO_KEY,
+            proportion_of(outcomes, control) or NO_VICTIM,
             guessing.get(measure),
         )
         for measure, outcomes in raw.items()
@@ -66,13 +66,13 @@ def attack_of(fits: Fits) -> Int64s:
     return np.repeat(np.arange(len(fits.n)), fits.n)
 
 
-def own_lines(target: Target, knowledge: Knowledge, fits: Fits) -> Bools:
+def own_lines(target: AttackedRecords, knowledge: Knowledge, fits: Fits) -> Bools:
     """Which lines of fits.record are the victims' own records."""
     owner: Bools = fits.record == target.own[knowledge.victim[attack_of(fits)]]
     return owner
 
 
-def own_fits(target: Target, knowledge: Knowledge, fits: Fits) -> Bools:
+def own_fits(target: AttackedRecords, knowledge: Knowledge, fits: Fits) -> Bools:
     """Whether the victim's own record fits; without a key it is taken to, where any does."""
     if not target.has_key:
         return fits.n > 0
@@ -81,7 +81,7 @@ def own_fits(target: Target, knowledge: Knowledge, fits: Fits) -> Bools:
     return found
 
 
-def linked(n: Int64s, own: Bools, k: int) -> dict[str, Floats | Bools]:
+def linkage_outcomes(n: Int64s, own: Bools, k: int) -> dict[str, Floats | Bools]:
     """Measures of an attacker who ends up with n records, the victim's own among them or not, and takes one of them."""
     return {
         "success": np.where(own, 1 / np.maximum(n, 1), 0.0),
@@ -90,7 +90,7 @@ def linked(n: Int64s, own: Bools, k: int) -> dict[str, Floats | Bools]:
     }
 
 
-def guessed(target: Target, k: int) -> dict[str, float]:
+def guessing_outcomes(target: AttackedRecords, k: int) -> dict[str, float]:
     """The same for an attacker who knows nothing and takes any record."""
     n = target.records.n_records
     return {"success": 1 / n, "below_k": float(n < k), "single": float(n == 1)}

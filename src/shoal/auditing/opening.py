@@ -8,9 +8,9 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from shoal.auditing.box_index import Target, make_records
-from shoal.auditing.claims import how_made
-from shoal.auditing.context import Scene
+from shoal.auditing.box_index import AttackedRecords, make_records
+from shoal.auditing.claims import claimed_method
+from shoal.auditing.context import AuditContext
 from shoal.core.boxes import UNKNOWN
 from shoal.core.checks import check_count, check_workers
 from shoal.core.progress import Progress
@@ -52,7 +52,7 @@ class AuditOptions(ReadingOptions, total=False):
 
 @takes(READING)
 @contextmanager
-def open_scene(
+def open_audit(
     events: Any,
     published: Any,
     progress: Progress,
@@ -69,7 +69,7 @@ def open_scene(
     seed: int = 0,
     workers: int | None = None,
     **reading: Unpack[ReadingOptions],
-) -> Iterator[tuple[Scene, list[str]]]:
+) -> Iterator[tuple[AuditContext, list[str]]]:
     """Everything an audit needs, and what there is to warn of; the options are AuditOptions."""
     n_workers = check_workers(workers)
     n_attacks = check_count(attacks, "attacks", least=1, most=_MOST_ATTACKS)
@@ -80,7 +80,7 @@ def open_scene(
     table = read_published(published, grid=given, crs=crs)
     promise = given_promise(k, tau, epsilon, whole, table.grid) or noted_promise(table)
     noted = own_promise(table)
-    making = how_made(table.manifest, noted, (table.notes or {}).get("promise"), promise)
+    making = claimed_method(table.manifest, noted, (table.notes or {}).get("promise"), promise)
     plane = None if table.crs is None else parse_crs(table.crs)
     found = read_events(events, grid=table.grid, projection=plane, threads=n_workers, **how)
     check_coordinates(table.crs, geographic=found.projection is not None)
@@ -91,9 +91,9 @@ def open_scene(
     samples, records, grid, zone = found.samples, make_records(table.boxes), table.grid, Zone(found.timezone)
     del found, table  # of a large dataset, nothing stays in memory twice
     with Workers(n_workers) as threads:
-        scene = Scene(
+        scene = AuditContext(
             samples=samples,
-            published=Target(records, own),
+            published=AttackedRecords(records, own),
             promise=promise,
             making=making,
             grid=grid,
@@ -106,7 +106,7 @@ def open_scene(
         yield scene, warnings
 
 
-AUDITING = options_of(open_scene)
+AUDITING = options_of(open_audit)
 
 
 def given_grid(cell: str | None, step: str | None) -> Grid | None:

@@ -13,7 +13,7 @@ from shoal.core.formatting import percent
 _Z = 1.959963984540054  # of 95 %
 
 
-class Share(NamedTuple):
+class Proportion(NamedTuple):
     """A share of n attacks, or a mean of their chances of success, with its 95 % interval; on how many different
     victims, None where that is not known.
 
@@ -32,7 +32,7 @@ class Share(NamedTuple):
         return f"{self.side} {percent(self.value)}".lstrip()
 
 
-def share_of(outcomes: npt.ArrayLike, victim: npt.ArrayLike | None = None) -> Share | None:
+def proportion_of(outcomes: npt.ArrayLike, victim: npt.ArrayLike | None = None) -> Proportion | None:
     """Mean of outcomes between 0 and 1 with its interval; None where nothing was tried. ``victim``: whose each is.
 
     For chances between 0 and 1 the interval is wider than it needs to be: they vary less than their successes would.
@@ -41,10 +41,10 @@ def share_of(outcomes: npt.ArrayLike, victim: npt.ArrayLike | None = None) -> Sh
     n = len(outcomes)
     if n == 0:
         return None
-    return share_among(float(outcomes.mean()), n, None if victim is None else len(np.unique(victim)))
+    return proportion_among(float(outcomes.mean()), n, None if victim is None else len(np.unique(victim)))
 
 
-def share_among(value: float, n: int, victims: int | None) -> Share:
+def proportion_among(value: float, n: int, victims: int | None) -> Proportion:
     """A share with Wilson's interval for as many attacks as there are different victims.
 
     A second attack on the same victim hardly tells anything new, and counts for nothing here.
@@ -52,7 +52,9 @@ def share_among(value: float, n: int, victims: int | None) -> Share:
     many = n if victims is None else victims
     middle = (value + _Z**2 / (2 * many)) / (1 + _Z**2 / many)
     half = _Z / (1 + _Z**2 / many) * math.sqrt(value * (1 - value) / many + _Z**2 / (4 * many**2))
-    return Share(value, max(0.0, min(value, middle - half)), min(1.0, max(value, middle + half)), n, victims)
+    return Proportion(
+        value, max(0.0, min(value, middle - half)), min(1.0, max(value, middle + half)), n, victims
+    )
 
 
 def chance_of_more(successes: int, n: int, p: float) -> float:

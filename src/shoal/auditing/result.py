@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from shoal.auditing.attacks.inference import Spread
+from shoal.auditing.attacks.inference import LeakageSpread
 from shoal.auditing.attacks.rankings import Finding
 from shoal.auditing.coverage.check import Coverage, Violation
-from shoal.auditing.measures import NO_KEY, Figure
-from shoal.auditing.proportions import Share
-from shoal.auditing.truthfulness import Part, Truthfulness
+from shoal.auditing.measures import NO_KEY, Measure
+from shoal.auditing.proportions import Proportion
+from shoal.auditing.truthfulness import SuppressedPart, Truthfulness
 from shoal.auditing.verdict import Verdict, judge
 from shoal.core.promise import Grid, Promise
 from shoal.core.samples import Samples
@@ -19,7 +19,7 @@ from shoal.core.samples import Samples
 _MOST_COUNTEREXAMPLES = 10
 
 
-class Draw(NamedTuple):
+class AttackSettings(NamedTuple):
     """How the attacks were drawn, and on which clock days and nights were told apart."""
 
     attacks: int
@@ -27,7 +27,7 @@ class Draw(NamedTuple):
     timezone: str
 
 
-class Counts(NamedTuple):
+class DatasetCounts(NamedTuple):
     """How much was audited."""
 
     users: int
@@ -46,13 +46,13 @@ class Audit:
 
     promise: Promise
     grid: Grid
-    counts: Counts
+    counts: DatasetCounts
     coverage: Coverage
     truthfulness: Truthfulness | None
-    figures: list[Figure]
-    leakage: Spread | None
+    figures: list[Measure]
+    leakage: LeakageSpread | None
     findings: list[Finding]
-    draw: Draw
+    draw: AttackSettings
     seconds: float
     warnings: list[str]
     samples: Samples
@@ -85,7 +85,7 @@ class Audit:
         """The audit in words."""
         return judge(self)
 
-    def figure(self, attack: str, measure: str, variant: str = "") -> Figure | None:
+    def figure(self, attack: str, measure: str, variant: str = "") -> Measure | None:
         """A measured figure by its name; None where the attack does not apply."""
         for figure in self.figures:
             if (figure.attack, figure.variant, figure.measure) == (attack, variant, measure):
@@ -176,11 +176,11 @@ def _truthfulness(found: Truthfulness) -> dict[str, Any]:
     }
 
 
-def _part(part: Part) -> dict[str, Any]:
+def _part(part: SuppressedPart) -> dict[str, Any]:
     return {"samples": part.n_samples, "suppressed": part.n_suppressed, "share": round(part.share, 6)}
 
 
-def _attacks(figures: list[Figure]) -> dict[str, Any]:
+def _attacks(figures: list[Measure]) -> dict[str, Any]:
     """attack -> variant (where there are several) -> measure -> what was found."""
     tree: dict[str, Any] = {}
     for figure in figures:
@@ -195,7 +195,7 @@ def _attacks(figures: list[Figure]) -> dict[str, Any]:
     return tree
 
 
-def _share(share: Share | str) -> dict[str, Any] | str:
+def _share(share: Proportion | str) -> dict[str, Any] | str:
     if isinstance(share, str):
         return share
     numbers = {name: value for name, value in share._asdict().items() if name != "side"}

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.auditing.box_index import Target, make_records, make_shelves, make_trails
-from shoal.auditing.context import Scene
-from shoal.auditing.kernels.consistency import Trails
+from shoal.auditing.box_index import AttackedRecords, make_box_index, make_records, make_trajectories
+from shoal.auditing.context import AuditContext
+from shoal.auditing.kernels.consistency import Trajectories
 from shoal.auditing.kernels.truth import find_held
 from shoal.core.arrays import Bools
 from shoal.core.boxes import NONE, Boxes
@@ -20,7 +20,7 @@ _HOURS = 24
 _AT_A_TIME = 1 << 22  # samples
 
 
-class Part(NamedTuple):
+class SuppressedPart(NamedTuple):
     """Suppression in a part of the data."""
 
     n_samples: int
@@ -41,10 +41,10 @@ class Truthfulness(NamedTuple):
     n_boxes: int
     n_empty_boxes: int
     n_overlapping_boxes: int
-    suppressed: Part
+    suppressed: SuppressedPart
     n_users_without_record: int
-    by_activity: list[Part]
-    by_hour: list[Part]
+    by_activity: list[SuppressedPart]
+    by_hour: list[SuppressedPart]
 
     @property
     def kept(self) -> bool:
@@ -52,7 +52,7 @@ class Truthfulness(NamedTuple):
         return self.n_empty_boxes == self.n_overlapping_boxes == 0
 
 
-def check_truthfulness(scene: Scene) -> Truthfulness:
+def check_truthfulness(scene: AuditContext) -> Truthfulness:
     """Look at every box and every sample; needs to know which record is whose."""
     samples, target = scene.samples, scene.published
     boxes = target.records.boxes
@@ -69,14 +69,14 @@ def check_truthfulness(scene: Scene) -> Truthfulness:
         n_boxes=boxes.n_boxes,
         n_empty_boxes=int((~filled).sum()),
         n_overlapping_boxes=int(_overlapping(boxes).sum()),
-        suppressed=Part(len(samples), int((~published).sum())),
+        suppressed=SuppressedPart(len(samples), int((~published).sum())),
         n_users_without_record=int((target.own < 0).sum()),
         by_activity=_parts(quarter[samples.user], published, _QUARTERS),
         by_hour=_parts(hour, published, _HOURS),
     )
 
 
-class Truths(NamedTuple):
+class UntruthCounts(NamedTuple):
     """What is untrue in some slots: boxes that end there and hold no sample of their own user or overlap with another,
     and samples that are in no box."""
 
@@ -85,7 +85,9 @@ class Truths(NamedTuple):
     n_suppressed: int
 
 
-def find_untruths(trails: Trails, target: Target, begin: int, end: int, workers: Workers) -> Truths:
+def count_untruths(
+    trails: Trajectories, target: AttackedRecords, begin: int, end: int, workers: Workers
+) -> UntruthCounts:
     """Look at the boxes that end in slots begin .. end - 1, and at the samples there.
 
     Needs all samples and boxes that meet these slots or the boxes that end there; more do no harm.
@@ -93,14 +95,14 @@ def find_untruths(trails: Trails, target: Target, begin: int, end: int, workers:
     published, filled = _held(trails, target, workers)
     boxes, t = target.records.boxes, trails.sample["t"]
     ending = (boxes.t1 >= begin) & (boxes.t1 < end)
-    return Truths(
+    return UntruthCounts(
         n_empty_boxes=int((ending & ~filled).sum()),
         n_overlapping_boxes=int((ending & _overlapping(boxes)).sum()),
         n_suppressed=int(((t >= begin) & (t < end) & ~published).sum()),
     )
 
 
-def _held(trails: Trails, target: Target, workers: Workers) -> tuple[Bools, Bools]:
+def _held(trails: Trajectories, target: AttackedRecords, workers: Workers) -> tuple[Bools, Bools]:
     """Which samples lie in a box of their own user's record, and which boxes hold one of their own user."""
     published = np.zeros(len(trails.sample), np.bool_)
     filled = np.zeros(target.records.boxes.n_boxes, np.bool_)
@@ -127,11 +129,13 @@ def held_samples(samples: Samples, boxes: Boxes) -> Bools:
     owners = np.unique(boxes.owner)
     own[owners] = np.arange(len(owners))
     filled = np.zeros(boxes.n_boxes, np.bool_)
-    shelves = make_shelves(make_records(boxes))
-    find_held(make_trails(samples), shelves, own, 0, samples.n_users, published, filled)
+    shelves = make_box_index(make_records(boxes))
+    find_held(make_trajectories(samples), shelves, own, 0, samples.n_users, published, filled)
     return published
 
 
-def _parts(part: np.typing.NDArray[np.int8], published: Bools, n: int) -> list[Part]:
+def _parts(part: np.typing.NDArray[np.int8], published: Bools, n: int) -> list[SuppressedPart]:
     sizes, kept = np.bincount(part, minlength=n), np.bincount(part[published], minlength=n)
-    return [Part(size, size - held) for size, held in zip(sizes.tolist(), kept.tolist(), strict=True)]
+    return [
+        SuppressedPart(size, size - held) for size, held in zip(sizes.tolist(), kept.tolist(), strict=True)
+    ]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from shoal.auditing.attacks.rankings import RANKINGS
 from shoal.auditing.measures import NO_KEY, NO_VICTIM
-from shoal.auditing.proportions import Share
+from shoal.auditing.proportions import Proportion
 from shoal.core.formatting import duration, percent, unnumbered
 from shoal.core.promise import Grid, Promise
 
@@ -27,7 +27,7 @@ class Risk(NamedTuple):
     """One of the three risks: how large, against which attacker, and what it means."""
 
     name: str
-    share: Share | None
+    share: Proportion | None
     attacker: str
     meaning: str
 
@@ -209,22 +209,22 @@ def _single(audit: Audit, attack: str, variants: dict[str, str]) -> str:
     return f"exactly one record fits in {first[0]} of attacks with {first[1]}{rest}"
 
 
-def _share(audit: Audit, attack: str, measure: str, variant: str = "") -> Share | None:
+def _share(audit: Audit, attack: str, measure: str, variant: str = "") -> Proportion | None:
     return _measured(_found(audit, attack, measure, variant))
 
 
-def _found(audit: Audit, attack: str, measure: str, variant: str = "") -> Share | str | None:
+def _found(audit: Audit, attack: str, measure: str, variant: str = "") -> Proportion | str | None:
     """A share, or why there is none; None where the attack does not apply."""
     figure = audit.figure(attack, measure, variant)
     return None if figure is None else figure.published
 
 
-def _measured(found: Share | str | None) -> Share | None:
-    return found if isinstance(found, Share) else None
+def _measured(found: Proportion | str | None) -> Proportion | None:
+    return found if isinstance(found, Proportion) else None
 
 
-def _of(found: Share | str | None) -> str:
-    if isinstance(found, Share):
+def _of(found: Proportion | str | None) -> str:
+    if isinstance(found, Proportion):
         return found.in_words()
     why = "nobody to attack" if found is None or found == NO_VICTIM else found
     return f"an unknown share ({why})"

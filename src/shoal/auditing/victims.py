@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.auditing.context import Scene
+from shoal.auditing.context import AuditContext
 from shoal.auditing.kernels.fits import Knowledge, find_rows
 from shoal.core.arrays import Int64s
 
 _ROUNDS = 50  # of drawing again, where intervals overlap
 
 
-def intervals(scene: Scene, rng: np.random.Generator, length: int | None, n_intervals: int = 1) -> Knowledge:
+def intervals(
+    scene: AuditContext, rng: np.random.Generator, length: int | None, n_intervals: int = 1
+) -> Knowledge:
     """Intervals of ``length`` slots that hold a sample of their victim and do not overlap; None: all of time."""
     if length is None:
         first, end = scene.span
@@ -26,7 +28,9 @@ def intervals(scene: Scene, rng: np.random.Generator, length: int | None, n_inte
     return knowledge_of(scene, victim[: scene.n_attacks], begin[: scene.n_attacks], length)
 
 
-def _draw(scene: Scene, rng: np.random.Generator, length: int, n_intervals: int) -> tuple[Int64s, Int64s]:
+def _draw(
+    scene: AuditContext, rng: np.random.Generator, length: int, n_intervals: int
+) -> tuple[Int64s, Int64s]:
     """Victims and the begins of their intervals, in order; those with overlapping ones are left out."""
     ptr = scene.trails.ptr
     victim = rng.choice(scene.victims, scene.n_attacks)
@@ -37,7 +41,7 @@ def _draw(scene: Scene, rng: np.random.Generator, length: int, n_intervals: int)
     return victim[apart], begin[apart]
 
 
-def knowledge_of(scene: Scene, victim: Int64s, begin: Int64s, length: int) -> Knowledge:
+def knowledge_of(scene: AuditContext, victim: Int64s, begin: Int64s, length: int) -> Knowledge:
     """All samples of each victim in its intervals, which begin at a line of slots each."""
     n, n_intervals = begin.shape
     first, last = np.empty((2, n * n_intervals), np.int64)
@@ -46,7 +50,7 @@ def knowledge_of(scene: Scene, victim: Int64s, begin: Int64s, length: int) -> Kn
     return Knowledge(victim, np.arange(n + 1) * n_intervals, first, last, starts, ends)
 
 
-def points(scene: Scene, rng: np.random.Generator, n_points: int) -> Knowledge:
+def points(scene: AuditContext, rng: np.random.Generator, n_points: int) -> Knowledge:
     """Samples of victims who have at least so many; nothing is known of their other samples."""
     ptr = scene.trails.ptr
     victims = scene.victims[(ptr[scene.victims + 1] - ptr[scene.victims]) >= n_points]

@@ -14,7 +14,7 @@ _SHORT = 1 << 20  # values below this are counted in a table, which is much quic
 _HALF = 32  # bits
 
 
-class Counts(NamedTuple):
+class Histogram(NamedTuple):
     """How often which whole number occurs; values increase."""
 
     value: Int64s
@@ -25,12 +25,12 @@ class Counts(NamedTuple):
         """How many numbers were counted."""
         return int(self.frequency.sum())
 
-    def plus(self, other: Counts) -> Counts:
+    def plus(self, other: Histogram) -> Histogram:
         """Both together."""
         value, place = np.unique(np.concatenate([self.value, other.value]), return_inverse=True)
         frequency = np.zeros(len(value), np.int64)
         np.add.at(frequency, place, np.concatenate([self.frequency, other.frequency]))
-        return Counts(value, frequency)
+        return Histogram(value, frequency)
 
     def mean(self) -> float:
         """The mean, rounded once."""
@@ -49,11 +49,11 @@ class Counts(NamedTuple):
         return float(low + (high - low) * part if part < 0.5 else high - (high - low) * (1 - part))
 
 
-class Extents(NamedTuple):
+class BoxSizes(NamedTuple):
     """How many boxes have which extent in space (cells) and in time (slots), and what all of them cost together."""
 
-    cells: Counts
-    slots: Counts
+    cells: Histogram
+    slots: Histogram
     cost: int
 
     @property
@@ -61,22 +61,22 @@ class Extents(NamedTuple):
         """How many boxes there are."""
         return self.slots.total
 
-    def plus(self, other: Extents) -> Extents:
+    def plus(self, other: BoxSizes) -> BoxSizes:
         """Both together."""
-        return Extents(self.cells.plus(other.cells), self.slots.plus(other.slots), self.cost + other.cost)
+        return BoxSizes(self.cells.plus(other.cells), self.slots.plus(other.slots), self.cost + other.cost)
 
 
-def extents_of(boxes: Boxes) -> Extents:
+def box_sizes_of(boxes: Boxes) -> BoxSizes:
     """Count the boxes of one part."""
-    return Extents(_counted(boxes.cells()), _counted(boxes.t1 - boxes.t0 + 1), _sum(boxes.cost()))
+    return BoxSizes(_counted(boxes.cells()), _counted(boxes.t1 - boxes.t0 + 1), _sum(boxes.cost()))
 
 
-def _counted(values: Int64s) -> Counts:
+def _counted(values: Int64s) -> Histogram:
     if values.max(initial=0) < _SHORT:
         table = np.bincount(values)
         value = np.flatnonzero(table)
-        return Counts(value, table[value])
-    return Counts(*np.unique(values, return_counts=True))
+        return Histogram(value, table[value])
+    return Histogram(*np.unique(values, return_counts=True))
 
 
 def _sum(values: Int64s) -> int:

@@ -61,17 +61,17 @@ def _choose_cache_folder() -> None:
 _choose_cache_folder()
 
 
-def kernel(function: Function) -> Function:
+def jit(function: Function) -> Function:
     """Compile to machine code that runs without Python's lock and is cached between runs."""
     return cast(Function, numba.njit(cache=True, nogil=True)(function))
 
 
-def making(function: Function) -> Function:
+def jit_inline_allocating(function: Function) -> Function:
     """Compile a building block of kernels that makes arrays."""
     return cast(Function, numba.njit(cache=True, nogil=True, forceinline=True)(function))
 
 
-def lean(function: Function) -> Function:
+def jit_no_arrays(function: Function) -> Function:
     """Compile a kernel, or the part of one that takes the time, which makes no arrays.
 
     It needs not count who still uses which array. Threads spend a third of their time on such counts, and wait for each
@@ -80,7 +80,7 @@ def lean(function: Function) -> Function:
     return cast(Function, numba.njit(cache=True, nogil=True, _nrt=False)(_without_arrays(function)))
 
 
-def inner(function: Function) -> Function:
+def jit_inline(function: Function) -> Function:
     """Compile a building block that kernels call in their innermost loop; it makes no arrays, either."""
     compiled = numba.njit(cache=True, nogil=True, forceinline=True, _nrt=False)(_without_arrays(function))
     return cast(Function, compiled)

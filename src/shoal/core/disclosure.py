@@ -54,14 +54,14 @@ def unprotected_share(part: int, whole: int, n_users: int, k: int) -> float | st
     return math.ceil(1000 * part / whole) / 1000
 
 
-class Told(NamedTuple):
+class PublicShare(NamedTuple):
     """A share in whole per cent; where ``side`` is "under" or "over", a bound of it."""
 
     value: float
     side: str = ""
 
 
-def tell_share(value: float, n_people: int, few: int) -> Told | None:
+def round_share(value: float, n_people: int, few: int) -> PublicShare | None:
     """A share of so many people, counted in people; None where they are too few to tell anything.
 
     Whether it holds for nobody or for any number below ``few`` looks alike, and so does for whom it does not hold. Of
@@ -71,10 +71,10 @@ def tell_share(value: float, n_people: int, few: int) -> Told | None:
         return None
     yes, no = (round(part * n_people, 6) for part in (value, 1 - value))
     if yes < few or value < 0.005:
-        return Told(rounded_up(few / n_people), "under")
+        return PublicShare(rounded_up(few / n_people), "under")
     if no < few or value >= 0.995:
-        return Told(rounded_down((n_people - few) / n_people), "over")
-    return Told(round(value, 2))
+        return PublicShare(rounded_down((n_people - few) / n_people), "over")
+    return PublicShare(round(value, 2))
 
 
 def rounded_down(share: float) -> float:

@@ -15,7 +15,7 @@ class Progress(Protocol):
         """One step of the stage is done."""
 
 
-class Silent:
+class SilentProgress:
     """Nobody listens."""
 
     def stage(self, name: str, steps: int | None = None) -> None:

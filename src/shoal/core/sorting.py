@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.core.arrays import Bools, Int32s, Int64s
-from shoal.core.compiled import kernel, lean
+from shoal.core.compiled import jit, jit_no_arrays
 
 
-@kernel
+@jit
 def order_by_user(user: Int32s, ptr: Int64s, order: Int64s) -> None:
     """order = positions of samples, user by user, otherwise as they stood; ptr[u] says where those of user u begin."""
     place = ptr[:-1].copy()
@@ -21,7 +21,7 @@ def order_by_user(user: Int32s, ptr: Int64s, order: Int64s) -> None:
         place[user[i]] += 1
 
 
-@lean
+@jit_no_arrays
 def move_entries(
     column: npt.NDArray[Any], first: Int64s, length: Int32s, moved: npt.NDArray[Any], place: Int64s
 ) -> None:

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from shoal.core.arrays import Int32s
 from shoal.core.checks import check_count, check_workers
-from shoal.core.progress import Progress, Silent
+from shoal.core.progress import Progress, SilentProgress
 from shoal.core.promise import Grid, Promise
 from shoal.core.samples import Samples
 from shoal.core.signatures import takes
@@ -24,13 +24,13 @@ from shoal.hiding.epochs import LiveEpoch, Timeline
 from shoal.hiding.matching.candidates import nearest_members
 from shoal.hiding.pipeline import anonymize_samples, check_population, prepare
 from shoal.hiding.settings import Settings
-from shoal.hiding.window import arrange
+from shoal.hiding.window import build_window
 from shoal.reading import read_events
 from shoal.reading.options import READING, ReadingOptions, check_reading
-from shoal.utility import granularity_of
+from shoal.utility import precision_of
 
 
-class Draw(StrEnum):
+class TupleDraw(StrEnum):
     """How tuples are drawn."""
 
     RANDOM = "random"  # any users
@@ -38,10 +38,10 @@ class Draw(StrEnum):
 
 
 def draw(
-    how: Draw, samples: Samples, ks: Sequence[int], count: int, seed: int, workers: Workers
+    how: TupleDraw, samples: Samples, ks: Sequence[int], count: int, seed: int, workers: Workers
 ) -> dict[int, list[Samples]]:
     """``count`` tuples for every k; the same seed gives the same tuples."""
-    if how is Draw.RANDOM:
+    if how is TupleDraw.RANDOM:
         return {k: draw_tuples(samples, k, count, seed) for k in ks}
     ranked = _random_users_with_their_nearest(samples, max(ks) - 1, count, seed, workers)
     return {k: [only(samples, users[:k].astype(np.int64)) for users in ranked] for k in ks}
@@ -54,7 +54,7 @@ def _random_users_with_their_nearest(
     timeline = Timeline(samples, Promise(2, None, None))
     everything = timeline.slice(int(timeline.epochs[0]))
     rank = np.arange(samples.n_users, dtype=np.int32)
-    arrays = arrange([LiveEpoch(everything, everything.raw)], samples.n_users, rank, 1.0, workers)
+    arrays = build_window([LiveEpoch(everything, everything.raw)], samples.n_users, rank, 1.0, workers)
     rng = np.random.default_rng(seed)
     drawn = np.concatenate([rng.permutation(samples.n_users) for _ in range(-(-count // samples.n_users))])[
         :count
@@ -91,7 +91,7 @@ class Comparison(NamedTuple):
     """All rows, and how many tuples and users they are of."""
 
     rows: list[Compared]
-    drawn: Draw
+    drawn: TupleDraw
     n_tuples: int
     n_users: int
     n_whole_users: int
@@ -130,7 +130,7 @@ def compare(
     *,
     ks: Sequence[int] = KS,
     tuples: int = 100,
-    drawn: str = Draw.RANDOM,
+    drawn: str = TupleDraw.RANDOM,
     whole_users: int = 200,
     cell: str = "100m",
     step: str = "1min",
@@ -146,13 +146,13 @@ def compare(
     no groups, so there shoal itself stands in its place, with whole trajectories promised. How events are read is said
     as in anonymize().
     """
-    progress = progress or Silent()
+    progress = progress or SilentProgress()
     grid = Grid.parse(cell, step)
     if not ks:
         raise ParameterError("ks must name at least one k, got none.")
     ks = sorted({Promise(k, None, None).k for k in ks})
-    if drawn not in set(Draw):
-        raise ParameterError(f"drawn must be one of {', '.join(Draw)}, got {drawn!r}.")
+    if drawn not in set(TupleDraw):
+        raise ParameterError(f"drawn must be one of {', '.join(TupleDraw)}, got {drawn!r}.")
     n_tuples = check_count(tuples, "tuples", least=1)
     n_whole = check_count(whole_users, "whole users", least=0)
     if 0 < n_whole < ks[-1]:
@@ -168,7 +168,7 @@ def compare(
     rows = []
     with Workers(n_workers) as threads:
         progress.stage("drawing tuples")
-        tuples_of = draw(Draw(drawn), samples, ks, n_tuples, seed, threads)
+        tuples_of = draw(TupleDraw(drawn), samples, ks, n_tuples, seed, threads)
         for k, members in tuples_of.items():
             for name, method in methods_on_tuples(grid, seed).items():
                 progress.stage(f"{name}, {n_tuples} tuples of {k}")
@@ -181,7 +181,7 @@ def compare(
         warnings.append(
             f"GLOVE and W4M are left out of whole trajectories of more than {MOST_COMPARED:,} users."
         )
-    return Comparison(rows, Draw(drawn), n_tuples, samples.n_users, n_whole, warnings)
+    return Comparison(rows, TupleDraw(drawn), n_tuples, samples.n_users, n_whole, warnings)
 
 
 def _whole(samples: Samples, ks: Sequence[int], grid: Grid, seed: int, progress: Progress) -> list[Compared]:
@@ -225,7 +225,7 @@ def _ours(samples: Samples, k: int, grid: Grid, seed: int) -> Compared:
     prepare(settings)
     with Workers(1) as alone:
         outcome = anonymize_samples(samples, Promise(k, None, None), settings, alone)
-    spread = granularity_of(outcome.extents, grid)
+    spread = precision_of(outcome.extents, grid)
     return Compared(
         WHOLE,
         OURS,

@@ -13,7 +13,7 @@ from shoal.core.samples import Samples
 from shoal.core.zones import Zone
 from shoal.evaluate.sweep_points import Point
 from shoal.hiding.pipeline import Outcome
-from shoal.utility import granularity_of
+from shoal.utility import precision_of
 
 WEEK_H = 168
 _HOUR_S = 3_600
@@ -80,7 +80,7 @@ def nothing_left(point: Point, grid: Grid) -> Measured:
 
 def measure(outcome: Outcome, point: Point, grid: Grid) -> Measured:
     """The figures of one release."""
-    found = granularity_of(outcome.extents, grid)
+    found = precision_of(outcome.extents, grid)
     minutes = grid.step_s / 60
     return Measured(
         point.selector,

@@ -14,14 +14,14 @@ import pyarrow as pa
 
 from shoal.core.checks import check_workers
 from shoal.core.formatting import duration
-from shoal.core.progress import Progress, Silent
+from shoal.core.progress import Progress, SilentProgress
 from shoal.core.promise import Grid
 from shoal.core.signatures import takes
 from shoal.core.workers import Workers
 from shoal.core.zones import Zone
 from shoal.errors import InputError, NothingLeftError, UnfinishedError
 from shoal.evaluate.measuring import Hour, Measured, measure, measure_hours, nothing_left
-from shoal.evaluate.sweep_points import AXES, HOURS, Plan, Point, plan_sweep
+from shoal.evaluate.sweep_points import AXES, HOURS, Point, SweepPlan, plan_sweep
 from shoal.hiding.pipeline import anonymize_samples, check_population, prepare
 from shoal.hiding.settings import Selector, Settings, check_settings
 from shoal.reading import Events, read_events
@@ -31,7 +31,7 @@ from shoal.storage.files import reason
 _HEADER = "sweep.json"
 
 
-class Store(Protocol):
+class SweepStore(Protocol):
     """What was measured, by name."""
 
     def get(self, name: str) -> Any:
@@ -41,7 +41,7 @@ class Store(Protocol):
         """Keep a value."""
 
 
-class MemoryStore:
+class MemorySweepStore:
     """Ends with the process."""
 
     def __init__(self) -> None:
@@ -56,7 +56,7 @@ class MemoryStore:
         self._kept[name] = value
 
 
-class FolderStore:
+class FolderSweepStore:
     """A file per point. The header tells the sweep apart from others; it is secret like the events (mode 0700)."""
 
     def __init__(self, folder: Path, identity: dict[str, Any], *, resume: bool) -> None:
@@ -120,7 +120,7 @@ Row = TypeVar("Row", Measured, Hour)
 class Sweep(NamedTuple):
     """Every point measured, and the hours of the week of those in the middle."""
 
-    plan: Plan
+    plan: SweepPlan
     measured: dict[Point, Measured]
     hours: list[Hour]
     warnings: list[str]
@@ -163,7 +163,7 @@ def sweep(
     sweep goes on with ``resume``. ``selectors``: ours and the paper's side by side unless given; ours alone where the
     library for the paper's is not installed. How events are read is said as in anonymize().
     """
-    progress = progress or Silent()
+    progress = progress or SilentProgress()
     selectors = _both() if selectors is None else selectors
     grid = Grid.parse(cell, step)
     plan = plan_sweep(over, selectors=selectors, k=k, tau=tau, ks=ks, taus=taus, epsilons=epsilons, grid=grid)
@@ -180,7 +180,11 @@ def sweep(
         "settings": {name: list(each) for name, each in settings.items()},
         "version": version("shoal"),
     }
-    store = MemoryStore() if checkpoint is None else FolderStore(Path(checkpoint), identity, resume=resume)
+    store = (
+        MemorySweepStore()
+        if checkpoint is None
+        else FolderSweepStore(Path(checkpoint), identity, resume=resume)
+    )
     progress.stage("loading the engine (compiles it once)")
     for each in settings.values():
         prepare(each)
@@ -195,10 +199,10 @@ def _both() -> list[str]:
 
 def run_sweep(
     events: Events,
-    plan: Plan,
+    plan: SweepPlan,
     settings: Mapping[str, Settings],
     workers: Workers,
-    store: Store,
+    store: SweepStore,
     progress: Progress,
 ) -> Sweep:
     """Measure what the store does not hold yet."""

@@ -31,7 +31,7 @@ class Point(NamedTuple):
         return "-".join(map(str, self))
 
 
-class Plan(NamedTuple):
+class SweepPlan(NamedTuple):
     """The points of every axis, and the one in the middle that all axes share."""
 
     middle: list[Point]  # one per selector
@@ -53,7 +53,7 @@ def plan_sweep(
     taus: Sequence[str],
     epsilons: Sequence[str],
     grid: Grid,
-) -> Plan:
+) -> SweepPlan:
     """``taus`` vary with epsilon = tau, ``ks`` and ``epsilons`` at the ``tau`` given; hours are of the middle point."""
     chosen = list(dict.fromkeys(over))
     unknown = [axis for axis in chosen if axis not in AXES]
@@ -80,4 +80,4 @@ def plan_sweep(
     for points in by_axis.values():
         for point in points:
             _ = point.promise  # an invalid one cannot exist
-    return Plan(middle, by_axis)
+    return SweepPlan(middle, by_axis)

@@ -12,7 +12,7 @@ from shoal.core.promise import Promise
 from shoal.core.samples import Samples
 from shoal.core.sorting import order_by_user
 from shoal.hiding.kernels.pools import Pools, collapsed
-from shoal.storage.sample_store import Archive, archive_of
+from shoal.storage.sample_store import SampleStore, store_of
 
 
 class EpochSlice(NamedTuple):
@@ -52,8 +52,8 @@ class Timeline:
     so each is folded on its own and a few stray times cost nothing.
     """
 
-    def __init__(self, samples: Samples | Archive, promise: Promise) -> None:
-        self._archive = archive_of(samples) if isinstance(samples, Samples) else samples
+    def __init__(self, samples: Samples | SampleStore, promise: Promise) -> None:
+        self._archive = store_of(samples) if isinstance(samples, Samples) else samples
         self._length = promise.epsilon
         slots = self._archive.slots
         self.epochs: Int64s = np.unique(

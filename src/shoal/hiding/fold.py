@@ -9,20 +9,20 @@ import numpy as np
 
 from shoal.core.arrays import Int32s, Int64s
 from shoal.core.boxes import Boxes, concatenate
-from shoal.core.engines import Engine, Inline
+from shoal.core.engines import Engine, LocalEngine
 from shoal.core.promise import Promise
 from shoal.core.workers import Workers
 from shoal.errors import UnfinishedError
 from shoal.hiding.epochs import EpochSlice, LiveEpoch, Timeline
-from shoal.hiding.hardening import Hardening, Helpers, all_helpers, no_helpers
-from shoal.hiding.leakage.published_epochs import Chronicler
-from shoal.hiding.leakage.surcharge import MEMORY, Company
+from shoal.hiding.hardening import Hardening, Witnesses, all_witnesses, no_witnesses
+from shoal.hiding.leakage.published_epochs import PublishedEpochsBuilder
+from shoal.hiding.leakage.surcharge import MEMORY, LeakageContext
 from shoal.hiding.merging import publish, with_members
 from shoal.hiding.mutual.selector import choose_mutual
 from shoal.hiding.reuse import History
 from shoal.hiding.settings import MOST_REACH, PRICES, Selector, Settings
-from shoal.hiding.window import Picks, arrange, cut, no_picks
-from shoal.hiding.window_tasks import Part, decide
+from shoal.hiding.window import HidingSets, build_window, cut_into_shards, no_hiding_sets
+from shoal.hiding.window_tasks import WindowTask, decide_window
 
 _LEAKING_K = 2  # with more records left, they hardly ever all agree by accident
 
@@ -34,9 +34,9 @@ class Step(NamedTuple):
     """
 
     window: int
-    picks: Picks | None
+    picks: HidingSets | None
     boxes: Boxes
-    helpers: Helpers
+    helpers: Witnesses
 
 
 class Fold:
@@ -52,11 +52,11 @@ class Fold:
         promise: Promise,
         settings: Settings,
         workers: Workers,
-        planned: Mapping[int, Picks] | None = None,
+        planned: Mapping[int, HidingSets] | None = None,
         engine: Engine | None = None,
     ) -> None:
         self._planned = planned
-        self._engine = engine or Inline()
+        self._engine = engine or LocalEngine()
         self._n_users = n_users
         self._first_epoch = int(timeline.epochs[0])
         self._reach = timeline.reach
@@ -69,7 +69,7 @@ class Fold:
         self._history = History(n_users, settings.reuse, timeline.reach)
         self._promise = promise
         self._leak_price = settings.leak_price if promise.k == _LEAKING_K and planned is None else 0.0
-        self._chronicler = Chronicler(n_users, MEMORY) if self._leak_price else None
+        self._chronicler = PublishedEpochsBuilder(n_users, MEMORY) if self._leak_price else None
         self._hardening = None
         if settings.harden and settings.selector is Selector.MATCHING and 0 < self._reach <= MOST_REACH:
             price = PRICES[settings.harden]
@@ -80,17 +80,17 @@ class Fold:
         """Take in the next epoch: decide the window it completes and publish what is settled by that."""
         self._live.append(LiveEpoch(newest, newest.raw))
         if not self._window_complete(ends_stretch):
-            return Step(self._live[0].slice.epoch, None, concatenate([]), no_helpers())
+            return Step(self._live[0].slice.epoch, None, concatenate([]), no_witnesses())
         epoch, window, picks = self._live[0].slice.epoch, self._window, self._decide()
         settled = self._apply(picks, ends_stretch)
-        boxes, helpers = [], [no_helpers()]
+        boxes, helpers = [], [no_witnesses()]
         for place, live in enumerate(settled):
             later = settled[place + 1 :]
             hardened, more = self._harden(live, [*later, *self._live], window)
             helpers.append(more)
             boxes.append(publish(hardened, self._weight, self._workers))
             self._remember(live.slice, boxes[-1])
-        return Step(epoch, picks, concatenate(boxes), all_helpers(helpers))
+        return Step(epoch, picks, concatenate(boxes), all_witnesses(helpers))
 
     def replay(self, newest: EpochSlice, done: Step, *, ends_stretch: bool) -> None:
         """Take in an epoch whose window was decided, and whose boxes were published, in an earlier run."""
@@ -130,24 +130,24 @@ class Fold:
         """Number of the window that the live epochs make up, counted from the first epoch of the data."""
         return self._live[0].slice.epoch - self._first_epoch
 
-    def _decide(self) -> Picks:
+    def _decide(self) -> HidingSets:
         if not any(len(live.slice.users) for live in self._live):
-            return no_picks(self._k)
+            return no_hiding_sets(self._k)
         if self._planned is not None:
             return self._planned[self._live[0].slice.epoch]
-        arrays = arrange(self._live, self._n_users, self._rank, self._weight, self._workers)
-        arrays = cut(arrays, self._shard_size, self._k)
+        arrays = build_window(self._live, self._n_users, self._rank, self._weight, self._workers)
+        arrays = cut_into_shards(arrays, self._shard_size, self._k)
         barred = self._history.barred(self._window)
-        whole = Part(self._window, self._k, arrays, barred, self._company())
+        whole = WindowTask(self._window, self._k, arrays, barred, self._company())
         if self._mutual:
             return choose_mutual(whole.window, arrays, self._k, barred, self._workers, whole.company)
-        return decide(whole, self._workers, self._engine)
+        return decide_window(whole, self._workers, self._engine)
 
-    def _company(self) -> Company | None:
+    def _company(self) -> LeakageContext | None:
         """What the surcharge on leaking members goes by."""
         if self._chronicler is None:
             return None
-        return Company(
+        return LeakageContext(
             chronicle=self._chronicler.chronicle,
             window=self._window,
             epoch=self._live[0].slice.epoch,
@@ -158,7 +158,7 @@ class Fold:
             price=self._leak_price,
         )
 
-    def _apply(self, picks: Picks, ends_stretch: bool) -> list[LiveEpoch]:
+    def _apply(self, picks: HidingSets, ends_stretch: bool) -> list[LiveEpoch]:
         """Note the picks, let the members join the live epochs, and take out the epochs that are settled now."""
         self._history.append(self._window, picks.owners, picks.members, picks.alone)
         if self._hardening is not None:
@@ -172,10 +172,10 @@ class Fold:
         settled, self._live = self._live[:n_settled], self._live[n_settled:]
         return settled
 
-    def _harden(self, live: LiveEpoch, later: list[LiveEpoch], window: int) -> tuple[LiveEpoch, Helpers]:
+    def _harden(self, live: LiveEpoch, later: list[LiveEpoch], window: int) -> tuple[LiveEpoch, Witnesses]:
         """An epoch that is settled, with witnesses where an attacker would link windows; and who became one."""
         if self._hardening is None:
-            return live, no_helpers()
+            return live, no_witnesses()
         live, helpers = self._hardening.harden(live, later, self._history.barred(window))
         self._history.append_each(window, *helpers)
         return live, helpers

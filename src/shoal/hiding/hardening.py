@@ -15,13 +15,13 @@ from shoal.hiding.kernels.merge import merge_boxes
 from shoal.hiding.kernels.nearest import Barred
 from shoal.hiding.kernels.pools import Pools, concatenate_pools
 from shoal.hiding.kernels.witnesses import (
-    Held,
-    Nearby,
-    Offers,
-    Sought,
-    Windows,
-    cheapest_offers,
-    find_offers,
+    CoveredWindows,
+    NeighbouringEpochs,
+    RecordState,
+    WitnessCandidates,
+    WitnessChoice,
+    cheapest_candidates,
+    find_candidates,
     renew,
     seek_witnesses,
 )
@@ -31,9 +31,14 @@ _MOST = 256  # to a victim that are remembered: more than all but a few have
 _TOGETHER = 500  # victims for whom there is room for that many, before they are put together
 
 
-def gather_offers(
-    nearby: Nearby, windows: Windows, victims: Int32s, n_covers: int, near: int, workers: Workers
-) -> Offers:
+def gather_candidates(
+    nearby: NeighbouringEpochs,
+    windows: CoveredWindows,
+    victims: Int32s,
+    n_covers: int,
+    near: int,
+    workers: Workers,
+) -> WitnessCandidates:
     """Who vouches for so many covers of victims in each window, or would; so many records near each are asked.
 
     That stays as it is while records take in others here, since it is about the epochs before and behind.
@@ -43,20 +48,20 @@ def gather_offers(
 
     def find(number: int) -> None:
         found = _room_for(groups[number])
-        find_offers(nearby, windows, n_covers, near, _MOST, found)
+        find_candidates(nearby, windows, n_covers, near, _MOST, found)
         n = found.ptr[-1]
         parts[number] = found._replace(record=found.record[:n].copy(), needs=found.needs[:n].copy())
 
     workers.each(len(groups), find)
     lengths = np.concatenate([np.zeros(1, np.int64), *(np.diff(part.ptr) for part in parts)])
     record, needs = (np.concatenate(column) for column in list(zip(*parts, strict=True))[2:])
-    return Offers(victims, np.cumsum(lengths), record, needs)
+    return WitnessCandidates(victims, np.cumsum(lengths), record, needs)
 
 
-def _room_for(victims: Int32s) -> Offers:
+def _room_for(victims: Int32s) -> WitnessCandidates:
     """Room for as many offers as are remembered of each."""
     record, needs = (np.empty(len(victims) * _MOST, np.int32) for _ in range(2))
-    return Offers(victims, np.zeros(len(victims) + 1, np.int64), record, needs)
+    return WitnessCandidates(victims, np.zeros(len(victims) + 1, np.int64), record, needs)
 
 
 _NEAR = 128  # records near its covers that are asked for a victim
@@ -64,21 +69,21 @@ _MOST_NEEDS = 24  # of a victim, where it has several covers in a window
 _ROUNDS = 8  # of asking: a record that is wanted by several serves the cheapest first
 
 
-class Helpers(NamedTuple):
+class Witnesses(NamedTuple):
     """Records (owners) that took in somebody's samples (members) in one epoch so as to be witnesses."""
 
     owners: Int32s
     members: Int32s
 
 
-def no_helpers() -> Helpers:
+def no_witnesses() -> Witnesses:
     """Nobody helps."""
-    return Helpers(np.empty(0, np.int32), np.empty(0, np.int32))
+    return Witnesses(np.empty(0, np.int32), np.empty(0, np.int32))
 
 
-def all_helpers(parts: list[Helpers]) -> Helpers:
+def all_witnesses(parts: list[Witnesses]) -> Witnesses:
     """Several of them as one."""
-    return Helpers(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+    return Witnesses(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
 class _Window(NamedTuple):
@@ -92,7 +97,7 @@ class _Window(NamedTuple):
     cover: Int32s
 
 
-class _Shown(NamedTuple):
+class _RecordBoxes(NamedTuple):
     """An epoch as recipients see it, and the users' own samples: a row per user; boxes as in Nearby."""
 
     users: Int32s
@@ -112,7 +117,7 @@ class Hardening:
         # With a larger k there are as many more needs, and each is less: more records are left anyway.
         self._weight, self._price, self._workers = weight, price / self._wanted, workers
         self._windows: list[_Window] = []
-        self._published: list[_Shown] = []
+        self._published: list[_RecordBoxes] = []
 
     def note_window(self, begin: int, end: int, owners: Int32s, members: Int32s) -> None:
         """Epochs begin .. end - 1 were decided; near owners stand together."""
@@ -129,7 +134,7 @@ class Hardening:
         n_boxes = np.bincount(np.searchsorted(part.users, boxes.owner), minlength=len(part.users))
         columns = (boxes.t0 - part.origin, boxes.t1 - part.origin, boxes.x0, boxes.x1, boxes.y0, boxes.y1)
         box = np.stack(columns, axis=1).astype(np.int32)
-        shown = _Shown(part.users, part.raw, np.cumsum(n_boxes) - n_boxes, n_boxes, box)
+        shown = _RecordBoxes(part.users, part.raw, np.cumsum(n_boxes) - n_boxes, n_boxes, box)
         self._published = [*self._published, shown][-self._reach :]
         self._windows = [known for known in self._windows if known.end > part.epoch + 1]
 
@@ -137,63 +142,63 @@ class Hardening:
         """Begin anew: nothing that was noted can be linked to what follows."""
         self._windows, self._published = [], []
 
-    def harden(self, live: LiveEpoch, later: list[LiveEpoch], barred: Barred) -> tuple[LiveEpoch, Helpers]:
+    def harden(self, live: LiveEpoch, later: list[LiveEpoch], barred: Barred) -> tuple[LiveEpoch, Witnesses]:
         """An epoch that is about to be published, with witnesses as far as they are cheap; and who became one.
 
         ``later`` are the live epochs behind it, ``barred`` whom records may not hold.
         """
         everybody = np.arange(len(live.slice.users))
         if not len(everybody):
-            return live, no_helpers()
+            return live, no_witnesses()
         later_shown = [self._shown(epoch) for epoch in later]
-        nearby = _nearby(self._published, self._shown(live), later_shown, self._n_users)
-        held = Held(live.pools, np.empty(len(everybody)), np.empty((len(everybody), OWN)))
+        nearby = _neighbouring_epochs(self._published, self._shown(live), later_shown, self._n_users)
+        held = RecordState(live.pools, np.empty(len(everybody)), np.empty((len(everybody), OWN)))
         self._renew(held, everybody, nearby)
         most = self._price * float(held.cost.mean())
-        windows, lines, joined = self._tables(live.slice), everybody, [no_helpers()]
+        windows, lines, joined = self._tables(live.slice), everybody, [no_witnesses()]
         n_covers, n_needs = self._needs(windows)
         near = _NEAR // max(1, n_needs)
-        offers = gather_offers(nearby, windows, live.slice.users, n_covers, near, self._workers)
+        offers = gather_candidates(nearby, windows, live.slice.users, n_covers, near, self._workers)
         for _ in range(_ROUNDS):
             sought = self._seek(nearby, offers, held, barred, most, n_needs, lines)
             wanting = sought.witness >= 0
-            lines, sought = lines[wanting], Sought(sought.witness[wanting], sought.price[wanting])
+            lines, sought = lines[wanting], WitnessChoice(sought.witness[wanting], sought.price[wanting])
             if not len(lines):
                 break
             chosen = self._choose(sought)
-            joined.append(Helpers(sought.witness[chosen], offers.victim[lines[chosen]]))
+            joined.append(Witnesses(sought.witness[chosen], offers.victim[lines[chosen]]))
             owners, members = (live.rows(users) for users in joined[-1])
             rows = np.full(len(everybody), -1, np.int64)
             rows[owners] = members
             held = held._replace(pools=with_members(held.pools, live.slice.raw, rows, self._workers))
             self._renew(held, owners, nearby)
-        return live._replace(pools=held.pools), all_helpers(joined)
+        return live._replace(pools=held.pools), all_witnesses(joined)
 
-    def _renew(self, held: Held, rows: Int64s, nearby: Nearby) -> None:
+    def _renew(self, held: RecordState, rows: Int64s, nearby: NeighbouringEpochs) -> None:
         self._workers.over(len(rows), lambda begin, end: renew(held, self._weight, rows, begin, end, nearby))
 
-    def _tables(self, part: EpochSlice) -> Windows:
+    def _tables(self, part: EpochSlice) -> CoveredWindows:
         """All windows that hold an epoch; their own epochs as columns of Nearby."""
         shift = len(self._published) - part.epoch
         longest = max((len(window.user) for window in self._windows), default=0)
         user = np.full((len(self._windows), longest), -1, np.int32)
         for line, window in enumerate(self._windows):
             user[line, : len(window.user)] = window.user
-        return Windows(
+        return CoveredWindows(
             np.array([window.begin + shift for window in self._windows], np.int64),
             np.array([window.end + shift for window in self._windows], np.int64),
             user,
             *(np.stack(column) for column in zip(*(window[3:] for window in self._windows), strict=True)),
         )
 
-    def _shown(self, live: LiveEpoch) -> _Shown:
+    def _shown(self, live: LiveEpoch) -> _RecordBoxes:
         """What an epoch would show if it were published as it is."""
         pools, n = live.pools, len(live.slice.users)
         n_boxes, box = np.empty(n, np.int64), np.empty((len(pools.slot), 6), np.int32)
         self._workers.over(n, lambda begin, end: merge_boxes(pools, self._weight, begin, end, n_boxes, box))
-        return _Shown(live.slice.users, live.slice.raw, pools.ptr[:-1], n_boxes, box)
+        return _RecordBoxes(live.slice.users, live.slice.raw, pools.ptr[:-1], n_boxes, box)
 
-    def _needs(self, windows: Windows) -> tuple[int, int]:
+    def _needs(self, windows: CoveredWindows) -> tuple[int, int]:
         """For how many covers of a window witnesses are sought, and how many needs that makes."""
         pairs = len(windows.begin) * (len(windows.begin) - 1)
         n_covers = max(1, min(self._wanted, _MOST_NEEDS // max(1, pairs)))
@@ -201,15 +206,15 @@ class Hardening:
 
     def _seek(
         self,
-        nearby: Nearby,
-        offers: Offers,
-        held: Held,
+        nearby: NeighbouringEpochs,
+        offers: WitnessCandidates,
+        held: RecordState,
         barred: Barred,
         most: float,
         n_needs: int,
         lines: Int64s,
-    ) -> Sought:
-        sought = Sought(np.empty(len(lines), np.int32), np.empty(len(lines)))
+    ) -> WitnessChoice:
+        sought = WitnessChoice(np.empty(len(lines), np.int32), np.empty(len(lines)))
         wanted = self._wanted
         self._workers.over(
             len(lines),
@@ -219,15 +224,17 @@ class Hardening:
         )
         return sought
 
-    def _choose(self, sought: Sought) -> Int64s:
+    def _choose(self, sought: WitnessChoice) -> Int64s:
         """The cheapest offer to every record that is asked."""
         chosen = np.empty(len(sought.price), np.int64)
         order = np.argsort(sought.price, kind="stable")
-        n = cheapest_offers(sought, order, np.full(self._n_users, -1, np.int32), chosen)
+        n = cheapest_candidates(sought, order, np.full(self._n_users, -1, np.int32), chosen)
         return chosen[:n]
 
 
-def _nearby(before: list[_Shown], here: _Shown, later: list[_Shown], n_users: int) -> Nearby:
+def _neighbouring_epochs(
+    before: list[_RecordBoxes], here: _RecordBoxes, later: list[_RecordBoxes], n_users: int
+) -> NeighbouringEpochs:
     """Epochs in a row as one."""
     epochs = [*before, here, *later]
     row = np.full((n_users, len(epochs)), -1, np.int64)
@@ -235,7 +242,7 @@ def _nearby(before: list[_Shown], here: _Shown, later: list[_Shown], n_users: in
     for column, shown in enumerate(epochs):
         row[shown.users, column] = offsets[column] + np.arange(len(shown.users))
     lines = np.cumsum([0, *(len(shown.box) for shown in epochs)])
-    return Nearby(
+    return NeighbouringEpochs(
         row,
         len(before),
         int(offsets[len(before)]),

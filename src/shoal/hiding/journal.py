@@ -18,8 +18,8 @@ import numpy as np
 from shoal.core.boxes import Boxes
 from shoal.errors import InputError, UnfinishedError
 from shoal.hiding.fold import Step
-from shoal.hiding.hardening import Helpers
-from shoal.hiding.window import Picks
+from shoal.hiding.hardening import Witnesses
+from shoal.hiding.window import HidingSets
 from shoal.storage.files import CHANGED, explained, held, write_private
 
 _HEADER = "run.json"
@@ -104,8 +104,8 @@ class FolderJournal:
         with np.load(self._path(number)) as noted:
             picks = None
             if "pick_owners" in noted:
-                picks = Picks(*(noted[f"pick_{name}"] for name in Picks._fields))
-            helpers = Helpers(*(noted[f"helper_{name}"] for name in Helpers._fields))
+                picks = HidingSets(*(noted[f"pick_{name}"] for name in HidingSets._fields))
+            helpers = Witnesses(*(noted[f"helper_{name}"] for name in Witnesses._fields))
             return Step(int(noted["window"]), picks, Boxes(*(noted[name] for name in Boxes._fields)), helpers)
 
     def _put(self, name: str, content: bytes) -> None:

@@ -9,10 +9,10 @@ from functools import cached_property
 import numpy as np
 
 from shoal.core.arrays import Bools, Floats, Int64s
-from shoal.core.box_sizes import Extents, extents_of
+from shoal.core.box_sizes import BoxSizes, box_sizes_of
 from shoal.core.boxes import Boxes, BoxSource, concatenate
 from shoal.core.engines import Engine
-from shoal.core.progress import Progress, Silent
+from shoal.core.progress import Progress, SilentProgress
 from shoal.core.promise import MOST_SLOTS, Promise
 from shoal.core.samples import Samples, samples_from_columns
 from shoal.core.workers import Workers
@@ -24,8 +24,8 @@ from shoal.hiding.matching.candidates import nearest_costs
 from shoal.hiding.settings import Selector, Settings
 from shoal.hiding.spectral.selector import Rules, cluster_epochs, hide
 from shoal.hiding.suppression import Presence, decide_presence
-from shoal.hiding.window import Picks, arrange
-from shoal.storage.sample_store import Archive, archive_of
+from shoal.hiding.window import HidingSets, build_window
+from shoal.storage.sample_store import SampleStore, store_of
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Outcome:
 
     source: BoxSource
     sizes: Int64s
-    extents: Extents
+    extents: BoxSizes
     n_samples: int
     n_users: int
     suppressed_samples: int
@@ -71,7 +71,7 @@ class Outcome:
 
 
 def anonymize_samples(
-    samples: Samples | Archive,
+    samples: Samples | SampleStore,
     promise: Promise,
     settings: Settings,
     workers: Workers,
@@ -85,10 +85,10 @@ def anonymize_samples(
     The engine decides parts of windows; without one everything happens here, on the threads of ``workers``.
     """
     began = time.perf_counter()
-    progress = progress or Silent()
+    progress = progress or SilentProgress()
     journal = MemoryJournal() if journal is None else journal
     check_population(samples.n_users, promise.k)
-    archive = archive_of(samples) if isinstance(samples, Samples) else samples
+    archive = store_of(samples) if isinstance(samples, Samples) else samples
     _check_span(archive, promise)
     timeline = Timeline(archive, promise)
     turns = list(timeline.turns())
@@ -119,7 +119,7 @@ def _plan(
     settings: Settings,
     workers: Workers,
     progress: Progress,
-) -> tuple[Presence, dict[int, Picks] | None]:
+) -> tuple[Presence, dict[int, HidingSets] | None]:
     """Who is published when; with the paper's selector that depends on who hides whom, so that is settled as well."""
     if settings.selector is not Selector.SPECTRAL:
         return find_presence(timeline, n_users, promise, settings, workers, progress), None
@@ -169,7 +169,7 @@ def check_population(n_users: int, k: int) -> None:
         )
 
 
-def _check_span(archive: Archive, promise: Promise) -> None:
+def _check_span(archive: SampleStore, promise: Promise) -> None:
     """Refuse data so long, for so short a step, that its slots or epochs cannot be counted."""
     span = int(archive.slots[-1] - archive.slots[0]) + 1
     if span // (promise.epsilon or 1) > MOST_SLOTS:
@@ -185,7 +185,7 @@ def _hiding_cost(
 ) -> Floats:
     """What it costs to hide each of some users of an epoch among the others: its k - 1 cheapest merges."""
     part = newest.restricted(members)
-    arrays = arrange(
+    arrays = build_window(
         [LiveEpoch(part, part.raw)],
         n_users,
         np.arange(n_users, dtype=np.int32),
@@ -196,14 +196,14 @@ def _hiding_cost(
     return costs[np.argsort(arrays.user)]
 
 
-def _outcome(samples: Archive, presence: Presence, journal: Journal, seconds: float) -> Outcome:
+def _outcome(samples: SampleStore, presence: Presence, journal: Journal, seconds: float) -> Outcome:
     """What can be told of the boxes, gathered step by step; the boxes themselves stay in the journal."""
     picks, relaxations = 0, 0
     sizes = np.zeros(samples.n_users, np.int64)
-    extents = extents_of(concatenate([]))
+    extents = box_sizes_of(concatenate([]))
     for step in journal:
         sizes += np.bincount(step.boxes.owner, minlength=samples.n_users)
-        extents = extents.plus(extents_of(step.boxes))
+        extents = extents.plus(box_sizes_of(step.boxes))
         if step.picks is not None:
             picks += step.picks.members.size
             relaxations += int(step.picks.relaxed.sum())

@@ -17,7 +17,7 @@ from shoal.hiding.merging import costs_of
 from shoal.hiding.patterns import group_equal
 
 
-def arrange(
+def build_window(
     epochs: list[LiveEpoch], n_users: int, rank: Int32s, weight: float, workers: Workers
 ) -> WindowArrays:
     """The users present in these epochs, grouped by presence pattern and, inside a group, by place.
@@ -75,7 +75,7 @@ def _pack(presence: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint64]:
     return np.packbits(padded, axis=1).view(np.uint64)
 
 
-class Picks(NamedTuple):
+class HidingSets(NamedTuple):
     """The hiding sets of one window: a line of k - 1 members per owner, numbered in the whole dataset.
 
     relaxed counts members that serve an owner again although the reuse rule forbids it, a number per owner. alone tells
@@ -88,13 +88,13 @@ class Picks(NamedTuple):
     alone: Bytes
 
 
-def no_picks(k: int) -> Picks:
+def no_hiding_sets(k: int) -> HidingSets:
     """The hiding sets of a window in which nobody is present."""
     nobody = np.empty(0, np.int32)
-    return Picks(nobody, np.empty((0, k - 1), np.int32), nobody, np.empty(0, np.uint8))
+    return HidingSets(nobody, np.empty((0, k - 1), np.int32), nobody, np.empty(0, np.uint8))
 
 
-def cut(arrays: WindowArrays, most: int, k: int) -> WindowArrays:
+def cut_into_shards(arrays: WindowArrays, most: int, k: int) -> WindowArrays:
     """The same window with large groups in shards of at most ``most`` users, about equally many in each.
 
     From here on a shard is a group: its users, near each other, hide among themselves. So it has at least k of them,

@@ -13,39 +13,39 @@ import numpy as np
 from shoal.core.arrays import Int32s, Int64s
 from shoal.core.engines import Engine
 from shoal.core.workers import Workers
-from shoal.hiding.kernels.leakage import Chronicle, chain_lengths, chain_rows
+from shoal.hiding.kernels.leakage import PublishedEpochs, chain_lengths, chain_rows
 from shoal.hiding.kernels.nearest import Barred, Past, WindowArrays
 from shoal.hiding.kernels.pools import taken
-from shoal.hiding.leakage.surcharge import Company
-from shoal.hiding.matching.selector import choose
-from shoal.hiding.window import Picks
+from shoal.hiding.leakage.surcharge import LeakageContext
+from shoal.hiding.matching.selector import choose_hiding_sets
+from shoal.hiding.window import HidingSets
 
 _SMALLEST = 256  # users that are worth sending away
 
 
-class Part(NamedTuple):
+class WindowTask(NamedTuple):
     """Some groups of a window, or all: the users, whom they may not pick, and the company they kept."""
 
     window: int
     k: int
     arrays: WindowArrays
     barred: Barred
-    company: Company | None
+    company: LeakageContext | None
 
 
-def choose_part(part: Part) -> Picks:
+def decide_task(part: WindowTask) -> HidingSets:
     """The hiding sets of a part, in its own numbers, on one thread."""
     with Workers(1) as workers:
-        return choose(part.window, part.arrays, part.k, part.barred, workers, part.company)
+        return choose_hiding_sets(part.window, part.arrays, part.k, part.barred, workers, part.company)
 
 
-def decide(whole: Part, workers: Workers, engine: Engine) -> Picks:
+def decide_window(whole: WindowTask, workers: Workers, engine: Engine) -> HidingSets:
     """The hiding sets of a window: here, or in parts on the engine where there is enough to share out."""
     arrays = whole.arrays
     borders = _borders(arrays, engine.n_tasks)
     if len(borders) <= 1:
-        return choose(whole.window, arrays, whole.k, whole.barred, workers, whole.company)
-    picks = list(engine.map(choose_part, (_part(whole, begin, end) for begin, end in borders)))
+        return choose_hiding_sets(whole.window, arrays, whole.k, whole.barred, workers, whole.company)
+    picks = list(engine.map(decide_task, (_task(whole, begin, end) for begin, end in borders)))
     return _joined(picks, [arrays.user[begin:end] for begin, end in borders])
 
 
@@ -61,17 +61,17 @@ def _borders(arrays: WindowArrays, n_parts: int) -> list[tuple[int, int]]:
     return borders
 
 
-def _joined(picks: list[Picks], users: list[Int32s]) -> Picks:
+def _joined(picks: list[HidingSets], users: list[Int32s]) -> HidingSets:
     """The hiding sets of all parts, in the numbers of the dataset."""
     owners = np.concatenate(users)
     members = np.concatenate([who[part.members] for part, who in zip(picks, users, strict=True)])
     relaxed, alone = (
         np.concatenate([getattr(part, name) for part in picks]) for name in ("relaxed", "alone")
     )
-    return Picks(owners, members, relaxed, alone)
+    return HidingSets(owners, members, relaxed, alone)
 
 
-def _part(whole: Part, begin: int, end: int) -> Part:
+def _task(whole: WindowTask, begin: int, end: int) -> WindowTask:
     arrays, users = whole.arrays, whole.arrays.user[begin:end]
     company = whole.company
     if company is not None:
@@ -118,7 +118,7 @@ def _past_of(past: Past, place: Int32s, users: Int32s, begin: int, end: int) -> 
     )
 
 
-def _chronicle_of(chronicle: Chronicle, users: Int32s, oldest: int) -> Chronicle:
+def _chronicle_of(chronicle: PublishedEpochs, users: Int32s, oldest: int) -> PublishedEpochs:
     """What is known of some users, numbered by their places here, from an epoch on."""
     lengths = np.empty(len(users), np.int64)
     chain_lengths(chronicle, users, oldest, lengths)
@@ -130,7 +130,7 @@ def _chronicle_of(chronicle: Chronicle, users: Int32s, oldest: int) -> Chronicle
     earlier = np.arange(-1, len(rows) - 1)
     earlier[first[:-1][lengths > 0]] = -1
     latest = np.where(lengths > 0, first[1:] - 1, -1)
-    return Chronicle(
+    return PublishedEpochs(
         chronicle.epoch[rows], own_first, chronicle.own[own], box_first, chronicle.box[box], earlier, latest
     )
 

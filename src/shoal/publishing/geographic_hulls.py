@@ -18,7 +18,7 @@ _PIECES = 32
 _BOXES_AT_A_TIME = 1 << 15  # hundreds of points around each must find room
 
 
-class Hulls(NamedTuple):
+class Bounds(NamedTuple):
     """Bounds of boxes along two axes."""
 
     x_min: Floats
@@ -27,7 +27,7 @@ class Hulls(NamedTuple):
     y_max: Floats
 
 
-def in_degrees(boxes: Hulls, projection: Plane) -> Hulls:
+def in_degrees(boxes: Bounds, projection: Plane) -> Bounds:
     """Longitudes and latitudes that enclose boxes given in metres, rounded outwards.
 
     Boxes across the antimeridian span all longitudes, those around a pole reach up to it as well.
@@ -36,10 +36,10 @@ def in_degrees(boxes: Hulls, projection: Plane) -> Hulls:
     pieces = range(0, len(distinct), _BOXES_AT_A_TIME)
     bounds = [_bounds(distinct[begin : begin + _BOXES_AT_A_TIME], projection) for begin in pieces]
     hulls = np.concatenate([np.empty((4, 0)), *bounds], axis=1)
-    return Hulls(*(bound[place] for bound in hulls))
+    return Bounds(*(bound[place] for bound in hulls))
 
 
-def _distinct(boxes: Hulls) -> tuple[Floats, npt.NDArray[np.int64]]:
+def _distinct(boxes: Bounds) -> tuple[Floats, npt.NDArray[np.int64]]:
     """Boxes that differ, one a line, and the line of every box: several times quicker than numpy's unique lines."""
     order = np.lexsort(boxes)
     lines = np.stack([bound[order] for bound in boxes], axis=1)
@@ -101,7 +101,7 @@ _POLYGON = np.dtype(
 )
 
 
-def as_polygons(hulls: Hulls) -> pa.Array:
+def as_polygons(hulls: Bounds) -> pa.Array:
     """Boxes as well-known binary, counter-clockwise and closed."""
     polygons = np.zeros(len(hulls.x_min), _POLYGON)
     polygons["order"], polygons["kind"], polygons["rings"], polygons["points"] = 1, 3, 1, 5

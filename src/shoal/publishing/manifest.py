@@ -10,8 +10,8 @@ from shoal.core.disclosure import at_most, public_count, public_share
 from shoal.core.promise import Grid, Promise
 from shoal.hiding.pipeline import Outcome
 from shoal.hiding.settings import Reuse, Selector, Settings
-from shoal.reading import Intake
-from shoal.utility import Granularity
+from shoal.reading import ReadSummary
+from shoal.utility import Precision
 
 _NOT_GIVEN = "not given: samples were suppressed on which others rely (selector spectral without repair)"
 
@@ -31,7 +31,7 @@ def describe_promise(promise: Promise, grid: Grid) -> dict[str, Any]:
     }
 
 
-def describe_granularity(precision: Granularity) -> dict[str, Any]:
+def describe_precision(precision: Precision) -> dict[str, Any]:
     """Precision as plain numbers, rounded to what they mean."""
     return {
         "space_km": {name: round(value, 3) for name, value in precision.space_km._asdict().items()},
@@ -43,12 +43,12 @@ def describe_granularity(precision: Granularity) -> dict[str, Any]:
 def make_manifest(
     *,
     outcome: Outcome,
-    precision: Granularity,
+    precision: Precision,
     promise: Promise,
     grid: Grid,
     crs: str | None,
     settings: Settings,
-    intake: Intake,
+    intake: ReadSummary,
     verified: bool,
 ) -> dict[str, Any]:
     """The manifest of a release, safe to publish with it."""
@@ -78,7 +78,7 @@ def make_manifest(
             ),
             "users_without_record": public_count(outcome.recordless_users, k),
         },
-        "granularity": describe_granularity(precision),
+        "granularity": describe_precision(precision),
         "guarantees": {
             "coverage": "given" if settings.gives_coverage else _NOT_GIVEN,
             "one_window": _one_window(outcome, settings, k),

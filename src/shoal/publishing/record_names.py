@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from shoal.core.arrays import Int32s, Int64s
 from shoal.core.boxes import Boxes
-from shoal.storage.box_sorting import cut, in_order
+from shoal.storage.box_sorting import in_order, in_pieces
 
 _BYTES = 8
 
@@ -39,7 +39,7 @@ class NamedBoxes:
         """
         record = np.full(len(self._sizes), -1, np.int32)
         record[self.owner] = np.arange(len(self.owner), dtype=np.int32)
-        return cut(in_order(self._parts, record, self._sizes[self.owner], spill), most)
+        return in_pieces(in_order(self._parts, record, self._sizes[self.owner], spill), most)
 
 
 def named_boxes(boxes: Boxes) -> NamedBoxes:

@@ -16,11 +16,11 @@ from shoal.core.schema import GEOMETRY
 from shoal.errors import InputError
 from shoal.hiding.pipeline import Outcome
 from shoal.hiding.settings import Settings
-from shoal.publishing.manifest import describe_granularity, make_manifest
+from shoal.publishing.manifest import describe_precision, make_manifest
 from shoal.publishing.record_names import NamedBoxes
 from shoal.publishing.tables import key_table, published_batches
 from shoal.reading import Events, read_published
-from shoal.utility import granularity_of
+from shoal.utility import precision_of
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Published:
         projection = self.events.projection
         return make_manifest(
             outcome=self.outcome,
-            precision=granularity_of(self.outcome.extents, self.events.grid),
+            precision=precision_of(self.outcome.extents, self.events.grid),
             promise=self.promise,
             grid=self.events.grid,
             crs=None if projection is None else projection.crs,
@@ -97,7 +97,7 @@ class Published:
     def summary(self) -> dict[str, Any]:
         """Exact figures for whoever made the release; unlike the manifest not meant to leave the machine."""
         outcome, intake = self.outcome, self.events.intake
-        precision = describe_granularity(granularity_of(outcome.extents, self.events.grid))
+        precision = describe_precision(precision_of(outcome.extents, self.events.grid))
         return {
             "format": intake.format,
             "rows": intake.rows_read,

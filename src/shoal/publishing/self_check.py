@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from shoal.auditing.coverage.check import Coverage, Run, check_evidence
+from shoal.auditing.coverage.check import Coverage, RunTasks, check_evidence
 from shoal.auditing.coverage.chunks import Evidence, bucket_borders
-from shoal.auditing.truthfulness import Truths
+from shoal.auditing.truthfulness import UntruthCounts
 from shoal.core.boxes import NONE
 from shoal.core.disclosure import unprotected_share
 from shoal.core.formatting import counted
@@ -18,8 +18,8 @@ from shoal.core.workers import Workers
 from shoal.errors import InputError, UnfinishedError
 from shoal.publishing.release import Published
 from shoal.reading import PublishedRows
-from shoal.storage.box_store import Buckets, open_buckets
-from shoal.storage.sample_store import Archive
+from shoal.storage.box_store import BoxStore, open_box_store
+from shoal.storage.sample_store import SampleStore
 
 _NAMES_AT_A_TIME = 1 << 20
 
@@ -31,7 +31,7 @@ def verify_release(
     workers: Workers,
     progress: Progress,
     folder: Path | None = None,
-    run: Run | None = None,
+    run: RunTasks | None = None,
 ) -> None:
     """Refuse a file that breaks the promise, invents something, or is not what was decided.
 
@@ -41,7 +41,7 @@ def verify_release(
     """
     progress.stage("reading back")
     samples = release.events.archive
-    with open_buckets(bucket_borders(samples, release.promise), folder) as boxes:
+    with open_box_store(bucket_borders(samples, release.promise), folder) as boxes:
         _read_back(release, written, boxes)
         evidence = Evidence(samples, boxes, _own_records(release, samples), len(release.named.owner))
         coverage, truths = check_evidence(evidence, release.promise, workers, progress, run=run)
@@ -49,7 +49,7 @@ def verify_release(
     _judge_truth(release, truths)
 
 
-def _read_back(release: Published, written: object, boxes: Buckets) -> None:
+def _read_back(release: Published, written: object, boxes: BoxStore) -> None:
     """Sort what was written into buckets; its records must be those of the release, one after the other."""
     other = _failed("the records read back are not those written")
     try:
@@ -79,7 +79,7 @@ def _same_names(found: pa.Array, wanted: np.typing.NDArray[np.str_]) -> bool:
     )
 
 
-def _own_records(release: Published, samples: Archive) -> np.typing.NDArray[np.int64]:
+def _own_records(release: Published, samples: SampleStore) -> np.typing.NDArray[np.int64]:
     own = np.full(samples.n_users, NONE, np.int64)
     own[release.named.owner] = np.arange(len(release.named.owner))
     return own
@@ -95,7 +95,7 @@ def _judge_coverage(release: Published, coverage: Coverage) -> None:
         )
 
 
-def _judge_truth(release: Published, truths: Truths) -> None:
+def _judge_truth(release: Published, truths: UntruthCounts) -> None:
     if truths.n_empty_boxes or truths.n_overlapping_boxes:
         raise _failed(
             f"boxes without a sample of their own user: {truths.n_empty_boxes:,},"

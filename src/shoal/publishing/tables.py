@@ -34,7 +34,7 @@ from shoal.core.schema import (
     published_schema,
 )
 from shoal.errors import InputError
-from shoal.publishing.geographic_hulls import Hulls, as_polygons, in_degrees
+from shoal.publishing.geographic_hulls import Bounds, as_polygons, in_degrees
 from shoal.publishing.geojson import feature_collection
 from shoal.publishing.record_names import NamedBoxes
 
@@ -71,7 +71,7 @@ def published_batches(
     schema = full_schema(projection, geometry=geometry)
     for boxes in named.pieces(_ROWS_AT_A_TIME, spill):
         edges = (boxes.x0, boxes.x1 + np.int64(1), boxes.y0, boxes.y1 + np.int64(1))
-        metres = Hulls._make(edge * np.float64(grid.cell_m) for edge in edges)
+        metres = Bounds._make(edge * np.float64(grid.cell_m) for edge in edges)
         columns: dict[str, Any] = {
             RECORD: _names(named, boxes.owner),
             T_START: boxes.t0 * (1000 * grid.step_s),

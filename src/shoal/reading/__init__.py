@@ -10,13 +10,13 @@ from shoal.reading.formats import FORMAT_NAMES
 from shoal.reading.key import read_key
 from shoal.reading.published import PublishedRows, PublishedTable, read_published
 from shoal.reading.published_grid import check_coordinates
-from shoal.reading.summary import Intake
+from shoal.reading.summary import ReadSummary
 
 __all__ = [
     "FORMAT_NAMES",
     "Events",
     "Filters",
-    "Intake",
+    "ReadSummary",
     "Plane",
     "Projection",
     "PublishedRows",

@@ -13,9 +13,9 @@ from shoal.core.arrays import Bools, Int32s, Int64s
 from shoal.core.schema import TIME, USER
 from shoal.core.zones import Zone
 from shoal.reading import summary
-from shoal.reading.name_index import Users
-from shoal.reading.positions import NO_FAULT, Locator, Places, numbered
-from shoal.reading.source import guarded
+from shoal.reading.name_index import NameIndex
+from shoal.reading.positions import NO_FAULT, Locator, Positions, numbered
+from shoal.reading.source import as_input_error
 from shoal.reading.times import read_times
 from shoal.storage.piles import Arrays, Pile, Piles
 
@@ -32,7 +32,7 @@ class Batch:
     when: Int64s
     numeric: Bools | None
     place: Int32s
-    places: Places
+    places: Positions
     dropped: Counter[str]
     rows: int
 
@@ -45,10 +45,10 @@ class Batch:
             self.numeric = None if self.numeric is None else self.numeric[usable]
 
 
-def digest(batch: Any, zone: Zone, locate: Locator, users: Users) -> Batch:
+def parse_batch(batch: Any, zone: Zone, locate: Locator, users: NameIndex) -> Batch:
     """Type the values of a record batch, drop what cannot be used, and keep codes instead of values."""
     columns = dict(zip(batch.schema.names, batch.columns, strict=True))
-    with guarded("The input", "events"):
+    with as_input_error("The input", "events"):
         codes = users.numbers(columns[USER])
         times = read_times(columns[TIME], zone)
         located = locate(columns)
@@ -77,7 +77,7 @@ def digest(batch: Any, zone: Zone, locate: Locator, users: Users) -> Batch:
     )
 
 
-class _Entry(NamedTuple):
+class _StoredBatch(NamedTuple):
     """Where the columns of a batch are, and what is small enough to stay."""
 
     pile: Pile
@@ -85,18 +85,18 @@ class _Entry(NamedTuple):
     rows: int
 
 
-class Shelf:
+class BatchStore:
     """Batches in a row; what a loop changes about one, by other arrays in place of its own, stays changed."""
 
     def __init__(self, piles: Piles) -> None:
         self._piles = piles
-        self._entries: list[_Entry] = []
+        self._entries: list[_StoredBatch] = []
 
     def append(self, batch: Batch) -> None:
         """Put one more batch there."""
         pile = self._piles.new(f"batch-{len(self._entries):06d}")
         pile.append(_columns(batch))
-        self._entries.append(_Entry(pile, batch.dropped, batch.rows))
+        self._entries.append(_StoredBatch(pile, batch.dropped, batch.rows))
 
     def __iter__(self) -> Iterator[Batch]:
         for entry in self._entries:
@@ -132,7 +132,7 @@ def _columns(batch: Batch) -> Arrays:
     return columns if batch.numeric is None else (*columns, batch.numeric)
 
 
-def _load(entry: _Entry) -> tuple[Batch, Arrays]:
+def _load(entry: _StoredBatch) -> tuple[Batch, Arrays]:
     (columns,) = entry.pile
     user, when, place, first, second, *numeric = columns
     batch = Batch(
@@ -140,7 +140,7 @@ def _load(entry: _Entry) -> tuple[Batch, Arrays]:
         when=when,
         numeric=numeric[0] if numeric else None,
         place=place,
-        places=Places(first, second),
+        places=Positions(first, second),
         dropped=entry.dropped,
         rows=entry.rows,
     )

@@ -14,8 +14,8 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from shoal.errors import InputError
-from shoal.reading.source import guarded
-from shoal.reading.summary import Rejected
+from shoal.reading.source import as_input_error
+from shoal.reading.summary import DroppedRows
 from shoal.reading.values import Utf8Stream
 
 _HEAD_BYTES = 1 << 20
@@ -36,14 +36,14 @@ class CsvFile:
         self.metadata: dict[bytes, bytes] = {}
         self._path = path
         self._kind = "TSV" if tabs else "CSV"
-        with guarded(title, self._kind):
+        with as_input_error(title, self._kind):
             with text_stream(path) as stream:
                 head = stream.read(_HEAD_BYTES)
             header, self._lines_skipped = _header_line(head, title)
             self._separator = "\t" if tabs else _separator(header)
             self.names = [name.strip() for name in next(csv.reader([header], delimiter=self._separator))]
 
-    def batches(self, columns: Mapping[str, str], reject: Rejected, *, threads: int) -> Iterator[Any]:
+    def batches(self, columns: Mapping[str, str], reject: DroppedRows, *, threads: int) -> Iterator[Any]:
         """Batches of the wanted columns as bytes."""
         places = {role: f"c{self.names.index(name)}" for role, name in columns.items()}
         wanted = sorted(set(places.values()))
@@ -73,7 +73,7 @@ def text_rows(
     kind: str,
     layout: TextLayout,
     wanted: list[str],
-    reject: Rejected,
+    reject: DroppedRows,
     *,
     threads: int,
 ) -> Iterator[Any]:
@@ -83,7 +83,10 @@ def text_rows(
         reject(1 + row.text.count("\n"))  # a quotation mark that is not closed swallows lines
         return "skip"
 
-    with guarded(title, kind, _FAULT if layout.quoted else _FAULT_UNQUOTED), text_stream(path) as stream:
+    with (
+        as_input_error(title, kind, _FAULT if layout.quoted else _FAULT_UNQUOTED),
+        text_stream(path) as stream,
+    ):
         reader = pa.csv.open_csv(
             stream,
             pa.csv.ReadOptions(
@@ -131,7 +134,7 @@ def _separator(header: str) -> str:
     return max(_SEPARATORS, key=bare.count)
 
 
-def _without_line_breaks(batch: Any, reject: Rejected) -> Any:
+def _without_line_breaks(batch: Any, reject: DroppedRows) -> Any:
     """Leave out rows of which a wanted value spans lines: a quotation mark was not closed."""
     breaks = np.zeros(batch.num_rows, np.int64)
     for column in batch.columns:

@@ -19,32 +19,32 @@ from shoal.core.samples import Samples
 from shoal.core.schema import LAT, SITE
 from shoal.core.zones import Zone
 from shoal.errors import InputError
-from shoal.reading.batches import Batch, Shelf, digest
+from shoal.reading.batches import Batch, BatchStore, parse_batch
 from shoal.reading.columns import Roles, find_roles
 from shoal.reading.filters import NO_FILTERS, Filters, Period, keep_active, keep_inside
 from shoal.reading.formats import open_events
 from shoal.reading.geo import implied_columns, names_position, with_points
-from shoal.reading.name_index import Users
+from shoal.reading.name_index import NameIndex
 from shoal.reading.positions import ByDegrees, ByMetres, Locator, read_sites
 from shoal.reading.published_grid import check_coordinates
-from shoal.reading.resolving import Roll, Survey, centred, settle_cells, settle_times
-from shoal.reading.sorting import archive_rows
+from shoal.reading.resolving import RowStatistics, UserNumbering, centred, resolve_cells, resolve_times
+from shoal.reading.sorting import sort_rows
 from shoal.reading.source import Source
-from shoal.reading.summary import RESAMPLED, Intake, Rejected, check_strict, in_order, nothing_left
+from shoal.reading.summary import RESAMPLED, DroppedRows, ReadSummary, check_strict, in_order, nothing_left
 from shoal.reading.times import UnitVote
 from shoal.reading.values import decode, texts_of
 from shoal.storage.piles import open_piles
-from shoal.storage.sample_store import Archive
+from shoal.storage.sample_store import SampleStore
 
 
 @dataclass(frozen=True)
 class Events:
     """Samples with the grid and projection they are counted in, and what became of the rows read."""
 
-    archive: Archive
+    archive: SampleStore
     grid: Grid
     projection: Plane | None
-    intake: Intake
+    intake: ReadSummary
     timezone: str = "UTC"
 
     @cached_property
@@ -102,15 +102,15 @@ def read_events(
         filters.bbox.check(geographic=locate.geographic)
     if projection is not None:
         check_coordinates(projection.crs, geographic=locate.geographic)
-    users = Users()
-    rejected = Rejected()
-    digestion = partial(digest, zone=zone, locate=locate, users=users)
+    users = NameIndex()
+    rejected = DroppedRows()
+    digestion = partial(parse_batch, zone=zone, locate=locate, users=users)
     digested = _digested(table, roles, digestion, rejected, max(1, threads or os.cpu_count() or 1))
     with open_piles(spill) as piles:
-        batches, per_second = _put_aside(digested, Shelf(piles))
-        roll = Roll.call(users.names, excluded)
+        batches, per_second = _put_aside(digested, BatchStore(piles))
+        roll = UserNumbering.call(users.names, excluded)
         for batch in batches:
-            settle_times(batch, per_second, period)
+            resolve_times(batch, per_second, period)
             roll.settle(batch)
             if filters.bbox is not None:
                 keep_inside(batch, filters.bbox)
@@ -119,21 +119,21 @@ def read_events(
             users_seldom_seen = keep_active(batches, len(roll.names), filters.min_days_active, zone)
         if projection is None and locate.geographic:
             projection = centred(batches)
-        survey = Survey(len(roll.names), filters.resample_s or grid.step_s)
+        survey = RowStatistics(len(roll.names), filters.resample_s or grid.step_s)
         if projection is not None or not locate.geographic:
-            settle_cells(batches, grid.cell_m, projection, survey)
+            resolve_cells(batches, grid.cell_m, projection, survey)
         dropped, rows_read = batches.dropped + rejected.counts, batches.rows + rejected.rows
         if strict:
             check_strict(dropped, rows_read)
         if dropped.total() == rows_read:
             raise nothing_left(dropped, rows_read, table.title, format)
-        archive, resampled, dense = archive_rows(batches, survey, roll.names, grid, filters.resample_s, piles)
+        archive, resampled, dense = sort_rows(batches, survey, roll.names, grid, filters.resample_s, piles)
     dropped[RESAMPLED] += resampled
     warnings = [*table.warnings, *survey.strays.warnings(), *dense]
     not_found = len(excluded) - roll.n_excluded
     if not_found:
         warnings.append(f"{not_found:,} of {len(excluded):,} users to exclude do not occur in the events.")
-    intake = Intake(
+    intake = ReadSummary(
         rows_read=rows_read,
         dropped=in_order(dropped),
         duplicates=rows_read - dropped.total() - len(archive),
@@ -178,7 +178,7 @@ def _excluded(users: str | os.PathLike[str] | Iterable[object] | None) -> set[st
 
 
 def _digested(
-    table: Source, roles: Roles, digestion: Callable[[Any], Batch], rejected: Rejected, threads: int
+    table: Source, roles: Roles, digestion: Callable[[Any], Batch], rejected: DroppedRows, threads: int
 ) -> Iterator[Batch]:
     """Digest batches on a pool of threads, in their order, with few of them in memory at a time."""
     waiting: deque[Future[Batch]] = deque()
@@ -196,7 +196,7 @@ def _digested(
                 future.cancel()
 
 
-def _put_aside(digested: Iterable[Batch], batches: Shelf) -> tuple[Shelf, int]:
+def _put_aside(digested: Iterable[Batch], batches: BatchStore) -> tuple[BatchStore, int]:
     """All batches as they come, and how many units of numeric times make a second."""
     vote = UnitVote()
     for batch in digested:

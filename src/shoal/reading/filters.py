@@ -16,8 +16,8 @@ from shoal.core.promise import parse_duration
 from shoal.core.zones import DAY_S, Zone
 from shoal.errors import InputError, ParameterError
 from shoal.reading import summary
-from shoal.reading.batches import Batch, Shelf
-from shoal.reading.positions import Places
+from shoal.reading.batches import Batch, BatchStore
+from shoal.reading.positions import Positions
 from shoal.reading.times import parse_iso
 
 _DAYS_BEFORE_1970 = 800_000  # more than since the year 1
@@ -25,7 +25,7 @@ _MOST_DAYS = 1 << 22  # more than up to the year 9999
 
 
 @dataclass(frozen=True)
-class Box:
+class BoundingBox:
     """West, south, east and north edge in degrees, or in metres for x and y; edges belong to it."""
 
     west: float
@@ -34,7 +34,7 @@ class Box:
     north: float
 
     @classmethod
-    def parse(cls, text: str | Sequence[float]) -> Box:
+    def parse(cls, text: str | Sequence[float]) -> BoundingBox:
         """A box from ``W,S,E,N``."""
         wanted = ParameterError("bbox must be four numbers W,S,E,N: west, south, east and north edge.")
         try:
@@ -58,7 +58,7 @@ class Box:
         elif self.west > self.east:
             raise ParameterError("bbox must be W,S,E,N with W no larger than E: swap them.")
 
-    def holds(self, places: Places) -> Bools:
+    def holds(self, places: Positions) -> Bools:
         """Which places lie inside; a box of degrees with W larger than E spans the date line."""
         x, y = places
         east_of, west_of = x >= self.west, x <= self.east
@@ -71,7 +71,7 @@ class Box:
 class Filters:
     """What to leave out; None leaves nothing out."""
 
-    bbox: Box | None = None
+    bbox: BoundingBox | None = None
     min_days_active: int | None = None
     resample_s: int | None = None
 
@@ -87,7 +87,7 @@ class Filters:
         if seconds is not None and seconds.denominator != 1:
             raise ParameterError(f"resample must be a whole number of seconds, got {resample!r}.")
         return cls(
-            bbox=None if bbox is None else Box.parse(bbox),
+            bbox=None if bbox is None else BoundingBox.parse(bbox),
             min_days_active=None if days is None else int(days),
             resample_s=None if seconds is None else int(seconds),
         )
@@ -96,12 +96,12 @@ class Filters:
 NO_FILTERS = Filters()
 
 
-def keep_inside(batch: Batch, box: Box) -> None:
+def keep_inside(batch: Batch, box: BoundingBox) -> None:
     """Drop rows outside a box; places are still degrees, or metres."""
     batch.keep(box.holds(batch.places)[batch.place], summary.OUTSIDE_BOX)
 
 
-def keep_active(batches: Shelf, n_users: int, min_days: int, zone: Zone) -> int:
+def keep_active(batches: BatchStore, n_users: int, min_days: int, zone: Zone) -> int:
     """Drop users with rows on fewer different days, on the clock of a zone; returns how many they are."""
     days = ActiveDays(n_users, min_days)
     for batch in batches:

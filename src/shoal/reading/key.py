@@ -15,8 +15,8 @@ from shoal.core.schema import KEY_SCHEMA, RECORD, USER
 from shoal.errors import InputError
 from shoal.reading.columns import need_columns
 from shoal.reading.opening import open_source
-from shoal.reading.source import guarded
-from shoal.reading.summary import Rejected
+from shoal.reading.source import as_input_error
+from shoal.reading.summary import DroppedRows
 from shoal.reading.values import as_text
 
 
@@ -29,8 +29,8 @@ def read_key(source: object, users: npt.NDArray[np.object_], names: npt.NDArray[
     table = open_source(source, "A key")
     title = "The key" if table.title == "The table" else f"The key {table.title}"
     columns = need_columns(table.names, KEY_SCHEMA.names, title)
-    rejected = Rejected()
-    with guarded(title, "a key"):
+    rejected = DroppedRows()
+    with as_input_error(title, "a key"):
         batches = list(table.batches(columns, rejected, threads=1))
         keyed_users, keyed_records = (
             pa.chunked_array([as_text(batch.column(name), name) for batch in batches], pa.large_string())

@@ -12,13 +12,13 @@ import pyarrow.compute as pc
 
 from shoal.core.arrays import Int32s
 from shoal.core.schema import USER
-from shoal.reading.kernels.name_index import FREE, Known, number_texts, refill
+from shoal.reading.kernels.name_index import FREE, NameTable, number_names, refill
 from shoal.reading.values import as_text
 
 _FIRST_ROOM = 1 << 12
 
 
-class Users:
+class NameIndex:
     """Numbers for users in the order in which they are first seen; threads may share it.
 
     ``role`` says in messages what it is that is numbered: records are, too.
@@ -28,7 +28,7 @@ class Users:
         self._role = role
         self._lock = Lock()
         self._count = 0
-        self._known = Known(
+        self._known = NameTable(
             slots=np.full(4 * _FIRST_ROOM, FREE),
             ends=np.zeros(_FIRST_ROOM, np.int64),
             letters=np.empty(16 * _FIRST_ROOM, np.uint8),
@@ -59,7 +59,7 @@ class Users:
         row = 0
         with self._lock:
             while row < len(names):
-                row, self._count = number_texts(self._known, self._count, letters, ends, numbers, row)
+                row, self._count = number_names(self._known, self._count, letters, ends, numbers, row)
                 if row < len(names):
                     self._known = _roomier(self._known, self._count)
         return numbers
@@ -71,13 +71,13 @@ def _view(buffer: Any, kind: type[np.generic]) -> npt.NDArray[Any]:
     return values
 
 
-def _roomier(known: Known, count: int) -> Known:
+def _roomier(known: NameTable, count: int) -> NameTable:
     """Twice the room for names, or for their letters: for what is short."""
     if count + 1 < len(known.ends):
         return known._replace(letters=_doubled(known.letters))
     slots = np.full(2 * len(known.slots), FREE)
     refill(slots, known.slots)
-    return Known(slots, _doubled(known.ends), known.letters)
+    return NameTable(slots, _doubled(known.ends), known.letters)
 
 
 def _doubled(values: npt.NDArray[Any]) -> npt.NDArray[Any]:

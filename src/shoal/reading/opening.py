@@ -9,7 +9,7 @@ from typing import Any
 
 from shoal.errors import InputError
 from shoal.reading.source import Source
-from shoal.reading.summary import Rejected
+from shoal.reading.summary import DroppedRows
 
 SUFFIXES = {
     ".csv": "csv", ".csv.gz": "csv", ".tsv": "tsv", ".tsv.gz": "tsv", ".parquet": "parquet", ".pq": "parquet",
@@ -118,7 +118,7 @@ class Folder:
         title = f"{self.title[0].lower()}{self.title[1:]}"
         return open_file(path, kind, f"File {number + 1} of {len(self._files)} in {title}")
 
-    def batches(self, columns: Mapping[str, str], reject: Rejected, *, threads: int) -> Iterator[Any]:
+    def batches(self, columns: Mapping[str, str], reject: DroppedRows, *, threads: int) -> Iterator[Any]:
         """Batches of all files, one file after the other."""
         for number in range(len(self._files)):
             source = self._open(number)

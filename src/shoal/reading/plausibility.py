@@ -11,7 +11,7 @@ from shoal.core.zones import DAY_S
 _DENSE = 1 << 22  # stretches between the first and the last up to which each is counted, empty or not
 
 
-class Tally:
+class TimeHistogram:
     """Rows by stretches of some seconds, counted from 1970 on, batch by batch."""
 
     def __init__(self, unit_s: int) -> None:
@@ -59,11 +59,11 @@ _FEW = 0.05  # more than this share is no stray but a second period of observati
 _LATEST_YEAR = 2100
 
 
-class Strays:
+class ImplausibleTimes:
     """Looks, batch by batch, for Unix seconds far from the others, and for times implausible as a whole."""
 
     def __init__(self) -> None:
-        self._by_day = Tally(DAY_S)
+        self._by_day = TimeHistogram(DAY_S)
         self._like_dates = True
 
     def add(self, seconds: Int64s) -> None:
@@ -119,7 +119,7 @@ _FEWEST_GAPS = 5
 _NEVER = np.iinfo(np.int64).min
 
 
-class Density:
+class SampleDensity:
     """Counts the seconds between samples of some of the users, stretch by stretch of time; all have samples."""
 
     def __init__(self, n_users: int) -> None:

@@ -16,7 +16,7 @@ from shoal.errors import InputError
 from shoal.reading import summary
 from shoal.reading.columns import find_site_roles
 from shoal.reading.opening import open_source
-from shoal.reading.source import guarded
+from shoal.reading.source import as_input_error
 from shoal.reading.values import Numbers, encode, read_numbers
 
 
@@ -32,12 +32,12 @@ def read_positions(sites: object) -> tuple[Floats, Floats, bool]:
     return where.first, where.second, geographic
 
 
-def _read(sites: object, *, named: bool) -> tuple[str, bool, list[str], Places]:
+def _read(sites: object, *, named: bool) -> tuple[str, bool, list[str], Positions]:
     """What to call the table, whether it has degrees, its sites' names (if wanted) and positions."""
     source = open_source(sites, "Sites")
     title = f"The table of sites ({source.title})" if source.title != "The table" else "The table of sites"
     roles = find_site_roles(source.names, title, named=named)
-    rejected = summary.Rejected()
+    rejected = summary.DroppedRows()
     batches = list(source.batches(roles.used, rejected, threads=1))
     if rejected.rows:
         raise InputError(f"{title} has {rejected.rows:,} malformed rows: mend them.")
@@ -50,16 +50,16 @@ def _read(sites: object, *, named: bool) -> tuple[str, bool, list[str], Places]:
     places, faults = [], []
     for batch in batches:
         columns = dict(zip(batch.schema.names, batch.columns, strict=True))
-        with guarded(title, "sites"):
+        with as_input_error(title, "sites"):
             one, two = read_numbers(columns[first], first), read_numbers(columns[second], second)
             fault = _unusable(one.value, two.value, geographic=geographic)
             if named:
                 codes, texts = encode(columns[SITE], SITE)
                 names += texts.take(pa.array(codes, mask=codes < 0)).to_pylist()
                 fault |= codes < 0
-        places.append(Places(one.value, two.value))
+        places.append(Positions(one.value, two.value))
         faults.append(fault)
-    where = Places(*(np.concatenate(values) for values in zip(*places, strict=True)))
+    where = Positions(*(np.concatenate(values) for values in zip(*places, strict=True)))
     unusable = np.concatenate(faults)
     if unusable.any():
         raise InputError(
@@ -75,7 +75,7 @@ def _unusable(first: Floats, second: Floats, *, geographic: bool) -> Bools:
     return ~(np.isfinite(first) & np.isfinite(second))
 
 
-def _by_site(names: list[str], where: Places, title: str, *, geographic: bool) -> BySite:
+def _by_site(names: list[str], where: Positions, title: str, *, geographic: bool) -> BySite:
     known: dict[str, int] = {}
     conflicts = set()
     for row, name in enumerate(names):
@@ -87,7 +87,7 @@ def _by_site(names: list[str], where: Places, title: str, *, geographic: bool) -
             f"{title} gives {len(conflicts):,} of {len(known):,} sites several positions: keep one each."
         )
     rows = np.array(list(known.values()))
-    return BySite(list(known), Places(where.first[rows], where.second[rows]), geographic=geographic)
+    return BySite(list(known), Positions(where.first[rows], where.second[rows]), geographic=geographic)
 
 
 NO_FAULT = 255
@@ -95,7 +95,7 @@ MOST_CELLS = 2**30  # cells are int32, and so are the spans of boxes
 _WORTH_ENCODING = 0.5  # share of distinct values above which looking for repeated positions does not pay
 
 
-class Places(NamedTuple):
+class Positions(NamedTuple):
     """Distinct positions: longitude and latitude, or x and y in metres; in the end, cells."""
 
     first: npt.NDArray[Any]
@@ -106,7 +106,7 @@ class Located(NamedTuple):
     """Where the rows of a batch are, and the number of the reason why they cannot be used."""
 
     code: Int32s
-    places: Places
+    places: Positions
     fault: npt.NDArray[np.uint8]
 
 
@@ -144,7 +144,7 @@ class ByMetres:
 class BySite:
     """Positions from a table of sites: their names as text, and where they are."""
 
-    def __init__(self, names: list[str], places: Places, *, geographic: bool) -> None:
+    def __init__(self, names: list[str], places: Positions, *, geographic: bool) -> None:
         self.geographic = geographic
         self._names = pa.array(names, pa.large_string())
         self._places = places
@@ -185,12 +185,12 @@ def _located(first: Numbers, second: Numbers, faults: dict[str, Bools]) -> Locat
     faults[summary.MISSING_POSITION] = first.missing | second.missing
     faults[summary.UNPARSABLE_POSITION] = first.unparsable | second.unparsable
     fault = numbered(faults, len(first.value))
-    return Located(*_distinct(first.value, second.value), fault)
+    return Located(*_distinct_pairs(first.value, second.value), fault)
 
 
-def _distinct(first: Floats, second: Floats) -> tuple[Int32s, Places]:
+def _distinct_pairs(first: Floats, second: Floats) -> tuple[Int32s, Positions]:
     """Codes into distinct pairs; into all pairs where most are distinct anyway."""
-    everything = np.arange(len(first), dtype=np.int32), Places(first, second)
+    everything = np.arange(len(first), dtype=np.int32), Positions(first, second)
     one = pa.array(first).dictionary_encode()
     if len(one.dictionary) > _WORTH_ENCODING * len(first):
         return everything
@@ -201,11 +201,11 @@ def _distinct(first: Floats, second: Floats) -> tuple[Int32s, Places]:
         return everything
     distinct = pairs.dictionary.to_numpy()
     at_one, at_two = np.divmod(distinct, len(two.dictionary))
-    places = Places(one.dictionary.to_numpy()[at_one], two.dictionary.to_numpy()[at_two])
+    places = Positions(one.dictionary.to_numpy()[at_one], two.dictionary.to_numpy()[at_two])
     return pairs.indices.to_numpy(), places
 
 
-def cells(places: Places, cell_m: float, projection: Plane | None) -> tuple[Int32s, Int32s, Bools]:
+def cells(places: Positions, cell_m: float, projection: Plane | None) -> tuple[Int32s, Int32s, Bools]:
     """Cells of places, and which of them cells of 32 bits can hold."""
     x, y = places if projection is None else projection.to_metres(*places)
     with np.errstate(invalid="ignore", over="ignore"):

@@ -22,12 +22,12 @@ from shoal.core.zones import Zone
 from shoal.errors import InputError
 from shoal.reading import published
 from shoal.reading.columns import need_columns
-from shoal.reading.name_index import Users
+from shoal.reading.name_index import NameIndex
 from shoal.reading.opening import open_source
 from shoal.reading.positions import MOST_CELLS
 from shoal.reading.published_grid import find_coordinates
-from shoal.reading.source import guarded
-from shoal.reading.summary import Rejected
+from shoal.reading.source import as_input_error
+from shoal.reading.summary import DroppedRows
 from shoal.reading.times import FIRST_SECOND, LAST_SECOND, PER_SECOND, read_times
 from shoal.reading.values import as_bytes, is_text, read_numbers
 
@@ -151,13 +151,13 @@ class PublishedRows:
         if isinstance(source, str | os.PathLike) and Path(source).is_dir():
             raise InputError(f"{title} cannot be read as one published table: name a file.")
         self._columns = need_columns(self._table.names, published_schema(geographic=False).names, title)
-        self._records = Users(RECORD)
+        self._records = NameIndex(RECORD)
         self.coordinates = find_coordinates(source, title, self._table.metadata, grid, crs)
 
     def batches(self) -> Iterator[Boxes]:
         """Boxes, whose owners are the records numbered in the order in which they come; faults are told at the end."""
         grid, title = self.coordinates.grid, self._table.title
-        faults, rejected, n_boxes = Counter[str](), Rejected(), 0
+        faults, rejected, n_boxes = Counter[str](), DroppedRows(), 0
         for batch in self._table.batches(self._columns, rejected, threads=os.cpu_count() or 1):
             boxes = _boxes(batch, grid, self._records, faults, title)
             n_boxes += boxes.n_boxes
@@ -180,10 +180,10 @@ def read_published(source: object, *, grid: Grid | None = None, crs: str | None 
     return PublishedTable(boxes, names, *rows.coordinates)
 
 
-def _boxes(batch: Any, grid: Grid, records: Users, faults: Counter[str], title: str) -> Boxes:
+def _boxes(batch: Any, grid: Grid, records: NameIndex, faults: Counter[str], title: str) -> Boxes:
     """The boxes of a batch, ends included; ``faults`` counts what is wrong with it."""
     columns = dict(zip(batch.schema.names, batch.columns, strict=True))
-    with guarded(title, "a published table"):
+    with as_input_error(title, "a published table"):
         owner = records.numbers(columns[RECORD])
         t0, t1 = (published.read_slots(columns[name], name, grid.step_s, faults) for name in (T_START, T_END))
         x0, x1, y0, y1 = (

@@ -11,16 +11,16 @@ import pyarrow.compute as pc
 from shoal.core.arrays import Bools, Int32s
 from shoal.core.projection import CentreFinder, Plane
 from shoal.reading import summary
-from shoal.reading.batches import Batch, Shelf
+from shoal.reading.batches import Batch, BatchStore
 from shoal.reading.filters import Period
-from shoal.reading.plausibility import Strays, Tally
-from shoal.reading.positions import Places, cells
+from shoal.reading.plausibility import ImplausibleTimes, TimeHistogram
+from shoal.reading.positions import Positions, cells
 from shoal.reading.times import FIRST_SECOND, LAST_SECOND
 
 _SHORTEST_STRETCH_S = 60  # rows are counted by no less, or a table of seconds might outgrow memory
 
 
-def settle_times(batch: Batch, per_second: int, period: Period) -> None:
+def resolve_times(batch: Batch, per_second: int, period: Period) -> None:
     """Bring numeric times to seconds, in one unit for all batches, and drop what lies outside the period."""
     if batch.numeric is not None and per_second > 1:
         batch.when = np.where(batch.numeric, batch.when // per_second, batch.when)
@@ -30,7 +30,7 @@ def settle_times(batch: Batch, per_second: int, period: Period) -> None:
         batch.keep(period.holds(batch.when), summary.OUTSIDE_PERIOD)
 
 
-class Roll(NamedTuple):
+class UserNumbering(NamedTuple):
     """Users by name: their names in order, the place there of each number so far, and who is not excluded."""
 
     names: Any
@@ -38,7 +38,7 @@ class Roll(NamedTuple):
     wanted: Bools
 
     @classmethod
-    def call(cls, names: Any, excluded: set[str]) -> Roll:
+    def call(cls, names: Any, excluded: set[str]) -> UserNumbering:
         """The roll of users as they were numbered while rows came in."""
         order = pc.sort_indices(names)
         rank = np.empty(len(names), np.int32)
@@ -59,7 +59,7 @@ class Roll(NamedTuple):
         return int(np.count_nonzero(~self.wanted))
 
 
-def centred(batches: Shelf) -> Plane | None:
+def centred(batches: BatchStore) -> Plane | None:
     """The projection around the places of all batches; None where no row is left."""
     finder = CentreFinder()
     found = False
@@ -71,13 +71,13 @@ def centred(batches: Shelf) -> Plane | None:
     return finder.projection() if found else None
 
 
-class Survey:
+class RowStatistics:
     """What the rows that are left tell together: who has any, and how many there are at which time."""
 
     def __init__(self, n_users: int, unit_s: int) -> None:
         self.present = np.zeros(n_users, bool)
-        self.strays = Strays()
-        self.tally = Tally(unit_s * -(-_SHORTEST_STRETCH_S // unit_s))
+        self.strays = ImplausibleTimes()
+        self.tally = TimeHistogram(unit_s * -(-_SHORTEST_STRETCH_S // unit_s))
 
     def add(self, batch: Batch) -> None:
         """Look at one batch."""
@@ -91,11 +91,13 @@ class Survey:
         return int(np.count_nonzero(self.present))
 
 
-def settle_cells(batches: Shelf, cell_m: float, projection: Plane | None, survey: Survey) -> None:
+def resolve_cells(
+    batches: BatchStore, cell_m: float, projection: Plane | None, survey: RowStatistics
+) -> None:
     """Turn places into cells, and look at the rows that are left in the end."""
     for batch in batches:
         x, y, held = cells(batch.places, cell_m, projection)
-        batch.places = Places(x, y)
+        batch.places = Positions(x, y)
         if not held.all():
             batch.keep(held[batch.place], summary.POSITION_OUT_OF_RANGE)
         survey.add(batch)

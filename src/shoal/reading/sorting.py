@@ -12,22 +12,22 @@ import pyarrow as pa
 from shoal.core.arrays import Bools, Int32s, Int64s
 from shoal.core.promise import Grid
 from shoal.core.sorting import Columns, sort_distinct
-from shoal.reading.batches import Shelf
-from shoal.reading.plausibility import Density
-from shoal.reading.resolving import Survey
+from shoal.reading.batches import BatchStore
+from shoal.reading.plausibility import SampleDensity
+from shoal.reading.resolving import RowStatistics
 from shoal.storage.piles import Pile, Piles
-from shoal.storage.sample_store import Archive
+from shoal.storage.sample_store import SampleStore
 
 _AT_LEAST = 1 << 20  # rows worth sorting again
 
 
-def first_rows(pieces: Iterable[Sightings], period_s: int) -> Sightings:
+def first_rows(pieces: Iterable[GridRows], period_s: int) -> GridRows:
     """Each user's first row in each period, counted from 1970 on, in no matter how many pieces.
 
     Among rows of one second the one with the smallest cell is kept, whatever the order of rows. Memory holds the rows
     to keep and about as many more.
     """
-    waiting: list[Sightings] = []
+    waiting: list[GridRows] = []
     room = _AT_LEAST
     for piece in pieces:
         waiting.append(piece)
@@ -37,15 +37,15 @@ def first_rows(pieces: Iterable[Sightings], period_s: int) -> Sightings:
     return _firsts(joined(waiting), period_s)
 
 
-def _firsts(rows: Sightings, period_s: int) -> Sightings:
-    rows = Sightings(*sort_distinct(rows))
+def _firsts(rows: GridRows, period_s: int) -> GridRows:
+    rows = GridRows(*sort_distinct(rows))
     period = rows.when // period_s
     first = np.ones(len(period), bool)
     first[1:] = (rows.user[1:] != rows.user[:-1]) | (period[1:] != period[:-1])
-    return Sightings._make(column[first] for column in rows)
+    return GridRows._make(column[first] for column in rows)
 
 
-class Sightings(NamedTuple):
+class GridRows(NamedTuple):
     """Users by number, Unix seconds and cells of rows."""
 
     user: Int32s
@@ -54,25 +54,25 @@ class Sightings(NamedTuple):
     y: Int32s
 
 
-class Bucket(NamedTuple):
+class TimePartition(NamedTuple):
     """The rows before a second and not before that of the bucket before; None ends the last."""
 
     end: int | None
     pile: Pile
 
-    def pieces(self) -> Iterator[Sightings]:
+    def pieces(self) -> Iterator[GridRows]:
         """The rows in as many pieces as they came."""
-        return (Sightings(*piece) for piece in self.pile)
+        return (GridRows(*piece) for piece in self.pile)
 
 
-class Buckets:
+class TimePartitions:
     """Rows by time: bucket i begins at cuts[i - 1], the first with time itself."""
 
     def __init__(self, cuts: Int64s, piles: Piles) -> None:
         self._cuts = cuts
         self._piles = [piles.new(f"bucket-{number:06d}") for number in range(len(cuts) + 1)]
 
-    def add(self, rows: Sightings) -> None:
+    def add(self, rows: GridRows) -> None:
         """Deal out some rows."""
         if len(rows.when) == 0:
             return
@@ -82,38 +82,38 @@ class Buckets:
         sizes = np.bincount(bucket)
         if len(sizes) > 1:
             order = np.argsort(bucket.astype(np.min_scalar_type(len(sizes))), kind="stable")
-            rows = Sightings._make(column[order] for column in rows)
+            rows = GridRows._make(column[order] for column in rows)
         edges = np.concatenate([[0], np.cumsum(sizes)])
         for number in np.flatnonzero(sizes).tolist():
             piece = slice(edges[number], edges[number + 1])
             self._piles[low + number].append([column[piece].copy() for column in rows])
 
-    def __iter__(self) -> Iterator[Bucket]:
+    def __iter__(self) -> Iterator[TimePartition]:
         """The buckets by time; the rows of one are gone when the next comes."""
         for end, pile in zip([*self._cuts.tolist(), None], self._piles, strict=True):
-            yield Bucket(end, pile)
+            yield TimePartition(end, pile)
             pile.clear()
 
 
-def joined(pieces: Iterable[Sightings]) -> Sightings:
+def joined(pieces: Iterable[GridRows]) -> GridRows:
     """Several pieces as one."""
-    return Sightings._make(np.concatenate(columns) for columns in zip(*pieces, strict=True))
+    return GridRows._make(np.concatenate(columns) for columns in zip(*pieces, strict=True))
 
 
 _BUCKET_ROWS = 1 << 21  # that are sorted at once; a single slot, or period, may have more
 
 
-class Archived(NamedTuple):
+class SortedRows(NamedTuple):
     """The samples, how many rows were not the first of their period, and what to warn of."""
 
-    archive: Archive
+    archive: SampleStore
     resampled: int
     warnings: list[str]
 
 
-def archive_rows(
-    batches: Shelf, survey: Survey, names: Any, grid: Grid, resample_s: int | None, piles: Piles
-) -> Archived:
+def sort_rows(
+    batches: BatchStore, survey: RowStatistics, names: Any, grid: Grid, resample_s: int | None, piles: Piles
+) -> SortedRows:
     """Sort the rows of all batches, which are taken, into samples; of each period the first if one is given."""
     buckets = _dealt(batches, survey, piles)
     n_rows = int(survey.tally.rows.sum())
@@ -123,26 +123,26 @@ def archive_rows(
         for columns in _resampled(buckets, grid.step_s, resample_s):
             kept += len(columns[0])
             writer.append(sort_distinct(columns))
-        return Archived(writer.close(_texts(names, survey.present)), n_rows - kept, [])
-    density = Density(survey.n_users)
+        return SortedRows(writer.close(_texts(names, survey.present)), n_rows - kept, [])
+    density = SampleDensity(survey.n_users)
     for bucket in buckets:
         rows = joined(bucket.pieces())
         density.add(rows.user, rows.when)
         writer.append(sort_distinct(_in_slots(rows, grid.step_s)))
-    return Archived(writer.close(_texts(names, survey.present)), 0, density.warnings())
+    return SortedRows(writer.close(_texts(names, survey.present)), 0, density.warnings())
 
 
-def _dealt(batches: Shelf, survey: Survey, piles: Piles) -> Buckets:
+def _dealt(batches: BatchStore, survey: RowStatistics, piles: Piles) -> TimePartitions:
     """The rows of all batches by time, with users numbered without those who have none."""
-    buckets = Buckets(survey.tally.cuts(_BUCKET_ROWS), piles)
+    buckets = TimePartitions(survey.tally.cuts(_BUCKET_ROWS), piles)
     number = (np.cumsum(survey.present) - 1).astype(np.int32)
     for batch in batches.taken():
         x, y = (cell[batch.place] for cell in batch.places)
-        buckets.add(Sightings(number[batch.user], batch.when, x, y))
+        buckets.add(GridRows(number[batch.user], batch.when, x, y))
     return buckets
 
 
-def _resampled(buckets: Buckets, step_s: int, period_s: int) -> Iterator[Columns]:
+def _resampled(buckets: TimePartitions, step_s: int, period_s: int) -> Iterator[Columns]:
     """First rows of periods, so that all of a slot come together: one may begin in a bucket and end in the next."""
     over: list[Columns] = []
     for bucket in buckets:
@@ -154,7 +154,7 @@ def _resampled(buckets: Buckets, step_s: int, period_s: int) -> Iterator[Columns
             yield [column[done] for column in columns]
 
 
-def _in_slots(rows: Sightings, step_s: int) -> Columns:
+def _in_slots(rows: GridRows, step_s: int) -> Columns:
     """Slots, users and cells: in the order by which samples are sorted."""
     return [rows.when // step_s, rows.user, rows.x, rows.y]
 
@@ -182,8 +182,8 @@ class _Writer:
         self._slots.append(t[starts])
         self._sizes.append(np.diff(np.append(starts, len(t))))
 
-    def close(self, users: npt.NDArray[np.object_]) -> Archive:
+    def close(self, users: npt.NDArray[np.object_]) -> SampleStore:
         """The archive of everything written."""
         slots, sizes = np.concatenate(self._slots), np.concatenate(self._sizes)
         first = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
-        return Archive(users, slots, first, self._user.column(), self._x.column(), self._y.column())
+        return SampleStore(users, slots, first, self._user.column(), self._x.column(), self._y.column())

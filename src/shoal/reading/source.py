@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from shoal.errors import InputError, ShoalError
-from shoal.reading.summary import Rejected
+from shoal.reading.summary import DroppedRows
 
 BATCH_ROWS = 1 << 19
 
@@ -23,13 +23,13 @@ class Source(Protocol):
     warnings: list[str]
     metadata: dict[bytes, bytes]
 
-    def batches(self, columns: Mapping[str, str], reject: Rejected, *, threads: int) -> Iterator[Any]:
+    def batches(self, columns: Mapping[str, str], reject: DroppedRows, *, threads: int) -> Iterator[Any]:
         """Record batches with a column for each role; ``reject`` counts rows that are none."""
         ...
 
 
 @contextmanager
-def guarded(title: str, kind: str, fault: str = "it is damaged or of another kind") -> Iterator[None]:
+def as_input_error(title: str, kind: str, fault: str = "it is damaged or of another kind") -> Iterator[None]:
     """Failures of the libraries below in our own words: theirs quote data."""
     try:
         yield
@@ -39,7 +39,7 @@ def guarded(title: str, kind: str, fault: str = "it is damaged or of another kin
         raise InputError(f"{title} cannot be read as {kind}: {fault}; mend it or make it again.") from None
 
 
-def gathered(batches: Iterable[Any]) -> Iterator[Any]:
+def in_batches(batches: Iterable[Any]) -> Iterator[Any]:
     """The same rows in fewer batches; those of different types are not joined."""
     waiting: list[Any] = []
     rows = 0

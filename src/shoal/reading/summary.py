@@ -49,7 +49,7 @@ REASONS = (
 )
 
 
-class Rejected:
+class DroppedRows:
     """Counts, by reason, rows that a source cannot hand over."""
 
     def __init__(self) -> None:
@@ -66,7 +66,7 @@ class Rejected:
 
 
 @dataclass(frozen=True)
-class Intake:
+class ReadSummary:
     """How many rows were read, why some were left out, and which columns were used.
 
     ``rows_read`` is the number of samples plus ``duplicates`` plus all of ``dropped``. ``format`` is the name of one

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from shoal.errors import InputError, ShoalError
-from shoal.reading.source import BATCH_ROWS, guarded
-from shoal.reading.summary import Rejected
+from shoal.reading.source import BATCH_ROWS, as_input_error
+from shoal.reading.summary import DroppedRows
 
 
 class Table:
@@ -29,7 +29,7 @@ class Table:
             schema = self._open(table).schema
             self.names, self.metadata = list(schema.names), schema.metadata or {}
 
-    def batches(self, columns: Mapping[str, str], reject: Rejected, *, threads: int) -> Iterator[Any]:  # noqa: ARG002
+    def batches(self, columns: Mapping[str, str], reject: DroppedRows, *, threads: int) -> Iterator[Any]:  # noqa: ARG002
         """Batches of the wanted columns in their own types."""
         stream = self._stream if self._stream is not None else self._open(self._narrowed(columns))
         places = [stream.schema.get_field_index(name) for name in columns.values()]
@@ -80,14 +80,14 @@ class ParquetFile:
         self.title = title
         self.warnings: list[str] = []
         self._path = path
-        with guarded(title, "Parquet"), pq.ParquetFile(path) as file:
+        with as_input_error(title, "Parquet"), pq.ParquetFile(path) as file:
             schema = file.schema_arrow
         self.names: list[str] = list(schema.names)
         self.metadata: dict[bytes, bytes] = schema.metadata or {}
 
-    def batches(self, columns: Mapping[str, str], reject: Rejected, *, threads: int) -> Iterator[Any]:  # noqa: ARG002
+    def batches(self, columns: Mapping[str, str], reject: DroppedRows, *, threads: int) -> Iterator[Any]:  # noqa: ARG002
         """Batches of the wanted columns in their own types."""
-        with guarded(self.title, "Parquet"), pq.ParquetFile(self._path, **_FRUGAL) as file:
+        with as_input_error(self.title, "Parquet"), pq.ParquetFile(self._path, **_FRUGAL) as file:
             wanted = sorted(set(columns.values()))
             for batch in file.iter_batches(BATCH_ROWS, columns=wanted, use_threads=threads > 1):
                 yield batch.select(list(columns.values())).rename_columns(list(columns))

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from shoal.auditing.auditor import run_audit
-from shoal.auditing.opening import AUDITING, AuditOptions, open_scene
+from shoal.auditing.opening import AUDITING, AuditOptions, open_audit
 from shoal.auditing.result import Audit
-from shoal.core.progress import Progress, Silent
+from shoal.core.progress import Progress, SilentProgress
 from shoal.core.signatures import takes
 from shoal.publishing.outputs import Outputs
 from shoal.reporting.facts import Facts
@@ -42,9 +42,9 @@ def write_report(
     the file's own promise or a stronger one; no such page is written about a broken promise, and the audit returned
     has the figures of the page. ``made_up`` people need no such care.
     """
-    target, progress = Path(output), progress or Silent()
+    target, progress = Path(output), progress or SilentProgress()
     _check_output(target, events, published, options, force=force)
-    with open_scene(events, published, progress, **options) as (scene, warnings):
+    with open_audit(events, published, progress, **options) as (scene, warnings):
         if public:
             check_datasheet(scene.promise, scene.noted, has_key=scene.published.has_key)
         seen = published_part(scene) if public else scene

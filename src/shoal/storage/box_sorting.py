@@ -43,7 +43,7 @@ def in_order(
             yield Boxes._make(rows[name][order] for name in Boxes._fields)
 
 
-def cut(parts: Iterable[Boxes], most: int) -> Iterator[Boxes]:
+def in_pieces(parts: Iterable[Boxes], most: int) -> Iterator[Boxes]:
     """The same boxes ``most`` at a time, whatever the parts were; one empty piece where there are none."""
     rest = concatenate([])
     empty = True

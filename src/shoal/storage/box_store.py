@@ -17,7 +17,7 @@ from shoal.storage.files import CHANGED, explained
 _FOLDER = "boxes"
 
 
-class Buckets:
+class BoxStore:
     """Boxes in buckets of time; bucket i has those that begin in edges[i - 1] .. edges[i] - 1.
 
     What begins before the first edge or after the last is in the first or last bucket, so that their number is known
@@ -76,10 +76,10 @@ def _meeting(rows: Rows, begin: int, end: int) -> Boxes:
 
 
 @contextmanager
-def open_buckets(edges: Int64s, folder: Path | None) -> Iterator[Buckets]:
+def open_box_store(edges: Int64s, folder: Path | None) -> Iterator[BoxStore]:
     """Empty buckets, in memory or inside a folder, from which they are gone in the end."""
     with open_box_piles(None if folder is None else folder / _FOLDER, _explained) as piles:
-        yield Buckets(edges, piles)
+        yield BoxStore(edges, piles)
 
 
 def _explained() -> AbstractContextManager[None]:

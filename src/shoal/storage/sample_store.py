@@ -18,7 +18,7 @@ from shoal.storage.files import CHANGED
 _AT_A_TIME = 1 << 20  # rows that are hashed together
 
 
-class Rows(NamedTuple):
+class SampleRows(NamedTuple):
     """Some samples: users by number, slots of time and cells."""
 
     user: Int32s
@@ -61,7 +61,7 @@ class FileColumn(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Archive:
+class SampleStore:
     """Who was where when, by (t, user, x, y), each once; the same samples as in Samples, which go by user.
 
     ``users`` holds the names as text in increasing order; every one of them has a sample. ``slots`` are the slots of
@@ -83,16 +83,16 @@ class Archive:
     def __len__(self) -> int:
         return int(self.first[-1])
 
-    def between(self, begin: int, end: int) -> Rows:
+    def between(self, begin: int, end: int) -> SampleRows:
         """The samples with begin <= t < end."""
         low, high = np.searchsorted(self.slots, (begin, end)).tolist()
         return self._rows(low, max(low, high))
 
-    def _rows(self, low: int, high: int) -> Rows:
+    def _rows(self, low: int, high: int) -> SampleRows:
         first, last = int(self.first[low]), int(self.first[high])
         t = np.repeat(self.slots[low:high], np.diff(self.first[low : high + 1]))
         user, x, y = (column.part(first, last) for column in (self.user, self.x, self.y))
-        return Rows(user, t, x, y)
+        return SampleRows(user, t, x, y)
 
     def fingerprint(self) -> str:
         """A hash that tells this dataset from any other; secret like the data, never published."""
@@ -114,9 +114,9 @@ class Archive:
         return Samples(self.users, rows.user[order], rows.t[order], rows.x[order], rows.y[order])
 
 
-def archive_of(samples: Samples) -> Archive:
+def store_of(samples: Samples) -> SampleStore:
     """Samples that are in memory, by time."""
     order = np.argsort(samples.t, kind="stable")
     slots, first = np.unique(samples.t[order], return_index=True)
     columns = (MemoryColumn(column[order]) for column in (samples.user, samples.x, samples.y))
-    return Archive(samples.users, slots, np.append(first, len(samples)), *columns)
+    return SampleStore(samples.users, slots, np.append(first, len(samples)), *columns)

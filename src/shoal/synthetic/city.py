@@ -11,18 +11,18 @@ import pyarrow as pa
 from shoal.core.arrays import Floats
 from shoal.core.checks import check_count, check_seed
 from shoal.core.schema import LAT, LON, TIME, USER
-from shoal.synthetic.city_places import Places, build_places
+from shoal.synthetic.city_places import CityPlaces, build_places
 from shoal.synthetic.random_streams import (
     Ints,
     Streams,
-    below,
-    chance,
+    bernoulli_percent,
     child,
-    heavy,
+    log_logistic,
     pick,
     ragged,
     root,
     uniform,
+    uniform_below,
 )
 
 # Sessions that begin in a half-hour from midnight, relative: few at night, most at midday and in the evening.
@@ -46,7 +46,7 @@ _GAP_LEAST_S, _GAP_SCALE_S, _GAP_CAP = 20, 130, 11.0  # seconds between events: 
 _ON_TRIP_PERCENT = 12
 
 
-class Events(NamedTuple):
+class CityEvents(NamedTuple):
     """Phone events: user-day, second from that day's midnight (a session may run past the next), stream."""
 
     day: Ints
@@ -54,7 +54,9 @@ class Events(NamedTuple):
     stream: Streams
 
 
-def draw_events(people: People, days: Days, stream: Streams, *, weekend: bool, at_least: int) -> Events:
+def draw_events(
+    people: CityPeople, days: CityDays, stream: Streams, *, weekend: bool, at_least: int
+) -> CityEvents:
     """All events of one day of every user; everybody has ``at_least`` so many sessions."""
     share = _WEEKEND_SHARE if weekend else 1.0
     busy = 0.3 + 1.4 * uniform(child(stream, 20))
@@ -66,22 +68,24 @@ def draw_events(people: People, days: Days, stream: Streams, *, weekend: bool, a
     lengths = 1 + pick(child(session, 5), _LENGTHS)
     owner, position = ragged(lengths)
     event = child(session[owner], 1_000 + position)
-    gaps = (_GAP_LEAST_S + _GAP_SCALE_S * heavy(child(event, 10), _GAP_CAP)).astype(np.int64)
+    gaps = (_GAP_LEAST_S + _GAP_SCALE_S * log_logistic(child(event, 10), _GAP_CAP)).astype(np.int64)
     gaps[position == 0] = 0
     elapsed = np.cumsum(gaps)
     first = np.cumsum(lengths) - lengths
-    return Events(day[owner], start[owner] + elapsed - elapsed[first][owner], event)
+    return CityEvents(day[owner], start[owner] + elapsed - elapsed[first][owner], event)
 
 
-def _session_starts(people: People, days: Days, day: Ints, session: Streams, *, weekend: bool) -> Ints:
+def _session_starts(
+    people: CityPeople, days: CityDays, day: Ints, session: Streams, *, weekend: bool
+) -> Ints:
     """By the clock, shifted for those who live late; some on the way to work or back."""
     half_hour = pick(child(session, 0), SESSION_STARTS[[int(weekend)]])
-    by_clock = half_hour * _HALF_HOUR_S + below(child(session, 1), _HALF_HOUR_S) + people.late_s[day]
-    trip = np.where(chance(child(session, 3), 50), 1, N_STAYS - 1)
+    by_clock = half_hour * _HALF_HOUR_S + uniform_below(child(session, 1), _HALF_HOUR_S) + people.late_s[day]
+    trip = np.where(bernoulli_percent(child(session, 3), 50), 1, N_STAYS - 1)
     left = days.departure[day, trip - 1]
     long_s = days.arrival[day, trip] - left
-    on_trip = chance(child(session, 2), _ON_TRIP_PERCENT) & (long_s > 0) & (left + long_s < DAY_S)
-    return np.where(on_trip, left + below(child(session, 4), np.maximum(long_s, 1)), by_clock % DAY_S)
+    on_trip = bernoulli_percent(child(session, 2), _ON_TRIP_PERCENT) & (long_s > 0) & (left + long_s < DAY_S)
+    return np.where(on_trip, left + uniform_below(child(session, 4), np.maximum(long_s, 1)), by_clock % DAY_S)
 
 
 DAY_S = 86_400
@@ -89,7 +93,7 @@ N_STAYS = 6  # home, morning, midday, afternoon, evening, home
 N_FAVOURITES = 4
 
 
-class People(NamedTuple):
+class CityPeople(NamedTuple):
     """What stays the same about users from day to day."""
 
     stream: Streams
@@ -101,7 +105,7 @@ class People(NamedTuple):
     activity: Floats  # relative, heavy-tailed, median 1.25
 
 
-class Days(NamedTuple):
+class CityDays(NamedTuple):
     """Stays of user-days: where, from when, till when (seconds of the day); each of shape (days, N_STAYS)."""
 
     place: Ints
@@ -109,10 +113,10 @@ class Days(NamedTuple):
     departure: Ints
 
 
-def draw_people(stream: Streams, places: Places, activity_cap: float) -> People:
+def draw_people(stream: Streams, places: CityPlaces, activity_cap: float) -> CityPeople:
     """Homes by population, work places by attraction and distance, a few favourite places each."""
     home = pick(child(stream, 0), places.homes)
-    worker = chance(child(stream, 1), 72)
+    worker = bernoulli_percent(child(stream, 1), 72)
     work = np.where(worker, pick(child(stream, 2), places.work, home), home)
     favourites = np.stack(
         [
@@ -123,19 +127,19 @@ def draw_people(stream: Streams, places: Places, activity_cap: float) -> People:
         ],
         axis=1,
     )
-    late_s = below(child(stream, 7), 5_400) + below(child(stream, 8), 5_400) - 5_400
-    activity = 0.25 + heavy(child(stream, 9), activity_cap)
-    return People(stream, home, work, favourites, worker, late_s, activity)
+    late_s = uniform_below(child(stream, 7), 5_400) + uniform_below(child(stream, 8), 5_400) - 5_400
+    activity = 0.25 + log_logistic(child(stream, 9), activity_cap)
+    return CityPeople(stream, home, work, favourites, worker, late_s, activity)
 
 
-def draw_days(people: People, stream: Streams, places: Places, *, weekend: bool) -> Days:
+def draw_days(people: CityPeople, stream: Streams, places: CityPlaces, *, weekend: bool) -> CityDays:
     """One day of every user, from the day's streams."""
-    to_work = people.worker & chance(child(stream, 0), 10 if weekend else 93)
+    to_work = people.worker & bernoulli_percent(child(stream, 0), 10 if weekend else 93)
     place = _draw_places(people, stream, to_work, weekend=weekend)
     late_s = people.late_s
 
     def at(draw: int, minute: int, spread_minutes: int) -> Ints:
-        return 60 * minute + below(child(stream, draw), 60 * spread_minutes)
+        return 60 * minute + uniform_below(child(stream, draw), 60 * spread_minutes)
 
     # When each stay should end: on the clock, or some time after it began.
     leave_home = np.where(to_work, at(10, 432, 48), at(10, 570, 180)) + late_s
@@ -152,10 +156,12 @@ def draw_days(people: People, stream: Streams, places: Places, *, weekend: bool)
         ends = (end_morning, begins + midday_stay, end_afternoon, begins + evening_stay, begins)[stay - 1]
         arrival[:, stay] = begins
         departure[:, stay] = np.maximum(ends, begins)
-    return Days(place, arrival, departure)
+    return CityDays(place, arrival, departure)
 
 
-def _draw_places(people: People, stream: Streams, to_work: npt.NDArray[np.bool_], *, weekend: bool) -> Ints:
+def _draw_places(
+    people: CityPeople, stream: Streams, to_work: npt.NDArray[np.bool_], *, weekend: bool
+) -> Ints:
     """Where the stays of a day are: a stay that does not happen is spent at the place before, or at home."""
 
     def favourite(draw: int) -> Ints:
@@ -164,10 +170,10 @@ def _draw_places(people: People, stream: Streams, to_work: npt.NDArray[np.bool_]
         return people.favourites[np.arange(len(stream)), pick(child(stream, draw), shares)]
 
     home = people.home
-    out_early = chance(child(stream, 1), 60 if weekend else 45)
-    out_midday = np.where(to_work, chance(child(stream, 2), 35), False)
-    out_late = chance(child(stream, 3), 60 if weekend else 45)
-    out_evening = chance(child(stream, 4), 40 if weekend else np.where(to_work, 42, 25))
+    out_early = bernoulli_percent(child(stream, 1), 60 if weekend else 45)
+    out_midday = np.where(to_work, bernoulli_percent(child(stream, 2), 35), False)
+    out_late = bernoulli_percent(child(stream, 3), 60 if weekend else 45)
+    out_evening = bernoulli_percent(child(stream, 4), 40 if weekend else np.where(to_work, 42, 25))
     morning = np.where(to_work, people.work, np.where(out_early, favourite(5), home))
     midday = np.where(to_work, np.where(out_midday, people.favourites[:, 2], people.work), home)
     afternoon = np.where(to_work, people.work, np.where(out_late, favourite(6), home))
@@ -175,7 +181,7 @@ def _draw_places(people: People, stream: Streams, to_work: npt.NDArray[np.bool_]
     return np.stack([home, morning, midday, afternoon, evening, home], axis=1)
 
 
-def antenna_at(days: Days, places: Places, day: Ints, second: Ints, stream: Streams) -> Ints:
+def antenna_at(days: CityDays, places: CityPlaces, day: Ints, second: Ints, stream: Streams) -> Ints:
     """The antenna that serves each event: user-day ``day`` at ``second`` of that day (or soon after it).
 
     On a trip it is the antenna nearest to a straight way; at a place now and then a neighbouring one.
@@ -189,10 +195,10 @@ def antenna_at(days: Days, places: Places, day: Ints, second: Ints, stream: Stre
     gone, whole = np.where(moving, second - left, 0), np.where(moving, reached - left, 1)
     x = places.x[origin] + (places.x[here] - places.x[origin]) * gone // whole
     y = places.y[origin] + (places.y[here] - places.y[origin]) * gone // whole
-    x += below(child(stream, 0), 800) - 400
-    y += below(child(stream, 1), 800) - 400
-    flicker = chance(child(stream, 2), 20)
-    neighbour = places.neighbours[here, below(child(stream, 3), places.neighbours.shape[1])]
+    x += uniform_below(child(stream, 0), 800) - 400
+    y += uniform_below(child(stream, 1), 800) - 400
+    flicker = bernoulli_percent(child(stream, 2), 20)
+    neighbour = places.neighbours[here, uniform_below(child(stream, 3), places.neighbours.shape[1])]
     return np.where(moving, places.nearest(x, y), np.where(flicker, neighbour, here))
 
 
@@ -229,7 +235,7 @@ def make_city(users: int = 2000, days: int = 1, seed: int = 0) -> pa.Table:
     )
 
 
-def _samples_of(index: Ints, days: int, stream: Streams, places: Places) -> tuple[Ints, Ints, Ints]:
+def _samples_of(index: Ints, days: int, stream: Streams, places: CityPlaces) -> tuple[Ints, Ints, Ints]:
     """User, second since the start and antenna of all samples of some users, by user and time."""
     people = draw_people(child(stream, index), places, ACTIVITY_CAP)
     parts = []

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.core.arrays import Floats
-from shoal.synthetic.random_streams import Ints, Streams, bell, below, child, even, heavy
+from shoal.synthetic.random_streams import Ints, Streams, bell, child, even, log_logistic, uniform_below
 
 # Open ocean, so that nobody takes the city for a real one. A degree there is this many metres.
 CENTRE_LAT_E5, CENTRE_LON_E5 = 1_000_000, -3_000_000
@@ -36,7 +36,7 @@ _TRIP_START_S = 240  # walking to the stop or the car, parking
 _SPEED_M_PER_S = 9
 
 
-class Places(NamedTuple):
+class CityPlaces(NamedTuple):
     """Antennas and the tables drawn from; positions in metres from the centre, weights as running totals."""
 
     x: Ints
@@ -60,18 +60,20 @@ class Places(NamedTuple):
         return degrees_at(self.x, self.y)
 
 
-def build_places(stream: Streams) -> Places:
+def build_places(stream: Streams) -> CityPlaces:
     """Lay out a city: a dense core, suburbs, a few towns around and some antennas in the country."""
     x, y = _antennas(stream)
     district = np.repeat(np.arange(len(_ANTENNAS)), _ANTENNAS)
     each = np.arange(N_ANTENNAS)
-    people = np.array(_PEOPLE)[district] * (500 + below(child(child(stream, 1), each), 1_000)) // 1_000
-    draw = heavy(child(child(stream, 2), each), cap=8.0)
+    people = (
+        np.array(_PEOPLE)[district] * (500 + uniform_below(child(child(stream, 1), each), 1_000)) // 1_000
+    )
+    draw = log_logistic(child(child(stream, 2), each), cap=8.0)
     attraction = (np.array(_ATTRACTION)[district] * (0.3 + draw)).astype(np.int64)
     squared = (x[:, None] - x) ** 2 + (y[:, None] - y) ** 2
     apart = np.sqrt(squared.astype(np.float64)).astype(np.int64)
     travel_s = np.where(apart > 0, _TRIP_START_S + apart // _SPEED_M_PER_S, 0)
-    return Places(
+    return CityPlaces(
         x=x,
         y=y,
         homes=np.cumsum(people)[None, :],
@@ -123,7 +125,7 @@ def _towns(stream: Streams) -> tuple[Ints, Ints]:
     sector_x = np.array([10, 5, -5, -10, -5, 5])  # a regular hexagon, near enough
     sector_y = np.array([0, 9, 9, 0, -9, -9])
     each = child(stream, np.arange(N_TOWNS))
-    reach_m = 1_050 + below(child(each, 0), 850)
+    reach_m = 1_050 + uniform_below(child(each, 0), 850)
     return sector_x * reach_m + even(each, 1, 2_500), sector_y * reach_m + even(each, 2, 2_500)
 
 

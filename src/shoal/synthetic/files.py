@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from shoal.core.progress import Progress, Silent
+from shoal.core.progress import Progress, SilentProgress
 from shoal.errors import InputError
 from shoal.storage.files import AtomicFiles
 from shoal.storage.outputs import check_target
@@ -56,7 +56,7 @@ def write_city(
             f"The output must end in one of {', '.join(SUFFIXES)}, found {output.suffix or 'none'!r}: rename it."
         )
     check_target(output, () if sites is None else (sites,), force=force)
-    progress = progress or Silent()
+    progress = progress or SilentProgress()
     tables: Iterable[pa.Table]
     if preset == CITY:
         if any(value is not None for value in (surface_km2, antennas, samples_per_hour, sites)):

@@ -16,7 +16,7 @@ def ragged(counts: Ints) -> tuple[Ints, Ints]:
 
 def even(stream: Streams, draw: int, spread_m: int | Ints) -> Ints:
     """Anywhere from -spread to spread, by the child ``draw`` of each stream."""
-    return below(child(stream, draw), 2 * np.asarray(spread_m)) - spread_m
+    return uniform_below(child(stream, draw), 2 * np.asarray(spread_m)) - spread_m
 
 
 def bell(stream: Streams, draw: int, spread_m: int | Ints) -> Ints:
@@ -49,18 +49,18 @@ def uniform(stream: Streams) -> Floats:
     return (stream >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
-def below(stream: Streams, bound: npt.ArrayLike) -> Ints:
+def uniform_below(stream: Streams, bound: npt.ArrayLike) -> Ints:
     """One whole number in [0, bound) per stream; bound is at most 2^31."""
     upper = (stream >> np.uint64(32)).astype(np.int64)
     return (upper * np.asarray(bound, dtype=np.int64)) >> 32
 
 
-def chance(stream: Streams, percent: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+def bernoulli_percent(stream: Streams, percent: npt.ArrayLike) -> npt.NDArray[np.bool_]:
     """True for ``percent`` in a hundred of the streams."""
-    return below(stream, 100) < np.asarray(percent)
+    return uniform_below(stream, 100) < np.asarray(percent)
 
 
-def heavy(stream: Streams, cap: float) -> Floats:
+def log_logistic(stream: Streams, cap: float) -> Floats:
     """Log-logistic of shape 2: median 1, density falling like x^-3, cut at ``cap``."""
     u = uniform(stream)
     return np.minimum(np.sqrt(u / (1.0 - u)), cap)
@@ -78,7 +78,7 @@ def pick(stream: Streams, cumulative: Ints, row: npt.ArrayLike = 0) -> Ints:
     totals = cumulative[:, -1]
     starts = np.cumsum(totals) - totals
     flat = (cumulative + starts[:, None]).reshape(rows * columns)
-    drawn = starts[of_row] + below(stream, totals[of_row])
+    drawn = starts[of_row] + uniform_below(stream, totals[of_row])
     place: Ints = np.searchsorted(flat, drawn, side="right").astype(np.int64)
     return place - of_row * columns
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from shoal.core.box_sizes import Counts, Extents, extents_of
+from shoal.core.box_sizes import BoxSizes, Histogram, box_sizes_of
 from shoal.core.boxes import Boxes
 from shoal.core.promise import Grid
 
@@ -18,7 +18,7 @@ class Spread(NamedTuple):
     q75: float
 
 
-class Granularity(NamedTuple):
+class Precision(NamedTuple):
     """Precision of published boxes: span in space (x span + y span) and in time, and the cost that combines them.
 
     The cost counts slots times cells (design 3.1 with p = 1) and means nothing without the suppression beside it.
@@ -29,20 +29,20 @@ class Granularity(NamedTuple):
     cost_per_box: float
 
 
-def granularity(boxes: Boxes, grid: Grid) -> Granularity:
+def precision_of_boxes(boxes: Boxes, grid: Grid) -> Precision:
     """How precise boxes in memory are."""
-    return granularity_of(extents_of(boxes), grid)
+    return precision_of(box_sizes_of(boxes), grid)
 
 
-def granularity_of(counted: Extents, grid: Grid) -> Granularity:
+def precision_of(counted: BoxSizes, grid: Grid) -> Precision:
     """How precise boxes are that were counted part by part."""
-    return Granularity(
+    return Precision(
         space_km=_spread(counted.cells, grid.cell_m / 1000),
         time_minutes=_spread(counted.slots, grid.step_s / 60),
         cost_per_box=counted.cost / counted.n_boxes,
     )
 
 
-def _spread(counts: Counts, unit: float) -> Spread:
+def _spread(counts: Histogram, unit: float) -> Spread:
     q25, median, q75 = (counts.quantile(share, unit) for share in (0.25, 0.5, 0.75))
     return Spread(counts.mean() * unit, q25, median, q75)

@@ -8,16 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.errors import ParameterError
-from shoal.synthetic.random_streams import Ints, Streams, below, child, root
+from shoal.synthetic.random_streams import Ints, Streams, child, root, uniform_below
 from shoal.synthetic.region.antennas import N_NEIGHBOURS, Antennas, build_network, lay_out
 from shoal.synthetic.region.attraction import (
     ONE,
-    Wheel,
-    build_pull,
+    WeightedChoice,
+    build_attraction,
     draw,
     falling_chances,
-    flat_wheel,
-    gravity_wheel,
+    flat_choice,
+    gravity_choice,
     power_law,
 )
 from shoal.synthetic.region.days import travel_s
@@ -35,8 +35,10 @@ def streams(n: int, number: int = 0) -> Streams:
 
 def positions(n: int, side: int, number: int) -> tuple[Ints, Ints]:
     drawn = streams(4 * n, number)
-    spots = np.unique(np.stack([below(child(drawn, 0), side), below(child(drawn, 1), side)], axis=1), axis=0)
-    chosen = spots[np.argsort(below(streams(len(spots), number + 1), 1 << 30), kind="stable")][:n]
+    spots = np.unique(
+        np.stack([uniform_below(child(drawn, 0), side), uniform_below(child(drawn, 1), side)], axis=1), axis=0
+    )
+    chosen = spots[np.argsort(uniform_below(streams(len(spots), number + 1), 1 << 30), kind="stable")][:n]
     return chosen[:, 0] - side // 2, chosen[:, 1] - side // 3
 
 
@@ -72,10 +74,10 @@ def test_draws_of_a_power_law_have_its_exponent(exponent: float) -> None:
 def test_a_wheel_picks_what_a_search_finds(rows: list[list[int]]) -> None:
     running = np.cumsum(np.array(rows), axis=1)
     running[:, -1] += running[:, -1] == 0  # something to pick
-    wheel = Wheel(running.astype(np.int32))
+    wheel = WeightedChoice(running.astype(np.int32))
     drawn = streams(500)
-    origin = below(child(drawn, 9), len(rows))
-    tickets = below(drawn, running[origin, -1])
+    origin = uniform_below(child(drawn, 9), len(rows))
+    tickets = uniform_below(drawn, running[origin, -1])
     expected = [
         int(np.searchsorted(running[o], t, side="right")) for o, t in zip(origin, tickets, strict=True)
     ]
@@ -84,7 +86,7 @@ def test_a_wheel_picks_what_a_search_finds(rows: list[list[int]]) -> None:
 
 def test_a_flat_wheel_picks_by_weight() -> None:
     weights = np.array([1, 0, 5, 4])
-    picked = flat_wheel(weights).pick(streams(100_000), np.zeros(100_000, dtype=np.int64))
+    picked = flat_choice(weights).pick(streams(100_000), np.zeros(100_000, dtype=np.int64))
     assert np.bincount(picked, minlength=4) / 100_000 == pytest.approx(weights / 10, abs=0.01)
 
 
@@ -92,10 +94,10 @@ def test_a_flat_wheel_picks_by_weight() -> None:
 @pytest.mark.parametrize("most", [1_000, 50_000_000])  # the latter: many antennas close together
 def test_gravity_falls_with_distance(power: int, most: int) -> None:
     x, y = positions(300, 60_000, 3)
-    pull = 1 + below(streams(300, 4), most)
+    pull = 1 + uniform_below(streams(300, 4), most)
     scale = np.full(300, 4_000)
     origin = np.zeros(200_000, dtype=np.int64)
-    picked = gravity_wheel(x, y, pull, scale, power).pick(streams(200_000), origin)
+    picked = gravity_choice(x, y, pull, scale, power).pick(streams(200_000), origin)
     apart = np.hypot(x - x[0], y - y[0])
     expected = pull / (1 + (apart / 4_000) ** 2) ** (power / 2)
     expected[0] = 0
@@ -149,8 +151,8 @@ def test_network_against_brute_force(n: int, side: int) -> None:
     x, y = positions(n, side, 6)
     network = build_network(x, y)
     at = streams(2_000, 8)
-    east = below(child(at, 0), int(np.ptp(x)) + 1) + x.min()
-    north = below(child(at, 1), int(np.ptp(y)) + 1) + y.min()
+    east = uniform_below(child(at, 0), int(np.ptp(x)) + 1) + x.min()
+    north = uniform_below(child(at, 1), int(np.ptp(y)) + 1) + y.min()
     square = network.square_m
     middle_x = network.west + (east - network.west) // square * square + square // 2
     middle_y = network.south + (north - network.south) // square * square + square // 2
@@ -186,7 +188,7 @@ def test_longer_trips_take_longer_and_are_faster() -> None:
 def test_households_share_a_home_and_nothing_else() -> None:
     preset = PRESETS["abi"]
     antennas = lay_out(preset.layout, preset.antennas, preset.surface_km2, root(0))
-    pull = build_pull(build_network(antennas.x, antennas.y), 5_000, 10_000, STREAM)
+    pull = build_attraction(build_network(antennas.x, antennas.y), 5_000, 10_000, STREAM)
     people = draw_people(np.arange(4_000, dtype=np.int64), pull, STREAM)
     head = people.head
     assert (head // HOUSEHOLD == np.arange(4_000) // HOUSEHOLD).all()

@@ -11,13 +11,22 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.auditing.attacks.conditional_logit import chances
-from shoal.auditing.box_index import Target
+from shoal.auditing.box_index import AttackedRecords
 from shoal.auditing.claims import windows_of
-from shoal.auditing.context import Scene
-from shoal.auditing.kernels.chain import Method, find_survivors
+from shoal.auditing.context import AuditContext
+from shoal.auditing.kernels.chain import KnownMethod, find_survivors
 from shoal.auditing.kernels.chain_traits import N_TRAITS, find_traits
 from shoal.auditing.kernels.fits import Fits, Knowledge, score_fits
-from shoal.auditing.measures import Figure, Victims, attack_of, figures, guessed, linked, own_fits, own_lines
+from shoal.auditing.measures import (
+    Measure,
+    Victims,
+    attack_of,
+    guessing_outcomes,
+    linkage_outcomes,
+    measures_of,
+    own_fits,
+    own_lines,
+)
 from shoal.auditing.victims import intervals
 from shoal.core.arrays import Bools, Floats, Int64s
 
@@ -26,7 +35,7 @@ _ALIKE = 1e-9  # a chance of 1/k that was added up in another order
 _NEEDS_KEY = ("success", "above", "ruled_out")
 
 
-def attack_method(scene: Scene) -> list[Figure]:
+def attack_chain(scene: AuditContext) -> list[Measure]:
     """Rule out what the method rules out, and weigh what is left."""
     if scene.promise.tau is None:
         return []
@@ -34,8 +43,8 @@ def attack_method(scene: Scene) -> list[Figure]:
     published = _outcomes(scene, scene.published, knowledge)
     if not scene.published.has_key:
         published = {name: found for name, found in published.items() if name not in _NEEDS_KEY}
-    guessing = guessed(scene.published, scene.promise.k)
-    return figures(
+    guessing = guessing_outcomes(scene.published, scene.promise.k)
+    return measures_of(
         "method",
         "",
         published,
@@ -45,7 +54,7 @@ def attack_method(scene: Scene) -> list[Figure]:
     )
 
 
-class Left(NamedTuple):
+class Survivors(NamedTuple):
     """Records that are left: which lines of those that fit, how many of each attack, and the chance of each line.
 
     mine: whether the victim's own record fits; wrongly: and was ruled out.
@@ -58,9 +67,11 @@ class Left(NamedTuple):
     wrongly: Bools
 
 
-def _outcomes(scene: Scene, target: Target, knowledge: Knowledge) -> dict[str, Floats | Bools]:
+def _outcomes(
+    scene: AuditContext, target: AttackedRecords, knowledge: Knowledge
+) -> dict[str, Floats | Bools]:
     k, fits = scene.promise.k, scene.fits(target, knowledge)
-    left = what_is_left(scene, target, knowledge, fits)
+    left = surviving_records(scene, target, knowledge, fits)
     own = own_lines(target, knowledge, fits) & left.alive
     given = np.zeros(len(fits.n))
     given[attack_of(fits)[own]] = left.chance[own]
@@ -68,12 +79,14 @@ def _outcomes(scene: Scene, target: Target, knowledge: Knowledge) -> dict[str, F
     return {
         "success": given,
         "above": given > 1 / k + _ALIKE,
-        **{name: linked(left.n, there, k)[name] for name in ("below_k", "single")},
+        **{name: linkage_outcomes(left.n, there, k)[name] for name in ("below_k", "single")},
         "ruled_out": left.wrongly,
     }
 
 
-def what_is_left(scene: Scene, target: Target, knowledge: Knowledge, fits: Fits) -> Left:
+def surviving_records(
+    scene: AuditContext, target: AttackedRecords, knowledge: Knowledge, fits: Fits
+) -> Survivors:
     """Follow the chain and weigh the survivors; where nothing survives, the attacker goes back to what fits."""
     attack, method = attack_of(fits), known_method(scene, target)
     alive = np.empty(len(fits.record), np.bool_)
@@ -92,21 +105,21 @@ def what_is_left(scene: Scene, target: Target, knowledge: Knowledge, fits: Fits)
     chance[alive] = (1 / np.maximum(n, 1))[attack[alive]]
     if target.has_key:
         _weigh(scene, target, knowledge, fits, method, alive, n, chance)
-    return Left(alive, n, chance, mine, mine & ~survives)
+    return Survivors(alive, n, chance, mine, mine & ~survives)
 
 
-def known_method(scene: Scene, target: Target) -> Method:
+def known_method(scene: AuditContext, target: AttackedRecords) -> KnownMethod:
     """What the attacker counts on: the promise and the reuse that the file tells of, and its windows."""
     making = scene.making
-    return Method(making.promise.k, making.distinct, *windows_of(target.records.boxes, making.promise))
+    return KnownMethod(making.promise.k, making.distinct, *windows_of(target.records.boxes, making.promise))
 
 
 def _weigh(
-    scene: Scene,
-    target: Target,
+    scene: AuditContext,
+    target: AttackedRecords,
     knowledge: Knowledge,
     fits: Fits,
-    method: Method,
+    method: KnownMethod,
     alive: Bools,
     n: Int64s,
     chance: Floats,
@@ -121,11 +134,11 @@ def _weigh(
 
 
 def _features(
-    scene: Scene,
-    target: Target,
+    scene: AuditContext,
+    target: AttackedRecords,
     knowledge: Knowledge,
     fits: Fits,
-    method: Method,
+    method: KnownMethod,
     alive: Bools,
     wanted: Bools,
 ) -> Floats:

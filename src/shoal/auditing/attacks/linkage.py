@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from shoal.auditing.box_index import Target
-from shoal.auditing.context import Scene
+from shoal.auditing.box_index import AttackedRecords
+from shoal.auditing.context import AuditContext
 from shoal.auditing.kernels.fits import Knowledge
-from shoal.auditing.measures import Figure, Victims, figures, guessed, linked, own_fits
+from shoal.auditing.measures import (
+    Measure,
+    Victims,
+    guessing_outcomes,
+    linkage_outcomes,
+    measures_of,
+    own_fits,
+)
 from shoal.auditing.victims import intervals, points
 from shoal.core.arrays import Bools, Floats
 
@@ -14,12 +21,12 @@ INTERVALS = (1, 2, 3, 4)
 POINTS = tuple(range(1, 9))
 
 
-def attack_linkage(scene: Scene) -> list[Figure]:
+def attack_linkage(scene: AuditContext) -> list[Measure]:
     """The attacker of the promise: one interval of tau."""
     return _attack(scene, "linkage", "", intervals(scene, scene.randomness(1), scene.promise.tau))
 
 
-def attack_longer(scene: Scene) -> list[Figure]:
+def attack_longer(scene: AuditContext) -> list[Measure]:
     """Knowledge longer than promised: where protection ends."""
     if scene.promise.tau is None:
         return []
@@ -30,7 +37,7 @@ def attack_longer(scene: Scene) -> list[Figure]:
     return found
 
 
-def attack_intervals(scene: Scene) -> list[Figure]:
+def attack_intervals(scene: AuditContext) -> list[Measure]:
     """Several separate intervals of tau each."""
     if scene.promise.tau is None:
         return []
@@ -41,7 +48,7 @@ def attack_intervals(scene: Scene) -> list[Figure]:
     return found
 
 
-def attack_points(scene: Scene) -> list[Figure]:
+def attack_points(scene: AuditContext) -> list[Measure]:
     """Unicity: some points at random, not knowing that there are no others."""
     found = []
     for n in POINTS:
@@ -49,17 +56,19 @@ def attack_points(scene: Scene) -> list[Figure]:
     return found
 
 
-def _attack(scene: Scene, attack: str, variant: str, knowledge: Knowledge) -> list[Figure]:
-    return figures(
+def _attack(scene: AuditContext, attack: str, variant: str, knowledge: Knowledge) -> list[Measure]:
+    return measures_of(
         attack,
         variant,
         _outcomes(scene, scene.published, knowledge),
         _outcomes(scene, scene.raw, knowledge),
-        guessed(scene.published, scene.promise.k),
+        guessing_outcomes(scene.published, scene.promise.k),
         Victims(knowledge.victim, knowledge.victim),
     )
 
 
-def _outcomes(scene: Scene, target: Target, knowledge: Knowledge) -> dict[str, Floats | Bools]:
+def _outcomes(
+    scene: AuditContext, target: AttackedRecords, knowledge: Knowledge
+) -> dict[str, Floats | Bools]:
     fits = scene.fits(target, knowledge)
-    return linked(fits.n, own_fits(target, knowledge, fits), scene.promise.k)
+    return linkage_outcomes(fits.n, own_fits(target, knowledge, fits), scene.promise.k)

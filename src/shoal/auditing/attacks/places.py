@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from shoal.auditing.box_index import Target
-from shoal.auditing.context import Scene
+from shoal.auditing.box_index import AttackedRecords
+from shoal.auditing.context import AuditContext
 from shoal.auditing.kernels.fits import ALIKE, CellFits, KnownCells, add_cell_fits, count_cells
-from shoal.auditing.measures import Figure, Victims, figures, guessed, linked
+from shoal.auditing.measures import Measure, Victims, guessing_outcomes, linkage_outcomes, measures_of
 from shoal.core.arrays import Bools, Floats, Int32s, Int64s
 from shoal.core.workers import Workers
 from shoal.utility.home_work import at_night, at_work, footprints
@@ -19,10 +19,10 @@ TOP = (1, 2, 3)
 RADII_M = {"within_500m": 500.0, "within_1km": 1000.0, "within_2km": 2000.0}
 _AT_A_TIME = 1 << 22  # samples
 
-Hours = Callable[[Scene, Int64s], Bools]  # which slots lie in certain hours
+Hours = Callable[[AuditContext, Int64s], Bools]  # which slots lie in certain hours
 
 
-def attack_top_locations(scene: Scene) -> list[Figure]:
+def attack_top_locations(scene: AuditContext) -> list[Measure]:
     """The cells where the victim has most samples; when is not known."""
     found, n_cells = [], np.empty(scene.samples.n_users, np.int64)
     scene.workers.over(
@@ -36,13 +36,13 @@ def attack_top_locations(scene: Scene) -> list[Figure]:
         line = cells.at[victim][:, None] + np.arange(n)
         x, y = cells.x[line], cells.y[line]
         published, raw = (_located(scene, target, victim, x, y) for target in (scene.published, scene.raw))
-        guessing = guessed(scene.published, scene.promise.k)
+        guessing = guessing_outcomes(scene.published, scene.promise.k)
         guessing["pick"] = guessing["success"]
-        found += figures("top_locations", str(n), published, raw, guessing, Victims(victim, victim))
+        found += measures_of("top_locations", str(n), published, raw, guessing, Victims(victim, victim))
     return found
 
 
-def attack_home_and_work(scene: Scene) -> list[Figure]:
+def attack_home_and_work(scene: AuditContext) -> list[Measure]:
     """Where somebody lives and works, by an attacker who even knows which record is theirs."""
     found = []
     for number, (place, when) in enumerate((("home", _at_night), ("work", _at_work))):
@@ -58,7 +58,7 @@ def attack_home_and_work(scene: Scene) -> list[Figure]:
         raw_guess = _heaviest(scene, scene.raw, when, raw_own)
         published = _near(scene, true, guess[own])
         blind = _near(scene, true, guess[stranger])
-        found += figures(
+        found += measures_of(
             "home_and_work",
             place,
             published if scene.published.has_key else {},
@@ -87,7 +87,7 @@ def _of(owner: Int32s, some: Int64s, n: int) -> Int64s:
     return np.flatnonzero(wanted[owner])
 
 
-def _seen(scene: Scene, when: Hours) -> Bools:
+def _seen(scene: AuditContext, when: Hours) -> Bools:
     """Which users have a sample in certain hours; looked at piece by piece."""
     samples, seen = scene.samples, np.zeros(scene.samples.n_users, np.bool_)
     for begin in range(0, len(samples), _AT_A_TIME):
@@ -96,22 +96,24 @@ def _seen(scene: Scene, when: Hours) -> Bools:
     return seen
 
 
-def cells_by_visits(scene: Scene, rows: Int64s) -> _Visited:
+def cells_by_visits(scene: AuditContext, rows: Int64s) -> _Visited:
     """The cells of some samples."""
     samples = scene.samples
     user, x, y = (column[rows].astype(np.int64) for column in (samples.user, samples.x, samples.y))
     return _Visited(user, x, y, samples.n_users)
 
 
-def _located(scene: Scene, target: Target, victim: Int64s, x: Int64s, y: Int64s) -> dict[str, Floats | Bools]:
+def _located(
+    scene: AuditContext, target: AttackedRecords, victim: Int64s, x: Int64s, y: Int64s
+) -> dict[str, Floats | Bools]:
     found = cell_fits(target, target.own[victim], x, y, scene.workers)
     if not target.has_key:
-        return linked(found.n, found.n > 0, scene.promise.k)
+        return linkage_outcomes(found.n, found.n > 0, scene.promise.k)
     pick = np.where(found.own_share >= found.largest * (1 - ALIKE), 1 / np.maximum(found.n_largest, 1), 0.0)
-    return {**linked(found.n, found.own_fits, scene.promise.k), "pick": pick}
+    return {**linkage_outcomes(found.n, found.own_fits, scene.promise.k), "pick": pick}
 
 
-def cell_fits(target: Target, own: Int64s, x: Int64s, y: Int64s, workers: Workers) -> CellFits:
+def cell_fits(target: AttackedRecords, own: Int64s, x: Int64s, y: Int64s, workers: Workers) -> CellFits:
     """Which records are over the cells x[i], y[i] (a line of them per attack), and how much of them is."""
     n_attacks, n_records = len(own), target.records.n_records
     places, known = np.unique(np.stack([x.ravel(), y.ravel()], axis=1), axis=0, return_inverse=True)
@@ -153,7 +155,7 @@ def _no_cell_fits(n: int) -> CellFits:
     )
 
 
-def _heaviest(scene: Scene, target: Target, when: Hours, some: Int64s) -> Floats:
+def _heaviest(scene: AuditContext, target: AttackedRecords, when: Hours, some: Int64s) -> Floats:
     """For some of the records (NaN for others) the place where their boxes of some hours pile up."""
     n, boxes = target.records.n_records, target.records.boxes
     rows = _of(boxes.owner, some, n)
@@ -163,18 +165,18 @@ def _heaviest(scene: Scene, target: Target, when: Hours, some: Int64s) -> Floats
     return np.stack([x, y], axis=1)
 
 
-def _near(scene: Scene, true: Floats, guess: Floats) -> dict[str, Floats | Bools]:
+def _near(scene: AuditContext, true: Floats, guess: Floats) -> dict[str, Floats | Bools]:
     distance = scene.grid.cell_m * np.hypot(*(true - guess).T)
     return {name: distance <= radius for name, radius in RADII_M.items()}
 
 
-def _at_night(scene: Scene, slot: Int64s) -> Bools:
+def _at_night(scene: AuditContext, slot: Int64s) -> Bools:
     return at_night(_local(scene, slot))
 
 
-def _at_work(scene: Scene, slot: Int64s) -> Bools:
+def _at_work(scene: AuditContext, slot: Int64s) -> Bools:
     return at_work(_local(scene, slot))
 
 
-def _local(scene: Scene, slot: Int64s) -> Int64s:
+def _local(scene: AuditContext, slot: Int64s) -> Int64s:
     return scene.zone.from_utc(slot * scene.grid.step_s)

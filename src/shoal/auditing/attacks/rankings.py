@@ -6,11 +6,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.auditing.box_index import Target
-from shoal.auditing.context import Scene
+from shoal.auditing.box_index import AttackedRecords
+from shoal.auditing.context import AuditContext
 from shoal.auditing.kernels.fits import Fits, Knowledge, score_fits
-from shoal.auditing.measures import Figure, Victims, attack_of, figures, linked, own_fits, own_lines
-from shoal.auditing.proportions import Share, chance_of_more
+from shoal.auditing.measures import (
+    Measure,
+    Victims,
+    attack_of,
+    linkage_outcomes,
+    measures_of,
+    own_fits,
+    own_lines,
+)
+from shoal.auditing.proportions import Proportion, chance_of_more
 from shoal.auditing.victims import intervals
 from shoal.core.arrays import Bools, Floats
 
@@ -22,34 +30,36 @@ class Finding(NamedTuple):
     """A ranking that succeeds more often than 1/k, beyond chance; p_value is of a one-sided test."""
 
     ranking: str
-    success: Share
+    success: Proportion
     bound: float
     p_value: float
 
 
-def attack_rankings(scene: Scene) -> list[Figure]:
+def attack_rankings(scene: AuditContext) -> list[Measure]:
     """Pick the record with the best score."""
     knowledge = intervals(scene, scene.randomness(5), scene.promise.tau)
     published = _outcomes(scene, scene.published, knowledge) if scene.published.has_key else {}
     fits = scene.fits(scene.published, knowledge)
-    blind = linked(fits.n, own_fits(scene.published, knowledge, fits), scene.promise.k)["success"]
+    blind = linkage_outcomes(fits.n, own_fits(scene.published, knowledge, fits), scene.promise.k)["success"]
     guessing = dict.fromkeys(RANKINGS, float(np.mean(blind)))
     victims = Victims(knowledge.victim, knowledge.victim)
-    return figures("rankings", "", published, _outcomes(scene, scene.raw, knowledge), guessing, victims)
+    return measures_of("rankings", "", published, _outcomes(scene, scene.raw, knowledge), guessing, victims)
 
 
-def findings(found: list[Figure], k: int) -> list[Finding]:
+def findings(found: list[Measure], k: int) -> list[Finding]:
     """The rankings that beat 1/k significantly, corrected for the number of rankings; each victim counts once."""
     tested = [
         Finding(figure.measure, share, 1 / k, chance_of_more(round(share.value * n), n, 1 / k))
         for figure in found
-        if figure.attack == "rankings" and isinstance(share := figure.published, Share)
+        if figure.attack == "rankings" and isinstance(share := figure.published, Proportion)
         for n in (share.n if share.victims is None else share.victims,)
     ]
     return [finding for finding in tested if finding.p_value < _LEVEL / len(RANKINGS)]
 
 
-def _outcomes(scene: Scene, target: Target, knowledge: Knowledge) -> dict[str, Floats | Bools]:
+def _outcomes(
+    scene: AuditContext, target: AttackedRecords, knowledge: Knowledge
+) -> dict[str, Floats | Bools]:
     fits = scene.fits(target, knowledge)
     scores = np.empty((len(fits.record), len(RANKINGS)))
     scene.workers.over(

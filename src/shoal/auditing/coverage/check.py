@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.auditing.box_index import Target, make_trails
+from shoal.auditing.box_index import AttackedRecords, make_trajectories
 from shoal.auditing.coverage.chunks import (
     Chunk,
     ChunkFindings,
@@ -20,22 +20,22 @@ from shoal.auditing.coverage.chunks import (
     make_plan,
     plan_chunks,
 )
-from shoal.auditing.coverage.violations import Ledger, find_violations, steps_over
-from shoal.auditing.kernels.consistency import Trails
+from shoal.auditing.coverage.violations import ViolationCounter, find_violations, steps_over
+from shoal.auditing.kernels.consistency import Trajectories
 from shoal.auditing.kernels.coverage import find_possible_owners
-from shoal.auditing.truthfulness import Truths
+from shoal.auditing.truthfulness import UntruthCounts
 from shoal.core.arrays import Int64s
 from shoal.core.boxes import NONE, UNKNOWN
-from shoal.core.progress import Progress, Silent
+from shoal.core.progress import Progress, SilentProgress
 from shoal.core.promise import Promise
 from shoal.core.samples import Samples
 from shoal.core.workers import Workers
-from shoal.storage.box_store import open_buckets
-from shoal.storage.sample_store import archive_of
+from shoal.storage.box_store import open_box_store
+from shoal.storage.sample_store import store_of
 
 # As builtin ``map``: calls a function for each chunk, wherever it likes, and gives the results in order. It should ask
 # for chunks only as it needs them, and must not hold many.
-Run = Callable[[Callable[[Chunk], ChunkFindings], Iterable[Chunk]], Iterable[ChunkFindings]]
+RunTasks = Callable[[Callable[[Chunk], ChunkFindings], Iterable[Chunk]], Iterable[ChunkFindings]]
 
 _ATTACKERS = ("strict", "gap-tolerant")
 _LOADING = "loading the check (compiles it once)"
@@ -76,22 +76,22 @@ class Coverage(NamedTuple):
 
 def check(
     samples: Samples,
-    target: Target,
+    target: AttackedRecords,
     promise: Promise,
     workers: Workers,
     progress: Progress | None = None,
     *,
-    run: Run | None = None,
+    run: RunTasks | None = None,
 ) -> Coverage:
     """Check guarantee 1 for everybody; users without a record are promised nothing.
 
     With a key it is done in chunks of time, so that it takes little more memory than samples and boxes do, and ``run``
     may carry them out elsewhere. Without one whole trajectories matter, and everything is looked at together.
     """
-    progress = progress or Silent()
+    progress = progress or SilentProgress()
     if target.has_key:
-        archive = archive_of(samples)
-        with open_buckets(bucket_borders(archive, promise), None) as boxes:
+        archive = store_of(samples)
+        with open_box_store(bucket_borders(archive, promise), None) as boxes:
             boxes.add(target.records.boxes)
             evidence = Evidence(archive, boxes, target.own, target.records.n_records)
             return check_evidence(evidence, promise, workers, progress, run=run)[0]
@@ -100,7 +100,7 @@ def check(
     plan = make_plan(promise, begin, end, np.empty(0, np.int64))
     progress.stage(_LOADING)
     load_check()
-    trails, ledger = make_trails(samples), Ledger()
+    trails, ledger = make_trajectories(samples), ViolationCounter()
     progress.stage(_CHECKING, len(steps_over(samples.n_users)) - 1)
     for stretch, _ in plan.stretches():
         ledger.add(find_violations(trails, target, plan.terms, stretch, workers, progress.advance))
@@ -119,13 +119,13 @@ def check_evidence(
     workers: Workers,
     progress: Progress | None = None,
     *,
-    run: Run | None = None,
-) -> tuple[Coverage, Truths]:
+    run: RunTasks | None = None,
+) -> tuple[Coverage, UntruthCounts]:
     """Check guarantee 1 and the truth of every box chunk by chunk, on the workers' threads or wherever ``run`` likes.
 
     Never more of the data is in memory than a chunk, or as many as ``run`` asks for.
     """
-    progress = progress or Silent()
+    progress = progress or SilentProgress()
     progress.stage(_LOADING)
     load_check()
     plan = plan_chunks(evidence, promise)
@@ -137,10 +137,10 @@ def check_evidence(
     else:
         progress.stage(_CHECKING, plan.n_chunks)
         found = _counted(run(check_chunk, chunks), progress)
-    ledger, truths = Ledger(), Truths(0, 0, 0)
+    ledger, truths = ViolationCounter(), UntruthCounts(0, 0, 0)
     for part in found:
         ledger.add(part.violations)
-        truths = Truths._make(map(sum, zip(truths, part.truths, strict=True)))
+        truths = UntruthCounts._make(map(sum, zip(truths, part.truths, strict=True)))
     return _coverage(ledger, evidence.own, 0, 0), truths
 
 
@@ -150,7 +150,9 @@ def _counted(found: Iterable[ChunkFindings], progress: Progress) -> Iterator[Chu
         progress.advance()
 
 
-def _without_possible_record(trails: Trails, target: Target, epsilon: int, workers: Workers) -> Int64s:
+def _without_possible_record(
+    trails: Trajectories, target: AttackedRecords, epsilon: int, workers: Workers
+) -> Int64s:
     """Users whose record is unknown, and of whom nothing in the file could be the record."""
     unknown = target.own == UNKNOWN
     found = np.ones(len(unknown), np.bool_)
@@ -162,7 +164,7 @@ def _without_possible_record(trails: Trails, target: Target, epsilon: int, worke
     return np.flatnonzero(unknown & ~found)
 
 
-def _coverage(ledger: Ledger, own: Int64s, n_unchecked: int, n_untrue: int) -> Coverage:
+def _coverage(ledger: ViolationCounter, own: Int64s, n_unchecked: int, n_untrue: int) -> Coverage:
     order = np.lexsort((ledger.user, ledger.attacker, ledger.records))
     columns = (ledger.user, ledger.attacker, ledger.begin, ledger.records)
     worst = [

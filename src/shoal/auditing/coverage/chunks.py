@@ -12,16 +12,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.auditing.box_index import Target, records_among, trails_among
+from shoal.auditing.box_index import AttackedRecords, records_among, trajectories_among
 from shoal.auditing.coverage.violations import Violations, find_violations
-from shoal.auditing.kernels.coverage import Stretch, Terms
-from shoal.auditing.truthfulness import Truths, find_untruths
+from shoal.auditing.kernels.coverage import BeginRange, PromiseInSlots
+from shoal.auditing.truthfulness import UntruthCounts, count_untruths
 from shoal.core.arrays import Int32s, Int64s
 from shoal.core.boxes import Boxes, concatenate
 from shoal.core.promise import Promise
 from shoal.core.workers import Workers
-from shoal.storage.box_store import Buckets
-from shoal.storage.sample_store import Archive, Rows
+from shoal.storage.box_store import BoxStore
+from shoal.storage.sample_store import SampleRows, SampleStore
 
 MOST_SAMPLES = (
     1_000_000  # in a chunk, where a unit of time does not have more; there are never more boxes than samples
@@ -32,8 +32,8 @@ _BUCKETS_A_CHUNK = 8  # so that little is read that is not needed
 class Evidence(NamedTuple):
     """What the exact checks look at, by time: samples, boxes, and the record of each user (or NONE)."""
 
-    samples: Archive
-    boxes: Buckets
+    samples: SampleStore
+    boxes: BoxStore
     own: Int64s
     n_records: int
 
@@ -44,12 +44,12 @@ class Chunk(NamedTuple):
     Slots from ``stretch.earliest`` to ``until`` - 1 are its own: other chunks have others, and all together have all.
     """
 
-    samples: Rows
+    samples: SampleRows
     boxes: Boxes
     own: Int32s
     n_records: int
-    terms: Terms
-    stretch: Stretch
+    terms: PromiseInSlots
+    stretch: BeginRange
     until: int
 
 
@@ -57,7 +57,7 @@ class ChunkFindings(NamedTuple):
     """What a chunk came to."""
 
     violations: Violations
-    truths: Truths
+    truths: UntruthCounts
 
 
 def check_chunk(chunk: Chunk) -> ChunkFindings:
@@ -70,22 +70,22 @@ def check_together(
     chunk: Chunk, workers: Workers, tick: Callable[[], object] = lambda: None
 ) -> ChunkFindings:
     """Carry out one task, its users shared out among threads."""
-    trails = trails_among(chunk.samples, len(chunk.own))
-    target = Target(records_among(chunk.boxes, chunk.n_records), chunk.own.astype(np.int64))
+    trails = trajectories_among(chunk.samples, len(chunk.own))
+    target = AttackedRecords(records_among(chunk.boxes, chunk.n_records), chunk.own.astype(np.int64))
     return ChunkFindings(
         find_violations(trails, target, chunk.terms, chunk.stretch, workers, tick),
-        find_untruths(trails, target, chunk.stretch.earliest, chunk.until, workers),
+        count_untruths(trails, target, chunk.stretch.earliest, chunk.until, workers),
     )
 
 
 def load_check() -> None:
     """Load the compiled code, or compile it once after installation, by checking nothing."""
     none = np.empty(0, np.int32)
-    nothing = Rows(none, np.empty(0, np.int64), none, none)
-    check_chunk(Chunk(nothing, concatenate([]), none, 0, Terms(2, 1, 1), Stretch(0, 0, True), 1))
+    nothing = SampleRows(none, np.empty(0, np.int64), none, none)
+    check_chunk(Chunk(nothing, concatenate([]), none, 0, PromiseInSlots(2, 1, 1), BeginRange(0, 0, True), 1))
 
 
-def time_borders(samples: Archive, promise: Promise, most: int) -> Int64s:
+def time_borders(samples: SampleStore, promise: Promise, most: int) -> Int64s:
     """Slots at which to cut time so that between two, and tau after, there are at most so many samples.
 
     They stand at epochs, and further apart than tau: otherwise most of what a chunk reads would be read by others, too.
@@ -108,15 +108,15 @@ def time_borders(samples: Archive, promise: Promise, most: int) -> Int64s:
         chosen.append(int(possible[place]))
 
 
-def bucket_borders(samples: Archive, promise: Promise) -> Int64s:
+def bucket_borders(samples: SampleStore, promise: Promise) -> Int64s:
     """Where to cut time for the buckets of boxes."""
     return time_borders(samples, promise, MOST_SAMPLES // _BUCKETS_A_CHUNK)
 
 
-class Plan(NamedTuple):
+class ChunkPlan(NamedTuple):
     """The chunks to make: ``borders`` between them, in slots ``begin`` .. ``end`` - 1, which hold all data."""
 
-    terms: Terms
+    terms: PromiseInSlots
     begin: int
     end: int
     borders: Int64s
@@ -126,31 +126,31 @@ class Plan(NamedTuple):
         """How many there are."""
         return len(self.borders) + 1
 
-    def stretches(self) -> Iterator[tuple[Stretch, int]]:
+    def stretches(self) -> Iterator[tuple[BeginRange, int]]:
         """The intervals and the end of the own slots of each chunk."""
         if self.terms.epsilon == 0:
-            yield Stretch(self.begin, self.begin, True), self.end
+            yield BeginRange(self.begin, self.begin, True), self.end
             return
         first = self.begin - self.terms.tau
         for begin, end in pairwise([first, *self.borders.tolist(), self.end + 1]):
-            yield Stretch(begin, end - 1, begin == first), end
+            yield BeginRange(begin, end - 1, begin == first), end
 
 
-def make_plan(promise: Promise, begin: int, end: int, borders: Int64s) -> Plan:
+def make_plan(promise: Promise, begin: int, end: int, borders: Int64s) -> ChunkPlan:
     """What to look at in data that fill slots begin .. end - 1; over whole trajectories there is one interval."""
     if promise.tau is None or promise.epsilon is None:
-        return Plan(Terms(promise.k, end - begin, 0), begin, end, borders[:0])
-    return Plan(Terms(promise.k, promise.tau, promise.epsilon), begin, end, borders)
+        return ChunkPlan(PromiseInSlots(promise.k, end - begin, 0), begin, end, borders[:0])
+    return ChunkPlan(PromiseInSlots(promise.k, promise.tau, promise.epsilon), begin, end, borders)
 
 
-def plan_chunks(evidence: Evidence, promise: Promise) -> Plan:
+def plan_chunks(evidence: Evidence, promise: Promise) -> ChunkPlan:
     """Cut time into chunks that memory can hold."""
     slots, boxes = evidence.samples.slots, evidence.boxes
     begin, end = min(int(slots[0]), boxes.begin), max(int(slots[-1]) + 1, boxes.end)
     return make_plan(promise, begin, end, time_borders(evidence.samples, promise, MOST_SAMPLES))
 
 
-def make_chunks(evidence: Evidence, plan: Plan) -> Iterator[Chunk]:
+def make_chunks(evidence: Evidence, plan: ChunkPlan) -> Iterator[Chunk]:
     """The chunks in order of time, each made when it is asked for."""
     own = evidence.own.astype(np.int32)
     for stretch, until in plan.stretches():
@@ -159,7 +159,7 @@ def make_chunks(evidence: Evidence, plan: Plan) -> Iterator[Chunk]:
         yield Chunk(samples, boxes, own, evidence.n_records, plan.terms, stretch, until)
 
 
-def _boxes(buckets: Buckets, terms: Terms, stretch: Stretch, until: int) -> tuple[int, Boxes]:
+def _boxes(buckets: BoxStore, terms: PromiseInSlots, stretch: BeginRange, until: int) -> tuple[int, Boxes]:
     """The boxes that a chunk needs, and the slot from which on it has all.
 
     Those are the boxes in the epochs of its intervals. Shoal's boxes lie in one epoch each; if others reach back from

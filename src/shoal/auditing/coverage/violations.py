@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from shoal.auditing.box_index import Records, Target
-from shoal.auditing.kernels.consistency import Trails
-from shoal.auditing.kernels.coverage import Findings, Stretch, Terms, check_coverage
+from shoal.auditing.box_index import AttackedRecords, Records
+from shoal.auditing.kernels.consistency import Trajectories
+from shoal.auditing.kernels.coverage import BeginRange, Findings, PromiseInSlots, check_coverage
 from shoal.core.arrays import Bools, Int32s, Int64s
 from shoal.core.workers import Workers
 
@@ -46,10 +46,10 @@ def steps_over(n_users: int) -> Int64s:
 
 
 def find_violations(
-    trails: Trails,
-    target: Target,
-    terms: Terms,
-    stretch: Stretch,
+    trails: Trajectories,
+    target: AttackedRecords,
+    terms: PromiseInSlots,
+    stretch: BeginRange,
     workers: Workers,
     tick: Callable[[], object] = lambda: None,
 ) -> Violations:
@@ -101,7 +101,7 @@ def _joined(parts: list[Violations]) -> Violations:
     return together._replace(begun=np.packbits(together.begun))
 
 
-def lonely_ranges(records: Records, terms: Terms, stretch: Stretch) -> Int64s:
+def lonely_ranges(records: Records, terms: PromiseInSlots, stretch: BeginRange) -> Int64s:
     """Ranges of a, with the number of records, where fewer than k records have no box wholly inside the interval."""
     boxes, (earliest, latest, _) = records.boxes, stretch
     begin, end = boxes.t1 + 1 - terms.tau, boxes.t0
@@ -124,7 +124,7 @@ def lonely_ranges(records: Records, terms: Terms, stretch: Stretch) -> Int64s:
     return lines[wanted]
 
 
-class Ledger:
+class ViolationCounter:
     """Violations of stretches of time that follow each other: what goes on from one to the next counts once.
 
     Lines (2 user + attacker) in order; of each how many violations, and records and begin of the worst.

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.auditing.kernels.consistency import Rows, Shelves, box_holding, first_box_ending_after
+from shoal.auditing.kernels.consistency import BoxIndex, StructuredRows, box_holding, first_box_ending_after
 from shoal.core.arrays import Integers
-from shoal.core.compiled import inner, kernel, lean
+from shoal.core.compiled import jit, jit_inline, jit_no_arrays
 
 
-@inner
+@jit_inline
 def slot_of(bucket: int, level: int, x: int, y: int, n_slots: int) -> int:
     """The slot of a square; n_slots is a power of two."""
     mixed = (bucket * 73_856_093) ^ (x * 19_349_663) ^ (y * 83_492_791) ^ (level * 2_654_435_761)
@@ -26,8 +26,8 @@ def slot_of(bucket: int, level: int, x: int, y: int, n_slots: int) -> int:
     return int(mixed & (n_slots - 1))
 
 
-@inner
-def slot_over(shelves: Shelves, run: int, t: int, x: int, y: int) -> int:
+@jit_inline
+def slot_over(shelves: BoxIndex, run: int, t: int, x: int, y: int) -> int:
     """Slot number ``run`` of the 4 len(levels) that list all boxes holding a point."""
     level = shelves.levels[run // 4]
     square_x = (x >> level) - (run & 1)
@@ -35,8 +35,8 @@ def slot_over(shelves: Shelves, run: int, t: int, x: int, y: int) -> int:
     return slot_of(t // shelves.width, level, square_x, square_y, len(shelves.slot_ptr) - 1)
 
 
-@inner
-def is_meant(shelves: Shelves, slot: int, entry: int, run: int, x: int, y: int) -> bool:
+@jit_inline
+def is_meant(shelves: BoxIndex, slot: int, entry: int, run: int, x: int, y: int) -> bool:
     """Whether an entry of a slot is a box of the square that run number ``run`` looks at, and no repetition."""
     box = shelves.slot_box[entry]
     row, level = shelves.box[box], shelves.levels[run // 4]
@@ -48,16 +48,16 @@ def is_meant(shelves: Shelves, slot: int, entry: int, run: int, x: int, y: int) 
     )
 
 
-@inner
-def comes_first(shelves: Shelves, box: int, t: int, x: int, y: int) -> bool:
+@jit_inline
+def comes_first(shelves: BoxIndex, box: int, t: int, x: int, y: int) -> bool:
     """Whether a box that holds a point is the first of its record that does, so that overlapping boxes count once."""
     record = shelves.box[box]["record"]
     begin = first_box_ending_after(shelves, record, t)
     return box_holding(shelves, begin, shelves.ptr[record + 1], t, x, y) == box
 
 
-@lean
-def write_levels(box: Rows) -> None:
+@jit_no_arrays
+def write_levels(box: StructuredRows) -> None:
     """The level of every box: the least for which it has at most 2^level cells along either axis."""
     for b in range(len(box)):
         row = box[b]
@@ -68,8 +68,8 @@ def write_levels(box: Rows) -> None:
         row["level"] = level
 
 
-@lean
-def write_since(box: Rows) -> None:
+@jit_no_arrays
+def write_since(box: StructuredRows) -> None:
     """When the earliest of its record's boxes from each box on begins; boxes go by record."""
     for b in range(len(box) - 1, -1, -1):
         row = box[b]
@@ -78,8 +78,8 @@ def write_since(box: Rows) -> None:
             row["since"] = min(row["since"], box[b + 1]["since"])
 
 
-@lean
-def count_entries(box: Rows, width: int) -> int:
+@jit_no_arrays
+def count_entries(box: StructuredRows, width: int) -> int:
     """How many buckets of a width boxes meet, in all."""
     entries = 0
     for b in range(len(box)):
@@ -87,8 +87,8 @@ def count_entries(box: Rows, width: int) -> int:
     return entries
 
 
-@kernel
-def fill_slots(box: Rows, width: int, slot_ptr: Integers, slot_box: Integers) -> None:
+@jit
+def fill_slots(box: StructuredRows, width: int, slot_ptr: Integers, slot_box: Integers) -> None:
     """Sort boxes into slots: slot_ptr comes as zeros, slot_box with room for every box in every bucket it meets.
 
     Entries of one box in one slot stand side by side.

@@ -12,8 +12,8 @@ import numpy as np
 
 from shoal.auditing.kernels.box_index import comes_first, is_meant, slot_over
 from shoal.auditing.kernels.consistency import (
-    Shelves,
-    Trails,
+    BoxIndex,
+    Trajectories,
     first_box_ending_after,
     first_sample_from,
     has_box_in,
@@ -22,10 +22,10 @@ from shoal.auditing.kernels.consistency import (
 )
 from shoal.auditing.kernels.fits import Fits, Knowledge
 from shoal.core.arrays import Bools, Int32s, Int64s, Integers
-from shoal.core.compiled import inner, kernel, making
+from shoal.core.compiled import jit, jit_inline, jit_inline_allocating
 
 
-class Method(NamedTuple):
+class KnownMethod(NamedTuple):
     """What the attacker knows of how records are made: everybody is covered by k - 1 others in every window.
 
     Window m is slots low[m] .. high[m] - 1, in order of time. distinct: nobody is covered by the same record in two
@@ -47,7 +47,7 @@ class Ends(NamedTuple):
     longest: int
 
 
-class View(NamedTuple):
+class KnownView(NamedTuple):
     """What the attacker saw, samples first .. last - 1 in slots begin .. end - 1, and a window, slots low .. high - 1.
 
     seen, until: those of the samples that are in the window.
@@ -63,15 +63,17 @@ class View(NamedTuple):
     until: int
 
 
-@making
-def seen_in(trails: Trails, first: int, last: int, begin: int, end: int, low: int, high: int) -> View:
+@jit_inline_allocating
+def seen_in(
+    trails: Trajectories, first: int, last: int, begin: int, end: int, low: int, high: int
+) -> KnownView:
     """What the attacker saw, and what of it in a window."""
     seen = first_sample_from(trails, first, last, low)
-    return View(first, last, begin, end, low, high, seen, first_sample_from(trails, first, last, high))
+    return KnownView(first, last, begin, end, low, high, seen, first_sample_from(trails, first, last, high))
 
 
-@inner
-def first_ending_after(shelves: Shelves, ends: Ends, t: int) -> int:
+@jit_inline
+def first_ending_after(shelves: BoxIndex, ends: Ends, t: int) -> int:
     """The first of all boxes that ends at slot t or later."""
     low, high = 0, len(ends.box)
     while low < high:
@@ -83,8 +85,8 @@ def first_ending_after(shelves: Shelves, ends: Ends, t: int) -> int:
     return low
 
 
-@inner
-def boxes_meet(trails: Trails, shelves: Shelves, box: int, other: int, view: View) -> bool:
+@jit_inline
+def boxes_meet(trails: Trajectories, shelves: BoxIndex, box: int, other: int, view: KnownView) -> bool:
     """Whether two boxes have a place and time in common where the victim may have been, for all the attacker knows."""
     one, two = shelves.box[box], shelves.box[other]
     t0, t1 = max(one["t0"], two["t0"]), min(one["t1"], two["t1"])
@@ -101,8 +103,8 @@ def boxes_meet(trails: Trails, shelves: Shelves, box: int, other: int, view: Vie
     return False
 
 
-@inner
-def is_met(trails: Trails, shelves: Shelves, box: int, other: int, view: View) -> bool:
+@jit_inline
+def is_met(trails: Trajectories, shelves: BoxIndex, box: int, other: int, view: KnownView) -> bool:
     """Whether a box meets some box of another record."""
     candidate = first_box_ending_after(shelves, other, shelves.box[box]["t0"])
     while candidate < shelves.ptr[other + 1] and shelves.box[candidate]["since"] <= shelves.box[box]["t1"]:
@@ -112,8 +114,10 @@ def is_met(trails: Trails, shelves: Shelves, box: int, other: int, view: View) -
     return False
 
 
-@kernel
-def is_met_throughout(trails: Trails, shelves: Shelves, record: int, other: int, view: View) -> bool:
+@jit
+def is_met_throughout(
+    trails: Trajectories, shelves: BoxIndex, record: int, other: int, view: KnownView
+) -> bool:
     """Whether every box of a record in the window, but for those wholly inside the interval, meets one of another."""
     box = first_box_ending_after(shelves, record, view.low)
     while box < shelves.ptr[record + 1] and shelves.box[box]["since"] < view.high:
@@ -124,8 +128,8 @@ def is_met_throughout(trails: Trails, shelves: Shelves, record: int, other: int,
     return True
 
 
-@inner
-def may_cover(trails: Trails, shelves: Shelves, record: int, other: int, view: View) -> bool:
+@jit_inline
+def may_cover(trails: Trajectories, shelves: BoxIndex, record: int, other: int, view: KnownView) -> bool:
     """Whether another record may cover a record in a window."""
     begin, end = max(view.begin, view.low), min(view.end, view.high)
     return (
@@ -150,7 +154,7 @@ class Covers(NamedTuple):
     waiting: Int64s
 
 
-@making
+@jit_inline_allocating
 def make_covers(n_windows: int, wanted: int, room: int) -> Covers:
     """Room for the covers of so many windows, so many wanted in each; no more than ``room`` of a window are found."""
     places = n_windows * wanted
@@ -163,7 +167,7 @@ def make_covers(n_windows: int, wanted: int, room: int) -> Covers:
     )
 
 
-@inner
+@jit_inline
 def note_cover(covers: Covers, w: int, record: int) -> bool:
     """Note a record that may cover in the w-th window; say whether there is room for more."""
     covers.record[w, covers.n[w]] = record
@@ -171,7 +175,7 @@ def note_cover(covers: Covers, w: int, record: int) -> bool:
     return bool(covers.n[w] < covers.record.shape[1])
 
 
-@inner
+@jit_inline
 def is_noted(covers: Covers, w: int, record: int) -> bool:
     """Whether a record is among those that may cover in the w-th window."""
     entry = 0
@@ -180,8 +184,8 @@ def is_noted(covers: Covers, w: int, record: int) -> bool:
     return bool(entry < covers.n[w])
 
 
-@inner
-def narrowest_box(shelves: Shelves, record: int, view: View) -> int:
+@jit_inline
+def narrowest_box(shelves: BoxIndex, record: int, view: KnownView) -> int:
     """Of a record's boxes in the window that are not wholly inside the interval the one with the fewest columns; -1:
     there are none."""
     box = first_box_ending_after(shelves, record, view.low)
@@ -195,9 +199,9 @@ def narrowest_box(shelves: Shelves, record: int, view: View) -> int:
     return int(best)
 
 
-@inner
+@jit_inline
 def find_covers_unseen(
-    trails: Trails, shelves: Shelves, ends: Ends, record: int, view: View, covers: Covers, w: int
+    trails: Trajectories, shelves: BoxIndex, ends: Ends, record: int, view: KnownView, covers: Covers, w: int
 ) -> None:
     """The same in a window where the attacker saw nothing: whoever covers meets each of the record's boxes there."""
     narrowest = narrowest_box(shelves, record, view)
@@ -224,9 +228,9 @@ def find_covers_unseen(
         entry += 1
 
 
-@inner
+@jit_inline
 def find_covers(
-    trails: Trails, shelves: Shelves, ends: Ends, record: int, view: View, covers: Covers, w: int
+    trails: Trajectories, shelves: BoxIndex, ends: Ends, record: int, view: KnownView, covers: Covers, w: int
 ) -> None:
     """Find other records that may cover a record, which has boxes in a window, as many as there is room for."""
     covers.n[w] = 0
@@ -248,7 +252,7 @@ def find_covers(
                 return
 
 
-@inner
+@jit_inline
 def served_at(covers: Covers, n_places: int, record: int) -> int:
     """The place that a record serves; -1 for none."""
     for place in range(n_places):
@@ -257,7 +261,7 @@ def served_at(covers: Covers, n_places: int, record: int) -> int:
     return -1
 
 
-@inner
+@jit_inline
 def serve(covers: Covers, wanted: int, n_places: int, place: int) -> bool:
     """Find a record for a place, while those who serve others may change places; say whether there is one."""
     covers.came_from[:n_places] = -2
@@ -280,7 +284,7 @@ def serve(covers: Covers, wanted: int, n_places: int, place: int) -> bool:
     return False
 
 
-@inner
+@jit_inline
 def can_be_distinct(covers: Covers, n_windows: int, wanted: int) -> bool:
     """Whether every window can have so many covers and no record serve twice."""
     n_places = n_windows * wanted
@@ -291,29 +295,29 @@ def can_be_distinct(covers: Covers, n_windows: int, wanted: int) -> bool:
     return place == n_places
 
 
-@inner
-def first_window(method: Method, begin: int) -> int:
+@jit_inline
+def first_window(method: KnownMethod, begin: int) -> int:
     """The first window that reaches beyond slot begin - 1."""
     return int(np.searchsorted(method.high, begin, side="right"))
 
 
-@inner
-def end_of_windows(method: Method, end: int) -> int:
+@jit_inline
+def end_of_windows(method: KnownMethod, end: int) -> int:
     """One past the last window that begins before slot end."""
     return int(np.searchsorted(method.low, end, side="left"))
 
 
-@inner
+@jit_inline
 def survives(
-    trails: Trails,
-    shelves: Shelves,
+    trails: Trajectories,
+    shelves: BoxIndex,
     ends: Ends,
     record: int,
     first: int,
     last: int,
     begin: int,
     end: int,
-    method: Method,
+    method: KnownMethod,
     covers: Covers,
 ) -> bool:
     """Whether a record may be covered by k - 1 others in every window that overlaps slots begin .. end - 1.
@@ -333,14 +337,14 @@ def survives(
     return not method.distinct or can_be_distinct(covers, n, wanted)
 
 
-@kernel
+@jit
 def find_survivors(
-    trails: Trails,
-    shelves: Shelves,
+    trails: Trajectories,
+    shelves: BoxIndex,
     ends: Ends,
     knowledge: Knowledge,
     fits: Fits,
-    method: Method,
+    method: KnownMethod,
     begin: int,
     end: int,
     alive: Bools,

@@ -13,18 +13,18 @@ import numpy as np
 from shoal.auditing.kernels.chain import (
     Covers,
     Ends,
-    Method,
-    View,
+    KnownMethod,
+    KnownView,
     end_of_windows,
     find_covers,
     first_window,
     make_covers,
     seen_in,
 )
-from shoal.auditing.kernels.consistency import Shelves, Trails, first_box_ending_after, has_box_in
+from shoal.auditing.kernels.consistency import BoxIndex, Trajectories, first_box_ending_after, has_box_in
 from shoal.auditing.kernels.fits import Fits, Knowledge
 from shoal.core.arrays import Bools, Floats
-from shoal.core.compiled import inner, kernel
+from shoal.core.compiled import jit, jit_inline
 
 MOST_COVERS = 64  # that are counted in a window
 _CLOSE = 4  # intervals of tau before and after what was seen
@@ -32,8 +32,8 @@ N_TRAITS = 7
 COVERS, FACES, FAVOURS, SIZE, HABIT, FAR, STAYS = range(N_TRAITS)
 
 
-@inner
-def equal_faces(shelves: Shelves, box: int, other: int) -> int:
+@jit_inline
+def equal_faces(shelves: BoxIndex, box: int, other: int) -> int:
     """The most faces that a box has in common with one box of another record; it may be without any near it."""
     most, one = 0, shelves.box[box]
     candidate = first_box_ending_after(shelves, other, one["t0"])
@@ -48,8 +48,8 @@ def equal_faces(shelves: Shelves, box: int, other: int) -> int:
     return most
 
 
-@inner
-def faces_shared(shelves: Shelves, record: int, other: int, view: View) -> float:
+@jit_inline
+def faces_shared(shelves: BoxIndex, record: int, other: int, view: KnownView) -> float:
     """The share of faces that boxes of a record in a window, outside the interval, have in common with another's."""
     shared, n = 0, 0
     box = first_box_ending_after(shelves, record, view.low)
@@ -62,7 +62,7 @@ def faces_shared(shelves: Shelves, record: int, other: int, view: View) -> float
     return shared / (6 * n) if n else 0.0
 
 
-@inner
+@jit_inline
 def is_among(fits: Fits, attack: int, alive: Bools, record: int) -> bool:
     """Whether a record is one of those that are left of an attack."""
     for line in range(fits.at[attack], fits.at[attack] + fits.n[attack]):
@@ -71,14 +71,14 @@ def is_among(fits: Fits, attack: int, alive: Bools, record: int) -> bool:
     return False
 
 
-@inner
+@jit_inline
 def note_window(
-    shelves: Shelves,
+    shelves: BoxIndex,
     fits: Fits,
     attack: int,
     alive: Bools,
     record: int,
-    view: View,
+    view: KnownView,
     covers: Covers,
     trait: Floats,
 ) -> None:
@@ -94,8 +94,8 @@ def note_window(
     trait[FAVOURS] += math.log(1.0 + favours)
 
 
-@inner
-def size_outside(shelves: Shelves, record: int, low: int, high: int, begin: int, end: int) -> float:
+@jit_inline
+def size_outside(shelves: BoxIndex, record: int, low: int, high: int, begin: int, end: int) -> float:
     """Mean logarithm of the costs of boxes in slots low .. high - 1, not wholly in begin .. end - 1; NaN: none."""
     total, n = 0.0, 0
     box = first_box_ending_after(shelves, record, low)
@@ -109,15 +109,22 @@ def size_outside(shelves: Shelves, record: int, low: int, high: int, begin: int,
     return total / n if n else math.nan
 
 
-@inner
+@jit_inline
 def gap(value: int, low: int, high: int) -> int:
     """How far a coordinate is from low .. high; 0 inside."""
     return max(low - value, value - high, 0)
 
 
-@inner
+@jit_inline
 def note_places(
-    trails: Trails, shelves: Shelves, record: int, first: int, last: int, begin: int, end: int, trait: Floats
+    trails: Trajectories,
+    shelves: BoxIndex,
+    record: int,
+    first: int,
+    last: int,
+    begin: int,
+    end: int,
+    trait: Floats,
 ) -> None:
     """How a record keeps to places of the victim outside slots begin .. end - 1: the share of its boxes that hold such
     a place, the mean logarithm of how far they are from it, and the share of those close in time; NaN: no boxes.
@@ -144,14 +151,14 @@ def note_places(
     trait[STAYS] = held_close / n_close if n_close else math.nan
 
 
-@kernel
+@jit
 def find_traits(
-    trails: Trails,
-    shelves: Shelves,
+    trails: Trajectories,
+    shelves: BoxIndex,
     ends: Ends,
     knowledge: Knowledge,
     fits: Fits,
-    method: Method,
+    method: KnownMethod,
     alive: Bools,
     wanted: Bools,
     begin: int,

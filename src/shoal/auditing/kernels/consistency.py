@@ -8,24 +8,24 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.core.arrays import Int64s, Integers
-from shoal.core.compiled import inner, kernel
+from shoal.core.compiled import jit, jit_inline
 
 SAMPLE = np.dtype([("t", np.int64), ("x", np.int32), ("y", np.int32)])
 BOX = np.dtype([
     ("t0", np.int64), ("t1", np.int64), ("since", np.int64),
     ("x0", np.int32), ("x1", np.int32), ("y0", np.int32), ("y1", np.int32), ("record", np.int32), ("level", np.int32),
 ])  # fmt: skip
-Rows = npt.NDArray[np.void]
+StructuredRows = npt.NDArray[np.void]
 
 
-class Trails(NamedTuple):
+class Trajectories(NamedTuple):
     """Samples (of dtype SAMPLE) user by user, by time: user i has rows ptr[i] .. ptr[i + 1] - 1."""
 
     ptr: Int64s
-    sample: Rows
+    sample: StructuredRows
 
 
-class Shelves(NamedTuple):
+class BoxIndex(NamedTuple):
     """Boxes (of dtype BOX) record by record, by their ends: record j has rows ptr[j] .. ptr[j + 1] - 1.
 
     Both ends of a box are included. Boxes of one record may overlap in time; ``since``: when the earliest box of the
@@ -33,15 +33,15 @@ class Shelves(NamedTuple):
     """
 
     ptr: Int64s
-    box: Rows
+    box: StructuredRows
     width: int
     levels: Int64s
     slot_ptr: Integers
     slot_box: Integers
 
 
-@inner
-def holds(shelves: Shelves, box: int, t: int, x: int, y: int) -> bool:
+@jit_inline
+def holds(shelves: BoxIndex, box: int, t: int, x: int, y: int) -> bool:
     """Whether a box holds slot t and cell x, y."""
     return bool(
         shelves.box[box]["t0"] <= t <= shelves.box[box]["t1"]
@@ -50,8 +50,8 @@ def holds(shelves: Shelves, box: int, t: int, x: int, y: int) -> bool:
     )
 
 
-@inner
-def first_box_ending_after(shelves: Shelves, record: int, t: int) -> int:
+@jit_inline
+def first_box_ending_after(shelves: BoxIndex, record: int, t: int) -> int:
     """The first box of a record that ends at slot t or later; one past its last if none does."""
     low, high = shelves.ptr[record], shelves.ptr[record + 1]
     while low < high:
@@ -63,8 +63,8 @@ def first_box_ending_after(shelves: Shelves, record: int, t: int) -> int:
     return int(low)
 
 
-@inner
-def box_holding(shelves: Shelves, box: int, end: int, t: int, x: int, y: int) -> int:
+@jit_inline
+def box_holding(shelves: BoxIndex, box: int, end: int, t: int, x: int, y: int) -> int:
     """The first of boxes box .. end - 1 of one record, none of which ends before t, that holds a point; -1: none."""
     while box < end and shelves.box[box]["since"] <= t:
         if holds(shelves, box, t, x, y):
@@ -73,16 +73,16 @@ def box_holding(shelves: Shelves, box: int, end: int, t: int, x: int, y: int) ->
     return -1
 
 
-@inner
-def has_box_in(shelves: Shelves, record: int, begin: int, end: int) -> bool:
+@jit_inline
+def has_box_in(shelves: BoxIndex, record: int, begin: int, end: int) -> bool:
     """Whether a record has a box that meets slots begin .. end - 1."""
     box = first_box_ending_after(shelves, record, begin)
     return bool(box < shelves.ptr[record + 1] and shelves.box[box]["since"] < end)
 
 
-@inner
+@jit_inline
 def fits_forward(
-    trails: Trails, shelves: Shelves, record: int, first: int, last: int, epsilon: int, tolerant: bool
+    trails: Trajectories, shelves: BoxIndex, record: int, first: int, last: int, epsilon: int, tolerant: bool
 ) -> bool:
     """Whether samples first .. last - 1 (there are some) lie in boxes of a record.
 
@@ -104,8 +104,8 @@ def fits_forward(
     return True
 
 
-@inner
-def first_sample_from(trails: Trails, first: int, last: int, t: int) -> int:
+@jit_inline
+def first_sample_from(trails: Trajectories, first: int, last: int, t: int) -> int:
     """The first of samples first .. last - 1, which go by time, at slot t or later; ``last`` if there is none."""
     while first < last:
         middle = (first + last) // 2
@@ -116,8 +116,8 @@ def first_sample_from(trails: Trails, first: int, last: int, t: int) -> int:
     return int(first)
 
 
-@inner
-def holds_any(trails: Trails, shelves: Shelves, box: int, first: int, last: int) -> bool:
+@jit_inline
+def holds_any(trails: Trajectories, shelves: BoxIndex, box: int, first: int, last: int) -> bool:
     """Whether a box holds one of samples first .. last - 1."""
     row = shelves.box[box]
     sample = first_sample_from(trails, first, last, row["t0"])
@@ -130,9 +130,9 @@ def holds_any(trails: Trails, shelves: Shelves, box: int, first: int, last: int)
     return False
 
 
-@inner
+@jit_inline
 def fits_backward(
-    trails: Trails, shelves: Shelves, record: int, first: int, last: int, begin: int, end: int
+    trails: Trajectories, shelves: BoxIndex, record: int, first: int, last: int, begin: int, end: int
 ) -> bool:
     """Whether every box of a record wholly inside slots begin .. end - 1 holds one of samples first .. last - 1."""
     box = first_box_ending_after(shelves, record, begin)
@@ -143,10 +143,10 @@ def fits_backward(
     return True
 
 
-@kernel
+@jit
 def is_consistent(
-    trails: Trails,
-    shelves: Shelves,
+    trails: Trajectories,
+    shelves: BoxIndex,
     record: int,
     first: int,
     last: int,
@@ -161,10 +161,10 @@ def is_consistent(
     return fits_backward(trails, shelves, record, first, last, begin, end)
 
 
-@inner
+@jit_inline
 def consistent_ranges(
-    trails: Trails,
-    shelves: Shelves,
+    trails: Trajectories,
+    shelves: BoxIndex,
     record: int,
     first: int,
     last: int,

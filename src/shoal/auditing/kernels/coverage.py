@@ -14,8 +14,8 @@ import numpy as np
 
 from shoal.auditing.kernels.box_index import comes_first, is_meant, slot_over
 from shoal.auditing.kernels.consistency import (
-    Shelves,
-    Trails,
+    BoxIndex,
+    Trajectories,
     consistent_ranges,
     first_box_ending_after,
     fits_forward,
@@ -24,7 +24,7 @@ from shoal.auditing.kernels.consistency import (
     is_consistent,
 )
 from shoal.core.arrays import Bools, Int64s
-from shoal.core.compiled import inner, kernel, making
+from shoal.core.compiled import jit, jit_inline, jit_inline_allocating
 
 
 class Findings(NamedTuple):
@@ -56,7 +56,7 @@ class Segment(NamedTuple):
     high: int
 
 
-class Terms(NamedTuple):
+class PromiseInSlots(NamedTuple):
     """The promise in slots; epsilon 0: everything is one epoch."""
 
     k: int
@@ -64,7 +64,7 @@ class Terms(NamedTuple):
     epsilon: int
 
 
-class Stretch(NamedTuple):
+class BeginRange(NamedTuple):
     """The begins a of intervals to look at, earliest .. latest; is_first: no others come before them."""
 
     earliest: int
@@ -72,7 +72,7 @@ class Stretch(NamedTuple):
     is_first: bool
 
 
-class Tally(NamedTuple):
+class ConsistentRecords(NamedTuple):
     """Records found consistent throughout a segment: n[0] of them, at most k, in ``whole``.
 
     n[1]: the number of ranges, lines (begin, end, record), where others are consistent. reached[i]: up to which sample
@@ -84,10 +84,10 @@ class Tally(NamedTuple):
     reached: Int64s
 
 
-@making
-def make_tally(k: int) -> Tally:
+@jit_inline_allocating
+def make_consistent_records(k: int) -> ConsistentRecords:
     """An empty tally."""
-    return Tally(np.zeros(2, np.int64), np.empty(k, np.int64), np.zeros((k, 2), np.int64))
+    return ConsistentRecords(np.zeros(2, np.int64), np.empty(k, np.int64), np.zeros((k, 2), np.int64))
 
 
 class Owners(NamedTuple):
@@ -97,7 +97,7 @@ class Owners(NamedTuple):
     answer: Bools
 
 
-@inner
+@jit_inline
 def note_violation(
     findings: Findings, line: int, attacker: int, begin: int, records: int, again: bool
 ) -> None:
@@ -109,8 +109,8 @@ def note_violation(
         findings.violations[line, attacker] += 1
 
 
-@kernel
-def may_be_own(trails: Trails, shelves: Shelves, user: int, record: int, epsilon: int) -> bool:
+@jit
+def may_be_own(trails: Trajectories, shelves: BoxIndex, user: int, record: int, epsilon: int) -> bool:
     """Whether a record is gap-tolerantly consistent with all that is known of a user: it could be the user's own."""
     first, last = trails.ptr[user], trails.ptr[user + 1]
     end_box = shelves.ptr[record + 1]
@@ -118,9 +118,9 @@ def may_be_own(trails: Trails, shelves: Shelves, user: int, record: int, epsilon
     return is_consistent(trails, shelves, record, first, last, begin, end, epsilon, True)
 
 
-@kernel
+@jit
 def find_possible_owners(
-    trails: Trails, shelves: Shelves, epsilon: int, begin: int, end: int, found: Bools
+    trails: Trajectories, shelves: BoxIndex, epsilon: int, begin: int, end: int, found: Bools
 ) -> None:
     """found[user]: whether some record may be that user's, for users begin .. end - 1.
 
@@ -145,9 +145,9 @@ def find_possible_owners(
             sample += 1
 
 
-@inner
+@jit_inline
 def is_own(
-    trails: Trails, shelves: Shelves, segment: Segment, record: int, epsilon: int, owners: Owners
+    trails: Trajectories, shelves: BoxIndex, segment: Segment, record: int, epsilon: int, owners: Owners
 ) -> bool:
     """Whether a record is the user's, or may be where that is unknown."""
     if segment.own >= 0:
@@ -158,9 +158,9 @@ def is_own(
     return bool(owners.answer[record])
 
 
-@inner
+@jit_inline
 def fits_on(
-    trails: Trails, shelves: Shelves, segment: Segment, tau: int, record: int, reached: Int64s
+    trails: Trajectories, shelves: BoxIndex, segment: Segment, tau: int, record: int, reached: Int64s
 ) -> bool:
     """Whether a record that fitted up to ``reached`` (a sample, a box) is consistent throughout a later segment.
 
@@ -183,15 +183,15 @@ def fits_on(
     return True
 
 
-@kernel
+@jit
 def take_in(
-    trails: Trails,
-    shelves: Shelves,
+    trails: Trajectories,
+    shelves: BoxIndex,
     segment: Segment,
-    terms: Terms,
+    terms: PromiseInSlots,
     record: int,
     tolerant: bool,
-    tally: Tally,
+    tally: ConsistentRecords,
     ranges: Int64s,
 ) -> None:
     """Add a record to the tally as far as it is consistent."""
@@ -213,8 +213,8 @@ def take_in(
         tally.n[1] = n_after
 
 
-@inner
-def is_whole(tally: Tally, record: int) -> bool:
+@jit_inline
+def is_whole(tally: ConsistentRecords, record: int) -> bool:
     """Whether a record is among those consistent throughout."""
     for line in range(tally.n[0]):  # noqa: SIM110 (a generator does not compile)
         if tally.whole[line] == record:
@@ -222,13 +222,13 @@ def is_whole(tally: Tally, record: int) -> bool:
     return False
 
 
-@inner
+@jit_inline
 def own_is_among(
-    trails: Trails,
-    shelves: Shelves,
+    trails: Trajectories,
+    shelves: BoxIndex,
     segment: Segment,
     epsilon: int,
-    tally: Tally,
+    tally: ConsistentRecords,
     ranges: Int64s,
     begin: int,
     owners: Owners,
@@ -245,14 +245,14 @@ def own_is_among(
     return False
 
 
-@kernel
+@jit
 def judge(
-    trails: Trails,
-    shelves: Shelves,
+    trails: Trajectories,
+    shelves: BoxIndex,
     segment: Segment,
-    terms: Terms,
+    terms: PromiseInSlots,
     tolerant: bool,
-    tally: Tally,
+    tally: ConsistentRecords,
     ranges: Int64s,
     owners: Owners,
     findings: Findings,
@@ -287,14 +287,14 @@ def judge(
     return short
 
 
-@kernel
+@jit
 def check_segment(
-    trails: Trails,
-    shelves: Shelves,
+    trails: Trajectories,
+    shelves: BoxIndex,
     segment: Segment,
-    terms: Terms,
-    strict: Tally,
-    tolerant: Tally,
+    terms: PromiseInSlots,
+    strict: ConsistentRecords,
+    tolerant: ConsistentRecords,
     ranges: Int64s,
     owners: Owners,
     findings: Findings,
@@ -341,12 +341,12 @@ def check_segment(
     judge(trails, shelves, segment, terms, True, tolerant, ranges, owners, findings)
 
 
-@kernel
+@jit
 def check_empty(
-    trails: Trails,
-    shelves: Shelves,
+    trails: Trajectories,
+    shelves: BoxIndex,
     segment: Segment,
-    terms: Terms,
+    terms: PromiseInSlots,
     lonely: Int64s,
     owners: Owners,
     findings: Findings,
@@ -371,8 +371,8 @@ def check_empty(
                 break
 
 
-@inner
-def begins_here(trails: Trails, segment: Segment, tau: int, stretch: Stretch) -> bool:
+@jit_inline
+def begins_here(trails: Trajectories, segment: Segment, tau: int, stretch: BeginRange) -> bool:
     """Whether a segment begins at its ``low``, rather than going on from before the stretch: a sample comes or goes."""
     first, last, begin = segment.first, segment.last, trails.ptr[segment.user]
     if stretch.is_first or segment.low > stretch.earliest:
@@ -382,13 +382,13 @@ def begins_here(trails: Trails, segment: Segment, tau: int, stretch: Stretch) ->
     return bool(last > begin and trails.sample[last - 1]["t"] == segment.low + tau - 1)
 
 
-@kernel
+@jit
 def check_coverage(
-    trails: Trails,
-    shelves: Shelves,
+    trails: Trajectories,
+    shelves: BoxIndex,
     own: Int64s,
-    terms: Terms,
-    stretch: Stretch,
+    terms: PromiseInSlots,
+    stretch: BeginRange,
     lonely: Int64s,
     base: int,
     begin_user: int,
@@ -406,7 +406,10 @@ def check_coverage(
     """
     ranges = np.empty((len(shelves.box) + len(shelves.ptr), 3), np.int64)  # room for every record's
     n_records = len(shelves.ptr) - 1
-    strict, tolerant = make_tally(min(terms.k, n_records)), make_tally(min(terms.k, n_records))
+    strict, tolerant = (
+        make_consistent_records(min(terms.k, n_records)),
+        make_consistent_records(min(terms.k, n_records)),
+    )
     n_asked = n_records if np.any(own[begin_user:end_user] == -1) else 0
     owners = Owners(np.full(n_asked, -1, np.int64), np.zeros(n_asked, np.bool_))
     for user in range(begin_user, end_user):

@@ -8,8 +8,8 @@ import numpy as np
 
 from shoal.auditing.kernels.box_index import comes_first, is_meant, slot_over
 from shoal.auditing.kernels.consistency import (
-    Shelves,
-    Trails,
+    BoxIndex,
+    Trajectories,
     box_holding,
     first_box_ending_after,
     first_sample_from,
@@ -17,7 +17,7 @@ from shoal.auditing.kernels.consistency import (
     is_consistent,
 )
 from shoal.core.arrays import Bools, Floats, Int64s
-from shoal.core.compiled import inner, kernel
+from shoal.core.compiled import jit, jit_inline
 
 
 class Knowledge(NamedTuple):
@@ -43,8 +43,10 @@ class Fits(NamedTuple):
     record: Int64s
 
 
-@kernel
-def find_rows(trails: Trails, user: Int64s, begin: Int64s, end: Int64s, first: Int64s, last: Int64s) -> None:
+@jit
+def find_rows(
+    trails: Trajectories, user: Int64s, begin: Int64s, end: Int64s, first: Int64s, last: Int64s
+) -> None:
     """first, last: the samples of user[i] in slots begin[i] .. end[i] - 1."""
     for i in range(len(user)):
         row, stop = trails.ptr[user[i]], trails.ptr[user[i] + 1]
@@ -52,8 +54,8 @@ def find_rows(trails: Trails, user: Int64s, begin: Int64s, end: Int64s, first: I
         last[i] = first_sample_from(trails, row, stop, end[i])
 
 
-@inner
-def fits_all(trails: Trails, shelves: Shelves, knowledge: Knowledge, attack: int, record: int) -> bool:
+@jit_inline
+def fits_all(trails: Trajectories, shelves: BoxIndex, knowledge: Knowledge, attack: int, record: int) -> bool:
     """Whether a record is consistent with every piece that the attacker knows."""
     for piece in range(knowledge.ptr[attack], knowledge.ptr[attack + 1]):
         first, last = knowledge.first[piece], knowledge.last[piece]
@@ -63,10 +65,10 @@ def fits_all(trails: Trails, shelves: Shelves, knowledge: Knowledge, attack: int
     return True
 
 
-@kernel
+@jit
 def find_fits(
-    trails: Trails,
-    shelves: Shelves,
+    trails: Trajectories,
+    shelves: BoxIndex,
     knowledge: Knowledge,
     own: Int64s,
     most: int,
@@ -103,8 +105,8 @@ def find_fits(
         fits.n[attack] = n
 
 
-@inner
-def touched_faces(trails: Trails, shelves: Shelves, box: int, first: int, last: int) -> int:
+@jit_inline
+def touched_faces(trails: Trajectories, shelves: BoxIndex, box: int, first: int, last: int) -> int:
     """How many of a box's six faces are touched by those of samples first .. last - 1 that it holds; -1: holds none."""
     row = shelves.box[box]
     t0 = t1 = x0 = x1 = y0 = y1 = held = False
@@ -119,14 +121,16 @@ def touched_faces(trails: Trails, shelves: Shelves, box: int, first: int, last: 
     return int(t0) + int(t1) + int(x0) + int(x1) + int(y0) + int(y1) if held else -1
 
 
-@inner
+@jit_inline
 def off_centre(value: int, low: int, high: int) -> float:
     """How far a coordinate is from the middle of a box: 0 in the middle, near 1 at its edge."""
     return abs(2 * value - low - high) / (high - low + 1)
 
 
-@inner
-def score_record(trails: Trails, shelves: Shelves, record: int, first: int, last: int, score: Floats) -> None:
+@jit_inline
+def score_record(
+    trails: Trajectories, shelves: BoxIndex, record: int, first: int, last: int, score: Floats
+) -> None:
     """score: minus the cost of the boxes that hold a sample; the share of their faces touched; minus the distance of
     samples from the middle of the boxes that hold them."""
     cost, touched, n_boxes, distance = 0.0, 0, 0, 0.0
@@ -153,9 +157,15 @@ def score_record(trails: Trails, shelves: Shelves, record: int, first: int, last
     score[2] = -distance / (3 * (last - first))
 
 
-@kernel
+@jit
 def score_fits(
-    trails: Trails, shelves: Shelves, knowledge: Knowledge, fits: Fits, begin: int, end: int, scores: Floats
+    trails: Trajectories,
+    shelves: BoxIndex,
+    knowledge: Knowledge,
+    fits: Fits,
+    begin: int,
+    end: int,
+    scores: Floats,
 ) -> None:
     """A line of three scores for every record that fits attacks begin .. end - 1 (of one piece each)."""
     for attack in range(begin, end):
@@ -171,9 +181,9 @@ def score_fits(
             )
 
 
-@inner
+@jit_inline
 def all_consistent(
-    trails: Trails, shelves: Shelves, fits: Fits, attack: int, user: int, begin: int, end: int
+    trails: Trajectories, shelves: BoxIndex, fits: Fits, attack: int, user: int, begin: int, end: int
 ) -> bool:
     """Whether every record that fits is consistent with the user's samples in slots begin .. end - 1."""
     row, stop = trails.ptr[user], trails.ptr[user + 1]
@@ -185,10 +195,10 @@ def all_consistent(
     return True
 
 
-@kernel
+@jit
 def find_leaks(
-    trails: Trails,
-    shelves: Shelves,
+    trails: Trajectories,
+    shelves: BoxIndex,
     knowledge: Knowledge,
     fits: Fits,
     epsilon: int,
@@ -216,8 +226,8 @@ def find_leaks(
                 row += 1
 
 
-@inner
-def common_extent(shelves: Shelves, fits: Fits, attack: int, t: int, best: int) -> tuple[int, int]:
+@jit_inline
+def common_extent(shelves: BoxIndex, fits: Fits, attack: int, t: int, best: int) -> tuple[int, int]:
     """Longer side of the hull of all boxes that the records have in slot t, and the next slot where it may be smaller.
 
     The side is ``best`` if one of them has no box there, or if it is no smaller than that.
@@ -242,9 +252,9 @@ def common_extent(shelves: Shelves, fits: Fits, attack: int, t: int, best: int) 
     return max(x1 - x0, y1 - y0) + 1, following
 
 
-@kernel
+@jit
 def find_common_extents(
-    shelves: Shelves,
+    shelves: BoxIndex,
     knowledge: Knowledge,
     fits: Fits,
     anywhere: bool,
@@ -299,9 +309,9 @@ class CellFits(NamedTuple):
     n_largest: Int64s
 
 
-@kernel
+@jit
 def add_cell_fits(
-    shelves: Shelves, cells: KnownCells, own: Int64s, begin: int, end: int, found: CellFits
+    shelves: BoxIndex, cells: KnownCells, own: Int64s, begin: int, end: int, found: CellFits
 ) -> None:
     """Count records begin .. end - 1 in; ``found`` comes as zeros. A record that meets no known cell has no share."""
     weight, met = np.zeros(len(cells.x)), np.empty(len(cells.x), np.int64)
@@ -339,8 +349,8 @@ def add_cell_fits(
             share[attack], covered[attack] = 0.0, 0
 
 
-@kernel
-def count_cells(trails: Trails, most: int, begin: int, end: int, n: Int64s) -> None:
+@jit
+def count_cells(trails: Trajectories, most: int, begin: int, end: int, n: Int64s) -> None:
     """n[i] = in how many different cells user i has samples, up to ``most``, for users begin .. end - 1."""
     met = np.empty((most, 2), np.int64)
     for user in range(begin, end):

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from shoal.auditing.kernels.consistency import Shelves, Trails, first_box_ending_after, holds
+from shoal.auditing.kernels.consistency import BoxIndex, Trajectories, first_box_ending_after, holds
 from shoal.core.arrays import Bools, Int64s
-from shoal.core.compiled import kernel
+from shoal.core.compiled import jit
 
 
-@kernel
+@jit
 def find_held(
-    trails: Trails, shelves: Shelves, own: Int64s, begin: int, end: int, published: Bools, filled: Bools
+    trails: Trajectories,
+    shelves: BoxIndex,
+    own: Int64s,
+    begin: int,
+    end: int,
+    published: Bools,
+    filled: Bools,
 ) -> None:
     """published[s]: whether sample s lies in a box of its user's own record (own[user], below 0: none), for users
     begin .. end - 1; filled[b]: whether box b holds a sample of its own user. Both come as False."""

@@ -11,7 +11,7 @@ from shoal.cli.text.layout import WIDTH, _wrapped, labelled
 from shoal.core.formatting import counted, duration, percent
 
 if TYPE_CHECKING:
-    from shoal.auditing.measures import Figure
+    from shoal.auditing.measures import Measure
     from shoal.auditing.result import Audit
     from shoal.auditing.truthfulness import Truthfulness
     from shoal.auditing.verdict import Risk
@@ -219,7 +219,7 @@ def _table(audit: Audit) -> list[str]:
     ]
 
 
-def _row(title: str, figure: Figure) -> str:
+def _row(title: str, figure: Measure) -> str:
     if isinstance(figure.published, str):
         return f"{title:<38} {figure.published}"
     raw = "" if isinstance(figure.raw, str) else _cell(figure.raw.value)

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from textwrap import wrap
 
 from shoal.core.formatting import duration, percent, short
-from shoal.evaluate.compare import TUPLES, WHOLE, Compared, Comparison, Draw
+from shoal.evaluate.compare import TUPLES, WHOLE, Compared, Comparison, TupleDraw
 from shoal.evaluate.measuring import Measured
 from shoal.evaluate.sweep import Sweep
 from shoal.hiding.settings import Selector
 
 _SWEEP = ("selector", "k", "tau", "epsilon", "space km", "time min", "suppressed", "seconds")
-_TUPLES = {Draw.RANDOM: "random tuples", Draw.NEAR: "tuples, each a random user and the nearest"}
+_TUPLES = {TupleDraw.RANDOM: "random tuples", TupleDraw.NEAR: "tuples, each a random user and the nearest"}
 _SWEEP_WIDTHS = (9, 3, 8, 8, 18, 14, 11, 8)
 _COMPARISON = (
     "method", "k", "success", "min", "km", "suppr.", "trashed", "created", "deleted", "seconds",

@@ -11,14 +11,14 @@ from contextlib import contextmanager
 from enum import StrEnum
 
 from shoal.core.engines.interface import Engine
-from shoal.core.engines.local import Inline
-from shoal.core.engines.processes import Processes
+from shoal.core.engines.local import LocalEngine
+from shoal.core.engines.processes import ProcessEngine
 from shoal.errors import ParameterError
 
-__all__ = ["Engine", "Inline", "Kind", "Processes", "open_engine"]
+__all__ = ["Engine", "LocalEngine", "EngineKind", "ProcessEngine", "open_engine"]
 
 
-class Kind(StrEnum):
+class EngineKind(StrEnum):
     """Engines of one machine."""
 
     THREADS = "threads"  # one process
@@ -36,10 +36,10 @@ def open_engine(kind: str, count: int, cluster: str | None) -> Iterator[Engine]:
 
 
 def _new(kind: str, count: int, cluster: str | None) -> Engine:
-    if kind not in set(Kind):
-        raise ParameterError(f"engine must be one of {', '.join(Kind)}, got {kind!r}.")
+    if kind not in set(EngineKind):
+        raise ParameterError(f"engine must be one of {', '.join(EngineKind)}, got {kind!r}.")
     if cluster is not None:
-        from shoal.core.engines.dask_cluster import Cluster
+        from shoal.core.engines.dask_cluster import DaskEngine
 
-        return Cluster(cluster)
-    return Processes(count) if kind == Kind.PROCESSES and count > 1 else Inline()
+        return DaskEngine(cluster)
+    return ProcessEngine(count) if kind == EngineKind.PROCESSES and count > 1 else LocalEngine()

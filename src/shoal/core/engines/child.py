@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 
-from shoal.core.engines.processes import hear, tell
+from shoal.core.engines.processes import receive, send
 
 
 def main() -> None:
@@ -16,14 +16,14 @@ def main() -> None:
     os.dup2(2, 1)
     while True:
         try:
-            call, task = hear(sys.stdin.buffer)
+            call, task = receive(sys.stdin.buffer)
         except EOFError:
             return
         try:
             answer = True, call(task)
         except Exception as error:  # for the parent to raise
             answer = False, error
-        tell(answers, answer)
+        send(answers, answer)
 
 
 if __name__ == "__main__":

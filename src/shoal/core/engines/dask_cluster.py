@@ -40,7 +40,7 @@ _ADDRESS = re.compile(r"(tcp|tls)://[^/\s]+:[0-9]+")
 
 
 @dataclass
-class _Errand:
+class _PendingTask:
     """A task on its way: what it is, since when it is out, and how often it was lost."""
 
     content: bytes
@@ -49,7 +49,7 @@ class _Errand:
     lost: int = 0
 
 
-class Cluster:
+class DaskEngine:
     """The workers of a scheduler at an address such as tcp://10.0.0.1:8786."""
 
     def __init__(self, address: str) -> None:
@@ -65,16 +65,16 @@ class Cluster:
     def map(self, call: Callable[[Task], Result], tasks: Iterable[Task]) -> Iterator[Result]:
         """call(task) for every task, results in their order."""
         self._count_threads()
-        waiting: deque[_Errand] = deque()
+        waiting: deque[_PendingTask] = deque()
         for task in tasks:
-            waiting.append(_Errand(pickle.dumps((call, task, versions()), pickle.HIGHEST_PROTOCOL)))
+            waiting.append(_PendingTask(pickle.dumps((call, task, versions()), pickle.HIGHEST_PROTOCOL)))
             self._send(waiting[-1])
             if len(waiting) > self.n_tasks:
                 yield self._done(waiting.popleft())
         while waiting:
             yield self._done(waiting.popleft())
 
-    def _send(self, errand: _Errand) -> None:
+    def _send(self, errand: _PendingTask) -> None:
         among = None
         if self._avoided:
             silent = self._silent()
@@ -87,7 +87,7 @@ class Cluster:
             attempt, errand.content, key=f"shoal-{uuid.uuid4()}", workers=among, allow_other_workers=False
         )
 
-    def _done(self, errand: _Errand) -> Any:
+    def _done(self, errand: _PendingTask) -> Any:
         """What came of a task, sent out as often as it takes."""
         while True:
             if errand.future.client is not self._client:
@@ -119,7 +119,7 @@ class Cluster:
                     raise answer
                 return answer
 
-    def _look_after(self, errand: _Errand) -> None:
+    def _look_after(self, errand: _PendingTask) -> None:
         """Send a task again if whoever has it is no longer heard; one that merely takes long is waited for."""
         silent = self._silent()
         if not self._heard:
@@ -141,7 +141,7 @@ class Cluster:
         }
         return {name for name, (_, since) in self._heard.items() if now - since > _SILENCE_S}
 
-    def _send_again(self, errand: _Errand) -> None:
+    def _send_again(self, errand: _PendingTask) -> None:
         errand.lost += 1
         if errand.lost >= _ATTEMPTS:
             raise _lost("its workers or its connections keep breaking off")
@@ -157,7 +157,7 @@ class Cluster:
             raise _lost("its scheduler is gone")
         self._client = client
 
-    def _holders(self, errand: _Errand) -> set[str]:
+    def _holders(self, errand: _PendingTask) -> set[str]:
         """The workers that have a task, or the result that they do not hand out."""
         key = errand.future.key
         busy = {worker for worker, keys in self._ask("processing").items() if key in keys}

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from shoal.core.engines.interface import Result, Task
 
 
-class Inline:
+class LocalEngine:
     """Does tasks here and now."""
 
     n_tasks = 1

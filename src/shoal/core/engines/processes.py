@@ -23,7 +23,7 @@ from shoal.errors import UnfinishedError
 _ATTEMPTS = 3  # a task whose process dies is done again, but not for ever: it may be what kills them
 
 
-class Processes:
+class ProcessEngine:
     """So many children, each doing one task at a time; one that dies is replaced."""
 
     def __init__(self, count: int) -> None:
@@ -116,16 +116,16 @@ def _end(child: subprocess.Popen[bytes]) -> None:
 def _ask(child: subprocess.Popen[bytes], request: object) -> tuple[bool, Any]:
     assert child.stdin is not None
     assert child.stdout is not None
-    tell(child.stdin, request)
-    return hear(child.stdout)  # type: ignore[no-any-return]
+    send(child.stdin, request)
+    return receive(child.stdout)  # type: ignore[no-any-return]
 
 
-def tell(pipe: IO[bytes], message: object) -> None:
+def send(pipe: IO[bytes], message: object) -> None:
     """Send a message down a pipe."""
     pickle.dump(message, pipe, protocol=pickle.HIGHEST_PROTOCOL)
     pipe.flush()
 
 
-def hear(pipe: IO[bytes]) -> Any:
+def receive(pipe: IO[bytes]) -> Any:
     """The next message from a pipe."""
     return pickle.load(pipe)

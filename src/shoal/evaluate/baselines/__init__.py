@@ -2,7 +2,7 @@
 
 from shoal.evaluate.baselines.glove import Glove, Limits
 from shoal.evaluate.baselines.k_merge import KMerge
-from shoal.evaluate.baselines.method import Anonymized, Counts, Method, Points, Precision
+from shoal.evaluate.baselines.method import Anonymized, BaselinePrecision, Method, Points, SampleCounts
 from shoal.evaluate.baselines.static_grid import PAPER_GRIDS, Static
 from shoal.evaluate.baselines.tuples import TupleFigures, draw_tuples, on_tuples
 from shoal.evaluate.baselines.w4m import W4M
@@ -10,13 +10,13 @@ from shoal.evaluate.baselines.w4m import W4M
 __all__ = [
     "PAPER_GRIDS",
     "Anonymized",
-    "Counts",
+    "SampleCounts",
     "Glove",
     "KMerge",
     "Limits",
     "Method",
     "Points",
-    "Precision",
+    "BaselinePrecision",
     "Static",
     "TupleFigures",
     "W4M",

@@ -9,7 +9,7 @@ import numpy as np
 
 from shoal.core.arrays import Bools, Floats, Int32s, Int64s
 from shoal.core.boxes import Boxes
-from shoal.core.progress import Progress, Silent
+from shoal.core.progress import Progress, SilentProgress
 from shoal.core.promise import Grid
 from shoal.core.samples import Samples
 from shoal.core.workers import Workers
@@ -86,7 +86,7 @@ class Glove:
         check_k(samples, k)
         with Workers(self.workers) as workers:
             groups = _Groups(samples, self, workers)
-            _merge_greedily(groups, k, progress or Silent())
+            _merge_greedily(groups, k, progress or SilentProgress())
         numbers = groups.numbers()
         members = [groups.members[g] for g in numbers]
         record = [_as_boxes(groups.box_of(g), groups.origin) for g in numbers]

@@ -14,12 +14,12 @@ from shoal.core.progress import Progress
 from shoal.core.promise import Grid, Promise
 from shoal.core.samples import Samples
 from shoal.hiding.pipeline import check_population
-from shoal.utility import granularity
+from shoal.utility import precision_of_boxes
 
 NO_GROUP = -1
 
 
-class Counts(NamedTuple):
+class SampleCounts(NamedTuple):
     """What became of the samples: samples + created = published + suppressed + trashed + deleted.
 
     published: samples that lie in a box of their user's record, or points of W4M. suppressed: samples in no box;
@@ -35,7 +35,7 @@ class Counts(NamedTuple):
     deleted: int = 0
 
 
-class Precision(NamedTuple):
+class BaselinePrecision(NamedTuple):
     """What the columns "time [min]" and "space [km]" of the paper's comparison hold, as means; NaN without records.
 
     Of methods that generalize: over boxes, the span in time and in space (x span + y span), ends included. Of W4M: see
@@ -71,8 +71,8 @@ class Anonymized:
     k: int
     boxes: Boxes
     group: Int32s
-    counts: Counts
-    precision: Precision
+    counts: SampleCounts
+    precision: BaselinePrecision
     points: Points | None = None
 
     @property
@@ -104,7 +104,7 @@ def check_k(samples: Samples, k: int) -> None:
 def generalized(samples: Samples, k: int, boxes: Boxes, group: Int32s, grid: Grid) -> Anonymized:
     """The result of a method that publishes boxes: what lies in none of its user's is suppressed."""
     published = int(held_samples(samples, boxes).sum())
-    counts = Counts(len(samples), published, suppressed=len(samples) - published)
+    counts = SampleCounts(len(samples), published, suppressed=len(samples) - published)
     return Anonymized(k, boxes, group, counts, _spans(boxes, grid))
 
 
@@ -127,8 +127,8 @@ def records_of_groups(members: list[Int32s], record: list[Boxes], n_users: int) 
     return Boxes(np.repeat(owners, size), *columns), group
 
 
-def _spans(boxes: Boxes, grid: Grid) -> Precision:
+def _spans(boxes: Boxes, grid: Grid) -> BaselinePrecision:
     if not boxes.n_boxes:
-        return Precision(float("nan"), float("nan"))
-    spread = granularity(boxes, grid)
-    return Precision(spread.time_minutes.mean, spread.space_km.mean)
+        return BaselinePrecision(float("nan"), float("nan"))
+    spread = precision_of_boxes(boxes, grid)
+    return BaselinePrecision(spread.time_minutes.mean, spread.space_km.mean)

@@ -8,12 +8,19 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from shoal.core.arrays import Bools, Floats, Int64s
-from shoal.core.progress import Progress, Silent
+from shoal.core.progress import Progress, SilentProgress
 from shoal.core.promise import Grid
 from shoal.core.samples import Samples
 from shoal.errors import ParameterError
 from shoal.evaluate.baselines.kernels.w4m import Tracks, align, align_all
-from shoal.evaluate.baselines.method import NO_GROUP, Anonymized, Counts, Points, Precision, check_k
+from shoal.evaluate.baselines.method import (
+    NO_GROUP,
+    Anonymized,
+    BaselinePrecision,
+    Points,
+    SampleCounts,
+    check_k,
+)
 
 
 def make_tracks(samples: Samples) -> Tracks:
@@ -152,7 +159,7 @@ class W4M:
     def __call__(self, samples: Samples, k: int, progress: Progress | None = None) -> Anonymized:
         """Cluster everybody, then move the members of every cluster to their pivot."""
         check_k(samples, k)
-        progress = progress or Silent()
+        progress = progress or SilentProgress()
         tracks = make_tracks(samples)
         delta = self.delta_m / self.grid.cell_m
         clusters = find_clusters(
@@ -173,7 +180,7 @@ class W4M:
             boxes=points.as_boxes(),
             group=group,
             counts=_count(np.diff(tracks.ptr), clusters),
-            precision=Precision(
+            precision=BaselinePrecision(
                 float(made.slots.mean()) * self.grid.step_s / 60,
                 float(made.cells.mean()) * self.grid.cell_m / 1000,
             ),
@@ -219,7 +226,7 @@ def _move(samples: Samples, tracks: Tracks, pivot: int, member: int, reach: floa
     )
 
 
-def _count(sizes: Int64s, clusters: Clusters) -> Counts:
+def _count(sizes: Int64s, clusters: Clusters) -> SampleCounts:
     """Created and deleted as W4M counts them: by how much a pivot is longer, or shorter, than a member."""
     created = deleted = published = 0
     for pivot, members in zip(clusters.pivot, clusters.members, strict=True):
@@ -227,7 +234,7 @@ def _count(sizes: Int64s, clusters: Clusters) -> Counts:
         created += int(longer[longer > 0].sum())
         deleted -= int(longer[longer < 0].sum())
         published += len(members) * int(sizes[pivot])
-    return Counts(
+    return SampleCounts(
         samples=int(sizes.sum()),
         published=published,
         trashed=int(sizes[clusters.trash].sum()),

@@ -8,21 +8,21 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.core.arrays import Int64s
-from shoal.core.box_sizes import Counts, Extents, extents_of
+from shoal.core.box_sizes import BoxSizes, Histogram, box_sizes_of
 from shoal.core.boxes import Boxes, concatenate
 from shoal.core.promise import Grid
 from shoal.core.workers import Workers
 from shoal.errors import NothingLeftError
 from shoal.evaluate.plan.presumed_history import Past
-from shoal.evaluate.plan.stretches import Census, Stretch
+from shoal.evaluate.plan.stretches import Census, TrialStretch
 from shoal.evaluate.sweep_points import Point
 from shoal.hiding.epochs import Timeline
 from shoal.hiding.fold import Fold, Step
 from shoal.hiding.pipeline import anonymize_samples
 from shoal.hiding.settings import MOST_REACH, Settings
 from shoal.hiding.suppression import Presence
-from shoal.storage.sample_store import Archive
-from shoal.utility import granularity_of
+from shoal.storage.sample_store import SampleStore
+from shoal.utility import precision_of
 
 _MEDIAN = 0.53  # share of the boxes of stretches below the median of a full run: measured, docs/plan.md
 _MORE_HARDENED = 0.018  # of it where records become witnesses
@@ -45,13 +45,13 @@ class Trial(NamedTuple):
     views: what each stretch showed, not weighted; empty where everything was tried.
     """
 
-    extents: Extents
+    extents: BoxSizes
     n_boxes: float
     picks: float
     relaxations: float
     seconds: float
     processor_seconds: float
-    views: list[Extents]
+    views: list[BoxSizes]
 
 
 class Forecast(NamedTuple):
@@ -77,10 +77,10 @@ class Forecast(NamedTuple):
 
 
 def try_stretches(
-    archive: Archive,
+    archive: SampleStore,
     point: Point,
     presence: Presence | None,
-    stretches: list[Stretch],
+    stretches: list[TrialStretch],
     past: Past,
     census: Census,
     settings: Settings,
@@ -89,7 +89,7 @@ def try_stretches(
     """Fold the stretches, by time, on top of what may have been before; no presence: everybody is there."""
     timeline = Timeline(archive, point.promise)
     fold = Fold(archive.n_users, timeline, point.promise, settings, workers)
-    extents, views = extents_of(concatenate([])), []
+    extents, views = box_sizes_of(concatenate([])), []
     picks = relaxations = seconds = processor = 0.0
     fold.expect(_entries(past, stretches[-1].first, archive.n_users, point.k))
     done = census.first_epoch
@@ -115,7 +115,7 @@ def try_stretches(
         boxes = concatenate([step.boxes for step in steps])
         counted = (boxes.t0 >= stretch.first * point.epsilon) & (boxes.t0 < stretch.end * point.epsilon)
         boxes = Boxes._make(column[counted] for column in boxes)
-        views.append(extents_of(boxes))
+        views.append(box_sizes_of(boxes))
         extents = extents.plus(_weighted(views[-1], stands_for))
     return Trial(extents, extents.n_boxes / _PARTS, picks, relaxations, seconds, processor, views)
 
@@ -134,22 +134,22 @@ def _advance(fold: Fold, timeline: Timeline, presence: Presence | None, epoch: i
     return fold.advance(part if presence is None else presence.of(part), ends_stretch=False)
 
 
-def _weighted(extents: Extents, weight: float) -> Extents:
+def _weighted(extents: BoxSizes, weight: float) -> BoxSizes:
     """As if every box were there ``weight`` times, in thousandths."""
     times = round(_PARTS * weight)
     cells, slots = (
-        Counts(counts.value, counts.frequency * times) for counts in (extents.cells, extents.slots)
+        Histogram(counts.value, counts.frequency * times) for counts in (extents.cells, extents.slots)
     )
-    return Extents(cells, slots, extents.cost * times)
+    return BoxSizes(cells, slots, extents.cost * times)
 
 
 def nothing() -> Trial:
     """The trial of a release that everything would have to be suppressed for."""
-    return Trial(extents_of(concatenate([])), 0.0, 0.0, 0.0, 0.0, 0.0, [])
+    return Trial(box_sizes_of(concatenate([])), 0.0, 0.0, 0.0, 0.0, 0.0, [])
 
 
 def try_everything(
-    archive: Archive, point: Point, settings: Settings, workers: Workers
+    archive: SampleStore, point: Point, settings: Settings, workers: Workers
 ) -> tuple[Trial, float]:
     """Make the release itself, and say which share of it is suppressed."""
     spent = time.process_time()
@@ -164,13 +164,13 @@ def try_everything(
 
 
 def forecast(
-    trial: Trial, suppressed_share: float, point: Point, archive: Archive, census: Census, grid: Grid,
+    trial: Trial, suppressed_share: float, point: Point, archive: SampleStore, census: Census, grid: Grid,
     settings: Settings, n_workers: int, *, n_stretches: int,
 ) -> Forecast:  # fmt: skip
     """A trial as what a run from end to end would give."""
     minutes, unknown = grid.step_s / 60, float("nan")
     level = _level(point, settings) if n_stretches else 0.5
-    found = granularity_of(trial.extents, grid) if trial.extents.n_boxes else None
+    found = precision_of(trial.extents, grid) if trial.extents.n_boxes else None
     elsewhere = len(archive) * _ELSEWHERE_S
     return Forecast(
         k=point.k,
@@ -197,7 +197,7 @@ def _level(point: Point, settings: Settings) -> float:
     return min(_MEDIAN + more, _MOST_MEDIAN)
 
 
-def _memory(point: Point, archive: Archive, census: Census, picks: float) -> float:
+def _memory(point: Point, archive: SampleStore, census: Census, picks: float) -> float:
     """The table of docs/scaling.md, in bytes."""
     live = point.promise.reach + 1
     remembered = _CHRONICLE_EPOCHS if point.k == _REMEMBERING_K else 0

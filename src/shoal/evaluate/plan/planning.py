@@ -10,16 +10,23 @@ from typing import Any, NamedTuple, Unpack
 
 import pyarrow as pa
 
-from shoal.core.box_sizes import Extents
+from shoal.core.box_sizes import BoxSizes
 from shoal.core.checks import check_workers
-from shoal.core.progress import Progress, Silent
+from shoal.core.progress import Progress, SilentProgress
 from shoal.core.promise import Grid
 from shoal.core.signatures import takes
 from shoal.core.workers import Workers
 from shoal.errors import ParameterError
 from shoal.evaluate.plan.forecasting import Forecast, Trial, forecast, nothing, try_everything, try_stretches
-from shoal.evaluate.plan.presumed_history import Past, Sighting, guess_past, sighting_of
-from shoal.evaluate.plan.stretches import Census, Shares, Stretch, most_alike, share_out, take_census
+from shoal.evaluate.plan.presumed_history import EpochPlaces, Past, guess_past, places_of_epoch
+from shoal.evaluate.plan.stretches import (
+    Census,
+    Shares,
+    TrialStretch,
+    most_representative,
+    share_budget,
+    take_census,
+)
 from shoal.evaluate.sweep_points import Point
 from shoal.hiding.epochs import Timeline
 from shoal.hiding.pipeline import check_population, find_presence, prepare
@@ -27,7 +34,7 @@ from shoal.hiding.settings import Selector, Settings, check_harden, check_settin
 from shoal.hiding.suppression import Presence
 from shoal.reading import read_events
 from shoal.reading.options import READING, ReadingOptions, check_reading
-from shoal.storage.sample_store import Archive
+from shoal.storage.sample_store import SampleStore
 
 KS = (2, 3, 5)
 TAUS = ("30min", "1h", "2h")
@@ -90,7 +97,7 @@ def plan(
     everything can be hidden in no time, it is. Who would be suppressed is found for all of the time. Nothing is
     published. docs/plan.md says how far to trust it. How events are read is said as in anonymize().
     """
-    progress = progress or Silent()
+    progress = progress or SilentProgress()
     grid = Grid.parse(cell, step)
     points = points_of(ks, taus, epsilons, grid)
     settings = check_settings(space_weight, Selector.MATCHING, reuse, seed, harden=check_harden(harden))
@@ -103,7 +110,7 @@ def plan(
         check_population(found.archive.n_users, max(point.k for point in points))
         progress.stage("loading the engine (compiles it once)")
         prepare(settings)
-        forecasts = foretell(found.archive, points, settings, threads, grid, Budget(), progress)
+        forecasts = estimate(found.archive, points, settings, threads, grid, Budget(), progress)
         return Plan(forecasts, len(found.archive), found.archive.n_users, found.intake.all_warnings)
 
 
@@ -130,8 +137,8 @@ def points_of(ks: Sequence[int], taus: Sequence[str], epsilons: Sequence[str], g
     return points
 
 
-def foretell(
-    archive: Archive,
+def estimate(
+    archive: SampleStore,
     points: Sequence[Point],
     settings: Settings,
     workers: Workers,
@@ -147,7 +154,9 @@ def foretell(
         census = take_census(archive, epsilon)
         share_s = 0.0 if everything else budget.stretches_s * len(alike) / len(points)
         epochs_a_day = _DAY_S / (epsilon * grid.step_s)
-        shares = share_out(alike, census, share_s, epochs_a_day, settings.seed) if share_s else Shares([], {})
+        shares = (
+            share_budget(alike, census, share_s, epochs_a_day, settings.seed) if share_s else Shares([], {})
+        )
         trials = _Trials(archive, shares, census, settings, workers, progress)
         for point, (trial, suppressed) in trials.of(alike).items():
             forecasts[point] = forecast(
@@ -167,7 +176,7 @@ def foretell(
 class _Trials(NamedTuple):
     """What the points of an epsilon are tried on."""
 
-    archive: Archive
+    archive: SampleStore
     shares: Shares
     census: Census
     settings: Settings
@@ -181,7 +190,7 @@ class _Trials(NamedTuple):
             return {point: self._try_everything(point) for point in points}
         presences = self._presences(points)
         sightings = self._sightings(points[0])
-        views: list[list[Extents]] = []
+        views: list[list[BoxSizes]] = []
         for tau in sorted({point.tau for point in points}):
             same = sorted(point for point in points if point.tau == tau)
             most = max(point.k for point in same)
@@ -199,10 +208,10 @@ class _Trials(NamedTuple):
                     views.append(seen)
         return tried
 
-    def _stretches(self, point: Point, views: list[list[Extents]]) -> list[Stretch]:
+    def _stretches(self, point: Point, views: list[list[BoxSizes]]) -> list[TrialStretch]:
         """Those that a point is tried on, given what others showed on all of them."""
         every, number = self.shares
-        return most_alike(every, views, self.census, number[point], point.promise.reach)
+        return most_representative(every, views, self.census, number[point], point.promise.reach)
 
     def _presences(self, points: Sequence[Point]) -> dict[Point, Presence | None]:
         """Who would be published when; None where it is everybody always.
@@ -223,18 +232,18 @@ class _Trials(NamedTuple):
             )
         return found
 
-    def _sightings(self, point: Point) -> dict[int, Sighting]:
+    def _sightings(self, point: Point) -> dict[int, EpochPlaces]:
         """Who is where, up to the last stretch."""
         timeline = Timeline(self.archive, point.promise)
         epochs = range(self.census.first_epoch, self.shares.stretches[-1].end)
-        return {epoch: sighting_of(timeline.slice(epoch)) for epoch in epochs}
+        return {epoch: places_of_epoch(timeline.slice(epoch)) for epoch in epochs}
 
     def _try_everything(self, point: Point) -> tuple[Trial, float]:
         self.progress.stage(f"trying k {point.k}")
         return try_everything(self.archive, point, self.settings, self.workers)
 
     def _try(
-        self, point: Point, presence: Presence | None, past: Past, stretches: list[Stretch]
+        self, point: Point, presence: Presence | None, past: Past, stretches: list[TrialStretch]
     ) -> tuple[Trial, float]:
         archive, _, census, settings, workers, progress = self
         if presence is not None and presence.nothing_left:

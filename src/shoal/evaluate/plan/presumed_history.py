@@ -21,18 +21,18 @@ _CELLS = 16  # bits of each coordinate that order users by place
 Past = dict[int, tuple[Int32s, Int32s]]  # owners and their members, by the first epoch of the window
 
 
-class Sighting(NamedTuple):
+class EpochPlaces(NamedTuple):
     """Who is there in an epoch, and whereabouts, as a number that is alike for users who are near."""
 
     users: Int32s
     place: npt.NDArray[np.uint32]
 
 
-def sighting_of(part: EpochSlice) -> Sighting:
+def places_of_epoch(part: EpochSlice) -> EpochPlaces:
     """An epoch as far as guessing needs it."""
     slots = part.raw.slot.view(np.int32).reshape(-1, 6)[part.raw.ptr[:-1]]
     x, y = (_spread(slots[:, column]) for column in (1, 3))
-    return Sighting(part.users, x | (y << np.uint32(1)))
+    return EpochPlaces(part.users, x | (y << np.uint32(1)))
 
 
 def _spread(cells: Int32s) -> npt.NDArray[np.uint32]:
@@ -43,7 +43,7 @@ def _spread(cells: Int32s) -> npt.NDArray[np.uint32]:
     return bits
 
 
-class Guesser:
+class HistoryGuesser:
     """Sees one epoch after the other, and guesses the hiding sets of the window that ends with the last."""
 
     def __init__(self, n_users: int, reach: int, k: int, seed: int) -> None:
@@ -53,7 +53,7 @@ class Guesser:
         self._k = k
         self._draw = np.random.default_rng(seed)
 
-    def see(self, sighting: Sighting) -> None:
+    def see(self, sighting: EpochPlaces) -> None:
         """The next epoch."""
         self._pattern <<= np.uint64(1)
         self._pattern &= self._mask
@@ -82,9 +82,9 @@ class Guesser:
         return users[enough], np.stack(members, axis=1)[enough]
 
 
-def guess_past(sightings: dict[int, Sighting], n_users: int, reach: int, k: int, seed: int) -> Past:
+def guess_past(sightings: dict[int, EpochPlaces], n_users: int, reach: int, k: int, seed: int) -> Past:
     """Hiding sets for every window of the epochs seen, by its first epoch."""
-    guesser, past = Guesser(n_users, reach, k, seed), {}
+    guesser, past = HistoryGuesser(n_users, reach, k, seed), {}
     for epoch, sighting in sightings.items():
         guesser.see(sighting)
         past[epoch - reach] = guesser.guess()

@@ -9,14 +9,14 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.core.arrays import Bools, Floats, Int64s
-from shoal.core.box_sizes import Extents
+from shoal.core.box_sizes import BoxSizes
 from shoal.evaluate.sweep_points import Point
-from shoal.storage.sample_store import Archive
+from shoal.storage.sample_store import SampleStore
 
 COUNTED = 1  # epochs of a stretch that count, behind those that only lead up to them
 
 
-class Stretch(NamedTuple):
+class TrialStretch(NamedTuple):
     """Epochs that are tried out; those from ``first`` on count, and stand for so many samples.
 
     Whoever folds it begins r epochs earlier, so that every record that counts is joined r + 1 times, and ends r later.
@@ -53,7 +53,7 @@ class Census(NamedTuple):
         return int(self.samples[begin:end].sum())
 
 
-def take_census(archive: Archive, epsilon: int) -> Census:
+def take_census(archive: SampleStore, epsilon: int) -> Census:
     """Count the samples of every epoch; nothing is read for it."""
     epoch = archive.slots // epsilon
     samples = np.bincount(epoch - epoch[0], np.diff(archive.first)).astype(np.int64)
@@ -62,7 +62,7 @@ def take_census(archive: Archive, epsilon: int) -> Census:
 
 def choose_stretches(
     census: Census, n_stretches: int, reach: int, epochs_a_day: float, seed: int
-) -> list[Stretch]:
+) -> list[TrialStretch]:
     """Stretches that each stand for equally many samples of neighbouring hours of the day; by time.
 
     Precision goes by the hour: how many are there, and whether they are on their way. So epochs are ordered by their
@@ -80,7 +80,7 @@ def choose_stretches(
     total = int(census.samples.sum())
     shares = np.diff(np.linspace(0, total, n_stretches + 1).astype(np.int64)).tolist()
     wanted = np.random.default_rng(seed).permutation((np.arange(n_stretches) + 0.5) / n_stretches) * n_epochs
-    chosen: list[Stretch] = []
+    chosen: list[TrialStretch] = []
     for number, share in enumerate(shares):
         low, high = np.searchsorted(behind, [(number + part) / n_stretches for part in (0.35, 0.65)])
         middle = order[low : max(high, low + 1)]
@@ -88,11 +88,11 @@ def choose_stretches(
         if not apart:
             return []
         first = min(apart, key=lambda place: abs(place - wanted[number])) + census.first_epoch
-        chosen.append(Stretch(first, COUNTED, share))
+        chosen.append(TrialStretch(first, COUNTED, share))
     return sorted(chosen)
 
 
-def _apart(place: int, chosen: list[Stretch], census: Census, reach: int) -> bool:
+def _apart(place: int, chosen: list[TrialStretch], census: Census, reach: int) -> bool:
     """Whether a stretch here would share no epoch with another."""
     least = COUNTED + 2 * reach
     return all(abs(place + census.first_epoch - stretch.first) >= least for stretch in chosen)
@@ -107,11 +107,11 @@ _LEAST_TURNS = 1.4  # k 2 takes more than half the time of k 3, as its members' 
 class Shares(NamedTuple):
     """The stretches, by time, and on how many of them each point is tried."""
 
-    stretches: list[Stretch]
+    stretches: list[TrialStretch]
     number: dict[Point, int]
 
 
-def share_out(
+def share_budget(
     points: Sequence[Point], census: Census, budget_s: float, epochs_a_day: float, seed: int
 ) -> Shares:
     """Stretches, none where the data are too short, and a number of them for every point, a power of two.
@@ -162,9 +162,9 @@ def _seconds(point: Point, census: Census) -> float:
 _LEVELS = (0.25, 0.5, 0.75)
 
 
-def most_alike(
-    stretches: Sequence[Stretch], views: Sequence[Sequence[Extents]], census: Census, n: int, reach: int
-) -> list[Stretch]:
+def most_representative(
+    stretches: Sequence[TrialStretch], views: Sequence[Sequence[BoxSizes]], census: Census, n: int, reach: int
+) -> list[TrialStretch]:
     """So many of the stretches, by time, each for an equal part of the samples; fewer where they would overlap.
 
     views: what promises showed on each of the stretches. Of all choices, the one is taken in which the shares of boxes
@@ -183,7 +183,7 @@ def most_alike(
     return []
 
 
-def _fits(choices: Int64s, stretches: Sequence[Stretch], census: Census, reach: int) -> Bools:
+def _fits(choices: Int64s, stretches: Sequence[TrialStretch], census: Census, reach: int) -> Bools:
     """Which choices of stretches, by time, share no epoch and lie inside the data, with what is before and behind."""
     place = np.array([stretch.first for stretch in stretches])[choices] - census.first_epoch
     apart = (np.diff(place, axis=1) >= COUNTED + 2 * reach).all(axis=1)
@@ -191,7 +191,9 @@ def _fits(choices: Int64s, stretches: Sequence[Stretch], census: Census, reach: 
     return np.asarray(apart & inside)
 
 
-def _off(choices: Int64s, view: Sequence[Extents], stretches: Sequence[Stretch], census: Census) -> Floats:
+def _off(
+    choices: Int64s, view: Sequence[BoxSizes], stretches: Sequence[TrialStretch], census: Census
+) -> Floats:
     """How far the shares of boxes below the quartiles of all are from what they should be, for each choice."""
     samples = [max(1, census.of(stretch.counted)) for stretch in stretches]
     n_boxes = np.array([extents.n_boxes / n for extents, n in zip(view, samples, strict=True)])
@@ -209,7 +211,7 @@ def _off(choices: Int64s, view: Sequence[Extents], stretches: Sequence[Stretch],
     return np.asarray(np.abs(found - all_below[quartile]).sum(axis=1))
 
 
-def _below(extents: Extents, values: Int64s) -> Int64s:
+def _below(extents: BoxSizes, values: Int64s) -> Int64s:
     """How many boxes span at most each of some values."""
     behind = np.concatenate([[0], np.cumsum(extents.cells.frequency)])
     return np.asarray(behind[np.searchsorted(extents.cells.value, values, side="right")])

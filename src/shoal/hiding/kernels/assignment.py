@@ -11,14 +11,14 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.core.arrays import Floats, Int32s, Int64s
-from shoal.core.compiled import inner, kernel, lean
+from shoal.core.compiled import jit, jit_inline, jit_no_arrays
 from shoal.hiding.kernels.nearest import drop_top, push
 
 _ROUNDS = 2  # of bidding
 _BIDS = 16  # per owner and round: beyond that, placing them one by one is quicker
 
 
-class Candidates(NamedTuple):
+class AssignmentEdges(NamedTuple):
     """Edges owner <- member with their costs, by owner; those of owner i are first[i] .. first[i + 1] - 1."""
 
     first: Int64s
@@ -49,9 +49,9 @@ class Paths(NamedTuple):
     items: Int64s
 
 
-@kernel
+@jit
 def assign_groups(
-    candidates: Candidates, first: Int32s, last: Int32s, begin: int, end: int, member: Int32s
+    candidates: AssignmentEdges, first: Int32s, last: Int32s, begin: int, end: int, member: Int32s
 ) -> None:
     """member[i] = whom owner i gets, for the owners first[g] .. last[g] - 1 of groups begin .. end - 1.
 
@@ -72,9 +72,9 @@ def assign_groups(
         assign_group(candidates, first[g], last[g], market, paths, waiting, member)
 
 
-@lean
+@jit_no_arrays
 def assign_group(
-    candidates: Candidates,
+    candidates: AssignmentEdges,
     first: int,
     last: int,
     market: Market,
@@ -101,8 +101,8 @@ def assign_group(
         member[first + i] = -1 if edge < 0 else candidates.member[edge]
 
 
-@inner
-def bid(candidates: Candidates, first: int, market: Market, waiting: Int32s, n: int) -> int:
+@jit_inline
+def bid(candidates: AssignmentEdges, first: int, market: Market, waiting: Int32s, n: int) -> int:
     """Everybody who waits takes the cheapest member and makes it just as dear as the second; return who waits again."""
     place, left, bids = 0, 0, _BIDS * n
     while place < n:
@@ -141,8 +141,8 @@ def bid(candidates: Candidates, first: int, market: Market, waiting: Int32s, n: 
     return left
 
 
-@inner
-def find_path(candidates: Candidates, first: int, start: int, market: Market, paths: Paths) -> None:
+@jit_inline
+def find_path(candidates: AssignmentEdges, first: int, start: int, market: Market, paths: Paths) -> None:
     """Place an owner: the cheapest chain from it to a member whom nobody has, if there is one."""
     n_listed, n_heap, goal = 0, 0, -1
     i, before = start, 0.0

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.core.arrays import Bools, Floats, Int32s, Int64s
-from shoal.core.compiled import inner, kernel, lean
+from shoal.core.compiled import jit, jit_inline, jit_no_arrays
 from shoal.hiding.kernels.cost_bounds import OWN
 from shoal.hiding.kernels.nearest import (
     Barred,
@@ -19,21 +19,21 @@ from shoal.hiding.kernels.nearest import (
 )
 
 
-class Found(NamedTuple):
+class NearestLists(NamedTuple):
     """What a search found: a line per owner of members (-1 for none) and costs, cheapest first."""
 
     member: Int32s
     cost: Floats
 
 
-class Back(NamedTuple):
+class ReverseLists(NamedTuple):
     """Who lists owner i without being listed by it, member[first[i] .. first[i + 1] - 1]; -1: may not be picked."""
 
     first: Int64s
     member: Int32s
 
 
-class Listed(NamedTuple):
+class EdgeList(NamedTuple):
     """All edges by owner; those of owner i begin at first[i]."""
 
     first: Int64s
@@ -42,7 +42,7 @@ class Listed(NamedTuple):
     cost: Floats
 
 
-@lean
+@jit_no_arrays
 def unanswered(member: Int32s, first: Int64s, back: Int32s) -> None:
     """Write a Back for members of a search; ``back`` has room for all that are listed."""
     n, width = member.shape
@@ -70,8 +70,8 @@ def unanswered(member: Int32s, first: Int64s, back: Int32s) -> None:
     first[0] = 0
 
 
-@kernel
-def bar_back(arrays: WindowArrays, barred: Barred, back: Back, begin: int, end: int) -> None:
+@jit
+def bar_back(arrays: WindowArrays, barred: Barred, back: ReverseLists, begin: int, end: int) -> None:
     """Make -1 of those in ``back`` whom owners begin .. end - 1 may not pick."""
     mark = np.full(len(arrays.user), -1, np.int32)
     for owner in range(begin, end):
@@ -82,8 +82,8 @@ def bar_back(arrays: WindowArrays, barred: Barred, back: Back, begin: int, end: 
                 back.member[entry] = -1
 
 
-@lean
-def count_edges(found: Found, back: Back, first: Int64s) -> None:
+@jit_no_arrays
+def count_edges(found: NearestLists, back: ReverseLists, first: Int64s) -> None:
     """first[i] = where the edges of owner i begin once they are listed; one number more than owners."""
     total = 0
     for owner in range(len(first) - 1):
@@ -95,21 +95,23 @@ def count_edges(found: Found, back: Back, first: Int64s) -> None:
     first[len(first) - 1] = total
 
 
-@kernel
-def write_edges(arrays: WindowArrays, found: Found, back: Back, begin: int, end: int, listed: Listed) -> None:
+@jit
+def write_edges(
+    arrays: WindowArrays, found: NearestLists, back: ReverseLists, begin: int, end: int, listed: EdgeList
+) -> None:
     """List the edges of owners begin .. end - 1: those found, then those back, which are priced here."""
     own = np.empty((arrays.row.shape[1], OWN))
     list_edges(arrays, found, back, begin, end, listed, own, make_scratch(arrays))
 
 
-@lean
+@jit_no_arrays
 def list_edges(  # type: ignore[no-untyped-def]
     arrays: WindowArrays,
-    found: Found,
-    back: Back,
+    found: NearestLists,
+    back: ReverseLists,
     begin: int,
     end: int,
-    listed: Listed,
+    listed: EdgeList,
     own: Floats,
     scratch,
 ) -> None:
@@ -128,14 +130,14 @@ def list_edges(  # type: ignore[no-untyped-def]
                 at = write_edge(listed, at, owner, member, price)
 
 
-@inner
-def write_edge(listed: Listed, at: int, owner: int, member: int, cost: float) -> int:
+@jit_inline
+def write_edge(listed: EdgeList, at: int, owner: int, member: int, cost: float) -> int:
     """List one edge; return where the next one goes."""
     listed.owner[at], listed.member[at], listed.cost[at] = owner, member, cost
     return at + 1
 
 
-@kernel
+@jit
 def allowed_edges(
     arrays: WindowArrays, barred: Barred, owner: Int32s, member: Int32s, allowed: Bools
 ) -> None:
@@ -147,7 +149,7 @@ def allowed_edges(
         allowed[q] = mark[member[q]] != owner[q]
 
 
-@lean
+@jit_no_arrays
 def windows_since(
     arrays: WindowArrays, barred: Barred, owner: Int32s, member: Int32s, window: int, age: Int32s
 ) -> None:

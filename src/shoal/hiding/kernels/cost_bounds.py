@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.core.arrays import Floats, Int32s, Int64s
-from shoal.core.compiled import inner, kernel
+from shoal.core.compiled import jit, jit_inline
 from shoal.hiding.kernels.merge import space_cost
 from shoal.hiding.kernels.pools import Pools, in_one_box
 
@@ -44,7 +44,7 @@ _COLUMNS, _LEAST = 18, 9
 OWN, PRICE = 21, 20  # numbers in the outline of a pool; the last is room for a price
 
 
-@kernel
+@jit
 def order_near(row: Int64s, raw: Pools, first: int, last: int, order: Int64s) -> None:
     """Put order[first .. last - 1], users of one group, in an order in which near ones are together: halved again and
     again where they differ most, at multiples of BRANCHES."""
@@ -84,7 +84,7 @@ def order_near(row: Int64s, raw: Pools, first: int, last: int, order: Int64s) ->
     order[first:last] = order[first:last][place]
 
 
-def plant(row: Int64s, raw: Pools, first: Int32s, last: Int32s) -> Tree:
+def build_tree(row: Int64s, raw: Pools, first: Int32s, last: Int32s) -> Tree:
     """The tree over users whose groups are ranges (see WindowArrays)."""
     n, n_epochs = row.shape
     outline = np.zeros((n_epochs, _COLUMNS, n))
@@ -124,7 +124,7 @@ def plant(row: Int64s, raw: Pools, first: Int32s, last: Int32s) -> Tree:
     )
 
 
-@kernel
+@jit
 def _write_users(row: Int64s, raw: Pools, outline: Floats) -> None:
     for i in range(row.shape[0]):
         for w in range(row.shape[1]):
@@ -145,7 +145,7 @@ def _write_users(row: Int64s, raw: Pools, outline: Floats) -> None:
             out[_LEAST_SLOTS], out[_MOST_SLOTS] = n_slots, n_slots
 
 
-@inner
+@jit_inline
 def write_outline(pools: Pools, row: int, out: Floats) -> None:
     """Write what the bounds need to know of a pool: hull (0-5), touch in time (6, 7), end of the head and its hull
     (8-12), beginning of the tail and its hull (13-17), slots (18), whether it can only be in one box (19)."""
@@ -169,7 +169,7 @@ def write_outline(pools: Pools, row: int, out: Floats) -> None:
     out[19] = in_one_box(pools, row)
 
 
-@inner
+@jit_inline
 def one_box_cost(own: Floats, raw: Pools, other: int, weight: float) -> float:
     """Cost of a pool of outline ``own`` with a user's row if all must be in one box, else -1."""
     begin, end = raw.ptr[other], raw.ptr[other + 1]
@@ -182,30 +182,30 @@ def one_box_cost(own: Floats, raw: Pools, other: int, weight: float) -> float:
     return float(time * space_cost(int(width + height) + 2, weight))
 
 
-@inner
+@jit_inline
 def at(block: Floats, column: int, e: int) -> float:
     """A number of entry e of a block; where the compiler knows the distances it goes several entries at a time."""
     return float(block[column * BRANCHES + e])
 
 
-@inner
+@jit_inline
 def _larger(a: float, b: float) -> float:
     return (
         a if a > b else b
     )  # unlike max, which must know about NaN, this is one instruction for several numbers
 
 
-@inner
+@jit_inline
 def _smaller(a: float, b: float) -> float:
     return a if a < b else b
 
 
-@inner
+@jit_inline
 def _plain(space: float, weight: float) -> float:  # noqa: ARG001
     return space
 
 
-@inner
+@jit_inline
 def _power(space: float, weight: float) -> float:
     return float(space**weight)
 
@@ -215,7 +215,7 @@ def _adding_bounds(
 ) -> Callable[[Floats, Floats, float, float, Floats, Floats], None]:
     """add_bounds for one way to price space: a choice inside its loop would keep it from going several at a time."""
 
-    @inner
+    @jit_inline
     def add(block: Floats, own: Floats, base: float, weight: float, bound: Floats, inexact: Floats) -> None:
         t0, t1, touch0, touch1, head_t, tail_t = own[0], own[1], own[6], own[7], own[8], own[13]
         x0, x1, y0, y1 = own[2], own[3], own[4], own[5]
@@ -249,7 +249,7 @@ def _adding_bounds(
 _add_plain_bounds, _add_power_bounds = _adding_bounds(_plain), _adding_bounds(_power)
 
 
-@inner
+@jit_inline
 def add_bounds(
     block: Floats, own: Floats, base: float, weight: float, bound: Floats, inexact: Floats
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.core.arrays import Bools, Floats, Int32s, Int64s
-from shoal.core.compiled import kernel, making
+from shoal.core.compiled import jit, jit_inline_allocating
 from shoal.hiding.kernels.cost_bounds import OWN
 from shoal.hiding.kernels.nearest import (
     Barred,
@@ -17,7 +17,7 @@ from shoal.hiding.kernels.nearest import (
 )
 
 
-@making
+@jit_inline_allocating
 def find_cycles(cost: Floats, allowed: Bools, n_cycles: int, patience: int, parent: Int32s) -> bool:
     """Fill parent[i, c], the parent of user i in cycle c, and say whether there are such cycles.
 
@@ -60,7 +60,7 @@ def find_cycles(cost: Floats, allowed: Bools, n_cycles: int, patience: int, pare
     return True
 
 
-@kernel
+@jit
 def cycles_of_groups(
     arrays: WindowArrays,
     barred: Barred,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.core.arrays import Bytes, Floats, Int32s, Int64s
-from shoal.core.compiled import inner, kernel, lean
+from shoal.core.compiled import jit, jit_inline, jit_no_arrays
 from shoal.hiding.kernels.cost_bounds import OWN
 from shoal.hiding.kernels.merge import best_cuts, merge_boxes, write_boxes
 from shoal.hiding.kernels.nearest import Barred, Past, WindowArrays, make_scratch, write_outlines
@@ -18,7 +18,7 @@ _NEAR = 100  # users on either side whose records are tried
 _ENDLESS = 2**31 - 1  # later than any slot of an epoch
 
 
-class Chronicle(NamedTuple):
+class PublishedEpochs(NamedTuple):
     """What users had and what their records showed in published epochs, a row per user and epoch.
 
     own (int32, 5 columns: t, x0, x1, y0, y1): the user's own samples, lines own_first[row] .. own_first[row + 1] - 1.
@@ -36,7 +36,7 @@ class Chronicle(NamedTuple):
     latest: Int64s
 
 
-class Shown(NamedTuple):
+class RecordBoxes(NamedTuple):
     """What records show in a window, a row per user and epoch, boxes as in a Chronicle.
 
     Those of a row are the first n_boxes[row] from first[row] on. hull (int32, 4 columns: x0, x1, y0, y1): what they
@@ -49,8 +49,8 @@ class Shown(NamedTuple):
     hull: Int32s
 
 
-@kernel
-def show(pools: Pools, weight: float, begin: int, end: int, shown: Shown) -> None:
+@jit
+def show(pools: Pools, weight: float, begin: int, end: int, shown: RecordBoxes) -> None:
     """Write what rows begin .. end - 1 of some pools show; shown.first is where the rows begin."""
     merge_boxes(pools, weight, begin, end, shown.n_boxes, shown.box)
     for row in range(begin, end):
@@ -61,7 +61,7 @@ def show(pools: Pools, weight: float, begin: int, end: int, shown: Shown) -> Non
             hull[2], hull[3] = min(hull[2], shown.box[b, 4]), max(hull[3], shown.box[b, 5])
 
 
-@inner
+@jit_inline
 def consistent(
     box: Int32s, begin: int, end: int, own: Int32s, first: int, last: int, since: int, until: int
 ) -> bool:
@@ -92,7 +92,7 @@ def consistent(
     return True
 
 
-@lean
+@jit_no_arrays
 def cheapest_edges(first: Int64s, cost: Floats, best: Int64s) -> None:
     """best[i] = the first of the cheapest edges first[i] .. first[i + 1] - 1, -1 where there are none."""
     for owner in range(len(best)):
@@ -102,9 +102,9 @@ def cheapest_edges(first: Int64s, cost: Floats, best: Int64s) -> None:
                 best[owner] = edge
 
 
-@lean
+@jit_no_arrays
 def published_agreements(
-    chronicle: Chronicle,
+    chronicle: PublishedEpochs,
     oldest: int,
     owner: Int32s,
     member: Int32s,
@@ -133,8 +133,8 @@ def published_agreements(
                 a, b = chronicle.earlier[a], chronicle.earlier[b]
 
 
-@lean
-def chain_lengths(chronicle: Chronicle, users: Int32s, oldest: int, lengths: Int64s) -> None:
+@jit_no_arrays
+def chain_lengths(chronicle: PublishedEpochs, users: Int32s, oldest: int, lengths: Int64s) -> None:
     """lengths[i] = how many rows user users[i] has in epochs from ``oldest`` on."""
     for i in range(len(users)):
         lengths[i], row = 0, chronicle.latest[users[i]]
@@ -143,8 +143,8 @@ def chain_lengths(chronicle: Chronicle, users: Int32s, oldest: int, lengths: Int
             row = chronicle.earlier[row]
 
 
-@lean
-def chain_rows(chronicle: Chronicle, users: Int32s, first: Int64s, rows: Int64s) -> None:
+@jit_no_arrays
+def chain_rows(chronicle: PublishedEpochs, users: Int32s, first: Int64s, rows: Int64s) -> None:
     """rows[first[i] .. first[i + 1] - 1] = the latest rows of user users[i], in order of time."""
     for i in range(len(users)):
         row = chronicle.latest[users[i]]
@@ -153,7 +153,7 @@ def chain_rows(chronicle: Chronicle, users: Int32s, first: Int64s, rows: Int64s)
             row = chronicle.earlier[row]
 
 
-@kernel
+@jit
 def live_agreements(
     arrays: WindowArrays,
     own: Int32s,
@@ -183,7 +183,7 @@ def live_agreements(
     )  # fmt: skip
 
 
-@lean
+@jit_no_arrays
 def find_agreements(  # type: ignore[no-untyped-def]
     arrays: WindowArrays,
     own: Int32s,
@@ -231,7 +231,7 @@ def find_agreements(  # type: ignore[no-untyped-def]
                     found += 1
 
 
-@inner
+@jit_inline
 def list_former(
     arrays: WindowArrays, past: Past, owner: int, oldest: int, settled: int, former: Int32s
 ) -> int:
@@ -249,7 +249,7 @@ def list_former(
     return n
 
 
-@inner
+@jit_inline
 def within_hull(raw: Pools, known: int, outline: Floats, joining: int) -> bool:
     """Whether a user's row lies within the hull of a record and another user's row: else no boxes in it hold it."""
     user, other = raw.touch[known], raw.touch[joining]
@@ -263,9 +263,9 @@ def within_hull(raw: Pools, known: int, outline: Floats, joining: int) -> bool:
     )
 
 
-@inner
+@jit_inline
 def row_consistent(
-    shown: Shown, row: int, own: Int32s, own_first: Int64s, known: int, since: int, until: int
+    shown: RecordBoxes, row: int, own: Int32s, own_first: Int64s, known: int, since: int, until: int
 ) -> bool:
     """Whether what a record shows in a row is consistent with what a user has in another."""
     return bool(
@@ -276,7 +276,7 @@ def row_consistent(
     )  # fmt: skip
 
 
-@inner
+@jit_inline
 def first_known(
     own: Int32s, own_first: Int64s, rows: Int64s, epsilon: int, since: int, until: int
 ) -> tuple[int, int, int, int, int]:
@@ -299,11 +299,11 @@ def first_known(
     return -1, x0, x1, y0, y1
 
 
-@lean
-def alone_shares(
+@jit_no_arrays
+def exposed_shares(
     arrays: WindowArrays,
     own: Int32s,
-    shown: Shown,
+    shown: RecordBoxes,
     epsilon: int,
     tau: int,
     k: int,

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.core.arrays import Floats, Int32s, Int64s
-from shoal.core.compiled import inner, kernel
+from shoal.core.compiled import jit, jit_inline
 from shoal.hiding.kernels.pools import Pools, longest_row
 
 
-@inner
+@jit_inline
 def space_cost(span: int, weight: float) -> float:
     """(span_x + span_y)^p, spans in cells with ends included."""
     if weight == 1.0:
@@ -19,7 +19,7 @@ def space_cost(span: int, weight: float) -> float:
     return float(float(span) ** weight)
 
 
-@inner
+@jit_inline
 def best_cuts(
     pools: Pools, first: int, n: int, weight: float, limit: float, cost: Floats, previous: Int32s
 ) -> float:
@@ -51,7 +51,7 @@ def best_cuts(
     return float(cost[n])
 
 
-@inner
+@jit_inline
 def write_boxes(pools: Pools, first: int, n: int, previous: Int32s, box: Int32s, line: int) -> int:
     """Write the groups that ``best_cuts`` found as boxes from ``line`` on, by time; return how many there are."""
     groups, cut = 0, n
@@ -71,7 +71,7 @@ def write_boxes(pools: Pools, first: int, n: int, previous: Int32s, box: Int32s,
     return groups
 
 
-@kernel
+@jit
 def merge_costs(pools: Pools, weight: float, begin: int, end: int, out: Floats) -> None:
     """out[i] (float64) = cost of the optimal merge of row i, for rows begin .. end - 1."""
     room = longest_row(pools) + 1
@@ -81,7 +81,7 @@ def merge_costs(pools: Pools, weight: float, begin: int, end: int, out: Floats) 
         out[row] = best_cuts(pools, pools.ptr[row], n, weight, np.inf, cost, previous)
 
 
-@kernel
+@jit
 def merge_boxes(pools: Pools, weight: float, begin: int, end: int, count: Int64s, box: Int32s) -> None:
     """Write the optimal merge of rows begin .. end - 1.
 

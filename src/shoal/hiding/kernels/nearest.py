@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.core.arrays import Bytes, Floats, Int32s, Int64s
-from shoal.core.compiled import inner, kernel, lean, making
+from shoal.core.compiled import jit, jit_inline, jit_inline_allocating, jit_no_arrays
 from shoal.hiding.kernels.cost_bounds import (
     BRANCHES,
     OWN,
@@ -21,7 +21,7 @@ from shoal.hiding.kernels.merge import best_cuts
 from shoal.hiding.kernels.pools import Pools, longest_row, room_for_union, write_union
 
 
-@inner
+@jit_inline
 def push(keys: Floats, items: Int64s, n: int, key: float, item: int) -> int:
     """Add an item to a heap of n; return how many there are."""
     place = n
@@ -35,7 +35,7 @@ def push(keys: Floats, items: Int64s, n: int, key: float, item: int) -> int:
     return n + 1
 
 
-@inner
+@jit_inline
 def drop_top(keys: Floats, items: Int64s, n: int) -> int:
     """Take the top off a heap of n; return how many are left."""
     n -= 1
@@ -100,7 +100,7 @@ class Barred(NamedTuple):
     picked: Int32s
 
 
-@inner
+@jit_inline
 def write_outlines(arrays: WindowArrays, owner: int, own: Floats) -> None:
     """What ``edge_cost`` needs to know of an owner's record: a line per epoch of the window."""
     for w in range(arrays.row.shape[1]):
@@ -108,7 +108,7 @@ def write_outlines(arrays: WindowArrays, owner: int, own: Floats) -> None:
             write_outline(arrays.pools, arrays.row[owner, w], own[w])
 
 
-@inner
+@jit_inline
 def edge_cost(  # type: ignore[no-untyped-def]
     arrays: WindowArrays, owner: int, member: int, own: Floats, limit: float, scratch
 ) -> float:
@@ -143,7 +143,7 @@ def edge_cost(  # type: ignore[no-untyped-def]
     return known
 
 
-@making
+@jit_inline_allocating
 def make_scratch(arrays: WindowArrays):  # type: ignore[no-untyped-def]
     """Room for one union and its partition."""
     room = longest_row(arrays.pools) + longest_row(arrays.raw) + 1
@@ -156,7 +156,7 @@ def make_scratch(arrays: WindowArrays):  # type: ignore[no-untyped-def]
     )
 
 
-@inner
+@jit_inline
 def mark_barred(arrays: WindowArrays, barred: Barred, owner: int, mark: Int32s) -> None:
     """mark[j] = owner for every j that the owner may not pick, itself included."""
     mark[owner] = owner
@@ -182,7 +182,7 @@ class Search(NamedTuple):
     inexact: Floats
 
 
-@kernel
+@jit
 def nearest(
     arrays: WindowArrays,
     tree: Tree,
@@ -213,7 +213,7 @@ def nearest(
     find_nearest(arrays, tree, barred, owners, begin, end, member, cost, priced, scratch, search)
 
 
-@lean
+@jit_no_arrays
 def find_nearest(  # type: ignore[no-untyped-def]
     arrays: WindowArrays,
     tree: Tree,
@@ -270,7 +270,7 @@ def find_nearest(  # type: ignore[no-untyped-def]
             waiting = drop_top(keys, items, waiting)
 
 
-@inner
+@jit_inline
 def insert(member: Int32s, cost: Floats, other: int, price: float) -> None:
     """Put a member in its place among the cheapest; the last one falls out."""
     slot = len(member) - 1
@@ -280,7 +280,7 @@ def insert(member: Int32s, cost: Floats, other: int, price: float) -> None:
     cost[slot], member[slot] = price, other
 
 
-@kernel
+@jit
 def edge_costs(
     arrays: WindowArrays, owner: Int32s, member: Int32s, begin: int, end: int, cost: Floats
 ) -> None:
@@ -291,7 +291,7 @@ def edge_costs(
     price_edges(arrays, owner, member, begin, end, cost, own, make_scratch(arrays))
 
 
-@lean
+@jit_no_arrays
 def price_edges(  # type: ignore[no-untyped-def]
     arrays: WindowArrays,
     owner: Int32s,

@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.core.arrays import Floats, Int32s, Int64s
-from shoal.core.compiled import inner, kernel
+from shoal.core.compiled import jit, jit_inline
 
 
-@kernel
+@jit
 def split_into_pairs(member: Int32s, cost: Floats, mate: Int32s) -> None:
     """mate[i] becomes the partner of user i, -1 for the one left out of each odd cycle or path.
 
@@ -37,7 +37,7 @@ def split_into_pairs(member: Int32s, cost: Floats, mate: Int32s) -> None:
             pair_along(path[:length], cost, closed == 1, mate)
 
 
-@kernel
+@jit
 def pair_along(path: Int32s, cost: Floats, closed: bool, mate: Int32s) -> None:
     """Pair neighbours along a path or round a cycle, from the place where that is cheapest."""
     n = len(path)
@@ -56,7 +56,7 @@ def pair_along(path: Int32s, cost: Floats, closed: bool, mate: Int32s) -> None:
         mate[one], mate[other] = other, one
 
 
-@kernel
+@jit
 def left_of_pair(n: int, begin: int, step: int, closed: bool) -> int:
     """Where the pair ``step`` users on begins; ``begin`` is the one left out of an odd number."""
     if closed:
@@ -88,7 +88,7 @@ class Walks(NamedTuple):
     gain: Floats
 
 
-@inner
+@jit_inline
 def leads_back(walks: Walks, step: int, one: int, other: int) -> bool:
     """Whether the path to a step has been at one of two users already."""
     while step >= 0:
@@ -98,7 +98,7 @@ def leads_back(walks: Walks, step: int, one: int, other: int) -> bool:
     return False
 
 
-@inner
+@jit_inline
 def best_walk(
     graph: PairGraph, mate: Int32s, paid: Floats, user: int, reached: Floats, walks: Walks
 ) -> tuple[int, float]:
@@ -134,7 +134,7 @@ def best_walk(
     return best, most
 
 
-@inner
+@jit_inline
 def cost_of_pair(graph: PairGraph, one: int, other: int) -> float:
     """What the graph says about two users."""
     for entry in range(graph.ptr[one], graph.ptr[one + 1]):
@@ -143,7 +143,7 @@ def cost_of_pair(graph: PairGraph, one: int, other: int) -> float:
     return np.inf
 
 
-@kernel
+@jit
 def alternate(graph: PairGraph, mate: Int32s, paid: Floats) -> None:
     """Change mate[i], the partner of user i, and paid[i], the cost of the pair, until no alternating cycle helps.
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.core.arrays import Int32s, Int64s
-from shoal.core.compiled import inner, kernel, making
+from shoal.core.compiled import jit, jit_inline, jit_inline_allocating
 
 Slots = np.typing.NDArray[np.void]
 
@@ -34,7 +34,7 @@ class Pools(NamedTuple):
     touch: Int32s
 
 
-@inner
+@jit_inline
 def count_union(a: Pools, row_a: int, b: Pools, row_b: int) -> int:
     """How many different slots two pools have together."""
     i, end_i = int(a.ptr[row_a]), int(a.ptr[row_a + 1])
@@ -50,7 +50,7 @@ def count_union(a: Pools, row_a: int, b: Pools, row_b: int) -> int:
     return n + (end_i - i) + (end_j - j)
 
 
-@inner
+@jit_inline
 def write_union(
     a: Pools, row_a: int, b: Pools, row_b: int, out: Pools, base: int, place_a: Int32s, place_b: Int32s
 ) -> int:
@@ -92,7 +92,7 @@ def write_union(
     return n
 
 
-@inner
+@jit_inline
 def in_one_box(pools: Pools, row: int) -> bool:
     """Whether no two groups of a pool could both hold every user, as when one of these has a single slot."""
     begin = pools.ptr[row]
@@ -100,7 +100,7 @@ def in_one_box(pools: Pools, row: int) -> bool:
     return bool(last_group == 0 or pools.slot[begin + last_group - 1].start < 0)
 
 
-@inner
+@jit_inline
 def write_touch(a: Pools, row_a: int, b: Pools, row_b: int, out: Pools, row: int) -> None:
     """Combine what must be touched of two pools."""
     for axis in range(0, 6, 2):
@@ -108,7 +108,7 @@ def write_touch(a: Pools, row_a: int, b: Pools, row_b: int, out: Pools, row: int
         out.touch[row, axis + 1] = min(a.touch[row_a, axis + 1], b.touch[row_b, axis + 1])
 
 
-@kernel
+@jit
 def union_sizes(a: Pools, b: Pools, rows_b: Int64s, begin: int, end: int, sizes: Int64s) -> None:
     """sizes[i] = number of slots of row i of ``a`` united with row rows_b[i] of ``b``; -1 leaves the row as it is."""
     for row in range(begin, end):
@@ -118,7 +118,7 @@ def union_sizes(a: Pools, b: Pools, rows_b: Int64s, begin: int, end: int, sizes:
             sizes[row] = count_union(a, row, b, rows_b[row])
 
 
-@inner
+@jit_inline
 def longest_row(pools: Pools) -> int:
     """Number of slots of the longest row."""
     longest = 0
@@ -127,13 +127,13 @@ def longest_row(pools: Pools) -> int:
     return longest
 
 
-@making
+@jit_inline_allocating
 def room_for_union(room: int) -> Pools:
     """One pool of so many slots, nothing written yet."""
     return Pools(np.zeros(2, np.int64), np.empty(room, SLOT), np.empty((1, 6), np.int32))
 
 
-@kernel
+@jit
 def unite(a: Pools, b: Pools, rows_b: Int64s, begin: int, end: int, out: Pools) -> None:
     """Write rows begin .. end - 1 of ``a`` united with rows rows_b of ``b`` into ``out``, whose ptr is set already."""
     place_a, place_b = np.empty(longest_row(a), np.int32), np.empty(longest_row(b), np.int32)
@@ -172,7 +172,7 @@ def concatenate_pools(parts: list[Pools]) -> Pools:
     )
 
 
-@kernel
+@jit
 def collapse(
     user: Int32s, t: Int64s, x: Int32s, y: Int32s, origin: int, out: Pools, users: Int32s, counts: Int32s
 ) -> int:

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from shoal.core.arrays import Floats, Int32s, Int64s
-from shoal.core.compiled import inner, kernel, making
+from shoal.core.compiled import jit, jit_inline, jit_inline_allocating
 from shoal.hiding.kernels.nearest import WindowArrays
 from shoal.hiding.kernels.rings import (
-    Candidates,
+    EdgePenalties,
+    RingCandidates,
     Rings,
-    Ties,
     make_room,
     ring_bound,
     ring_cost,
@@ -23,7 +23,7 @@ from shoal.hiding.kernels.rings import (
 _LEAST_GAIN = 1e-9  # share of the cost: less is rounding, and might be gained for ever
 
 
-@inner
+@jit_inline
 def swap(rings: Rings, a: int, b: int) -> None:
     """Let two users change places."""
     place, other = rings.slot[a], rings.slot[b]
@@ -32,9 +32,9 @@ def swap(rings: Rings, a: int, b: int) -> None:
     rings.ring[a], rings.ring[b] = rings.ring[b], rings.ring[a]
 
 
-@kernel
+@jit
 def swap_if_better(
-    arrays: WindowArrays, ties: Ties, width: int, rings: Rings, a: int, b: int, scratch: Any
+    arrays: WindowArrays, ties: EdgePenalties, width: int, rings: Rings, a: int, b: int, scratch: Any
 ) -> bool:
     """Let two users change places if there is less reuse then, or as much for less; say whether they did."""
     one, other = rings.ring[a], rings.ring[b]
@@ -62,12 +62,12 @@ def swap_if_better(
     return False
 
 
-@making
+@jit_inline_allocating
 def improve_place(
     arrays: WindowArrays,
-    ties: Ties,
+    ties: EdgePenalties,
     width: int,
-    candidates: Candidates,
+    candidates: RingCandidates,
     rings: Rings,
     user: int,
     scratch: Any,
@@ -91,12 +91,12 @@ def improve_place(
     return -1
 
 
-@kernel
+@jit
 def exchange(
     arrays: WindowArrays,
-    ties: Ties,
+    ties: EdgePenalties,
     width: int,
-    candidates: Candidates,
+    candidates: RingCandidates,
     first: int,
     last: int,
     rings: Rings,
@@ -122,8 +122,10 @@ def exchange(
                         waiting[one - first] = True
 
 
-@kernel
-def price_rings(arrays: WindowArrays, ties: Ties, width: int, begin: int, end: int, rings: Rings) -> None:
+@jit
+def price_rings(
+    arrays: WindowArrays, ties: EdgePenalties, width: int, begin: int, end: int, rings: Rings
+) -> None:
     """Set reuse and cost of rings begin .. end - 1."""
     scratch = make_room(arrays, width)
     for ring in range(begin, end):
@@ -132,10 +134,10 @@ def price_rings(arrays: WindowArrays, ties: Ties, width: int, begin: int, end: i
         rings.cost[ring] = ring_cost(arrays, ties, users, width, np.inf, scratch)
 
 
-@kernel
+@jit
 def price_places(
     arrays: WindowArrays,
-    ties: Ties,
+    ties: EdgePenalties,
     width: int,
     rings: Rings,
     vacant: Int64s,

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shoal.core.arrays import Bools, Floats, Int32s, Int64s
-from shoal.core.compiled import inner, kernel, making
+from shoal.core.compiled import jit, jit_inline, jit_inline_allocating
 from shoal.hiding.kernels.merge import best_cuts, space_cost
 from shoal.hiding.kernels.nearest import WindowArrays
 from shoal.hiding.kernels.pools import longest_row, room_for_union, write_union
 
 
-class Ties(NamedTuple):
+class EdgePenalties(NamedTuple):
     """What edges owner <- member cost beside the merge; owner i's are entries ptr[i] .. ptr[i + 1] - 1, by member.
 
     reuse: int64, how recently the member served the owner, 0 if it may serve. surcharge: float64.
@@ -29,8 +29,8 @@ class Ties(NamedTuple):
     surcharge: Floats
 
 
-@inner
-def find_tie(ties: Ties, owner: int, member: int) -> int:
+@jit_inline
+def find_penalty(ties: EdgePenalties, owner: int, member: int) -> int:
     """The entry of an edge, -1 if it has none."""
     low, high = ties.ptr[owner], ties.ptr[owner + 1]
     end = high
@@ -43,26 +43,26 @@ def find_tie(ties: Ties, owner: int, member: int) -> int:
     return int(low) if low < end and ties.member[low] == member else -1
 
 
-@inner
+@jit_inline
 def next_in(ring: Int32s, owner: int, step: int) -> int:
     """The user so many steps on from the ring's owner-th, round the ring."""
     place = owner + step
     return int(ring[place - len(ring) if place >= len(ring) else place])
 
 
-@kernel
-def ring_reuse(ties: Ties, ring: Int32s, width: int) -> int:
+@jit
+def ring_reuse(ties: EdgePenalties, ring: Int32s, width: int) -> int:
     """How much reuse there is in a ring where everybody has the next ``width`` users: 0 if all of them may serve."""
     total = 0
     for owner in range(len(ring)):
         for step in range(1, width + 1):
-            entry = find_tie(ties, ring[owner], next_in(ring, owner, step))
+            entry = find_penalty(ties, ring[owner], next_in(ring, owner, step))
             if entry >= 0:
                 total += ties.reuse[entry]
     return total
 
 
-@kernel
+@jit
 def ring_bound(arrays: WindowArrays, ring: Int32s, width: int) -> float:
     """At most the cost of a ring: every box must touch every user, and the boxes must hold every slot."""
     pools, raw, total = arrays.pools, arrays.raw, 0.0
@@ -97,10 +97,10 @@ def ring_bound(arrays: WindowArrays, ring: Int32s, width: int) -> float:
     return total
 
 
-@kernel
+@jit
 def ring_cost(
     arrays: WindowArrays,
-    ties: Ties,
+    ties: EdgePenalties,
     ring: Int32s,
     width: int,
     limit: float,
@@ -113,7 +113,7 @@ def ring_cost(
     total = 0.0
     for owner in range(len(ring)):
         for step in range(1, width + 1):
-            entry = find_tie(ties, ring[owner], next_in(ring, owner, step))
+            entry = find_penalty(ties, ring[owner], next_in(ring, owner, step))
             if entry >= 0:
                 total += ties.surcharge[entry]
         for w in range(arrays.row.shape[1]):
@@ -125,7 +125,7 @@ def ring_cost(
     return total
 
 
-@inner
+@jit_inline
 def record_cost(
     arrays: WindowArrays, ring: Int32s, owner: int, width: int, w: int, limit: float, scratch: Any
 ) -> float:
@@ -141,7 +141,7 @@ def record_cost(
     return best_cuts(one, 0, n, arrays.weight, limit, cost, previous)
 
 
-@making
+@jit_inline_allocating
 def make_room(arrays: WindowArrays, width: int) -> Any:
     """Scratch for the merge of a record and ``width`` more users."""
     room = longest_row(arrays.pools) + width * longest_row(arrays.raw) + 1
@@ -170,20 +170,20 @@ class Rings(NamedTuple):
     cost: Floats
 
 
-class Candidates(NamedTuple):
+class RingCandidates(NamedTuple):
     """With whom each user might share a ring: user i with member[ptr[i] .. ptr[i + 1] - 1], cheapest first."""
 
     ptr: Int64s
     member: Int32s
 
 
-@making
+@jit_inline_allocating
 def users_of(rings: Rings, ring: int) -> Int32s:
     """The users of a ring, in their order."""
     return rings.order[rings.start[ring] : rings.start[ring + 1]]
 
 
-@inner
+@jit_inline
 def cost_alone(arrays: WindowArrays, user: int) -> float:
     """What the user's record costs in the window as it is."""
     total = 0.0
@@ -193,9 +193,9 @@ def cost_alone(arrays: WindowArrays, user: int) -> float:
     return total
 
 
-@inner
+@jit_inline
 def cheaper_with(
-    arrays: WindowArrays, ties: Ties, ring: Int32s, user: int, least: tuple[int, float], scratch: Any
+    arrays: WindowArrays, ties: EdgePenalties, ring: Int32s, user: int, least: tuple[int, float], scratch: Any
 ) -> tuple[int, float]:
     """What a ring would take with this user as its last, (reuse, cost), where that is less than ``least``.
 
@@ -214,11 +214,11 @@ def cheaper_with(
     return (reuse, cost - already) if cost < limit else least
 
 
-@inner
+@jit_inline
 def join_cheapest(
     arrays: WindowArrays,
-    ties: Ties,
-    candidates: Candidates,
+    ties: EdgePenalties,
+    candidates: RingCandidates,
     first: int,
     last: int,
     free: Bools,
@@ -246,12 +246,12 @@ def join_cheapest(
     free[best - first] = False
 
 
-@kernel
+@jit
 def grow(
     arrays: WindowArrays,
-    ties: Ties,
+    ties: EdgePenalties,
     k: int,
-    candidates: Candidates,
+    candidates: RingCandidates,
     seeds: Int32s,
     first: int,
     last: int,
@@ -278,8 +278,10 @@ def grow(
             place += 1
 
 
-@kernel
-def extend_cheapest(arrays: WindowArrays, ties: Ties, k: int, first: int, last: int, order: Int32s) -> None:
+@jit
+def extend_cheapest(
+    arrays: WindowArrays, ties: EdgePenalties, k: int, first: int, last: int, order: Int32s
+) -> None:
     """Put last, before the remainder of order[first .. last - 1], the ring of k that takes it in at the least cost."""
     n_left = (last - first) % k
     if n_left == 0:
@@ -307,8 +309,8 @@ def extend_cheapest(arrays: WindowArrays, ties: Ties, k: int, first: int, last: 
 _LEAST_GAIN = 1e-9  # share of the cost: less is rounding, and might be gained for ever
 
 
-@inner
-def seat(rings: Rings, ring: int, place: int, users: Int32s) -> None:
+@jit_inline
+def place_in_ring(rings: Rings, ring: int, place: int, users: Int32s) -> None:
     """Give the places from ``place`` on to these users of a ring."""
     for step in range(len(users)):
         rings.order[place + step] = users[step]
@@ -316,8 +318,10 @@ def seat(rings: Rings, ring: int, place: int, users: Int32s) -> None:
         rings.ring[users[step]] = ring
 
 
-@kernel
-def move_remainder(arrays: WindowArrays, ties: Ties, width: int, first: int, last: int, rings: Rings) -> bool:
+@jit
+def move_remainder(
+    arrays: WindowArrays, ties: EdgePenalties, width: int, first: int, last: int, rings: Rings
+) -> bool:
     """Move neighbours in the long ring of users first .. last - 1 to where there is less reuse then, or less cost.
 
     Says whether anybody moved. There is a long ring where the users are no multiple of width + 1; it comes last.
@@ -357,6 +361,6 @@ def move_remainder(arrays: WindowArrays, ties: Ties, width: int, first: int, las
     rings.reuse[long] += rings.reuse[best] + fewest - stay_reuse
     rings.reuse[best] = stay_reuse
     rings.cost[best], rings.cost[long] = stay_cost, ring_total
-    seat(rings, best, rings.start[best], best_stay)
-    seat(rings, long, rings.start[long], best_ring)
+    place_in_ring(rings, best, rings.start[best], best_stay)
+    place_in_ring(rings, long, rings.start[long], best_ring)
     return True

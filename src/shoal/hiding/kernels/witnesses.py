@@ -7,14 +7,14 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.core.arrays import Floats, Int32s, Int64s
-from shoal.core.compiled import inner, kernel, lean
+from shoal.core.compiled import jit, jit_inline, jit_no_arrays
 from shoal.hiding.kernels.cost_bounds import one_box_cost, write_outline
 from shoal.hiding.kernels.merge import best_cuts, write_boxes
 from shoal.hiding.kernels.nearest import Barred
 from shoal.hiding.kernels.pools import Pools, longest_row, room_for_union, write_union
 
 
-class Nearby(NamedTuple):
+class NeighbouringEpochs(NamedTuple):
     """Epochs around one that is about to be published, which is column ``here``; those before it are published.
 
     row[u, column]: row of user u in that epoch, -1 when absent; those of ``here`` begin at ``offset``. raw: users' own
@@ -31,7 +31,7 @@ class Nearby(NamedTuple):
     box: Int32s
 
 
-class Windows(NamedTuple):
+class CoveredWindows(NamedTuple):
     """The windows that hold the epoch in question, a line each, by time; epochs are columns of Nearby.row.
 
     user: who is there, near ones together, -1 behind the last; place: the inverse, -1 for the absent. member, cover:
@@ -46,7 +46,7 @@ class Windows(NamedTuple):
     cover: Int32s
 
 
-class Offers(NamedTuple):
+class WitnessCandidates(NamedTuple):
     """Records that vouch for covers of victims, or would if they held them: ptr[i] .. ptr[i + 1] - 1 for victim[i].
 
     needs: for which of its needs, a bit for each. A need is a cover in a window for which records must vouch in a
@@ -59,8 +59,8 @@ class Offers(NamedTuple):
     needs: Int32s
 
 
-@inner
-def shows_all(nearby: Nearby, record: int, user: int) -> bool:
+@jit_inline
+def shows_all(nearby: NeighbouringEpochs, record: int, user: int) -> bool:
     """Whether the boxes of a row hold all samples of another row, and each of them one."""
     box, raw = nearby.box, nearby.raw
     b, end, held = nearby.first[record], nearby.first[record] + nearby.n_boxes[record], False
@@ -78,8 +78,8 @@ def shows_all(nearby: Nearby, record: int, user: int) -> bool:
     return bool(held and b == end - 1)
 
 
-@inner
-def all_met(nearby: Nearby, one: int, other: int) -> bool:
+@jit_inline
+def all_met(nearby: NeighbouringEpochs, one: int, other: int) -> bool:
     """Whether every box of a row meets one of another row."""
     box = nearby.box
     first, last = nearby.first[other], nearby.first[other] + nearby.n_boxes[other]
@@ -96,8 +96,8 @@ def all_met(nearby: Nearby, one: int, other: int) -> bool:
     return True
 
 
-@inner
-def meet(nearby: Nearby, column: int, one: int, other: int) -> bool:
+@jit_inline
+def meet(nearby: NeighbouringEpochs, column: int, one: int, other: int) -> bool:
     """Whether two records meet box for box in an epoch; if both are absent, they do."""
     row, second = nearby.row[one, column], nearby.row[other, column]
     if row < 0 or second < 0:
@@ -105,8 +105,8 @@ def meet(nearby: Nearby, column: int, one: int, other: int) -> bool:
     return all_met(nearby, row, second) and all_met(nearby, second, row)
 
 
-@inner
-def held_since(nearby: Nearby, victim: int, record: int, first: int) -> int:
+@jit_inline
+def held_since(nearby: NeighbouringEpochs, victim: int, record: int, first: int) -> int:
     """The column from which on a record holds the victim in all published epochs up to now; from ``first`` on at most.
 
     Where both are absent, it does.
@@ -120,8 +120,8 @@ def held_since(nearby: Nearby, victim: int, record: int, first: int) -> int:
     return column
 
 
-@inner
-def met_since(nearby: Nearby, cover: int, record: int, first: int, end: int) -> int:
+@jit_inline
+def met_since(nearby: NeighbouringEpochs, cover: int, record: int, first: int, end: int) -> int:
     """The column from which on a record meets a cover in all epochs before ``end``; from ``first`` on at most."""
     column = end
     while column > first and meet(nearby, column - 1, cover, record):
@@ -129,8 +129,8 @@ def met_since(nearby: Nearby, cover: int, record: int, first: int, end: int) -> 
     return column
 
 
-@inner
-def met_until(nearby: Nearby, cover: int, record: int, begin: int, last: int) -> int:
+@jit_inline
+def met_until(nearby: NeighbouringEpochs, cover: int, record: int, begin: int, last: int) -> int:
     """The column before which a record meets a cover in all epochs from ``begin`` on; before ``last`` at most."""
     column = begin
     while column < last and meet(nearby, column, cover, record):
@@ -138,8 +138,10 @@ def met_until(nearby: Nearby, cover: int, record: int, begin: int, last: int) ->
     return column
 
 
-@inner
-def needs_served(nearby: Nearby, windows: Windows, victim: int, record: int, n_covers: int) -> int:
+@jit_inline
+def needs_served(
+    nearby: NeighbouringEpochs, windows: CoveredWindows, victim: int, record: int, n_covers: int
+) -> int:
     """The needs for which a record would vouch if it held the victim here, a bit each.
 
     It must meet the cover in all epochs of the window beside that are not in the cover's own, and hold the victim in
@@ -165,8 +167,8 @@ def needs_served(nearby: Nearby, windows: Windows, victim: int, record: int, n_c
     return needs
 
 
-@inner
-def option(windows: Windows, victim: int, cover: int, beside: int, number: int) -> int:
+@jit_inline
+def option(windows: CoveredWindows, victim: int, cover: int, beside: int, number: int) -> int:
     """The number-th record that may vouch for a cover, -1 where there is none.
 
     First those that hold the cover in the window beside, those that it holds there, and those that hold the victim:
@@ -186,9 +188,14 @@ def option(windows: Windows, victim: int, cover: int, beside: int, number: int) 
     return int(windows.user[beside, place]) if 0 <= place < windows.user.shape[1] else -1
 
 
-@kernel
-def find_offers(
-    nearby: Nearby, windows: Windows, n_covers: int, near: int, most: int, offers: Offers
+@jit
+def find_candidates(
+    nearby: NeighbouringEpochs,
+    windows: CoveredWindows,
+    n_covers: int,
+    near: int,
+    most: int,
+    offers: WitnessCandidates,
 ) -> None:
     """For each victim, ask records for each need until enough do vouch for it, or ``most`` do or would.
 
@@ -230,7 +237,7 @@ def find_offers(
         offers.ptr[i + 1] = n
 
 
-class Held(NamedTuple):
+class RecordState(NamedTuple):
     """What records hold in the epoch in question (rows as in Nearby, from ``offset`` on): what that costs, and outlines
     of it (kernels.tree)."""
 
@@ -239,14 +246,14 @@ class Held(NamedTuple):
     outline: Floats
 
 
-class Sought(NamedTuple):
+class WitnessChoice(NamedTuple):
     """The record that each victim wants most as a witness, or -1, and what it would cost for each need it serves."""
 
     witness: Int32s
     price: Floats
 
 
-@inner
+@jit_inline
 def has_served(barred: Barred, owner: int, member: int) -> bool:
     """Whether a record may not hold somebody (again)."""
     past = barred.past
@@ -256,8 +263,10 @@ def has_served(barred: Barred, owner: int, member: int) -> bool:
     return False
 
 
-@inner
-def list_open(nearby: Nearby, offers: Offers, line: int, vouching: Int32s, opened: Int64s) -> int:
+@jit_inline
+def list_open(
+    nearby: NeighbouringEpochs, offers: WitnessCandidates, line: int, vouching: Int32s, opened: Int64s
+) -> int:
     """List the offers of records that do not hold a victim yet; how many there are. vouching: how many do, by need."""
     own, n = nearby.row[offers.victim[line], nearby.here], 0
     vouching[:] = 0
@@ -271,7 +280,7 @@ def list_open(nearby: Nearby, offers: Offers, line: int, vouching: Int32s, opene
     return n
 
 
-@inner
+@jit_inline
 def count_unserved(needs: int, vouching: Int32s, wanted: int) -> int:
     """For how many of some needs too few records vouch."""
     n = 0
@@ -280,11 +289,11 @@ def count_unserved(needs: int, vouching: Int32s, wanted: int) -> int:
     return n
 
 
-@kernel
+@jit
 def seek_witnesses(
-    nearby: Nearby,
-    offers: Offers,
-    held: Held,
+    nearby: NeighbouringEpochs,
+    offers: WitnessCandidates,
+    held: RecordState,
     barred: Barred,
     weight: float,
     most: float,
@@ -293,7 +302,7 @@ def seek_witnesses(
     lines: Int64s,
     begin: int,
     end: int,
-    sought: Sought,
+    sought: WitnessChoice,
 ) -> None:
     """For victims lines[begin .. end - 1], find the record that would serve their needs at the least price for each.
 
@@ -330,8 +339,10 @@ def seek_witnesses(
         sought.witness[i], sought.price[i] = best, price
 
 
-@kernel
-def renew(held: Held, weight: float, rows: Int64s, begin: int, end: int, nearby: Nearby) -> None:
+@jit
+def renew(
+    held: RecordState, weight: float, rows: Int64s, begin: int, end: int, nearby: NeighbouringEpochs
+) -> None:
     """Find out anew what rows rows[begin .. end - 1] show and cost.
 
     There is room for it: a record has no more boxes than its user has slots, whoever joins.
@@ -347,8 +358,8 @@ def renew(held: Held, weight: float, rows: Int64s, begin: int, end: int, nearby:
         write_outline(pools, row, held.outline[row])
 
 
-@lean
-def cheapest_offers(sought: Sought, order: Int64s, taken: Int32s, chosen: Int64s) -> int:
+@jit_no_arrays
+def cheapest_candidates(sought: WitnessChoice, order: Int64s, taken: Int32s, chosen: Int64s) -> int:
     """chosen: the first victim, in an order, of every record that is wanted as a witness; how many there are.
 
     taken: -1 for every user.

@@ -10,11 +10,11 @@ import numpy.typing as npt
 from shoal.core.arrays import Int32s
 from shoal.core.boxes import Boxes
 from shoal.hiding.epochs import EpochSlice
-from shoal.hiding.kernels.leakage import Chronicle
+from shoal.hiding.kernels.leakage import PublishedEpochs
 from shoal.hiding.kernels.pools import Pools
 
 
-class Chronicler:
+class PublishedEpochsBuilder:
     """Writes down the last published epochs, at least ``memory`` of them."""
 
     def __init__(self, n_users: int, memory: int) -> None:
@@ -63,10 +63,10 @@ class Chronicler:
             np.maximum(link, -1, out=link)
 
     @property
-    def chronicle(self) -> Chronicle:
+    def chronicle(self) -> PublishedEpochs:
         """All of it, as kernels read it."""
         columns = (self._epoch, self._own_first, self._own, self._box_first, self._box, self._earlier)
-        return Chronicle._make([*(column.values for column in columns), self._latest])
+        return PublishedEpochs._make([*(column.values for column in columns), self._latest])
 
 
 def own_slots(raw: Pools) -> Int32s:

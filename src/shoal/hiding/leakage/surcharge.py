@@ -19,10 +19,10 @@ import numpy as np
 from shoal.core.arrays import Bools, Bytes, Floats, Int32s
 from shoal.core.workers import Workers
 from shoal.hiding.kernels.leakage import (
-    Chronicle,
-    Shown,
-    alone_shares,
+    PublishedEpochs,
+    RecordBoxes,
     cheapest_edges,
+    exposed_shares,
     live_agreements,
     published_agreements,
     show,
@@ -36,19 +36,19 @@ from shoal.hiding.window import member_rows
 MEMORY = 96  # epochs looked back, two days of half hours: time and memory must not grow with the length of the data
 _MOST = 3  # epochs that are counted for an edge: an owner who agrees with everybody must still choose
 _UNITS = 60  # in which it is told how alone somebody is
-_STRANGERS = (
+_OTHER_GROUPS = (
     100  # records of other groups that may fit as well: in a small group nobody is as alone as it seems
 )
 
 
-class Company(NamedTuple):
+class LeakageContext(NamedTuple):
     """What is known of the company that records and users kept when a window is decided.
 
     ``epoch`` is the window's first one, ``price`` that of an epoch that would leak, in cheapest edges of the group
     (docs/decisions/0006-leakage.md); tau and epsilon are in slots.
     """
 
-    chronicle: Chronicle
+    chronicle: PublishedEpochs
     window: int
     epoch: int
     reach: int
@@ -70,8 +70,8 @@ class Surcharge(NamedTuple):
     alone: Bytes
 
 
-def surcharge(
-    company: Company, arrays: WindowArrays, barred: Barred, edges: Edges, workers: Workers
+def leakage_surcharge(
+    company: LeakageContext, arrays: WindowArrays, barred: Barred, edges: Edges, workers: Workers
 ) -> Surcharge:
     """What keeps company from telling more than is promised; edges go by owner."""
     best = np.empty(len(arrays.user), np.int64)
@@ -79,7 +79,7 @@ def surcharge(
     some = best >= 0
     member, cheapest = np.full(len(best), -1, np.int32), np.zeros(len(best))
     member[some], cheapest[some] = edges.member[best[some]], edges.cost[best[some]]
-    alone = _alone(company, arrays, member, workers)
+    alone = _exposure(company, arrays, member, workers)
     price = company.price * _mean_of_group(cheapest, some, arrays.first)
     # What costs more than the cheapest and its price is no way out.
     near = np.flatnonzero(edges.cost <= (cheapest + price)[edges.owner])
@@ -100,11 +100,11 @@ def _mean_of_group(cheapest: Floats, some: Bools, group: Int32s) -> Floats:
     return mean
 
 
-def _alone(company: Company, arrays: WindowArrays, member: Int32s, workers: Workers) -> Bytes:
+def _exposure(company: LeakageContext, arrays: WindowArrays, member: Int32s, workers: Workers) -> Bytes:
     """How alone users would be in this window if everybody picked the cheapest member."""
     pools = with_members(arrays.pools, arrays.raw, member_rows(arrays, member), workers)
     n_rows = len(pools.ptr) - 1
-    shown = Shown(
+    shown = RecordBoxes(
         pools.ptr[:-1],
         np.empty(n_rows, np.int64),
         np.empty((len(pools.slot), 6), np.int32),
@@ -114,17 +114,17 @@ def _alone(company: Company, arrays: WindowArrays, member: Int32s, workers: Work
     own, alone = own_slots(arrays.raw), np.empty(len(arrays.user), np.uint8)
     workers.over(
         len(alone),
-        lambda begin, end: alone_shares(
+        lambda begin, end: exposed_shares(
             arrays, own, shown, company.epsilon, company.tau, company.k, begin, end, alone
         ),
     )
     group = arrays.last - arrays.first
-    seeming: Bytes = np.rint(alone * (_UNITS / 6) * group / (group + _STRANGERS)).astype(np.uint8)
+    seeming: Bytes = np.rint(alone * (_UNITS / 6) * group / (group + _OTHER_GROUPS)).astype(np.uint8)
     return seeming
 
 
 def _published(
-    company: Company, arrays: WindowArrays, owner: Int32s, member: Int32s, workers: Workers
+    company: LeakageContext, arrays: WindowArrays, owner: Int32s, member: Int32s, workers: Workers
 ) -> Int32s:
     """In how many epochs that are out already each edge would leak, up to _MOST."""
     owners, members = arrays.user[owner], arrays.user[member]
@@ -139,7 +139,7 @@ def _published(
 
 
 def _live(
-    company: Company,
+    company: LeakageContext,
     arrays: WindowArrays,
     barred: Barred,
     owner: Int32s,

@@ -8,7 +8,7 @@ import numpy as np
 
 from shoal.core.arrays import Floats, Int32s, Int64s
 from shoal.core.workers import Workers
-from shoal.hiding.kernels.assignment import Candidates, assign_groups
+from shoal.hiding.kernels.assignment import AssignmentEdges, assign_groups
 
 _TOGETHER = 64  # groups of a few users each are assigned together
 
@@ -51,7 +51,7 @@ def cheapest_permutation(n: int, edges: Edges) -> Int32s:
 
 def cheapest_permutations(edges: Edges, n: int, first: Int32s, last: Int32s, workers: Workers) -> Int32s:
     """The cheapest permutation of each of several groups, which together are owners 0 .. n - 1."""
-    candidates = Candidates(edge_starts(edges.owner, n), *edges)
+    candidates = AssignmentEdges(edge_starts(edges.owner, n), *edges)
     member = np.empty(n, np.int32)
     bounds = _shares(first, last)
     workers.each(

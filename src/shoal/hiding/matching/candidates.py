@@ -7,9 +7,9 @@ import numpy as np
 from shoal.core.arrays import Floats, Int32s, Int64s
 from shoal.core.workers import Workers
 from shoal.hiding.kernels.candidate_edges import (
-    Back,
-    Found,
-    Listed,
+    EdgeList,
+    NearestLists,
+    ReverseLists,
     allowed_edges,
     bar_back,
     count_edges,
@@ -17,16 +17,16 @@ from shoal.hiding.kernels.candidate_edges import (
     windows_since,
     write_edges,
 )
-from shoal.hiding.kernels.cost_bounds import Tree, plant
+from shoal.hiding.kernels.cost_bounds import Tree, build_tree
 from shoal.hiding.kernels.nearest import Barred, WindowArrays, edge_costs, nearest
 from shoal.hiding.matching.assignment import Edges, Group
 from shoal.hiding.reuse import History
 from shoal.hiding.settings import Reuse
 
 
-def plant_tree(arrays: WindowArrays) -> Tree:
+def build_search_tree(arrays: WindowArrays) -> Tree:
     """What the search for the nearest goes down."""
-    return plant(arrays.row, arrays.raw, arrays.first, arrays.last)
+    return build_tree(arrays.row, arrays.raw, arrays.first, arrays.last)
 
 
 def _searched(
@@ -47,7 +47,7 @@ def nearest_members(
     """The cheapest members of some owners, whoever they have been to each other, and their costs: a line per owner."""
     strangers = History(int(arrays.user.max(initial=0)) + 1, Reuse.ONCE, 0)
     barred = strangers.barred(0)
-    return _searched(arrays, plant_tree(arrays), barred, owners, width, workers)
+    return _searched(arrays, build_search_tree(arrays), barred, owners, width, workers)
 
 
 def nearest_costs(arrays: WindowArrays, width: int, workers: Workers) -> Floats:
@@ -60,15 +60,15 @@ def nearest_costs(arrays: WindowArrays, width: int, workers: Workers) -> Floats:
 def nearest_edges(arrays: WindowArrays, tree: Tree, barred: Barred, width: int, workers: Workers) -> Edges:
     """The edges from everybody to the nearest members, and back."""
     n = len(arrays.user)
-    found = Found(*_searched(arrays, tree, barred, np.arange(n, dtype=np.int32), width, workers))
-    back = Back(np.empty(n + 1, np.int64), np.empty(found.member.size, np.int32))
+    found = NearestLists(*_searched(arrays, tree, barred, np.arange(n, dtype=np.int32), width, workers))
+    back = ReverseLists(np.empty(n + 1, np.int64), np.empty(found.member.size, np.int32))
     unanswered(found.member, back.first, back.member)
     workers.over(n, lambda begin, end: bar_back(arrays, barred, back, begin, end))
     first = np.empty(n + 1, np.int64)
     count_edges(found, back, first)
     total = int(first[-1])
     edges = Edges(np.empty(total, np.int32), np.empty(total, np.int32), np.empty(total))
-    listed = Listed(first, *edges)
+    listed = EdgeList(first, *edges)
     workers.over(n, lambda begin, end: write_edges(arrays, found, back, begin, end, listed))
     return edges
 

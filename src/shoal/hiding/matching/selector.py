@@ -10,7 +10,7 @@ from shoal.errors import UnfinishedError
 from shoal.hiding.kernels.candidate_edges import windows_since
 from shoal.hiding.kernels.cost_bounds import Tree
 from shoal.hiding.kernels.nearest import Barred, WindowArrays
-from shoal.hiding.leakage.surcharge import Company, surcharge
+from shoal.hiding.leakage.surcharge import LeakageContext, leakage_surcharge
 from shoal.hiding.matching.assignment import (
     Edges,
     Group,
@@ -19,22 +19,22 @@ from shoal.hiding.matching.assignment import (
     edges_inside,
     edges_of,
 )
-from shoal.hiding.matching.candidates import nearest_edges, plant_tree, with_nearest, with_reused
+from shoal.hiding.matching.candidates import build_search_tree, nearest_edges, with_nearest, with_reused
 from shoal.hiding.merging import costs_of, with_members
-from shoal.hiding.window import Picks, first_users, member_rows
+from shoal.hiding.window import HidingSets, first_users, member_rows
 
 CANDIDATES = 16  # nearest members considered for each owner; more change the total cost by less than 1 %
 _WIDENING = 8  # how many times more candidates an owner gets who found no place
 
 
-def choose(
+def choose_hiding_sets(
     window: int,
     arrays: WindowArrays,
     k: int,
     barred: Barred,
     workers: Workers,
-    company: Company | None = None,
-) -> Picks:
+    company: LeakageContext | None = None,
+) -> HidingSets:
     """k - 1 permutations of every pattern group, one after the other, each the cheapest beside those before it.
 
     ``barred`` are those whom earlier windows rule out. Given the company that records and users keep, members who would
@@ -45,12 +45,12 @@ def choose(
         raise UnfinishedError("Self-check failed: a presence pattern is shared by fewer than k users.")
     picked = np.full((n, k - 1), -1, np.int32)
     relaxed, alone = np.zeros(n, np.int32), np.zeros(n, np.uint8)
-    tree = plant_tree(arrays)
+    tree = build_search_tree(arrays)
     for turn in range(k - 1):
         barred = barred._replace(picked=picked)
         edges = nearest_edges(arrays, tree, barred, CANDIDATES, workers)
         if company is not None:
-            dearer = surcharge(company, arrays, barred, edges, workers)
+            dearer = leakage_surcharge(company, arrays, barred, edges, workers)
             edges.cost[:] += dearer.of_edge
             alone = dearer.alone
         member, again = _permutation(window, arrays, tree, barred, edges, workers)
@@ -59,7 +59,7 @@ def choose(
         if turn < k - 2:
             pools = with_members(arrays.pools, arrays.raw, member_rows(arrays, member), workers)
             arrays = arrays._replace(pools=pools, base=costs_of(pools, arrays.weight, workers))
-    return Picks(arrays.user, arrays.user[picked], relaxed, alone[picked[:, 0]])
+    return HidingSets(arrays.user, arrays.user[picked], relaxed, alone[picked[:, 0]])
 
 
 def _permutation(

@@ -6,11 +6,13 @@ import numpy as np
 
 from shoal.core.arrays import Floats, Int32s
 from shoal.hiding.kernels.nearest import Barred, WindowArrays
-from shoal.hiding.kernels.rings import Candidates, Rings, Ties
+from shoal.hiding.kernels.rings import EdgePenalties, RingCandidates, Rings
 from shoal.hiding.matching.assignment import Edges
 
 
-def ties_between(window: int, arrays: WindowArrays, barred: Barred, edges: Edges, surcharge: Floats) -> Ties:
+def edge_penalties(
+    window: int, arrays: WindowArrays, barred: Barred, edges: Edges, surcharge: Floats
+) -> EdgePenalties:
     """All that is known in a window; the longer ago a member served, the less its reuse counts."""
     n = len(arrays.user)
     owner, member, when = _former(arrays, barred)
@@ -24,7 +26,7 @@ def ties_between(window: int, arrays: WindowArrays, barred: Barred, edges: Edges
     reuse = np.concatenate([age.max(initial=0) + 2 - age, np.zeros(int(dearer.sum()), np.int64)])
     extra = np.concatenate([np.zeros(len(age)), surcharge[dearer]])
     ptr = np.searchsorted(keys[order], np.arange(n + 1, dtype=np.int64) * n)
-    return Ties(ptr, (keys[order] % max(n, 1)).astype(np.int32), reuse[order], extra[order])
+    return EdgePenalties(ptr, (keys[order] % max(n, 1)).astype(np.int32), reuse[order], extra[order])
 
 
 def _former(arrays: WindowArrays, barred: Barred) -> tuple[Int32s, Int32s, Int32s]:
@@ -64,10 +66,10 @@ def added_cost(arrays: WindowArrays, mutual: Edges) -> Edges:
     return mutual._replace(cost=mutual.cost - already[mutual.owner] - already[mutual.member])
 
 
-def cheapest_first(adds: Edges, n: int) -> Candidates:
+def cheapest_first(adds: Edges, n: int) -> RingCandidates:
     """Everybody's candidates, those first with whom a pair adds least to what both records cost already."""
     order = np.lexsort((adds.cost, adds.owner))
-    return Candidates(np.searchsorted(adds.owner, np.arange(n + 1)), adds.member[order])
+    return RingCandidates(np.searchsorted(adds.owner, np.arange(n + 1)), adds.member[order])
 
 
 def hardest_first(arrays: WindowArrays, adds: Edges) -> Int32s:
@@ -77,7 +79,7 @@ def hardest_first(arrays: WindowArrays, adds: Edges) -> Int32s:
     return np.lexsort((-cheapest, arrays.first)).astype(np.int32)
 
 
-def with_the_hardest(arrays: WindowArrays, candidates: Candidates, hardest: Int32s) -> Candidates:
+def with_the_hardest(arrays: WindowArrays, candidates: RingCandidates, hardest: Int32s) -> RingCandidates:
     """The same, where those hardest to serve may join each other: a ring that one made wide holds more for little."""
     rank = np.empty(len(hardest), np.int64)
     rank[hardest] = np.arange(len(rank)) - arrays.first[hardest]
@@ -91,10 +93,10 @@ def with_the_hardest(arrays: WindowArrays, candidates: Candidates, hardest: Int3
     )
     member = np.concatenate([candidates.member, hardest[(arrays.first[hard][:, None] + place)[there]]])
     order = np.argsort(owner, kind="stable")
-    return Candidates(np.searchsorted(owner[order], np.arange(len(rank) + 1)), member[order])
+    return RingCandidates(np.searchsorted(owner[order], np.arange(len(rank) + 1)), member[order])
 
 
-def with_everybody(arrays: WindowArrays, candidates: Candidates, rings: Rings) -> Candidates:
+def with_everybody(arrays: WindowArrays, candidates: RingCandidates, rings: Rings) -> RingCandidates:
     """The same with all users of their group for those whose ring holds a member again."""
     concerned = (rings.reuse > 0)[rings.ring]
     lists = [
@@ -104,4 +106,4 @@ def with_everybody(arrays: WindowArrays, candidates: Candidates, rings: Rings) -
         for user in range(len(concerned))
     ]
     ptr = np.concatenate([[0], np.cumsum([len(members) for members in lists])]).astype(np.int64)
-    return Candidates(ptr, np.concatenate(lists))
+    return RingCandidates(ptr, np.concatenate(lists))

@@ -9,7 +9,7 @@ from shoal.core.workers import Workers
 from shoal.hiding.kernels.nearest import Barred, WindowArrays
 from shoal.hiding.kernels.pairs import PairGraph, alternate, split_into_pairs
 from shoal.hiding.matching.assignment import Edges, cheapest_permutation, edges_inside, edges_of
-from shoal.hiding.matching.candidates import added, nearest_edges, plant_tree, sorted_edges
+from shoal.hiding.matching.candidates import added, build_search_tree, nearest_edges, sorted_edges
 from shoal.hiding.mutual.candidates import both_ways, costs_alone
 
 
@@ -38,7 +38,7 @@ def _first_pairs(
     left = np.arange(n, dtype=np.int32)
     part, known = arrays, edges
     while True:
-        found = _mates(part, both_ways(edges, len(left)))
+        found = _partners(part, both_ways(edges, len(left)))
         paired = found >= 0
         mate[left[paired]] = left[found[paired]]
         left = left[~paired]
@@ -46,12 +46,12 @@ def _first_pairs(
             break
         part = among(arrays, left)
         nobody = barred._replace(picked=np.empty((len(left), 0), np.int32))
-        edges = sorted_edges(nearest_edges(part, plant_tree(part), nobody, width, workers), len(left))
+        edges = sorted_edges(nearest_edges(part, build_search_tree(part), nobody, width, workers), len(left))
         known = added(known, Edges(left[edges.owner], left[edges.member], edges.cost), n)
-    return _with_strangers(arrays, mate, left), known
+    return _with_others(arrays, mate, left), known
 
 
-def _with_strangers(arrays: WindowArrays, mate: Int32s, left: Int32s) -> Int32s:
+def _with_others(arrays: WindowArrays, mate: Int32s, left: Int32s) -> Int32s:
     """Pair those left, who may not serve each other, as they come; an odd one of each group stays alone."""
     for first in np.unique(arrays.first[left]).tolist():
         some = left[arrays.first[left] == first]
@@ -118,7 +118,7 @@ def among(arrays: WindowArrays, users: Int32s) -> WindowArrays:
     )
 
 
-def _mates(arrays: WindowArrays, edges: Edges) -> Int32s:
+def _partners(arrays: WindowArrays, edges: Edges) -> Int32s:
     """A partner along these edges, -1 for nobody, from the cheapest permutation of every group."""
     mate = np.empty(len(arrays.user), np.int32)
     for first in np.unique(arrays.first).tolist():

@@ -9,18 +9,18 @@ from shoal.core.workers import Workers
 from shoal.errors import UnfinishedError
 from shoal.hiding.kernels.nearest import WindowArrays
 from shoal.hiding.kernels.ring_exchange import price_places
-from shoal.hiding.kernels.rings import Candidates, Rings, Ties
+from shoal.hiding.kernels.rings import EdgePenalties, RingCandidates, Rings
 from shoal.hiding.matching.assignment import Edges, cheapest_permutation
 
 _ROUNDS = 12  # at most, for each place of a ring
 _WORTHWHILE = 5e-4  # of the cost, gained in as many rounds as a ring has places
 
 
-def reseat(
+def reassign(
     arrays: WindowArrays,
-    ties: Ties,
+    ties: EdgePenalties,
     k: int,
-    candidates: Candidates,
+    candidates: RingCandidates,
     rings: Rings,
     seed: int,
     workers: Workers,
@@ -38,7 +38,7 @@ def reseat(
             turn = rng.permuted(turn, axis=1)
         sizes = np.diff(rings.start)
         place = np.where(sizes > k, rng.integers(0, sizes), turn[:, number % k])
-        _seat_anew(arrays, ties, k, candidates, rings, rings.start[:-1] + place, workers)
+        _place_anew(arrays, ties, k, candidates, rings, rings.start[:-1] + place, workers)
         if number % k == k - 1:
             after = _total(rings)
             if after[0] == before[0] and after[1] > (1 - _WORTHWHILE) * before[1]:
@@ -50,11 +50,11 @@ def _total(rings: Rings) -> tuple[int, float]:
     return int(rings.reuse.sum()), float(rings.cost.sum())
 
 
-def _seat_anew(
+def _place_anew(
     arrays: WindowArrays,
-    ties: Ties,
+    ties: EdgePenalties,
     k: int,
-    candidates: Candidates,
+    candidates: RingCandidates,
     rings: Rings,
     vacant: Int64s,
     workers: Workers,
@@ -86,7 +86,7 @@ def _seat_anew(
     rings.reuse[goes_to], rings.cost[goes_to] = reuse[chosen], cost[chosen]
 
 
-def _possible_places(candidates: Candidates, rings: Rings, vacant: Int64s) -> tuple[Int32s, Int32s]:
+def _possible_places(candidates: RingCandidates, rings: Rings, vacant: Int64s) -> tuple[Int32s, Int32s]:
     """Who of those at ``vacant`` may go to which ring: where a candidate stays, and where it comes from."""
     n_rings = len(vacant)
     moving = rings.order[vacant]

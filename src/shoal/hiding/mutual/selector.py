@@ -15,22 +15,29 @@ from shoal.core.workers import Workers
 from shoal.errors import UnfinishedError
 from shoal.hiding.kernels.nearest import Barred, WindowArrays
 from shoal.hiding.kernels.ring_exchange import exchange, price_rings
-from shoal.hiding.kernels.rings import Candidates, Rings, Ties, extend_cheapest, grow, move_remainder
-from shoal.hiding.leakage.surcharge import Company, Surcharge, surcharge
-from shoal.hiding.matching.candidates import nearest_edges, plant_tree, sorted_edges
+from shoal.hiding.kernels.rings import (
+    EdgePenalties,
+    RingCandidates,
+    Rings,
+    extend_cheapest,
+    grow,
+    move_remainder,
+)
+from shoal.hiding.leakage.surcharge import LeakageContext, Surcharge, leakage_surcharge
+from shoal.hiding.matching.candidates import build_search_tree, nearest_edges, sorted_edges
 from shoal.hiding.matching.selector import CANDIDATES
 from shoal.hiding.mutual.candidates import (
     added_cost,
     both_ways,
     cheapest_first,
+    edge_penalties,
     hardest_first,
-    ties_between,
     with_everybody,
     with_the_hardest,
 )
 from shoal.hiding.mutual.pairs import pair_up
-from shoal.hiding.mutual.reassignment import reseat
-from shoal.hiding.window import Picks
+from shoal.hiding.mutual.reassignment import reassign
+from shoal.hiding.window import HidingSets
 
 _SMALL = 200  # users; in a larger group the place of the remainder does not show
 
@@ -41,8 +48,8 @@ def choose_mutual(
     k: int,
     barred: Barred,
     workers: Workers,
-    company: Company | None = None,
-) -> Picks:
+    company: LeakageContext | None = None,
+) -> HidingSets:
     """Rings of every pattern group: pairs by assignment, longer ones grown and seated anew; then exchanges.
 
     Reuse counts before any cost. Given the company that records and users keep, members who would let other epochs
@@ -51,12 +58,12 @@ def choose_mutual(
     n = len(arrays.user)
     if n and int((arrays.last - arrays.first).min()) < k:
         raise UnfinishedError("Self-check failed: a presence pattern is shared by fewer than k users.")
-    edges = sorted_edges(nearest_edges(arrays, plant_tree(arrays), barred, CANDIDATES, workers), n)
+    edges = sorted_edges(nearest_edges(arrays, build_search_tree(arrays), barred, CANDIDATES, workers), n)
     dearer = Surcharge(np.zeros(len(edges.owner)), np.zeros(n, np.uint8))
     if company is not None:
-        dearer = surcharge(company, arrays, barred, edges, workers)
+        dearer = leakage_surcharge(company, arrays, barred, edges, workers)
         edges.cost[:] += dearer.of_edge
-    ties = ties_between(window, arrays, barred, edges, dearer.of_edge)
+    ties = edge_penalties(window, arrays, barred, edges, dearer.of_edge)
     adds = added_cost(arrays, both_ways(edges, n))
     hardest = hardest_first(arrays, adds)
     candidates = cheapest_first(adds, n)
@@ -67,7 +74,7 @@ def choose_mutual(
     rings = _closed(arrays, ties, k, order, workers)
     candidates = with_the_hardest(arrays, candidates, hardest)
     if k > 2:
-        reseat(arrays, ties, k, candidates, rings, window, workers)
+        reassign(arrays, ties, k, candidates, rings, window, workers)
     _exchange(arrays, ties, k, candidates, rings, workers)
     if rings.reuse.any():
         _exchange(arrays, ties, k, with_everybody(arrays, candidates, rings), rings, workers)
@@ -75,7 +82,12 @@ def choose_mutual(
 
 
 def _grown(
-    arrays: WindowArrays, ties: Ties, k: int, candidates: Candidates, seeds: Int32s, workers: Workers
+    arrays: WindowArrays,
+    ties: EdgePenalties,
+    k: int,
+    candidates: RingCandidates,
+    seeds: Int32s,
+    workers: Workers,
 ) -> Int32s:
     """The users in an order that is ring after ring, the remainder of each group at its end."""
     order = np.empty(len(arrays.user), np.int32)
@@ -87,7 +99,7 @@ def _grown(
     return order
 
 
-def _closed(arrays: WindowArrays, ties: Ties, k: int, order: Int32s, workers: Workers) -> Rings:
+def _closed(arrays: WindowArrays, ties: EdgePenalties, k: int, order: Int32s, workers: Workers) -> Rings:
     """Rings of users in such an order; the remainder of each group joins the one that takes it in most cheaply."""
     _each_group(arrays, lambda first, last: extend_cheapest(arrays, ties, k, first, last, order), workers)
     sizes: list[int] = []
@@ -104,7 +116,12 @@ def _closed(arrays: WindowArrays, ties: Ties, k: int, order: Int32s, workers: Wo
 
 
 def _exchange(
-    arrays: WindowArrays, ties: Ties, k: int, candidates: Candidates, rings: Rings, workers: Workers
+    arrays: WindowArrays,
+    ties: EdgePenalties,
+    k: int,
+    candidates: RingCandidates,
+    rings: Rings,
+    workers: Workers,
 ) -> None:
     """Exchange users inside every group until that no longer helps, nor moving the remainder of a small group."""
 
@@ -122,7 +139,7 @@ def _each_group(arrays: WindowArrays, call: Callable[[int, int], object], worker
     workers.each(len(groups), lambda number: call(groups[number], int(arrays.last[groups[number]])))
 
 
-def _picks(arrays: WindowArrays, ties: Ties, k: int, rings: Rings, alone: Bytes) -> Picks:
+def _picks(arrays: WindowArrays, ties: EdgePenalties, k: int, rings: Rings, alone: Bytes) -> HidingSets:
     """Everybody's hiding set: the next k - 1 users round the ring."""
     begin, size = rings.start[rings.ring][:, None], np.diff(rings.start)[rings.ring][:, None]
     member = rings.order[begin + (rings.slot[:, None] - begin + np.arange(1, k)) % size]
@@ -130,4 +147,4 @@ def _picks(arrays: WindowArrays, ties: Ties, k: int, rings: Rings, alone: Bytes)
     former = np.repeat(np.arange(n), np.diff(ties.ptr)) * n + ties.member
     again = np.isin(np.arange(n)[:, None] * n + member, former[ties.reuse > 0])
     relaxed = again.sum(axis=1).astype(np.int32)
-    return Picks(arrays.user, arrays.user[member], relaxed, alone[member[:, 0]])
+    return HidingSets(arrays.user, arrays.user[member], relaxed, alone[member[:, 0]])

@@ -16,7 +16,7 @@ from shoal.hiding.reuse import History
 from shoal.hiding.settings import Reuse
 from shoal.hiding.spectral.clustering import Scale, cluster
 from shoal.hiding.suppression import Presence
-from shoal.hiding.window import Picks, arrange
+from shoal.hiding.window import HidingSets, build_window
 
 ABSENT = -1
 
@@ -70,7 +70,7 @@ class Hidden(NamedTuple):
     """Who is published when, and who hides whom: the hiding sets of every window, by its first epoch."""
 
     presence: Presence
-    picks: dict[int, Picks]
+    picks: dict[int, HidingSets]
 
 
 class Population:
@@ -134,7 +134,7 @@ def cluster_epochs(
     def cluster_one(number: int) -> None:
         part = timeline.slice(epochs[number])
         with Workers(1) as alone:
-            arrays = arrange([LiveEpoch(part, part.raw)], n_users, rank, rules.space_weight, alone)
+            arrays = build_window([LiveEpoch(part, part.raw)], n_users, rank, rules.space_weight, alone)
         label = cluster(arrays, rules.seed, rules.scale)
         clusters[epochs[number]] = label[np.argsort(arrays.user)]
 
@@ -154,8 +154,10 @@ def hide(
     """Hiding sets for every window, and who is published: what the paper's algorithm leaves, repaired if asked for."""
     population = Population(timeline, n_users, clusters)
 
-    def run(*, absent_too: bool) -> Run:
-        return Run(timeline, n_users, rules, population, workers, absent_too=absent_too).over(timeline, tick)
+    def run(*, absent_too: bool) -> CycleSearch:
+        return CycleSearch(timeline, n_users, rules, population, workers, absent_too=absent_too).over(
+            timeline, tick
+        )
 
     last = run(absent_too=False)
     settled, absent_too = not rules.repair, False
@@ -165,7 +167,7 @@ def hide(
     return Hidden(population.presence(), last.picks)
 
 
-class Run:
+class CycleSearch:
     """One run over all windows: the hiding sets, and whether anybody was suppressed for them.
 
     absent_too: also suppress so many that those absent throughout a window are none or at least k.
@@ -181,7 +183,7 @@ class Run:
         *,
         absent_too: bool,
     ) -> None:
-        self.picks: dict[int, Picks] = {}
+        self.picks: dict[int, HidingSets] = {}
         self.suppressed_anybody = False
         self._n_users = n_users
         self._first_epoch = int(timeline.epochs[0])
@@ -192,7 +194,7 @@ class Run:
         self._history = History(n_users, rules.reuse, timeline.reach)
         self._rank = np.random.default_rng(rules.seed).permutation(n_users).astype(np.int32)
 
-    def over(self, timeline: Timeline, tick: Callable[[], object]) -> Run:
+    def over(self, timeline: Timeline, tick: Callable[[], object]) -> CycleSearch:
         """Go through all windows; the run that was made."""
         live: list[int] = []
         for epoch, ends_stretch in timeline.turns():
@@ -215,7 +217,7 @@ class Run:
             hidden &= ~_joining_the_absent(bounds, self._n_records - len(arrays.user), self._rules.k)
         stays = np.repeat(hidden, np.diff(bounds))
         owners, members = arrays.user[stays], arrays.user[member[stays]]
-        self.picks[epochs[0]] = Picks(
+        self.picks[epochs[0]] = HidingSets(
             owners, members, np.zeros(len(owners), np.int32), np.zeros(len(owners), np.uint8)
         )
         self._history.append(window, owners, members)
@@ -227,7 +229,7 @@ class Run:
     def _lineages(self, live: list[EpochSlice]) -> tuple[WindowArrays, Int64s]:
         """The users of a window by lineage, and where each begins."""
         weight, epochs = self._rules.space_weight, [LiveEpoch(part, part.raw) for part in live]
-        arrays = arrange(epochs, self._n_users, self._rank, weight, self._workers)
+        arrays = build_window(epochs, self._n_users, self._rank, weight, self._workers)
         clusters = [(part.users, self._population.clusters(part.epoch)) for part in live]
         return by_lineage(arrays, cluster_histories(arrays, clusters))
 

@@ -18,8 +18,8 @@ from shoal.reading.columns import plain
 from shoal.reading.formats.files import Files, files_in, head_lines, matching
 from shoal.reading.formats.format import mostly
 from shoal.reading.opening import open_source
-from shoal.reading.source import guarded
-from shoal.reading.summary import Rejected
+from shoal.reading.source import as_input_error
+from shoal.reading.summary import DroppedRows
 from shoal.reading.values import as_text, read_numbers
 
 _CONTEXT = "ContextData"  # of D4D Senegal
@@ -41,7 +41,7 @@ def antennas(files: Files, given: object, name: str) -> object:
             )
     if not (isinstance(given, str | os.PathLike) and mostly(_ROW, head_lines(Path(given)))):
         return given
-    with guarded("The table of sites", "a table of antennas"):
+    with as_input_error("The table of sites", "a table of antennas"):
         table = pa.csv.read_csv(
             given,
             pa.csv.ReadOptions(column_names=[SITE, LON, LAT]),
@@ -74,12 +74,12 @@ def regions(table: object) -> object:
     }
     if _REGION not in named or None in places.values():
         return table
-    rejected = Rejected()
+    rejected = DroppedRows()
     columns = {SITE: named[_REGION]} | {role: name for role, name in places.items() if name is not None}
     batches = list(source.batches(columns, rejected, threads=1))
     if rejected.rows:
         raise InputError(f"The table of sites has {rejected.rows:,} malformed rows: mend them.")
-    with guarded("The table of sites", "sites"):
+    with as_input_error("The table of sites", "sites"):
         sites = pa.concat_tables([_SITES.empty_table(), *map(_typed, batches)])
         means = sites.group_by(SITE).aggregate([(LON, "mean"), (LAT, "mean")])
         return means.select([SITE, f"{LON}_mean", f"{LAT}_mean"]).rename_columns([SITE, LON, LAT])

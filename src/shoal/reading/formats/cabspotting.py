@@ -8,7 +8,7 @@ from pathlib import Path
 from shoal.core.schema import LAT, LON, TIME, USER
 from shoal.reading.formats.files import stem
 from shoal.reading.formats.format import Format, mostly
-from shoal.reading.formats.text_rows import Columns, Layout, RowFiles, same
+from shoal.reading.formats.text_rows import Columns, RowFiles, RowLayout, same
 
 _ROW = r"-?\d{1,2}(\.\d+)? -?\d{1,3}(\.\d+)? [01] \d{9,10}"
 
@@ -17,7 +17,9 @@ def _tell(columns: Columns, path: Path) -> Iterator[Columns]:
     yield {**columns, USER: same(stem(path).removeprefix("new_"), columns)}
 
 
-_LAYOUT = Layout("Cabspotting", (LAT, LON, "occupied", TIME), separator=" ", unused=("occupied",), tell=_tell)
+_LAYOUT = RowLayout(
+    "Cabspotting", (LAT, LON, "occupied", TIME), separator=" ", unused=("occupied",), tell=_tell
+)
 
 CABSPOTTING = Format(
     name="cabspotting",

@@ -17,7 +17,7 @@ from shoal.errors import InputError
 from shoal.reading.formats.antennas import antennas, regions
 from shoal.reading.formats.files import Files, matching, stem
 from shoal.reading.formats.format import Format, mostly
-from shoal.reading.formats.text_rows import Columns, Layout, RowFiles
+from shoal.reading.formats.text_rows import Columns, RowFiles, RowLayout
 from shoal.reading.source import Source
 
 _STAMP = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"
@@ -45,7 +45,8 @@ def _reader(kind: str, separator: str, coarse: str) -> Callable[[Files], Source]
             )
         tell = tell_apart if len(files.paths) > 1 and not n_coarse else None
         return RowFiles(
-            files, Layout(kind, (USER, TIME, SITE), separator=separator, roles=(USER, TIME, SITE), tell=tell)
+            files,
+            RowLayout(kind, (USER, TIME, SITE), separator=separator, roles=(USER, TIME, SITE), tell=tell),
         )
 
     return open_files

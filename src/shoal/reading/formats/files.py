@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from shoal.errors import InputError, ShoalError
 from shoal.reading.csv_files import text_stream
 from shoal.reading.opening import kind_of, refuse_spreadsheets
-from shoal.reading.source import guarded
+from shoal.reading.source import as_input_error
 
 
 class Files(NamedTuple):
@@ -85,7 +85,7 @@ _HEAD_ROWS = 50
 def head_lines(path: Path) -> list[str]:
     """The first lines of a file; none of a file that is empty, neither text nor Parquet, or not readable."""
     try:
-        with guarded("", ""):
+        with as_input_error("", ""):
             return _parquet_lines(path) if kind_of(path) == "parquet" else _text_head(path)
     except ShoalError:
         return []

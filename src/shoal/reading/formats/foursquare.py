@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from shoal.core.schema import LAT, LON, TIME, USER
 from shoal.reading.formats.format import Format, mostly
-from shoal.reading.formats.text_rows import Columns, Layout, RowFiles
+from shoal.reading.formats.text_rows import Columns, RowFiles, RowLayout
 
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _TIME = rf"[A-Z][a-z]{{2}} ({'|'.join(_MONTHS)}) (\d\d) (\d\d:\d\d:\d\d) ([+-]\d{{4}}) (\d{{4}})"
@@ -29,7 +29,7 @@ def _tell(columns: Columns, path: Path) -> Iterator[Columns]:  # noqa: ARG001
     yield {**columns, TIME: written}
 
 
-_LAYOUT = Layout(
+_LAYOUT = RowLayout(
     "Foursquare check-ins",
     (USER, "venue", "category", "category name", LAT, LON, "timezone offset", TIME),
     separator="\t",

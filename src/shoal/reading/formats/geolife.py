@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from shoal.core.schema import LAT, LON, TIME, USER
 from shoal.reading.formats.format import Format, mostly
-from shoal.reading.formats.text_rows import Columns, Layout, RowFiles, same
+from shoal.reading.formats.text_rows import Columns, RowFiles, RowLayout, same
 
 _HEADER_LINES = 6
 _ROW = r"-?[\d.]+,-?[\d.]+,0,-?[\d.]+,[\d.]+,\d{4}-\d\d-\d\d,\d\d:\d\d:\d\d"
@@ -32,7 +32,7 @@ def _tell(columns: Columns, path: Path) -> Iterator[Columns]:
     yield {**columns, TIME: time, USER: same(_person(path), columns)}
 
 
-_LAYOUT = Layout(
+_LAYOUT = RowLayout(
     "GeoLife",
     (LAT, LON, *_UNUSED, "date", "clock"),
     lines_skipped=_HEADER_LINES,

@@ -14,8 +14,8 @@ from shoal.core.schema import LAT, LON, TIME, USER
 from shoal.errors import InputError
 from shoal.reading.formats.files import Files, stem
 from shoal.reading.formats.format import Format
-from shoal.reading.source import gathered, guarded
-from shoal.reading.summary import Rejected
+from shoal.reading.source import as_input_error, in_batches
+from shoal.reading.summary import DroppedRows
 
 _PIECE_BYTES = 1 << 18
 _ROLES = (TIME, LAT, LON)
@@ -32,9 +32,9 @@ class GpxFiles:
         self.metadata: dict[bytes, bytes] = {}
         self._files = files
 
-    def batches(self, columns: Mapping[str, str], reject: Rejected, *, threads: int) -> Iterator[Any]:  # noqa: ARG002
+    def batches(self, columns: Mapping[str, str], reject: DroppedRows, *, threads: int) -> Iterator[Any]:  # noqa: ARG002
         """Batches of the roles asked for."""
-        yield from gathered(self._small_batches(list(columns)))
+        yield from in_batches(self._small_batches(list(columns)))
 
     def _small_batches(self, roles: list[str]) -> Iterator[Any]:
         others = 0
@@ -109,7 +109,10 @@ def _points(path: Path, track: _Track) -> Iterator[list[tuple[str | None, str | 
     parser = XMLParser(target=track)
     compression = "gzip" if path.suffix.lower() == ".gz" else None
     try:
-        with guarded(track.title, "GPX"), pa.input_stream(str(path), compression=compression) as stream:
+        with (
+            as_input_error(track.title, "GPX"),
+            pa.input_stream(str(path), compression=compression) as stream,
+        ):
             blank = True
             while piece := stream.read(_PIECE_BYTES):
                 blank = blank and not piece.strip()

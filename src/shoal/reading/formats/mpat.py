@@ -7,7 +7,7 @@ from pathlib import Path
 
 from shoal.core.schema import LAT, LON, TIME, USER
 from shoal.reading.formats.format import Format, mostly
-from shoal.reading.formats.text_rows import Layout, RowFiles
+from shoal.reading.formats.text_rows import RowFiles, RowLayout
 
 # Ten digits of a SIM card and a place in Shenzhen tell these rows from anybody's four columns.
 _ROW = r"\d{10},\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,11[345]\.\d+,2[23]\.\d+"
@@ -28,6 +28,6 @@ MPAT = Format(
     files=r".*\.(txt|csv)(\.gz)?",
     example="a .txt or .csv file of rows such as SIM,time,longitude,latitude",
     recognises=_recognises,
-    open=lambda files: RowFiles(files, Layout("mPat", (USER, TIME, LON, LAT), header=_LABELS)),
+    open=lambda files: RowFiles(files, RowLayout("mPat", (USER, TIME, LON, LAT), header=_LABELS)),
     timezone="Asia/Shanghai",
 )

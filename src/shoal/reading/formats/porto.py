@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from shoal.core.arrays import Bools, Int64s
 from shoal.core.schema import LAT, LON, TIME, USER
 from shoal.reading.formats.format import Format
-from shoal.reading.formats.tables import Retold, header_names, open_tables
+from shoal.reading.formats.tables import MappedTable, header_names, open_tables
 from shoal.reading.formats.text_rows import Columns
 from shoal.reading.values import INTEGER
 
@@ -74,6 +74,6 @@ PORTO = Format(
     files=r"(train|test).*\.(csv(\.gz)?|parquet|pq)",
     example="train.csv",
     recognises=_recognises,
-    open=lambda files: Retold(open_tables(files), _WANTED, (USER, TIME, LAT, LON), _tell),
-    wraps=lambda table: Retold(table, _WANTED, (USER, TIME, LAT, LON), _tell),
+    open=lambda files: MappedTable(open_tables(files), _WANTED, (USER, TIME, LAT, LON), _tell),
+    wraps=lambda table: MappedTable(table, _WANTED, (USER, TIME, LAT, LON), _tell),
 )

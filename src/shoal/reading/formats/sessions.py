@@ -21,8 +21,8 @@ from shoal.errors import InputError
 from shoal.reading.columns import plain
 from shoal.reading.formats.format import Format
 from shoal.reading.formats.tables import header_names, open_tables
-from shoal.reading.source import Source, guarded
-from shoal.reading.summary import ENDS_BEFORE_START, Rejected
+from shoal.reading.source import Source, as_input_error
+from shoal.reading.summary import ENDS_BEFORE_START, DroppedRows
 from shoal.reading.times import read_times
 
 _ANY_CLOCK = Zone("UTC")
@@ -43,7 +43,7 @@ class Sessions:
         self.names = [TIME, *(name for name in table.names if name not in (self._start, self._end, TIME))]
         self._table = table
 
-    def batches(self, columns: Mapping[str, str], reject: Rejected, *, threads: int) -> Iterator[Any]:
+    def batches(self, columns: Mapping[str, str], reject: DroppedRows, *, threads: int) -> Iterator[Any]:
         """Batches of the wanted columns, each session twice."""
         others = {role: name for role, name in columns.items() if role != TIME}
         wanted = {**others, "start": self._start, "end": self._end}
@@ -61,7 +61,7 @@ class Sessions:
 
 def _forward(start: Any, end: Any) -> Bools:
     """Which sessions do not end before they start; where only one time has a zone, or is any, nobody can tell."""
-    with guarded("The input", "events"):
+    with as_input_error("The input", "events"):
         first, last = read_times(start, _ANY_CLOCK), read_times(end, _ANY_CLOCK)
     comparable = first.valid & last.valid & (first.numeric == last.numeric) & (first.local == last.local)
     forward: Bools = ~comparable | (first.value <= last.value)

@@ -23,7 +23,7 @@ from shoal.reading.formats.files import Files, head_lines
 from shoal.reading.formats.format import Format, mostly
 from shoal.reading.formats.sessions import Sessions
 from shoal.reading.formats.tables import header_names, open_tables
-from shoal.reading.formats.text_rows import Columns, Layout, RowFiles
+from shoal.reading.formats.text_rows import Columns, RowFiles, RowLayout
 from shoal.reading.source import Source
 from shoal.reading.values import is_text
 
@@ -94,7 +94,9 @@ def _day(path: Path) -> date | None:
         return None
 
 
-_LAYOUT = Layout("Shanghai Telecom day files", ("start", "end", LAT, LON, USER), separator="\t", tell=_tell)
+_LAYOUT = RowLayout(
+    "Shanghai Telecom day files", ("start", "end", LAT, LON, USER), separator="\t", tell=_tell
+)
 
 
 def _is_table(lines: list[str]) -> bool:

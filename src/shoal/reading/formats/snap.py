@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shoal.core.schema import LAT, LON, TIME, USER
 from shoal.reading.formats.format import Format, mostly
-from shoal.reading.formats.text_rows import Layout, RowFiles
+from shoal.reading.formats.text_rows import RowFiles, RowLayout
 
 _ROW = r"\d+\t\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\t-?\d+(\.\d+)?\t-?\d+(\.\d+)?\t\S+"
 
@@ -16,6 +16,6 @@ SNAP = Format(
     recognises=lambda _, lines: mostly(_ROW, lines),
     open=lambda files: RowFiles(
         files,
-        Layout("SNAP check-ins", (USER, TIME, LAT, LON, "location"), separator="\t", unused=("location",)),
+        RowLayout("SNAP check-ins", (USER, TIME, LAT, LON, "location"), separator="\t", unused=("location",)),
     ),
 )

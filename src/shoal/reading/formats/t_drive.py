@@ -7,7 +7,7 @@ from pathlib import Path
 from shoal.core.schema import LAT, LON, TIME, USER
 from shoal.reading.formats.files import stem
 from shoal.reading.formats.format import Format, mostly
-from shoal.reading.formats.text_rows import Layout, RowFiles
+from shoal.reading.formats.text_rows import RowFiles, RowLayout
 
 ROW = r"\d+,\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,-?\d+(\.\d+)?,-?\d+(\.\d+)?"
 
@@ -23,6 +23,6 @@ T_DRIVE = Format(
     files=r"\d+\.txt",
     example="1.txt, 2.txt and so on",
     recognises=_recognises,
-    open=lambda files: RowFiles(files, Layout("T-Drive", (USER, TIME, LON, LAT))),
+    open=lambda files: RowFiles(files, RowLayout("T-Drive", (USER, TIME, LON, LAT))),
     timezone="Asia/Shanghai",
 )

@@ -12,8 +12,8 @@ from shoal.reading.columns import need_columns
 from shoal.reading.formats.files import Files
 from shoal.reading.formats.text_rows import Columns
 from shoal.reading.opening import Folder, kind_of, open_file
-from shoal.reading.source import Source, guarded
-from shoal.reading.summary import Rejected
+from shoal.reading.source import Source, as_input_error
+from shoal.reading.summary import DroppedRows
 
 SEPARATORS = ",;\t"
 
@@ -35,7 +35,7 @@ def header_names(lines: list[str]) -> list[str]:
     return [name.strip() for name in next(csv.reader([line], delimiter=separator), [])]
 
 
-class Retold:
+class MappedTable:
     """A table with columns of its own, told as user, time and position."""
 
     def __init__(
@@ -51,11 +51,11 @@ class Retold:
         self._table = table
         self._tell = tell
 
-    def batches(self, columns: Mapping[str, str], reject: Rejected, *, threads: int) -> Iterator[Any]:
+    def batches(self, columns: Mapping[str, str], reject: DroppedRows, *, threads: int) -> Iterator[Any]:
         """Batches of the roles asked for."""
         for batch in self._table.batches(self._wanted, reject, threads=threads):
             held = dict(zip(batch.schema.names, batch.columns, strict=True))
-            with guarded(self.title, "events"):
+            with as_input_error(self.title, "events"):
                 told = [
                     pa.RecordBatch.from_arrays([each[role] for role in columns], list(columns))
                     for each in self._tell(held)

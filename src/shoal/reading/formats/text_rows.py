@@ -13,14 +13,14 @@ from shoal.core.schema import LAT, LON, TIME, USER
 from shoal.errors import InputError
 from shoal.reading.csv_files import TextLayout, text_rows, text_stream
 from shoal.reading.formats.files import Files, text_lines
-from shoal.reading.source import gathered, guarded
-from shoal.reading.summary import Rejected
+from shoal.reading.source import as_input_error, in_batches
+from shoal.reading.summary import DroppedRows
 
 Columns = Mapping[str, Any]
 _HEAD_BYTES = 1 << 16  # more than any header
 
 
-class Layout(NamedTuple):
+class RowLayout(NamedTuple):
     """The columns of a file in their order, and what they tell of user, time and position.
 
     ``header`` matches a line that may stand above the rows. ``tell`` makes one or more batches of ``roles`` from the
@@ -41,7 +41,7 @@ class Layout(NamedTuple):
 class RowFiles:
     """Rows of one or many text files; small files share a batch."""
 
-    def __init__(self, files: Files, layout: Layout) -> None:
+    def __init__(self, files: Files, layout: RowLayout) -> None:
         self.title = files.title
         self.warnings = files.warnings
         self.metadata: dict[bytes, bytes] = {}
@@ -49,11 +49,11 @@ class RowFiles:
         self._files = files
         self._layout = layout
 
-    def batches(self, columns: Mapping[str, str], reject: Rejected, *, threads: int) -> Iterator[Any]:
+    def batches(self, columns: Mapping[str, str], reject: DroppedRows, *, threads: int) -> Iterator[Any]:
         """Batches of the roles asked for."""
-        return gathered(self._small_batches(list(columns), reject, threads))
+        return in_batches(self._small_batches(list(columns), reject, threads))
 
-    def _small_batches(self, roles: list[str], reject: Rejected, threads: int) -> Iterator[Any]:
+    def _small_batches(self, roles: list[str], reject: DroppedRows, threads: int) -> Iterator[Any]:
         layout = self._layout
         wanted = [name for name in layout.columns if name not in layout.unused]
         places = [f"c{layout.columns.index(name)}" for name in wanted]
@@ -69,9 +69,9 @@ class RowFiles:
                     yield pa.RecordBatch.from_arrays([told[role] for role in roles], roles)
 
 
-def _lines_above(path: Path, title: str, layout: Layout) -> int | None:
+def _lines_above(path: Path, title: str, layout: RowLayout) -> int | None:
     """How many lines stand above the rows; None where nothing stands below, which Arrow takes for a fault."""
-    with guarded(title, layout.kind), text_stream(path) as stream:
+    with as_input_error(title, layout.kind), text_stream(path) as stream:
         head = stream.read(_HEAD_BYTES)
         if b"\0" in head:
             raise InputError(

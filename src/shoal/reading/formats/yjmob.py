@@ -13,7 +13,7 @@ from shoal.core.schema import TIME, USER, X, Y
 from shoal.errors import InputError
 from shoal.reading.formats.files import Files
 from shoal.reading.formats.format import Format, mostly
-from shoal.reading.formats.tables import Retold, header_names, open_tables
+from shoal.reading.formats.tables import MappedTable, header_names, open_tables
 from shoal.reading.formats.text_rows import Columns
 from shoal.reading.source import Source
 from shoal.reading.values import Numbers, read_numbers
@@ -76,7 +76,7 @@ def _open(files: Files) -> Source:
 
 
 def _told(table: Source) -> Source:
-    return Retold(table, _HEADER, (USER, TIME, X, Y), _tell)
+    return MappedTable(table, _HEADER, (USER, TIME, X, Y), _tell)
 
 
 YJMOB = Format(

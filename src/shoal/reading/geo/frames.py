@@ -12,8 +12,8 @@ import numpy as np
 from shoal.errors import InputError
 from shoal.reading.geo.encodings import check_points
 from shoal.reading.geo.point_columns import INDEX_TIME, MOVING_OBJECT, POINT_LAT, POINT_LON, as_degrees
-from shoal.reading.source import Source, gathered
-from shoal.reading.summary import Rejected
+from shoal.reading.source import Source, in_batches
+from shoal.reading.summary import DroppedRows
 from shoal.reading.tables import Table
 from shoal.reading.values import one_as_text
 
@@ -71,11 +71,11 @@ class Trajectories:
         self.warnings = _parts(self._owners)
         self.names = self._table(0).names
 
-    def batches(self, columns: Mapping[str, str], reject: Rejected, *, threads: int) -> Iterator[Any]:
+    def batches(self, columns: Mapping[str, str], reject: DroppedRows, *, threads: int) -> Iterator[Any]:
         """Batches of the wanted columns in their own types."""
-        return gathered(self._small_batches(columns, reject, threads))
+        return in_batches(self._small_batches(columns, reject, threads))
 
-    def _small_batches(self, columns: Mapping[str, str], reject: Rejected, threads: int) -> Iterator[Any]:
+    def _small_batches(self, columns: Mapping[str, str], reject: DroppedRows, threads: int) -> Iterator[Any]:
         for number in range(len(self._trajectories)):
             table = self._table(number)
             lacking = [role for role, name in columns.items() if table.names.count(name) != 1]

@@ -16,8 +16,8 @@ from shoal.errors import InputError
 from shoal.reading.csv_files import text_stream
 from shoal.reading.geo.encodings import check_points
 from shoal.reading.geo.point_columns import POINT_LAT, POINT_LON
-from shoal.reading.source import guarded
-from shoal.reading.summary import Rejected
+from shoal.reading.source import as_input_error
+from shoal.reading.summary import DroppedRows
 
 _DIGITS = "0123456789.eE+-"
 _SPACE = " \t\n\r"
@@ -130,7 +130,7 @@ class FeatureFile:
         if any(_kind(feature) == "Point" for feature in first):
             self.names += [POINT_LON, POINT_LAT]
 
-    def batches(self, columns: Mapping[str, str], reject: Rejected, *, threads: int) -> Iterator[Any]:  # noqa: ARG002
+    def batches(self, columns: Mapping[str, str], reject: DroppedRows, *, threads: int) -> Iterator[Any]:  # noqa: ARG002
         """Batches of the wanted columns in their own types; what is no feature is rejected."""
         rows = self._rows(list(columns.values()))
         while some := list(islice(rows, _ROWS_AT_A_TIME)):
@@ -195,7 +195,7 @@ class FeatureFile:
 
     @contextmanager
     def _guarded(self) -> Iterator[None]:
-        with guarded(self.title, "GeoJSON"):
+        with as_input_error(self.title, "GeoJSON"):
             try:
                 yield
             except (ValueError, OverflowError):

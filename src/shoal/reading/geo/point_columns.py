@@ -17,8 +17,8 @@ from shoal.core.schema import ALIASES, GEOMETRY, LAT, LON, POINTS, SITE, TIME, U
 from shoal.errors import InputError
 from shoal.reading.columns import plain
 from shoal.reading.geo.encodings import points_in_binary, points_in_text
-from shoal.reading.source import Source, guarded
-from shoal.reading.summary import Rejected
+from shoal.reading.source import Source, as_input_error
+from shoal.reading.summary import DroppedRows
 
 _LON_LAT = "OGC:CRS84"
 
@@ -68,12 +68,12 @@ class PointTable:
         self._table = table
         self._geometry = geometry
 
-    def batches(self, columns: Mapping[str, str], reject: Rejected, *, threads: int) -> Iterator[Any]:
+    def batches(self, columns: Mapping[str, str], reject: DroppedRows, *, threads: int) -> Iterator[Any]:
         """Batches of the wanted columns."""
         others = {role: name for role, name in columns.items() if name not in (POINT_LON, POINT_LAT)}
         for batch in self._table.batches({**others, GEOMETRY: self._geometry}, reject, threads=threads):
             held = dict(zip(batch.schema.names, batch.columns, strict=True))
-            with guarded(self.title, "points"):
+            with as_input_error(self.title, "points"):
                 points = dict(zip((POINT_LON, POINT_LAT), self._points(held.pop(GEOMETRY)), strict=True))
             arrays = [held[role] if role in others else points[name] for role, name in columns.items()]
             yield pa.RecordBatch.from_arrays(arrays, list(columns))

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.core.arrays import Int32s, Int64s
-from shoal.core.compiled import inner, kernel, making
+from shoal.core.compiled import jit, jit_inline, jit_inline_allocating
 
 Bytes = npt.NDArray[np.uint8]
 Slots = npt.NDArray[np.uint64]
@@ -20,7 +20,7 @@ _LOW = np.uint64(2**32 - 1)
 _BLOCK = 256
 
 
-class Known(NamedTuple):
+class NameTable(NamedTuple):
     """The texts numbered so far, and room for more.
 
     Text i is ``letters[ends[i] : ends[i + 1]]``; the first of ``ends`` is 0. Each of ``slots``, a power of two
@@ -32,9 +32,9 @@ class Known(NamedTuple):
     letters: Bytes
 
 
-@kernel
-def number_texts(
-    known: Known, count: int, letters: Bytes, ends: Int64s, numbers: Int32s, row: int
+@jit
+def number_names(
+    known: NameTable, count: int, letters: Bytes, ends: Int64s, numbers: Int32s, row: int
 ) -> tuple[int, int]:
     """Write into ``numbers``, from ``row`` on, the number of each text, -1 where it is empty.
 
@@ -65,7 +65,7 @@ def number_texts(
     return row, count
 
 
-@kernel
+@jit
 def refill(slots: Slots, old: Slots) -> None:
     """Put what the old slots hold into others, which are all free."""
     last_slot = np.uint64(len(slots) - 1)
@@ -77,7 +77,7 @@ def refill(slots: Slots, old: Slots) -> None:
             slots[slot] = entry
 
 
-@inner
+@jit_inline
 def _hash(letters: Bytes, first: int, last: int) -> np.uint64:
     code = _BASIS
     for i in range(first, last):
@@ -85,8 +85,8 @@ def _hash(letters: Bytes, first: int, last: int) -> np.uint64:
     return (code ^ code >> _HALF) & _LOW
 
 
-@making
-def _touch(known: Known, codes: Slots) -> int:
+@jit_inline_allocating
+def _touch(known: NameTable, codes: Slots) -> int:
     """Look at the memory that these hashes need soon: many at a time, where one by one would mean waiting.
 
     What it returns is of no use but keeps the compiler from leaving all this out.
@@ -104,8 +104,8 @@ def _touch(known: Known, codes: Slots) -> int:
     return seen
 
 
-@inner
-def _find(known: Known, code: np.uint64, letters: Bytes, first: int, last: int) -> np.uint64:
+@jit_inline
+def _find(known: NameTable, code: np.uint64, letters: Bytes, first: int, last: int) -> np.uint64:
     """The slot of a text, or the free one where it belongs."""
     last_slot = np.uint64(len(known.slots) - 1)
     slot = code & last_slot
@@ -118,8 +118,8 @@ def _find(known: Known, code: np.uint64, letters: Bytes, first: int, last: int) 
         slot = slot + np.uint64(1) & last_slot
 
 
-@inner
-def _is_text(known: Known, number: np.uint64, letters: Bytes, first: int, last: int) -> bool:
+@jit_inline
+def _is_text(known: NameTable, number: np.uint64, letters: Bytes, first: int, last: int) -> bool:
     start = known.ends[number]
     if known.ends[number + np.uint64(1)] - start != last - first:
         return False
@@ -129,8 +129,8 @@ def _is_text(known: Known, number: np.uint64, letters: Bytes, first: int, last: 
     return same
 
 
-@inner
-def _add(known: Known, number: int, letters: Bytes, first: int, last: int) -> None:
+@jit_inline
+def _add(known: NameTable, number: int, letters: Bytes, first: int, last: int) -> None:
     start = known.ends[number]
     for i in range(last - first):
         known.letters[start + i] = letters[first + i]

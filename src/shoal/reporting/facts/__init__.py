@@ -7,8 +7,8 @@ from typing import Any
 
 from shoal.auditing.result import Audit
 from shoal.reporting.facts.datasheet import PublicSuppression
-from shoal.reporting.facts.people import People
-from shoal.reporting.facts.precision import Precision
+from shoal.reporting.facts.people import FollowedPeople
+from shoal.reporting.facts.precision import PrecisionFacts
 from shoal.reporting.facts.usefulness import Usefulness
 
 
@@ -21,9 +21,9 @@ class Facts:
     """
 
     audit: Audit
-    precision: Precision
+    precision: PrecisionFacts
     usefulness: Usefulness
-    people: People | None
+    people: FollowedPeople | None
     suppression: PublicSuppression | None
     manifest: dict[str, Any] | None
     version: str

@@ -7,21 +7,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.auditing.box_index import Target
-from shoal.auditing.context import Scene
+from shoal.auditing.box_index import AttackedRecords
+from shoal.auditing.context import AuditContext
 from shoal.auditing.kernels.truth import find_held
-from shoal.auditing.measures import Figure
-from shoal.auditing.proportions import Share, share_among
+from shoal.auditing.measures import Measure
+from shoal.auditing.proportions import Proportion, proportion_among
 from shoal.auditing.result import Audit
 from shoal.core.arrays import Bools, Int64s
-from shoal.core.disclosure import few_people, public_share, rounded_down, rounded_up, tell_share
+from shoal.core.disclosure import few_people, public_share, round_share, rounded_down, rounded_up
 from shoal.core.promise import Promise
 from shoal.core.samples import Samples
 from shoal.errors import InputError
 from shoal.reporting.facts.precision import DAY_HOURS, owners_of_groups
 
 
-def published_part(scene: Scene) -> Scene:
+def published_part(scene: AuditContext) -> AuditContext:
     """The scene without samples that are in no box, and with records in the place of users.
 
     Whatever is computed from it depends neither on what was suppressed nor on what users are called, and needs no
@@ -39,10 +39,10 @@ def published_part(scene: Scene) -> Scene:
         samples.x[rows],
         samples.y[rows],
     )
-    return replace(scene, samples=part, published=Target(scene.published.records, records))
+    return replace(scene, samples=part, published=AttackedRecords(scene.published.records, records))
 
 
-def held_by_own(scene: Scene) -> Bools:
+def held_by_own(scene: AuditContext) -> Bools:
     """Which samples lie in a box of their own user's record; needs to know which record is whose."""
     target = scene.published
     held = np.zeros(len(scene.samples), np.bool_)
@@ -70,7 +70,7 @@ class PublicSuppression(NamedTuple):
     share: float | str = 0.0
 
 
-def public_suppression(scene: Scene) -> PublicSuppression:
+def public_suppression(scene: AuditContext) -> PublicSuppression:
     """Look at every sample; needs to know which record is whose."""
     samples, k = scene.samples, scene.promise.k
     held = held_by_own(scene)
@@ -142,38 +142,38 @@ def public_audit(audit: Audit) -> Audit:
     findings = [
         finding._replace(success=success)
         for finding in audit.findings
-        if isinstance(success := told.get(finding.ranking), Share) and success.side != "under"
+        if isinstance(success := told.get(finding.ranking), Proportion) and success.side != "under"
     ]
     return replace(audit, figures=figures, findings=findings, leakage=None)
 
 
-def _public_figure(figure: Figure, few: int) -> Figure:
+def _public_figure(figure: Measure, few: int) -> Measure:
     published, raw = (_public(share, few) for share in (figure.published, figure.raw))
     return figure._replace(published=published, raw=raw, guessing=_public_guessing(figure, few))
 
 
-def _public_guessing(figure: Figure, few: int) -> float | None:
+def _public_guessing(figure: Measure, few: int) -> float | None:
     """Nothing where it could be told as a bound only."""
     value, raw = figure.guessing, figure.raw
     if value is None or isinstance(raw, str):
         return None
-    told = tell_share(value, raw.victims or 0, few)
+    told = round_share(value, raw.victims or 0, few)
     if told is None or (told.side and figure.attack in _GUESSED_OF_PEOPLE):
         return None
     return round(value, 2)
 
 
-def _public(share: Share | str, few: int) -> Share | str:
+def _public(share: Proportion | str, few: int) -> Proportion | str:
     """Interval and all; how many attacks and victims there were is not told. Equal bounds have equal intervals."""
     if isinstance(share, str):
         return share
     victims = share.victims or 0
-    told = tell_share(share.value, victims, few)
+    told = round_share(share.value, victims, few)
     if told is None:
         return NOT_TOLD.format(2 * few)
     low, high = share.low, share.high
     if told.side == "under":
-        low, high = 0.0, share_among(told.value, victims, victims).high
+        low, high = 0.0, proportion_among(told.value, victims, victims).high
     elif told.side == "over":
-        low, high = share_among(told.value, victims, victims).low, 1.0
-    return Share(told.value, rounded_down(low), rounded_up(high), n=0, side=told.side)
+        low, high = proportion_among(told.value, victims, victims).low, 1.0
+    return Proportion(told.value, rounded_down(low), rounded_up(high), n=0, side=told.side)

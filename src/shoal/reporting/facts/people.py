@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.auditing.context import Scene
-from shoal.auditing.kernels.consistency import Rows
+from shoal.auditing.context import AuditContext
+from shoal.auditing.kernels.consistency import StructuredRows
 from shoal.auditing.victims import knowledge_of
 from shoal.core.arrays import Int64s
 from shoal.core.boxes import Boxes
@@ -22,7 +22,7 @@ _PLACES = 1_500
 _QUARTER_S = 900  # clocks differ from UTC by whole quarters of an hour
 
 
-class Stretch(NamedTuple):
+class ShownDay(NamedTuple):
     """The time that is shown, in slots, the length of an interval in it, and the local day on which it begins."""
 
     begin: int
@@ -55,7 +55,7 @@ class Person(NamedTuple):
     moments: list[Moment]
 
 
-class People(NamedTuple):
+class FollowedPeople(NamedTuple):
     """Those shown, the time in slots, the length of an interval, and places of everybody, all in cells and slots.
 
     zone: the clock on which moments are told.
@@ -69,7 +69,7 @@ class People(NamedTuple):
     zone: str
 
 
-def follow_people(scene: Scene) -> People | None:
+def follow_people(scene: AuditContext) -> FollowedPeople | None:
     """Some users who are about, drawn at random; None where there is nobody to show.
 
     How many records fit plays no part in the choice, so that they are examples and not the best cases.
@@ -88,15 +88,15 @@ def follow_people(scene: Scene) -> People | None:
     drawn.sort(key=lambda user: -min(_n_places(_samples_of(scene, user, shown)), _LIVELY_PLACES))
     empty = _moments(scene, shown)
     people = [_follow(scene, user, shown, empty) for user in drawn[:_PEOPLE]]
-    return People(shown.begin, shown.end, shown.length, people, _places(scene, rng), scene.zone.name)
+    return FollowedPeople(shown.begin, shown.end, shown.length, people, _places(scene, rng), scene.zone.name)
 
 
-def _stretch(scene: Scene) -> Stretch:
+def _stretch(scene: AuditContext) -> ShownDay:
     """The busiest day on the clock of the report; as many days as tau takes; all of time for whole trajectories."""
     step, tau = scene.grid.step_s, scene.promise.tau
     if tau is None:
         begin, end = scene.span
-        return Stretch(begin, end, end - begin, int(_local_days(scene, np.array([begin * step]))[0]))
+        return ShownDay(begin, end, end - begin, int(_local_days(scene, np.array([begin * step]))[0]))
     quarters, n_samples = np.unique(scene.samples.t * step // _QUARTER_S, return_counts=True)
     days = _local_days(scene, quarters * _QUARTER_S)
     first, last, n_days = int(days[0]), int(days[-1]), -(-tau * step // DAY_S)
@@ -104,14 +104,14 @@ def _stretch(scene: Scene) -> Stretch:
     day = max(min(busiest, last + 1 - n_days), first)
     midnights = scene.zone.to_utc(np.array([day, day + n_days]) * DAY_S)
     begin, end = (-(-midnights // step)).tolist()
-    return Stretch(begin, max(end, begin + tau), tau, day)
+    return ShownDay(begin, max(end, begin + tau), tau, day)
 
 
-def _local_days(scene: Scene, seconds: Int64s) -> Int64s:
+def _local_days(scene: AuditContext, seconds: Int64s) -> Int64s:
     return scene.zone.from_utc(seconds) // DAY_S
 
 
-def _moments(scene: Scene, shown: Stretch) -> list[Moment]:
+def _moments(scene: AuditContext, shown: ShownDay) -> list[Moment]:
     """Intervals all over the stretch, as if nothing had been seen in them: any record fits of which no box is wholly
     inside, for the attacker knows that there was nothing."""
     step = max(shown.length // 2, -(-(shown.end - shown.begin) // _STEPS), 1)
@@ -131,16 +131,16 @@ def _moments(scene: Scene, shown: Stretch) -> list[Moment]:
     return moments
 
 
-def _samples_of(scene: Scene, user: int, shown: Stretch) -> Rows:
+def _samples_of(scene: AuditContext, user: int, shown: ShownDay) -> StructuredRows:
     sample = scene.trails.sample[scene.trails.ptr[user] : scene.trails.ptr[user + 1]]
     return sample[(sample["t"] >= shown.begin) & (sample["t"] < shown.end)]
 
 
-def _n_places(samples: Rows) -> int:
+def _n_places(samples: StructuredRows) -> int:
     return len(np.unique(np.stack([samples["x"], samples["y"]]), axis=1).T)
 
 
-def _follow(scene: Scene, user: int, shown: Stretch, empty: list[Moment]) -> Person:
+def _follow(scene: AuditContext, user: int, shown: ShownDay, empty: list[Moment]) -> Person:
     mine = _samples_of(scene, user, shown)
     starts = np.array([moment.begin for moment in empty])
     seen = np.searchsorted(mine["t"], starts) < np.searchsorted(mine["t"], starts + shown.length)
@@ -168,7 +168,7 @@ def _any_inside(boxes: list[tuple[int, ...]], begin: int, end: int) -> bool:
     return any(box[0] >= begin and box[1] < end for box in boxes)
 
 
-def _smallest(scene: Scene, records: Int64s, begin: int, end: int) -> list[int]:
+def _smallest(scene: AuditContext, records: Int64s, begin: int, end: int) -> list[int]:
     """Records by the size of their boxes in an interval: what is small is easiest to see."""
     sizes = [
         sum(_size(box) for box in _boxes_of(scene, int(record), begin, end))
@@ -181,21 +181,21 @@ def _size(box: tuple[int, ...]) -> int:
     return (box[1] - box[0] + 1) * (box[3] - box[2] + box[5] - box[4] + 2)
 
 
-def _boxes_of(scene: Scene, record: int, begin: int, end: int) -> list[tuple[int, ...]]:
+def _boxes_of(scene: AuditContext, record: int, begin: int, end: int) -> list[tuple[int, ...]]:
     shelves = scene.published.shelves
     box = shelves.box[shelves.ptr[record] : shelves.ptr[record + 1]]
     near = box[(box["t1"] >= begin) & (box["t0"] < end)]
     return [tuple(int(row[name]) for name in Boxes._fields[1:]) for row in near]
 
 
-def _places(scene: Scene, rng: np.random.Generator) -> list[tuple[int, int]]:
+def _places(scene: AuditContext, rng: np.random.Generator) -> list[tuple[int, int]]:
     """Where samples are, at random, so that the map has a ground."""
     rows = rng.integers(0, len(scene.samples), 4 * _PLACES)
     places = np.unique(np.stack([scene.samples.x[rows], scene.samples.y[rows]], axis=1), axis=0)[:_PLACES]
     return [(x, y) for x, y in places.tolist()]
 
 
-def as_json(people: People) -> dict[str, Any]:
+def as_json(people: FollowedPeople) -> dict[str, Any]:
     """For the page's script: plain lists; slots from the first that is shown, places from the lowest."""
     xs = [s[1] for p in people.people for s in p.samples] + [x for x, _ in people.places]
     ys = [s[2] for p in people.people for s in p.samples] + [y for _, y in people.places]

@@ -46,7 +46,7 @@ class Area(NamedTuple):
     squares: list[Square]
 
 
-class Precision(NamedTuple):
+class PrecisionFacts(NamedTuple):
     """The spans of all boxes in km and minutes, how fine the raw data were, and medians by hour and area."""
 
     km: Floats
@@ -57,14 +57,14 @@ class Precision(NamedTuple):
     area: Area
 
 
-def measure_precision(boxes: Boxes, grid: Grid, zone: Zone, k: int) -> Precision:
+def measure_precision(boxes: Boxes, grid: Grid, zone: Zone, k: int) -> PrecisionFacts:
     """Look at published boxes alone."""
     km = boxes.cells() * grid.cell_m / 1000
     minutes = (boxes.t1 - boxes.t0 + 1) * grid.step_s / 60
     local = zone.from_utc(boxes.t0 * grid.step_s) - _MONDAY
     n_hours = DAY_HOURS if np.ptp(local) < _FEW_DAYS * 86_400 else WEEK_HOURS
     hour = local // 3600 % n_hours
-    return Precision(
+    return PrecisionFacts(
         km=km,
         minutes=minutes,
         raw_km=2 * grid.cell_m / 1000,

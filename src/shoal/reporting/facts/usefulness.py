@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.auditing.context import Scene
+from shoal.auditing.context import AuditContext
 from shoal.core.arrays import Floats, Int64s
 from shoal.core.boxes import Boxes
-from shoal.core.disclosure import Told, few_people, tell_share
+from shoal.core.disclosure import PublicShare, few_people, round_share
 from shoal.reading import PublishedTable
 from shoal.utility import Agreement, Density, agreement, density, flows, gyration, homes, workplaces
 from shoal.utility.squares import Frame, Squares, frame_over, gathered, outside, squares_at
@@ -49,7 +49,7 @@ class Usefulness(NamedTuple):
     sides: dict[str, str]
 
 
-def measure_usefulness(scene: Scene, *, public: bool) -> Usefulness:
+def measure_usefulness(scene: AuditContext, *, public: bool) -> Usefulness:
     """Ask raw samples and boxes; in public, the raw side is told of squares with many people alone.
 
     The map is that of the published boxes: what is raw and lies outside is not on it.
@@ -101,11 +101,11 @@ def _public_agreement(
     return public, {name: share.side for name, share in told.items() if share is not None and share.side}
 
 
-def _told(share: float | None, n_people: int, few: int) -> Told | None:
-    return None if share is None else tell_share(share, n_people, few)
+def _told(share: float | None, n_people: int, few: int) -> PublicShare | None:
+    return None if share is None else round_share(share, n_people, few)
 
 
-def _table(boxes: Boxes, scene: Scene) -> PublishedTable:
+def _table(boxes: Boxes, scene: AuditContext) -> PublishedTable:
     """Boxes as if they had been read from a file."""
     whole = Boxes._make(np.ascontiguousarray(column) for column in boxes)
     names = np.arange(int(boxes.owner.max(initial=-1)) + 1).astype(object)

@@ -30,7 +30,7 @@ class Dataset(NamedTuple):
     measures: Measures
 
 
-class Figure(NamedTuple):
+class Drawing(NamedTuple):
     """A drawing and its description for those who cannot see it."""
 
     panel: Panel
@@ -40,7 +40,7 @@ class Figure(NamedTuple):
 Datasets = Sequence[Dataset]
 
 
-def draw_activity(datasets: Datasets) -> Figure:
+def draw_activity(datasets: Datasets) -> Drawing:
     """Share of the users with at least so many samples per hour."""
     curves = [dataset.measures.activity.at_least for dataset in datasets]
     panel = _panel(datasets, curves, [("strip", "band of the mean")])
@@ -48,10 +48,10 @@ def draw_activity(datasets: Datasets) -> Figure:
     panel.x_axis(_ticks(*panel.x_range), "samples per hour")
     panel.y_axis(_ticks(*panel.y_range), "share of users with at least so many")
     _lines(panel, datasets, curves)
-    return Figure(panel, "Share of users with at least so many samples per hour, on logarithmic axes.")
+    return Drawing(panel, "Share of users with at least so many samples per hour, on logarithmic axes.")
 
 
-def draw_gaps(datasets: Datasets) -> Figure:
+def draw_gaps(datasets: Datasets) -> Drawing:
     """Density of the gaps, by the user's mean gap."""
     datasets = [dataset for dataset in datasets if dataset.measures.gaps.exponent is not None]
     curves = [dataset.measures.gaps.rescaled for dataset in datasets]
@@ -63,10 +63,10 @@ def draw_gaps(datasets: Datasets) -> Figure:
     panel.x_axis(_ticks(*panel.x_range), "time to the next sample, by the user's mean")
     panel.y_axis(_ticks(*panel.y_range), "probability density")
     _lines(panel, datasets, curves)
-    return Figure(panel, "Density of the times between samples by the user's mean, on logarithmic axes.")
+    return Drawing(panel, "Density of the times between samples by the user's mean, on logarithmic axes.")
 
 
-def draw_rhythm(datasets: Datasets, *, weekend: bool = False) -> Figure:
+def draw_rhythm(datasets: Datasets, *, weekend: bool = False) -> Drawing:
     """Share of a day's samples in each hour, of all days or of weekends."""
     shown, curves = [], []
     for dataset in datasets:
@@ -86,10 +86,10 @@ def draw_rhythm(datasets: Datasets, *, weekend: bool = False) -> Figure:
         round_ticks(*panel.y_range), "% of the samples, weekends" if weekend else "% of the samples, all days"
     )
     _lines(panel, shown, curves)
-    return Figure(panel, f"Samples by the hour of the day, {'weekends' if weekend else 'all days'}.")
+    return Drawing(panel, f"Samples by the hour of the day, {'weekends' if weekend else 'all days'}.")
 
 
-def draw_radius(datasets: Datasets) -> Figure:
+def draw_radius(datasets: Datasets) -> Drawing:
     """Density of the radii of gyration, with the law for countries."""
     curves = [dataset.measures.radius.density for dataset in datasets]
     panel = _panel(datasets, curves, [("law", "González 2008 (a country)")])
@@ -100,10 +100,10 @@ def draw_radius(datasets: Datasets) -> Figure:
     panel.x_axis(_ticks(*panel.x_range), "radius of gyration, km")
     panel.y_axis(_ticks(*panel.y_range), "share of users per km")
     _lines(panel, datasets, curves)
-    return Figure(panel, "Density of the users' radii of gyration, on logarithmic axes.")
+    return Drawing(panel, "Density of the users' radii of gyration, on logarithmic axes.")
 
 
-def draw_visits(datasets: Datasets) -> Figure:
+def draw_visits(datasets: Datasets) -> Drawing:
     """Share of a user's samples by the rank of the place."""
     datasets = [dataset for dataset in datasets if len(dataset.measures.visits.frequency.x)]
     curves = [
@@ -117,10 +117,10 @@ def draw_visits(datasets: Datasets) -> Figure:
     panel.x_axis(_in_between(*panel.x_range), "rank of the place")
     panel.y_axis(_ticks(*panel.y_range), "share of the user's samples")
     _lines(panel, datasets, curves)
-    return Figure(panel, "Share of a user's samples at the places of each rank, on logarithmic axes.")
+    return Drawing(panel, "Share of a user's samples at the places of each rank, on logarithmic axes.")
 
 
-def draw_exploration(datasets: Datasets) -> Figure:
+def draw_exploration(datasets: Datasets) -> Drawing:
     """Mean number of distinct places after a while."""
     curves = [dataset.measures.exploration.places for dataset in datasets]
     panel = _panel(datasets, curves, [("law", "exponent 0.6"), ("strip", "band of the exponent")])
@@ -134,10 +134,10 @@ def draw_exploration(datasets: Datasets) -> Figure:
     panel.x_axis([tick for tick in hours if tick[0] <= longest], "time since the data begin")
     panel.y_axis(_in_between(*panel.y_range), "distinct places, mean")
     _lines(panel, datasets, curves)
-    return Figure(panel, "Mean number of distinct places after so many hours, on logarithmic axes.")
+    return Drawing(panel, "Mean number of distinct places after so many hours, on logarithmic axes.")
 
 
-def draw_unicity(datasets: Datasets) -> Figure:
+def draw_unicity(datasets: Datasets) -> Drawing:
     """Share of users whom so many points fit alone."""
     curves = [dataset.measures.unicity.by_points for dataset in datasets]
     panel = Panel((0.7, 5.3), (0, 1.04), left=_LEFT, legend=_legend(datasets, [("strip", "band")]))
@@ -145,10 +145,10 @@ def draw_unicity(datasets: Datasets) -> Figure:
     panel.x_axis([(float(n), str(n)) for n in range(1, 6)], "points known (hour and place)")
     panel.y_axis(round_ticks(0, 1, most=5), "share of users they fit alone")
     _lines(panel, datasets, curves)
-    return Figure(panel, "Share of users whom one to five of their points fit alone.")
+    return Drawing(panel, "Share of users whom one to five of their points fit alone.")
 
 
-def draw_load(datasets: Datasets) -> Figure:
+def draw_load(datasets: Datasets) -> Drawing:
     """Share of the samples at the busiest antennas."""
     curves = [Curve(100 * axis.x, 100 * axis.y) for axis in (each.measures.load.busiest for each in datasets)]
     panel = Panel(
@@ -163,10 +163,10 @@ def draw_load(datasets: Datasets) -> Figure:
     panel.x_axis(round_ticks(0, 100, most=5), "busiest antennas, % of them")
     panel.y_axis(round_ticks(0, 100, most=5), "% of the samples")
     _lines(panel, datasets, curves)
-    return Figure(panel, "Share of the samples at the busiest share of the antennas.")
+    return Drawing(panel, "Share of the samples at the busiest share of the antennas.")
 
 
-FIGURES: dict[str, Callable[[Datasets], Figure]] = {
+FIGURES: dict[str, Callable[[Datasets], Drawing]] = {
     "activity": draw_activity,
     "gaps": draw_gaps,
     "rhythm": draw_rhythm,

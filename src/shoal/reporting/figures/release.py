@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from shoal.auditing.measures import Figure
-from shoal.auditing.proportions import Share
+from shoal.auditing.measures import Measure
+from shoal.auditing.proportions import Proportion
 from shoal.core.arrays import Floats
 from shoal.reporting.facts.precision import DAY_HOURS, Area, Hourly
 from shoal.reporting.facts.usefulness import Crowd
@@ -120,7 +120,7 @@ def suppressed(shares: Sequence[float | None], names: Sequence[str], axis: str, 
     return panel.svg(description)
 
 
-def before_and_after(lines: Sequence[tuple[str, Figure]]) -> str:
+def before_and_after(lines: Sequence[tuple[str, Measure]]) -> str:
     """A row for each attack: raw data above, the published file below, each with its interval, and guessing."""
     left, height = 205, 64 + _ROW * len(lines)
     panel = Panel((-2, 102), (0, len(lines)), height=height, left=left)
@@ -133,14 +133,14 @@ def before_and_after(lines: Sequence[tuple[str, Figure]]) -> str:
                 (100 * figure.guessing - 0.3, 100 * figure.guessing + 0.3), (y - 0.3, y + 0.3), "guessing"
             )
         for number, share, at in ((2, figure.raw, y + 0.17), (1, figure.published, y - 0.17)):
-            if isinstance(share, Share):
+            if isinstance(share, Proportion):
                 span = (100 * share.low, 100 * share.high)
                 panel.box(span, (at - 0.05, at + 0.05), f"whisker{number}", least=2)
                 panel.dot(100 * share.value, at, f"dot{number}", 4.4)
     return panel.svg("How often attacks succeed on the raw data and on the published file.")
 
 
-def cliff(points: Sequence[tuple[str, Figure]], axis: str, description: str) -> str:
+def cliff(points: Sequence[tuple[str, Measure]], axis: str, description: str) -> str:
     """How often one record alone is left as the attacker knows more: raw data and the file, with intervals."""
     panel = Panel(
         (-0.25, len(points) - 0.75),
@@ -152,7 +152,7 @@ def cliff(points: Sequence[tuple[str, Figure]], axis: str, description: str) -> 
     panel.x_axis([(float(i), name) for i, (name, _) in enumerate(points)], axis, grid=False)
     for number, side in ((2, "raw"), (1, "published")):
         shares = [(float(i), getattr(figure, side)) for i, (_, figure) in enumerate(points)]
-        known = [(x, share) for x, share in shares if isinstance(share, Share)]
+        known = [(x, share) for x, share in shares if isinstance(share, Proportion)]
         panel.line([x for x, _ in known], [100 * share.value for _, share in known], f"series{number}")
         for x, share in known:
             span = (100 * share.low, 100 * share.high)

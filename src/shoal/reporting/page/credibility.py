@@ -7,7 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from shoal.reporting.figures.credibility import FIGURES, REAL, SERIES, Dataset, Figure, draw_rhythm
+from shoal.reporting.figures.credibility import FIGURES, REAL, SERIES, Dataset, Drawing, draw_rhythm
 from shoal.reporting.page import page_environment
 from shoal.synthetic.credibility.bands import TOPICS
 from shoal.synthetic.credibility.text import band_in_words, counts_in_words, headline, number
@@ -47,7 +47,7 @@ def credibility_page(found: Credibility, name: str = "these events", real_name: 
     )
 
 
-def _figures(topic: str, datasets: list[Dataset]) -> list[Figure]:
+def _figures(topic: str, datasets: list[Dataset]) -> list[Drawing]:
     figures = [FIGURES[topic](datasets)]
     if topic == "rhythm" and any(dataset.measures.rhythm.weekend is not None for dataset in datasets):
         figures.append(draw_rhythm(datasets, weekend=True))

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from shoal.auditing.measures import Figure
-from shoal.auditing.proportions import Share
+from shoal.auditing.measures import Measure
+from shoal.auditing.proportions import Proportion
 from shoal.auditing.result import Audit
 from shoal.core.arrays import Floats
 from shoal.core.disclosure import at_most, few_people
@@ -275,12 +275,12 @@ def _privacy(audit: Audit) -> dict[str, Any]:
     }
 
 
-def _is_told(figure: Figure) -> bool:
-    return isinstance(figure.published, Share) or isinstance(figure.raw, Share)
+def _is_told(figure: Measure) -> bool:
+    return isinstance(figure.published, Proportion) or isinstance(figure.raw, Proportion)
 
 
 def _cliff(audit: Audit, attack: str, variants: dict[str, str], axis: str) -> Markup | None:
-    named: list[tuple[str, Figure]] = []
+    named: list[tuple[str, Measure]] = []
     for variant, name in variants.items():
         figure = audit.figure(attack, "single", variant)
         if figure is not None and _is_told(figure):

@@ -13,7 +13,7 @@ from shoal.errors import InputError
 from shoal.reading.positions import read_positions
 from shoal.synthetic.city_places import degrees_at
 from shoal.synthetic.random_streams import Ints, Streams, bell, child, even
-from shoal.synthetic.region.presets import LEAST_ANTENNAS, MOST_ANTENNAS, Layout
+from shoal.synthetic.region.presets import LEAST_ANTENNAS, MOST_ANTENNAS, RegionLayout
 
 _METRES_PER_DEGREE = 111_195
 _MOST_KM = 2_500  # from one side of a region to the other
@@ -141,7 +141,7 @@ class Antennas(NamedTuple):
     columns: dict[str, Floats]  # lat and lon, or x and y
 
 
-def lay_out(layout: Layout, antennas: int, surface_km2: int, stream: Streams) -> Antennas:
+def lay_out(layout: RegionLayout, antennas: int, surface_km2: int, stream: Streams) -> Antennas:
     """Antennas over a square of the given surface; one stands in each corner."""
     half_m = isqrt(surface_km2 * 1_000_000) // 2
     centre_x, centre_y, spread_m = _centres(layout, antennas - _CORNERS, half_m, child(stream, 0))
@@ -160,7 +160,7 @@ def lay_out(layout: Layout, antennas: int, surface_km2: int, stream: Streams) ->
     return Antennas(x, y, {LAT: lat, LON: lon})
 
 
-def _centres(layout: Layout, antennas: int, half_m: int, stream: Streams) -> tuple[Ints, Ints, Ints]:
+def _centres(layout: RegionLayout, antennas: int, half_m: int, stream: Streams) -> tuple[Ints, Ints, Ints]:
     """For every antenna, the middle of its town and how far it spreads; -1 for those that stand anywhere."""
     main_x, main_y = half_m * layout.main_x // 100, half_m * layout.main_y // 100
     core, suburbs, in_towns, villages = (

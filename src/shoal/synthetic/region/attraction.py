@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.core.arrays import Floats
-from shoal.synthetic.random_streams import Ints, Streams, below, child, heavy
+from shoal.synthetic.random_streams import Ints, Streams, child, log_logistic, uniform_below
 from shoal.synthetic.region.antennas import Network
 
 ONE = 1 << 20  # certainty, in the tables of chances
@@ -35,16 +35,16 @@ def power_law(least: int, most: int, exponent: str, parts: int = 4_096) -> Ints:
 
 def draw(stream: Streams, quantiles: Ints) -> Ints:
     """One whole number per stream from the distribution with these quantiles."""
-    part = below(stream, len(quantiles) - 1)
+    part = uniform_below(stream, len(quantiles) - 1)
     low = quantiles[part]
-    return low + below(child(stream, 0), np.maximum(quantiles[part + 1] - low, 1))
+    return low + uniform_below(child(stream, 0), np.maximum(quantiles[part + 1] - low, 1))
 
 
 _ROWS_AT_ONCE = 256
 _TOTAL = 1 << 30
 
 
-class Wheel:
+class WeightedChoice:
     """Running totals of whole-number weights, a row per place of origin."""
 
     def __init__(self, running: npt.NDArray[np.int32]) -> None:
@@ -53,7 +53,7 @@ class Wheel:
 
     def pick(self, stream: Streams, origin: Ints) -> Ints:
         """One column per stream, by the weights of its row."""
-        drawn = below(stream, self._totals[origin])
+        drawn = uniform_below(stream, self._totals[origin])
         low = np.zeros(len(stream), dtype=np.int64)
         size = self._running.shape[1]
         step = 1 << size.bit_length()
@@ -66,12 +66,12 @@ class Wheel:
         return low
 
 
-def flat_wheel(weights: Ints) -> Wheel:
+def flat_choice(weights: Ints) -> WeightedChoice:
     """The same weights from everywhere: one row, picked with origin 0."""
-    return Wheel(np.cumsum(_scaled(weights)).astype(np.int32)[None, :])
+    return WeightedChoice(np.cumsum(_scaled(weights)).astype(np.int32)[None, :])
 
 
-def gravity_wheel(x: Ints, y: Ints, pull: Ints, scale_m: Ints, power: int = 2) -> Wheel:
+def gravity_choice(x: Ints, y: Ints, pull: Ints, scale_m: Ints, power: int = 2) -> WeightedChoice:
     """Pull / (1 + (distance / scale)^2)^(power / 2) from each origin, with its own scale; never the origin itself."""
     scaled = _scaled(pull)
     running = np.empty((len(x), len(x)), dtype=np.int32)
@@ -85,7 +85,7 @@ def gravity_wheel(x: Ints, y: Ints, pull: Ints, scale_m: Ints, power: int = 2) -
         weights = np.maximum(weights, 1)
         weights[rows - first, rows] = 0
         running[rows] = np.cumsum(weights, axis=1)
-    return Wheel(running)
+    return WeightedChoice(running)
 
 
 def _scaled(weights: Ints) -> Ints:
@@ -99,21 +99,21 @@ def _scaled(weights: Ints) -> Ints:
 _ERRAND_M = 1_500  # how far people like to go for errands; farther where antennas are far apart
 
 
-class Pull(NamedTuple):
+class Attraction(NamedTuple):
     """Wheels to pick antennas from."""
 
-    homes: Wheel  # by population
-    work: Wheel
-    errands: Wheel
-    journeys: Wheel
+    homes: WeightedChoice  # by population
+    work: WeightedChoice
+    errands: WeightedChoice
+    journeys: WeightedChoice
 
 
 def _uneven(stream: Streams) -> Floats:
     """Heavy-tailed, median 1: a product of two draws."""
-    return heavy(child(stream, 0), cap=12.0) * heavy(child(stream, 1), cap=12.0)
+    return log_logistic(child(stream, 0), cap=12.0) * log_logistic(child(stream, 1), cap=12.0)
 
 
-def build_pull(network: Network, commute_m: int, journey_m: int, stream: Streams) -> Pull:
+def build_attraction(network: Network, commute_m: int, journey_m: int, stream: Streams) -> Attraction:
     """Operators build where the load is: people per antenna differ little, jobs and shops crowd where antennas do."""
     each = np.arange(len(network.x))
     crowd = np.sqrt(network.around.astype(np.float64))
@@ -122,11 +122,11 @@ def build_pull(network: Network, commute_m: int, journey_m: int, stream: Streams
 
     pull = (1_000 * attraction).astype(np.int64)
 
-    def gravity(scale_m: Ints, power: int = 2) -> Wheel:
-        return gravity_wheel(network.x, network.y, pull, scale_m, power)
+    def gravity(scale_m: Ints, power: int = 2) -> WeightedChoice:
+        return gravity_choice(network.x, network.y, pull, scale_m, power)
 
-    return Pull(
-        homes=flat_wheel((1_000 * people).astype(np.int64)),
+    return Attraction(
+        homes=flat_choice((1_000 * people).astype(np.int64)),
         work=gravity(commute_m + network.spacing_m, power=6),
         errands=gravity(_ERRAND_M + network.spacing_m, power=4),
         journeys=gravity(np.full(len(each), journey_m)),

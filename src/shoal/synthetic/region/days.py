@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from shoal.synthetic.random_streams import Ints, Streams, below, chance, child
+from shoal.synthetic.random_streams import Ints, Streams, bernoulli_percent, child, uniform_below
 from shoal.synthetic.region.antennas import Network
-from shoal.synthetic.region.attraction import Pull
-from shoal.synthetic.region.people import Habits, Journeys, People
+from shoal.synthetic.region.attraction import Attraction
+from shoal.synthetic.region.people import Habits, Journeys, RegionPeople
 
 Bools = npt.NDArray[np.bool_]
 
@@ -23,7 +23,7 @@ _TRIP_START_S = 240  # walking to the stop or the car, parking
 _SLOW_M_PER_S, _FAST_M_PER_S, _FAST_FROM_M = 7, 22, 60_000
 
 
-class Days(NamedTuple):
+class RegionDays(NamedTuple):
     """Stays of everybody: where, from when, till when (seconds of the day); each of shape (people, N_STAYS)."""
 
     place: Ints
@@ -31,7 +31,7 @@ class Days(NamedTuple):
     departure: Ints
 
 
-class Plan(NamedTuple):
+class DayPlan(NamedTuple):
     """What people mean to do: where, and when to leave (MORNING: the night's place) or for how long to stay."""
 
     place: Ints  # (people, N_STAYS)
@@ -51,19 +51,19 @@ def travel_s(network: Network, origin: Ints, goal: Ints) -> Ints:
 
 
 def draw_day(
-    people: People,
+    people: RegionPeople,
     habits: Habits,
     journeys: Journeys,
     network: Network,
-    pull: Pull,
+    pull: Attraction,
     stream: Streams,
     number: int,
-) -> Days:
+) -> RegionDays:
     """Day ``number`` of everybody, from the day's streams (one per person); weeks begin with a Monday."""
     weekend = number % 7 >= 5
     woke, bed = journeys.next_day(child(stream, 0))
     away = (woke != people.home) | (bed != people.home)
-    to_work = people.worker & ~away & chance(child(stream, 1), 12 if weekend else 93)
+    to_work = people.worker & ~away & bernoulli_percent(child(stream, 1), 12 if weekend else 93)
     plan = _plan(people, habits, woke, bed, to_work, stream, weekend=weekend)
     plan = _with_colleagues(plan, people, pull, to_work, number)
     plan = _with_household(plan, people, away, to_work, number, weekend=weekend)
@@ -73,7 +73,7 @@ def draw_day(
 
 
 def _plan(
-    people: People,
+    people: RegionPeople,
     habits: Habits,
     woke: Ints,
     bed: Ints,
@@ -81,14 +81,14 @@ def _plan(
     stream: Streams,
     *,
     weekend: bool,
-) -> Plan:
+) -> DayPlan:
     """What everybody would do alone."""
     travels = woke != bed
     away = (woke != people.home) | (bed != people.home)
 
     def out(draw: int, percent: int, idle_percent: int | None = None) -> Bools:
         chances = percent if idle_percent is None else np.where(to_work, percent, idle_percent)
-        return chance(child(stream, draw), chances)
+        return bernoulli_percent(child(stream, draw), chances)
 
     outing = np.zeros((len(stream), N_STAYS), dtype=np.bool_)
     outing[:, MORNING] = out(10, 0, 68 if weekend else 60) & ~travels
@@ -106,14 +106,14 @@ def _plan(
         goal, new = habits.go_out(child(stream, 20 + stay), origin[:, stay], away)
         place[:, stay] = np.where(outing[:, stay], goal, place[:, stay])
         explored[:, stay] = new
-    return Plan(place, *_timing(people, stream, to_work, outing), outing, explored)
+    return DayPlan(place, *_timing(people, stream, to_work, outing), outing, explored)
 
 
-def _timing(people: People, stream: Streams, to_work: Bools, outing: Bools) -> tuple[Ints, Ints]:
+def _timing(people: RegionPeople, stream: Streams, to_work: Bools, outing: Bools) -> tuple[Ints, Ints]:
     late_s = people.late_s
 
     def minutes(draw: int, least: int, more: int) -> Ints:
-        return 60 * least + below(child(stream, draw), 60 * more)
+        return 60 * least + uniform_below(child(stream, draw), 60 * more)
 
     leave_s = np.zeros(outing.shape, dtype=np.int64)
     leave_s[:, NIGHT] = np.where(to_work, minutes(30, 415, 75), minutes(30, 540, 220)) + late_s
@@ -129,13 +129,19 @@ def _timing(people: People, stream: Streams, to_work: Bools, outing: Bools) -> t
     return leave_s, stay_s
 
 
-def _with_colleagues(plan: Plan, people: People, pull: Pull, to_work: Bools, number: int) -> Plan:
+def _with_colleagues(
+    plan: DayPlan, people: RegionPeople, pull: Attraction, to_work: Bools, number: int
+) -> DayPlan:
     """Some days those of a firm who are at work eat out together."""
     firm = child(people.firm, number)
-    lunch = to_work & chance(child(firm, 0), 30) & chance(child(people.stream, 1_000_000 + number), 75)
+    lunch = (
+        to_work
+        & bernoulli_percent(child(firm, 0), 30)
+        & bernoulli_percent(child(people.stream, 1_000_000 + number), 75)
+    )
     where_to = pull.errands.pick(child(firm, 1), people.work)
-    leave = 60 * 705 + below(child(firm, 2), 3_000)
-    stay = 60 * 35 + below(child(firm, 3), 1_800)
+    leave = 60 * 705 + uniform_below(child(firm, 2), 3_000)
+    stay = 60 * 35 + uniform_below(child(firm, 3), 1_800)
     plan.place[:, MIDDAY] = np.where(lunch, where_to, plan.place[:, MIDDAY])
     plan.leave_s[:, MORNING] = np.where(lunch, leave, plan.leave_s[:, MORNING])
     plan.stay_s[:, MIDDAY] = np.where(lunch, stay, plan.stay_s[:, MIDDAY])
@@ -145,14 +151,14 @@ def _with_colleagues(plan: Plan, people: People, pull: Pull, to_work: Bools, num
 
 
 def _with_household(
-    plan: Plan, people: People, away: Bools, to_work: Bools, number: int, *, weekend: bool
-) -> Plan:
+    plan: DayPlan, people: RegionPeople, away: Bools, to_work: Bools, number: int, *, weekend: bool
+) -> DayPlan:
     """Some evenings, and many free days, a household does what its first member does."""
     day = child(people.household, 1_000 + number)
     head = people.head
     follows = (head != np.arange(len(head))) & ~away & ~away[head]
-    whole_day = follows & ~to_work & ~to_work[head] & chance(child(day, 0), 60 if weekend else 35)
-    evening = whole_day | (follows & chance(child(day, 1), 50))
+    whole_day = follows & ~to_work & ~to_work[head] & bernoulli_percent(child(day, 0), 60 if weekend else 35)
+    evening = whole_day | (follows & bernoulli_percent(child(day, 1), 50))
     for array in plan:
         for stay in (NIGHT, MORNING, MIDDAY, AFTERNOON):
             array[whole_day, stay] = array[head[whole_day], stay]
@@ -161,7 +167,7 @@ def _with_household(
     return plan
 
 
-def _follow(plan: Plan, network: Network) -> Days:
+def _follow(plan: DayPlan, network: Network) -> RegionDays:
     """The plan, as trips take their time."""
     arrival = np.zeros_like(plan.place)
     departure = np.zeros_like(plan.place)
@@ -170,4 +176,4 @@ def _follow(plan: Plan, network: Network) -> Days:
         begins = departure[:, stay - 1] + travel_s(network, plan.place[:, stay - 1], plan.place[:, stay])
         arrival[:, stay] = begins
         departure[:, stay] = np.maximum(begins + plan.stay_s[:, stay], plan.leave_s[:, stay])
-    return Days(plan.place, arrival, departure)
+    return RegionDays(plan.place, arrival, departure)

@@ -20,7 +20,7 @@ from shoal.synthetic.region.region import MINUTE_S, Region, Seen, build_region, 
 _SAMPLES_AT_ONCE = 1_500_000  # about; bounds memory, and the result does not depend on it
 
 
-class Making(NamedTuple):
+class RegionDataset(NamedTuple):
     """A region about to be made, and how much of it."""
 
     region: Region
@@ -71,7 +71,7 @@ def prepare(
     antennas: int | None = None,
     samples_per_hour: float | None = None,
     sites: object = None,
-) -> Making:
+) -> RegionDataset:
     """Check what is asked for and lay out the region; what is not said is as in the preset."""
     wanted = adapted(preset, surface_km2=surface_km2, antennas=antennas, samples_per_hour=samples_per_hour)
     users = wanted.users if users is None else users
@@ -88,7 +88,7 @@ def prepare(
         )
     else:
         where = antennas_at(sites)
-    return Making(build_region(wanted, where, child(stream, 1)), users, days)
+    return RegionDataset(build_region(wanted, where, child(stream, 1)), users, days)
 
 
 def make_region(

@@ -12,8 +12,16 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.core.arrays import Floats
-from shoal.synthetic.random_streams import Ints, Streams, below, chance, child, heavy, pick
-from shoal.synthetic.region.attraction import ONE, Pull, falling_chances
+from shoal.synthetic.random_streams import (
+    Ints,
+    Streams,
+    bernoulli_percent,
+    child,
+    log_logistic,
+    pick,
+    uniform_below,
+)
+from shoal.synthetic.region.attraction import ONE, Attraction, falling_chances
 
 _RHO, _GAMMA = "0.6", "0.21"
 _MOST_PLACES = 1_024
@@ -28,7 +36,7 @@ _NEAR_WORK = (False, True, False, False, True, False, True, False)
 class Habits:
     """The visits that people remember; rows are people."""
 
-    def __init__(self, people: People, pull: Pull, most_visits: int) -> None:
+    def __init__(self, people: RegionPeople, pull: Attraction, most_visits: int) -> None:
         self._pull = pull
         self._far_percent = (_FAR_PERCENT * people.wanderlust * people.wanderlust).astype(np.int64)
         known = [
@@ -45,15 +53,15 @@ class Habits:
         self, stream: Streams, origin: Ints, strange: npt.NDArray[np.bool_]
     ) -> tuple[Ints, npt.NDArray[np.bool_]]:
         """Where everybody would go now, and whether it is new to them; those in strange parts explore."""
-        explores = strange | (below(child(stream, 0), ONE) < _EXPLORES[self._places])
-        far = chance(child(stream, 3), self._far_percent)
+        explores = strange | (uniform_below(child(stream, 0), ONE) < _EXPLORES[self._places])
+        far = bernoulli_percent(child(stream, 3), self._far_percent)
         new = np.where(
             far,
             self._pull.journeys.pick(child(stream, 4), origin),
             self._pull.errands.pick(child(stream, 1), origin),
         )
         rows = np.arange(len(origin))
-        known = self._visits[rows, below(child(stream, 2), self._length)]
+        known = self._visits[rows, uniform_below(child(stream, 2), self._length)]
         return np.where(explores, new, known), explores
 
     def remember(self, place: Ints, went: npt.NDArray[np.bool_], explored: npt.NDArray[np.bool_]) -> None:
@@ -72,7 +80,7 @@ _NIGHTS = np.cumsum(420 // np.arange(1, _LONGEST + 1))[None, :]
 class Journeys:
     """Where people sleep, from night to night."""
 
-    def __init__(self, people: People, pull: Pull, per_thousand: int) -> None:
+    def __init__(self, people: RegionPeople, pull: Attraction, per_thousand: int) -> None:
         self._people, self._pull = people, pull
         self._chance = (per_thousand * 1_000 * people.wanderlust).astype(np.int64)  # in a million
         self._bed = people.home
@@ -83,7 +91,7 @@ class Journeys:
         woke = self._bed
         home = self._people.home
         at_home = self._nights_left == 0
-        leaves = at_home & (below(child(stream, 0), 1_000_000) < self._chance)
+        leaves = at_home & (uniform_below(child(stream, 0), 1_000_000) < self._chance)
         nights = 1 + pick(child(stream, 1), _NIGHTS)
         self._nights_left = np.where(leaves, nights, np.maximum(self._nights_left - 1, 0))
         goal = self._pull.journeys.pick(child(stream, 2), home)
@@ -100,7 +108,7 @@ _FIRMS = 40  # at an antenna
 ACTIVITY_CAP = 20.0
 
 
-class People(NamedTuple):
+class RegionPeople(NamedTuple):
     """What stays the same about people from day to day; rows are people."""
 
     stream: Streams
@@ -115,7 +123,7 @@ class People(NamedTuple):
     wanderlust: Floats  # how readily the person goes on journeys, relative, heavy-tailed
 
 
-def draw_people(index: Ints, pull: Pull, stream: Streams) -> People:
+def draw_people(index: Ints, pull: Attraction, stream: Streams) -> RegionPeople:
     """People with consecutive numbers from a multiple of HOUSEHOLD on."""
     own = child(child(stream, 0), index)
     row = np.arange(len(index))
@@ -124,10 +132,10 @@ def draw_people(index: Ints, pull: Pull, stream: Streams) -> People:
     head = HOUSEHOLD * four + _HEADS[pattern, position]
     household = child(child(stream, 2), index - row + head)
     home = pull.homes.pick(child(household, 0), np.zeros(len(index), dtype=np.int64))
-    worker = chance(child(own, 0), _WORKERS_PERCENT)
+    worker = bernoulli_percent(child(own, 0), _WORKERS_PERCENT)
     work = np.where(worker, pull.work.pick(child(own, 1), home), home)
-    firm = child(child(child(stream, 3), work), below(child(own, 2), _FIRMS))
-    return People(
+    firm = child(child(child(stream, 3), work), uniform_below(child(own, 2), _FIRMS))
+    return RegionPeople(
         stream=own,
         head=head,
         household=household,
@@ -135,12 +143,12 @@ def draw_people(index: Ints, pull: Pull, stream: Streams) -> People:
         worker=worker,
         work=work,
         firm=firm,
-        late_s=below(child(own, 3), 5_400) + below(child(own, 4), 5_400) - 5_400,
+        late_s=uniform_below(child(own, 3), 5_400) + uniform_below(child(own, 4), 5_400) - 5_400,
         activity=relative_activity(child(own, 5)),
-        wanderlust=heavy(child(own, 6), 4.0),
+        wanderlust=log_logistic(child(own, 6), 4.0),
     )
 
 
 def relative_activity(stream: Streams) -> Floats:
     """How much people use their phones."""
-    return 0.15 + heavy(stream, ACTIVITY_CAP)
+    return 0.15 + log_logistic(stream, ACTIVITY_CAP)

@@ -11,11 +11,20 @@ import numpy.typing as npt
 from shoal.core.arrays import Floats
 from shoal.errors import ParameterError
 from shoal.synthetic.city import DAY_S, SESSION_STARTS
-from shoal.synthetic.random_streams import Ints, Streams, below, chance, child, pick, ragged, uniform
+from shoal.synthetic.random_streams import (
+    Ints,
+    Streams,
+    bernoulli_percent,
+    child,
+    pick,
+    ragged,
+    uniform,
+    uniform_below,
+)
 from shoal.synthetic.region.antennas import N_NEIGHBOURS, Network
 from shoal.synthetic.region.attraction import draw, power_law
-from shoal.synthetic.region.days import N_STAYS, Days
-from shoal.synthetic.region.people import People, relative_activity
+from shoal.synthetic.region.days import N_STAYS, RegionDays
+from shoal.synthetic.region.people import RegionPeople, relative_activity
 
 _UNIT = 1_000_000  # everything is counted in millionths: sums of whole numbers are the same everywhere
 _MOST_BURSTS = 1_000
@@ -64,7 +73,7 @@ def _bursts_a_day(bursts: int, relative: Ints, days: int, *, every_day: bool) ->
 def _relative_rates() -> Ints:
     """Activity times business of people on days, at evenly spread quantiles of both."""
     activity = (_UNIT * relative_activity(_evenly(4_096))).astype(np.int64)
-    business = (1_000 * relative_business(_evenly(32))).astype(np.int64)
+    business = (1_000 * relative_busyness(_evenly(32))).astype(np.int64)
     return (activity[:, None] * business // 1_000).ravel()
 
 
@@ -81,7 +90,9 @@ _HOUR_S = 3_600
 _SHADOW_M = 400  # on a trip the serving antenna is the nearest to a position off by at most so much each way
 
 
-def antenna_of(events: Events, people: People, days: Days, stream: Streams, network: Network) -> Ints:
+def antenna_of(
+    events: PhoneEvents, people: RegionPeople, days: RegionDays, stream: Streams, network: Network
+) -> Ints:
     """On a trip the antenna nearest to a straight way; at a place mostly its own, for some hours another.
 
     Which is the second, third and fourth depends on the person and the place: it is the same every day.
@@ -96,11 +107,11 @@ def antenna_of(events: Events, people: People, days: Days, stream: Streams, netw
     gone, whole = np.where(moving, second - left, 0), np.where(moving, reached - left, 1)
     x = network.x[origin] + (network.x[here] - network.x[origin]) * gone // whole
     y = network.y[origin] + (network.y[here] - network.y[origin]) * gone // whole
-    x += below(child(events.stream, 0), 2 * _SHADOW_M) - _SHADOW_M
-    y += below(child(events.stream, 1), 2 * _SHADOW_M) - _SHADOW_M
+    x += uniform_below(child(events.stream, 0), 2 * _SHADOW_M) - _SHADOW_M
+    y += uniform_below(child(events.stream, 1), 2 * _SHADOW_M) - _SHADOW_M
     hour = child(stream[person], 100 + second // _HOUR_S)
     which = pick(child(hour, here), _OWN_OR_OTHER)
-    turn = below(child(people.stream[person], 10_000_000 + here), N_NEIGHBOURS)
+    turn = uniform_below(child(people.stream[person], 10_000_000 + here), N_NEIGHBOURS)
     other = network.heard[here, (which + turn) % N_NEIGHBOURS]
     at_place = np.where(which == 0, here, other)
     return np.where(moving, network.nearest(x, y), at_place)
@@ -116,7 +127,7 @@ WEEKEND_SHARE = 0.85
 ACTIVE_DAYS = 7  # on all but one of so many days everybody has a burst
 
 
-class Events(NamedTuple):
+class PhoneEvents(NamedTuple):
     """Phone events: row of the person, second from the day's midnight (a burst may run past the next), stream."""
 
     person: Ints
@@ -124,30 +135,30 @@ class Events(NamedTuple):
     stream: Streams
 
 
-def may_be_silent(people: People, number: int, *, every_day: bool) -> npt.NDArray[np.bool_]:
+def may_be_silent(people: RegionPeople, number: int, *, every_day: bool) -> npt.NDArray[np.bool_]:
     """Who may go without an event on this day: nobody, or each on one day in ACTIVE_DAYS."""
     if every_day:
         return np.zeros(len(people.home), dtype=np.bool_)
-    return np.equal(below(child(people.stream, 7), ACTIVE_DAYS), number % ACTIVE_DAYS)
+    return np.equal(uniform_below(child(people.stream, 7), ACTIVE_DAYS), number % ACTIVE_DAYS)
 
 
-def relative_business(stream: Streams) -> Floats:
+def relative_busyness(stream: Streams) -> Floats:
     """How busy a day is."""
     return 0.3 + 1.4 * uniform(stream)
 
 
 def draw_events(
-    people: People,
-    days: Days,
+    people: RegionPeople,
+    days: RegionDays,
     stream: Streams,
     *,
     bursts: float,
     weekend: bool,
     silent: npt.NDArray[np.bool_],
-) -> Events:
+) -> PhoneEvents:
     """All events of one day; ``bursts`` is how many a person of activity 1 begins on a weekday."""
     share = WEEKEND_SHARE if weekend else 1.0
-    meant = bursts * share * people.activity * relative_business(child(stream, 40)) + uniform(
+    meant = bursts * share * people.activity * relative_busyness(child(stream, 40)) + uniform(
         child(stream, 41)
     )
     counts = np.maximum(meant.astype(np.int64), ~silent)
@@ -161,18 +172,18 @@ def draw_events(
     gaps[position == 0] = 0
     elapsed = np.cumsum(gaps)
     first = np.cumsum(lengths) - lengths
-    return Events(person[owner], start[owner] + elapsed - elapsed[first][owner], event)
+    return PhoneEvents(person[owner], start[owner] + elapsed - elapsed[first][owner], event)
 
 
-def _starts(people: People, days: Days, person: Ints, burst: Streams, *, weekend: bool) -> Ints:
+def _starts(people: RegionPeople, days: RegionDays, person: Ints, burst: Streams, *, weekend: bool) -> Ints:
     """By the clock, shifted for those who live late; some on a trip."""
     half_hour = pick(child(burst, 0), SESSION_STARTS[[int(weekend)]])
-    by_clock = half_hour * _HALF_HOUR_S + below(child(burst, 1), _HALF_HOUR_S) + people.late_s[person]
-    trip = 1 + below(child(burst, 3), N_STAYS - 1)
+    by_clock = half_hour * _HALF_HOUR_S + uniform_below(child(burst, 1), _HALF_HOUR_S) + people.late_s[person]
+    trip = 1 + uniform_below(child(burst, 3), N_STAYS - 1)
     left = days.departure[person, trip - 1]
     long_s = days.arrival[person, trip] - left
-    on_trip = chance(child(burst, 2), _ON_TRIP_PERCENT) & (long_s > 0) & (left + long_s < DAY_S)
-    return np.where(on_trip, left + below(child(burst, 4), np.maximum(long_s, 1)), by_clock % DAY_S)
+    on_trip = bernoulli_percent(child(burst, 2), _ON_TRIP_PERCENT) & (long_s > 0) & (left + long_s < DAY_S)
+    return np.where(on_trip, left + uniform_below(child(burst, 4), np.maximum(long_s, 1)), by_clock % DAY_S)
 
 
 def events_per_burst() -> float:

@@ -59,7 +59,7 @@ def _check_room(preset: Preset) -> None:
 
 
 @dataclass(frozen=True)
-class Layout:
+class RegionLayout:
     """How antennas are spread: percent of them in each kind of place, the rest anywhere; and how far places reach."""
 
     core: int  # the middle of the main city
@@ -84,13 +84,13 @@ class Preset:
     samples_per_hour: float  # per user, over all ``days``
     days: int
     every_day: bool  # everybody has a sample every day; else on six days in seven
-    layout: Layout
+    layout: RegionLayout
     commute_m: int  # how far people like to go to work
     journeys: int  # begun by a thousand people on a day
     journey_m: int  # how far they like to lead
 
 
-_NATION = Layout(
+_NATION = RegionLayout(
     core=10,
     core_m=2_400,
     suburbs=20,
@@ -111,7 +111,7 @@ PRESETS = {
         samples_per_hour=0.90,
         days=14,
         every_day=True,
-        layout=Layout(core=30, core_m=2_600, suburbs=35, suburbs_m=6_500, towns=20, n_towns=8),
+        layout=RegionLayout(core=30, core_m=2_600, suburbs=35, suburbs_m=6_500, towns=20, n_towns=8),
         commute_m=6_500,
         journeys=8,
         journey_m=15_000,
@@ -123,7 +123,7 @@ PRESETS = {
         samples_per_hour=0.74,
         days=14,
         every_day=False,
-        layout=Layout(core=32, core_m=2_000, suburbs=38, suburbs_m=4_500, towns=18, n_towns=6),
+        layout=RegionLayout(core=32, core_m=2_000, suburbs=38, suburbs_m=4_500, towns=18, n_towns=6),
         commute_m=3_500,
         journeys=8,
         journey_m=10_000,
@@ -135,7 +135,7 @@ PRESETS = {
         samples_per_hour=1.00,
         days=1,
         every_day=True,
-        layout=Layout(core=16, core_m=3_600, suburbs=34, suburbs_m=9_000, towns=36, n_towns=14),
+        layout=RegionLayout(core=16, core_m=3_600, suburbs=34, suburbs_m=9_000, towns=36, n_towns=14),
         commute_m=14_000,
         journeys=8,
         journey_m=15_000,

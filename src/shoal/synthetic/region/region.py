@@ -13,7 +13,7 @@ import numpy as np
 from shoal.synthetic.city import DAY_S
 from shoal.synthetic.random_streams import Ints, Streams, child
 from shoal.synthetic.region.antennas import Antennas, Network, build_network
-from shoal.synthetic.region.attraction import Pull, build_pull
+from shoal.synthetic.region.attraction import Attraction, build_attraction
 from shoal.synthetic.region.days import OUTINGS, draw_day
 from shoal.synthetic.region.people import HOUSEHOLD, Habits, Journeys, draw_people
 from shoal.synthetic.region.phone_events import antenna_of, bursts_for, draw_events, may_be_silent
@@ -30,7 +30,7 @@ class Region(NamedTuple):
 
     antennas: Antennas
     network: Network
-    pull: Pull
+    pull: Attraction
     preset: Preset
     bursts: float
     stream: Streams
@@ -51,7 +51,7 @@ def build_region(preset: Preset, antennas: Antennas, stream: Streams) -> Region:
     whether that was still so with as many more as it takes.
     """
     network = build_network(antennas.x, antennas.y)
-    pull = build_pull(network, preset.commute_m, preset.journey_m, child(stream, 0))
+    pull = build_attraction(network, preset.commute_m, preset.journey_m, child(stream, 0))
     people = child(stream, 1)
 
     def with_kept(kept: float) -> Region:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.core.arrays import Floats, Int64s
-from shoal.core.compiled import kernel
+from shoal.core.compiled import jit
 
 
 class Footprints(NamedTuple):
@@ -25,7 +25,7 @@ class Footprints(NamedTuple):
     earliest: Int64s
 
 
-@kernel
+@jit
 def find_heaviest_places(places: Footprints, begin: int, end: int, x: Floats, y: Floats) -> None:
     """x[j], y[j]: where the boxes of record j pile up, a box weighing 1 / cells inside on each of its cells.
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.core.arrays import Floats, Int32s, Int64s
-from shoal.core.compiled import inner, kernel
+from shoal.core.compiled import jit, jit_inline
 
 HOUR_S = 3_600
 _ALIKE = (
@@ -31,13 +31,13 @@ class Areas(NamedTuple):
     north: Floats
 
 
-@inner
+@jit_inline
 def overlap(low: float, high: float, square: int) -> float:
     """Which share of low .. high lies in square .. square + 1."""
     return (min(high, square + 1.0) - max(low, square + 0.0)) / (high - low)
 
 
-@inner
+@jit_inline
 def share_of_hour(areas: Areas, box: int, hour: int) -> float:
     """Which share of a box's time lies in an hour."""
     begin, end = areas.begin[box], areas.end[box]
@@ -45,13 +45,13 @@ def share_of_hour(areas: Areas, box: int, hour: int) -> float:
     return float(inside / (end - begin))
 
 
-@inner
+@jit_inline
 def last_square(high: float) -> int:
     """The last square of those below a high end, which does not belong to them."""
     return int(np.ceil(high)) - 1
 
 
-@kernel
+@jit
 def spread_over_hours(areas: Areas, longest: int, people: Floats, present: Int64s) -> None:
     """people[h, i, j]: expected records in square (i, j) at hour h of the day, summed over the days.
 
@@ -79,7 +79,7 @@ def spread_over_hours(areas: Areas, longest: int, people: Floats, present: Int64
         box = stop
 
 
-@inner
+@jit_inline
 def spread(areas: Areas, box: int, weight: float, people: Floats) -> None:
     """Add a weight to the squares that a box meets, by area."""
     west, east, south, north = areas.west[box], areas.east[box], areas.south[box], areas.north[box]
@@ -89,7 +89,7 @@ def spread(areas: Areas, box: int, weight: float, people: Floats) -> None:
             people[i, j] += column * overlap(south, north, j)
 
 
-@inner
+@jit_inline
 def best_squares(
     areas: Areas, box: int, most: int, crowd: int, n_j: int, square: Int64s, share: Floats
 ) -> int:
@@ -122,7 +122,7 @@ def best_squares(
     return n
 
 
-@kernel
+@jit
 def spread_trips(
     areas: Areas,
     gap_s: int,

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.core.arrays import Bools, Floats, Int32s, Int64s
-from shoal.core.compiled import inner, kernel
+from shoal.core.compiled import jit, jit_inline
 
 
 class Fingerprints(NamedTuple):
@@ -24,7 +24,7 @@ class Fingerprints(NamedTuple):
     members: Int64s
 
 
-@inner
+@jit_inline
 def box_effort(
     a: Int64s, i: int, n_a: int, b: Int64s, j: int, n_b: int, full_space: float, full_time: float
 ) -> float:
@@ -41,7 +41,7 @@ def box_effort(
     )
 
 
-@inner
+@jit_inline
 def cheapest_box(
     a: Int64s, i: int, n_a: int, b: Int64s, begin: int, end: int, n_b: int, space: float, time: float
 ) -> tuple[int, float]:
@@ -54,7 +54,7 @@ def cheapest_box(
     return best, least
 
 
-@inner
+@jit_inline
 def longer_first(prints: Fingerprints, g: int, h: int) -> tuple[int, int]:
     """Two fingerprints, the longer one first; of equally long ones that with the lower number."""
     if prints.size[g] == prints.size[h]:
@@ -62,7 +62,7 @@ def longer_first(prints: Fingerprints, g: int, h: int) -> tuple[int, int]:
     return (g, h) if prints.size[g] > prints.size[h] else (h, g)
 
 
-@kernel
+@jit
 def efforts_of(
     prints: Fingerprints,
     g: int,
@@ -92,7 +92,7 @@ def efforts_of(
         out[h] = total / (2.0 * (n_long + n_short) * space * time * prints.size[long])
 
 
-@kernel
+@jit
 def all_efforts(
     prints: Fingerprints, open_groups: Bools, begin: int, end: int, space: float, time: float, out: Floats
 ) -> None:
@@ -102,7 +102,7 @@ def all_efforts(
         efforts_of(prints, g, open_groups, g + 1, len(prints.size), space, time, out[g])
 
 
-@inner
+@jit_inline
 def widen(box: Int64s, line: int, by: Int64s, i: int) -> None:
     """Make a line of ``box`` hold line i of ``by`` as well."""
     for axis in range(0, 6, 2):
@@ -110,7 +110,7 @@ def widen(box: Int64s, line: int, by: Int64s, i: int) -> None:
         box[line, axis + 1] = max(box[line, axis + 1], by[i, axis + 1])
 
 
-@kernel
+@jit
 def join(prints: Fingerprints, g: int, h: int, space: float, time: float, out: Int64s) -> int:
     """Merge two fingerprints into the first lines of ``out`` (as many as the shorter has); return how many are used.
 
@@ -141,7 +141,7 @@ def join(prints: Fingerprints, g: int, h: int, space: float, time: float, out: I
     return used
 
 
-@kernel
+@jit
 def hull_over_time(box: Int64s, begins: Int64s, ends: Int64s, out: Int64s, covered: Int32s) -> None:
     """out[p] = hull of the areas of all boxes that reach over begins[p] .. ends[p]; covered[p] = how many these are."""
     for p in range(len(begins)):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.core.arrays import Floats, Int64s
-from shoal.core.compiled import inner, kernel
+from shoal.core.compiled import jit, jit_inline
 
 MOST = 10  # distances of more units than this count as this many
 
@@ -24,21 +24,21 @@ class Tracks(NamedTuple):
     way: Floats
 
 
-@inner
+@jit_inline
 def units_apart(tracks: Tracks, p: int, q: int, unit: float) -> float:
     """c(p, q) = min(floor(|p - q| / unit), 10), with the distance in space and time."""
     dx, dy, dt = tracks.x[p] - tracks.x[q], tracks.y[p] - tracks.y[q], tracks.way[p] - tracks.way[q]
     return float(min(np.floor(np.sqrt(dx * dx + dy * dy + dt * dt) / unit), float(MOST)))
 
 
-@inner
+@jit_inline
 def apart(tracks: Tracks, p: int, q: int) -> float:
     """How far two points are from each other in space."""
     dx, dy = tracks.x[p] - tracks.x[q], tracks.y[p] - tracks.y[q]
     return float(np.sqrt(dx * dx + dy * dy))
 
 
-@kernel
+@jit
 def align(tracks: Tracks, pivot: int, other: int, unit: float, match: Int64s) -> tuple[float, float]:
     """Walk along both trajectories at once: their distance (LSTD), and how far apart in space they are at most.
 
@@ -72,7 +72,7 @@ def align(tracks: Tracks, pivot: int, other: int, unit: float, match: Int64s) ->
     return distance, farthest
 
 
-@kernel
+@jit
 def align_all(tracks: Tracks, pivot: int, unit: float, distance: Floats, farthest: Floats) -> None:
     """distance[i], farthest[i] = what ``align`` gives for the pivot and trajectory i."""
     match = np.empty(tracks.ptr[pivot + 1] - tracks.ptr[pivot], np.int64)
