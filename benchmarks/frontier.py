@@ -68,8 +68,8 @@ def measured(data: Data, k: int, level: int, attacks: int) -> Found:
         release = shoal.anonymize(
             data.events, k=k, tau=data.tau, epsilon=data.tau, harden=level, output=output, key_out=key
         )
-        with open_audit(data.events, output, SilentProgress(), key=key, attacks=attacks) as (scene, _):
-            figures = attack_chain(scene)
+        with open_audit(data.events, output, SilentProgress(), key=key, attacks=attacks) as (context, _):
+            figures = attack_chain(context)
     summary = release.summary
     assert summary["verified"]
     assert not summary["relaxations"]
@@ -77,7 +77,7 @@ def measured(data: Data, k: int, level: int, attacks: int) -> Found:
         data.title,
         k,
         level,
-        release.outcome.extents.cost,
+        release.outcome.box_sizes.cost,
         summary["boxes"],
         summary["suppressed_share"],
         summary["precision_km"]["median"],

@@ -31,9 +31,9 @@ def window_of(samples: Samples, share_of_day: float, workers: Workers, *, joint:
     before, *live = [LiveEpoch(part, part.raw) for part in parts]
     if joint:
         arrays = build_window([before, live[0]], samples.n_users, rank, 1.0, workers)
-        picks = choose_hiding_sets(0, arrays, 2, History(samples.n_users, Reuse.ONCE, 1).barred(0), workers)
+        found = choose_hiding_sets(0, arrays, 2, History(samples.n_users, Reuse.ONCE, 1).barred(0), workers)
         member = np.full(samples.n_users, -1, np.int64)
-        member[picks.owners] = picks.members[:, 0]
+        member[found.owners] = found.members[:, 0]
         rows = np.searchsorted(live[0].slice.users, member[live[0].slice.users])
         live[0] = live[0]._replace(pools=with_members(live[0].pools, live[0].slice.raw, rows, workers))
     return build_window(live, samples.n_users, rank, 1.0, workers)

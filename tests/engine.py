@@ -23,7 +23,7 @@ class Release(NamedTuple):
     suppressed: set[tuple[int, int]]
     presence: dict[int, set[int]]
     hiding_sets: dict[int, dict[int, set[int]]]
-    helpers: dict[int, list[tuple[int, int]]]
+    witnesses: dict[int, list[tuple[int, int]]]
     outcome: Outcome
 
 
@@ -83,14 +83,16 @@ def release(
     present_raw = {(user, epoch_of(t)) for user in users for t, _, _ in world[user]}
     suppressed = {(user, epoch) for user, epoch in present_raw if epoch not in presence.get(user, set())}
     hiding_sets: dict[int, dict[int, set[int]]] = {}
-    helpers: dict[int, list[tuple[int, int]]] = {}
+    witnesses: dict[int, list[tuple[int, int]]] = {}
     for step in journal:
-        pairs = zip(*(column.tolist() for column in step.helpers), strict=True)
-        helpers[step.window] = [(users[owner], users[member]) for owner, member in pairs]
-        if step.picks is None or not len(step.picks.owners):
+        pairs = zip(*(column.tolist() for column in step.witnesses), strict=True)
+        witnesses[step.window] = [(users[owner], users[member]) for owner, member in pairs]
+        if step.hiding_sets is None or not len(step.hiding_sets.owners):
             continue
         hiding_sets[step.window] = {
             users[owner]: {users[member] for member in members}
-            for owner, members in zip(step.picks.owners.tolist(), step.picks.members.tolist(), strict=True)
+            for owner, members in zip(
+                step.hiding_sets.owners.tolist(), step.hiding_sets.members.tolist(), strict=True
+            )
         }
-    return Release(records, suppressed, presence, hiding_sets, helpers, outcome)
+    return Release(records, suppressed, presence, hiding_sets, witnesses, outcome)

@@ -20,7 +20,7 @@ def test_every_row_is_met_once(count: int, n: int) -> None:
         met[begin:end] += 1
 
     with Workers(count) as workers:
-        workers.over(n, meet)
+        workers.for_blocks(n, meet)
     assert (met == 1).all()
 
 
@@ -38,7 +38,7 @@ def test_an_error_stops_the_others_and_nobody_is_left_running(in_main: bool) -> 
 
     with Workers(3) as workers:
         with pytest.raises(ValueError, match="no"):
-            workers.over(64 * 24, fail)
+            workers.for_blocks(64 * 24, fail)
         assert running == []
     assert len(calls) <= 9  # of 24: three at a time, and at most two turns more than the one that fails
 
@@ -51,4 +51,4 @@ def test_an_interrupt_is_not_hidden_by_an_error_elsewhere() -> None:
         raise ValueError("elsewhere")
 
     with Workers(2) as workers, pytest.raises(KeyboardInterrupt):
-        workers.over(64 * 16, both)
+        workers.for_blocks(64 * 16, both)

@@ -58,7 +58,7 @@ def served(result: Release) -> dict[int, dict[int, set[int]]]:
     together = {
         window: {owner: {*own} for owner, own in sets.items()} for window, sets in result.hiding_sets.items()
     }
-    for window, pairs in result.helpers.items():
+    for window, pairs in result.witnesses.items():
         for owner, member in pairs:
             assert member not in together[window][owner]
             together[window][owner].add(member)
@@ -99,7 +99,7 @@ def test_random_worlds_keep_every_guarantee(selector: str, seed: int, shard_size
             outcomes["refused"] += 1
             continue
         outcomes["published"] += 1
-        outcomes["hardened"] += any(result.helpers.values())
+        outcomes["hardened"] += any(result.witnesses.values())
         judge(world, k, tau, epsilon, result, reuse)
     assert outcomes["published"] > CASES_PER_SEED / 3
     assert outcomes["hardened"] or selector == "mutual"

@@ -27,16 +27,16 @@ def step(number: int) -> Step:
         return Step(number, None, concatenate([]), no_witnesses())
     values = np.arange(number, dtype=np.int32)
     boxes = Boxes(values, values.astype(np.int64), values.astype(np.int64), values, values, values, values)
-    picks = HidingSets(values, values[:, None], values, values.astype(np.uint8))
-    return Step(number, picks, boxes, Witnesses(values, values[::-1]))
+    hiding_sets = HidingSets(values, values[:, None], values, values.astype(np.uint8))
+    return Step(number, hiding_sets, boxes, Witnesses(values, values[::-1]))
 
 
 def same(one: Step, other: Step) -> bool:
-    if one.window != other.window or (one.picks is None) != (other.picks is None):
+    if one.window != other.window or (one.hiding_sets is None) != (other.hiding_sets is None):
         return False
-    pairs = [*zip(one.boxes, other.boxes, strict=True), *zip(one.helpers, other.helpers, strict=True)]
-    if one.picks is not None and other.picks is not None:
-        pairs += list(zip(one.picks, other.picks, strict=True))
+    pairs = [*zip(one.boxes, other.boxes, strict=True), *zip(one.witnesses, other.witnesses, strict=True)]
+    if one.hiding_sets is not None and other.hiding_sets is not None:
+        pairs += list(zip(one.hiding_sets, other.hiding_sets, strict=True))
     return all(a.dtype == b.dtype and np.array_equal(a, b) for a, b in pairs)
 
 

@@ -141,8 +141,10 @@ def test_no_small_count_of_any_kind(k: int) -> None:
             relaxations=small,
         )
         outcome = replace(outcome, n_users=outcome.n_users + small, n_samples=outcome.n_samples + small)
-        intake = replace(made.events.intake, dropped={"missing time": small})
-        manifest = replace(made, outcome=outcome, events=replace(made.events, intake=intake)).manifest
+        read_summary = replace(made.events.read_summary, dropped={"missing time": small})
+        manifest = replace(
+            made, outcome=outcome, events=replace(made.events, read_summary=read_summary)
+        ).manifest
         assert_safe(manifest, {"records": 31, "boxes": made.outcome.boxes.n_boxes}, k)
         manifests.add(json.dumps(manifest))
     assert len(manifests) == 1

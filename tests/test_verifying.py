@@ -116,7 +116,7 @@ def decide_wrongly(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
         outcome = anonymize_samples(*arguments, **options)
         boxes = fault(outcome.boxes)
         sizes = np.bincount(boxes.owner, minlength=outcome.n_users)
-        return replace(outcome, source=BoxSource(lambda: [boxes]), sizes=sizes, extents=box_sizes_of(boxes))
+        return replace(outcome, source=BoxSource(lambda: [boxes]), sizes=sizes, box_sizes=box_sizes_of(boxes))
 
     monkeypatch.setattr("shoal.api.anonymize_samples", faulty)
 

@@ -112,11 +112,11 @@ def anonymize(
             spill=checkpoint.samples,
             **how,
         )
-        check_population(found.archive.n_users, k)
+        check_population(found.store.n_users, k)
         progress.stage("loading the engine (compiles it once)")
         prepare(settings)
         outcome = anonymize_samples(
-            found.archive,
+            found.store,
             promise,
             settings,
             threads,
@@ -172,10 +172,10 @@ def audit(
     """
     progress = progress or SilentProgress()
     with (
-        open_audit(events, published, progress, **options) as (scene, warnings),
-        open_engine(engine, scene.workers.count, cluster) as machinery,
+        open_audit(events, published, progress, **options) as (context, warnings),
+        open_engine(engine, context.workers.count, cluster) as machinery,
     ):
-        return run_audit(scene, warnings, progress, run=_elsewhere(machinery))
+        return run_audit(context, warnings, progress, run=_elsewhere(machinery))
 
 
 @takes(READING)
@@ -214,7 +214,7 @@ def _write(
     write_outputs(
         outputs,
         published.named,
-        events.archive.users,
+        events.store.users,
         events.grid,
         events.projection,
         manifest=published.manifest,
@@ -251,7 +251,7 @@ def _paths(*inputs: object) -> list[Path]:
 def _identity(events: Events, promise: Promise, settings: Settings) -> dict[str, Any]:
     """What must be equal for one run to go on where another ended."""
     return {
-        "dataset": events.archive.fingerprint(),
+        "dataset": events.store.fingerprint(),
         "k": promise.k,
         "tau": promise.tau,
         "epsilon": promise.epsilon,

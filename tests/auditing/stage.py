@@ -53,7 +53,7 @@ def stage(
         samples=as_samples(samples),
         published=AttackedRecords(make_records(boxes), own),
         promise=Promise(k, tau, epsilon),
-        making=MethodClaim(made_for or Promise(k, tau, epsilon), distinct, certain),
+        claim=MethodClaim(made_for or Promise(k, tau, epsilon), distinct, certain),
         grid=HOUR,
         zone=Zone("UTC"),
         n_attacks=n_attacks,
@@ -62,11 +62,11 @@ def stage(
     )
 
 
-def owners_of(scene: AuditContext, samples: dict[Any, Any]) -> list[Any]:
+def owners_of(context: AuditContext, samples: dict[Any, Any]) -> list[Any]:
     """The user of each record of a scene with a key."""
     users = sorted(samples)
-    place = np.flatnonzero(scene.published.own >= 0)
-    order = np.argsort(scene.published.own[place])
+    place = np.flatnonzero(context.published.own >= 0)
+    order = np.argsort(context.published.own[place])
     return [users[i] for i in place[order].tolist()]
 
 

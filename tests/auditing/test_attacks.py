@@ -46,14 +46,14 @@ class Case:
                 break
         self.world = world
         self.records = damaged(rng, release.records, overlaps=True)
-        self.scene = stage(world, self.records, self.k, self.tau, self.epsilon)
-        self.owners = owners_of(self.scene, world)
+        self.context = stage(world, self.records, self.k, self.tau, self.epsilon)
+        self.owners = owners_of(self.context, world)
         self.users = sorted(world)
         self.attacks = list(self._attacks(rng))
         victims = np.array([self.users.index(user) for user, _ in self.attacks], np.int64)
         begins = np.array([[a] for _, a in self.attacks], np.int64)
-        self.knowledge = knowledge_of(self.scene, victims, begins, self.tau)
-        self.fits = self.scene.fits(self.scene.published, self.knowledge)
+        self.knowledge = knowledge_of(self.context, victims, begins, self.tau)
+        self.fits = self.context.fits(self.context.published, self.knowledge)
 
     def _attacks(self, rng: random.Random) -> Iterator[tuple[Any, int]]:
         for user in rng.sample(self.users, min(4, len(self.users))):
@@ -87,10 +87,10 @@ def test_records_that_fit(seed: int) -> None:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_several_intervals_and_points(seed: int) -> None:
     for case in cases(seed, 12):
-        scene, rng = case.scene, np.random.default_rng(seed)
+        context, rng = case.context, np.random.default_rng(seed)
         for n in (2, 3):
-            drawn = intervals(scene, rng, case.tau, n)
-            fits = scene.fits(scene.published, drawn)
+            drawn = intervals(context, rng, case.tau, n)
+            fits = context.fits(context.published, drawn)
             for attack in range(0, len(drawn.victim), 10):
                 pieces = slice(drawn.ptr[attack], drawn.ptr[attack + 1])
                 known = list(zip(drawn.begin[pieces].tolist(), drawn.end[pieces].tolist(), strict=True))
@@ -99,12 +99,12 @@ def test_several_intervals_and_points(seed: int) -> None:
                 user = case.users[drawn.victim[attack]]
                 assert fits.n[attack] == len(auditor.candidates(case.world, case.records, user, known))
         for n in (1, 4):
-            drawn = points(scene, rng, n)
-            fits = scene.fits(scene.published, drawn)
+            drawn = points(context, rng, n)
+            fits = context.fits(context.published, drawn)
             for attack in range(0, len(drawn.victim), 10):
                 rows = drawn.first[drawn.ptr[attack] : drawn.ptr[attack + 1]]
                 known_points = {
-                    (int(scene.samples.t[row]), int(scene.samples.x[row]), int(scene.samples.y[row]))
+                    (int(context.samples.t[row]), int(context.samples.x[row]), int(context.samples.y[row]))
                     for row in rows
                 }
                 assert len(known_points) == n
@@ -117,7 +117,7 @@ def test_scores_of_rankings(seed: int) -> None:
     for case in cases(seed, 20):
         scores = np.empty((len(case.fits.record), 3))
         score_fits(
-            case.scene.trails, case.scene.published.shelves, case.knowledge, case.fits,
+            case.context.trajectories, case.context.published.index, case.knowledge, case.fits,
             0, len(case.attacks), scores,
         )  # fmt: skip
         line = 0
@@ -139,11 +139,11 @@ def test_scores_of_rankings(seed: int) -> None:
 def test_survivors_of_the_chain(seed: int, distinct: bool) -> None:
     ruled_out = 0
     for case in cases(seed, 30):
-        scene = case.scene
+        context = case.context
         alive = np.empty(len(case.fits.record), np.bool_)
-        known = chain.known_method(scene, scene.published)._replace(distinct=distinct)
+        known = chain.known_method(context, context.published)._replace(distinct=distinct)
         find_survivors(
-            scene.trails, scene.published.shelves, scene.published.ends, case.knowledge, case.fits, known,
+            context.trajectories, context.published.index, context.published.ends, case.knowledge, case.fits, known,
             0, len(case.attacks), alive,
         )  # fmt: skip
         for attack, (user, a) in enumerate(case.attacks):
@@ -164,7 +164,7 @@ def test_leakage(seed: int) -> None:
     for case in cases(seed, 30):
         leaked = np.empty(len(case.attacks), np.int64)
         find_leaks(
-            case.scene.trails, case.scene.published.shelves, case.knowledge, case.fits, case.epsilon,
+            case.context.trajectories, case.context.published.index, case.knowledge, case.fits, case.epsilon,
             0, len(case.attacks), leaked,
         )  # fmt: skip
         for attack, (user, a) in enumerate(case.attacks):
@@ -181,7 +181,7 @@ def test_common_places(seed: int) -> None:
     for case in cases(seed, 20):
         extent = np.empty(len(case.attacks), np.int64)
         find_common_extents(
-            case.scene.published.shelves, case.knowledge, case.fits, False, most,
+            case.context.published.index, case.knowledge, case.fits, False, most,
             0, len(case.attacks), extent,
         )  # fmt: skip
         for attack, (user, a) in enumerate(case.attacks):
@@ -199,7 +199,7 @@ def three() -> Iterator[Workers]:
 def test_top_locations(seed: int, three: Workers) -> None:
     for case in cases(seed, 20, small=True):
         n_cells = np.empty(len(case.users), np.int64)
-        count_cells(case.scene.trails, 3, 0, len(case.users), n_cells)
+        count_cells(case.context.trajectories, 3, 0, len(case.users), n_cells)
         assert n_cells.tolist() == [
             min(3, len({(x, y) for _, x, y in case.world[user]})) for user in case.users
         ]
@@ -212,14 +212,14 @@ def test_top_locations(seed: int, three: Workers) -> None:
             if not known:
                 continue
             cells = np.array([top for _, _, top in known], np.int64)
-            own = case.scene.published.own[[place for place, _, _ in known]]
-            visited = places.cells_by_visits(case.scene, np.arange(len(case.scene.samples)))
+            own = case.context.published.own[[place for place, _, _ in known]]
+            visited = places.cells_by_visits(case.context, np.arange(len(case.context.samples)))
             line = visited.at[[place for place, _, _ in known]][:, None] + np.arange(n)
             assert visited.x[line].tolist() == cells[:, :, 0].tolist()
             assert visited.y[line].tolist() == cells[:, :, 1].tolist()
-            for workers in (case.scene.workers, three):
+            for workers in (case.context.workers, three):
                 found = places.cell_fits(
-                    case.scene.published, own, cells[:, :, 0].copy(), cells[:, :, 1].copy(), workers
+                    case.context.published, own, cells[:, :, 0].copy(), cells[:, :, 1].copy(), workers
                 )
                 for attack, (_, user, top) in enumerate(known):
                     fitting = auditor.cells_fit(case.records, top)
@@ -246,10 +246,10 @@ def test_home_and_work(seed: int, place: str) -> None:
 
     hours, when = (at_night, places._at_night) if place == "home" else (at_work, places._at_work)
     for case in cases(seed, 20, small=True):
-        scene = case.scene
-        counted = when(scene, scene.published.records.boxes.t0)
+        context = case.context
+        counted = when(context, context.published.records.boxes.t0)
         x, y = np.empty((2, len(case.owners)))
-        boxes, n_records = scene.published.records.boxes, scene.published.records.n_records
+        boxes, n_records = context.published.records.boxes, context.published.records.n_records
         places_of = footprints(boxes, np.flatnonzero(counted), n_records)
         find_heaviest_places(places_of, 0, len(case.owners), x, y)
         for record, owner in enumerate(case.owners):
@@ -262,7 +262,7 @@ def test_home_and_work(seed: int, place: str) -> None:
             assert guess == expected or _weight(case.records[owner], hours, guess) == _weight(
                 case.records[owner], hours, expected
             )
-        visited = places.cells_by_visits(scene, np.flatnonzero(when(scene, scene.samples.t)))
+        visited = places.cells_by_visits(context, np.flatnonzero(when(context, context.samples.t)))
         for number, user in enumerate(case.users):
             true = auditor.true_place(case.world[user], hours)
             if true is None:
@@ -297,7 +297,7 @@ ATTACKS = (
     linkage.attack_linkage, linkage.attack_longer, linkage.attack_intervals, linkage.attack_points,
     rankings.attack_rankings, chain.attack_chain, inference.attack_homogeneity,
     places.attack_top_locations, places.attack_home_and_work,
-    lambda scene: inference.attack_leakage(scene).figures,
+    lambda context: inference.attack_leakage(context).figures,
 )  # fmt: skip
 
 

@@ -27,32 +27,32 @@ from shoal.storage.box_store import open_box_store
 from shoal.storage.sample_store import store_of
 
 
-def at_once(scene: AuditContext) -> tuple[Coverage, UntruthCounts]:
-    found = check(scene.samples, scene.published, scene.promise, scene.workers)
-    truth = check_truthfulness(replace(scene, grid=HOUR, zone=Zone("UTC")))
+def at_once(context: AuditContext) -> tuple[Coverage, UntruthCounts]:
+    found = check(context.samples, context.published, context.promise, context.workers)
+    truth = check_truthfulness(replace(context, grid=HOUR, zone=Zone("UTC")))
     return found, UntruthCounts(truth.n_empty_boxes, truth.n_overlapping_boxes, truth.suppressed.n_suppressed)
 
 
-def in_chunks(scene: AuditContext, borders: list[int], run=map) -> tuple[Coverage, UntruthCounts]:
-    archive = store_of(scene.samples)
+def in_chunks(context: AuditContext, borders: list[int], run=map) -> tuple[Coverage, UntruthCounts]:
+    store = store_of(context.samples)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(chunks, "time_borders", lambda *_: np.array(borders, np.int64))
         with open_box_store(np.array(borders[::2], np.int64), None) as boxes:
-            boxes.add(scene.published.records.boxes)
-            records = scene.published.records
-            evidence = Evidence(archive, boxes, scene.published.own, records.n_records)
-            return check_evidence(evidence, scene.promise, scene.workers, run=run)
+            boxes.add(context.published.records.boxes)
+            records = context.published.records
+            evidence = Evidence(store, boxes, context.published.own, records.n_records)
+            return check_evidence(evidence, context.promise, context.workers, run=run)
 
 
-def span(scene: AuditContext) -> tuple[int, int]:
+def span(context: AuditContext) -> tuple[int, int]:
     """The first and last begin of an interval."""
-    begin, end = scene.span
-    return begin - (scene.promise.tau or 0), end
+    begin, end = context.span
+    return begin - (context.promise.tau or 0), end
 
 
-def random_borders(rng: random.Random, scene: AuditContext) -> list[int]:
+def random_borders(rng: random.Random, context: AuditContext) -> list[int]:
     """Anywhere, at every slot, or every so many slots; sometimes none."""
-    earliest, latest = span(scene)
+    earliest, latest = span(context)
     slots = range(earliest + 1, latest + 1)
     if rng.random() < 0.3:
         return list(slots)[:: rng.randint(1, 5)]
@@ -92,17 +92,17 @@ def test_chunks_find_what_is_found_at_once(seed: int) -> None:
     rng = random.Random(seed)
     broken = spanning = untrue = lacking = 0
     for _ in range(400):
-        scene = random_scene(rng)
-        if scene is None:
+        context = random_scene(rng)
+        if context is None:
             continue
-        expected = at_once(scene)
-        borders = random_borders(rng, scene)
-        assert in_chunks(scene, borders) == expected
+        expected = at_once(context)
+        borders = random_borders(rng, context)
+        assert in_chunks(context, borders) == expected
         coverage, truths = expected
         broken += not coverage.kept
         spanning += bool(borders) and coverage.n_strict + coverage.n_tolerant > 0
         untrue += bool(truths.n_empty_boxes or truths.n_overlapping_boxes)
-        lacking += bool((scene.published.own < 0).any())
+        lacking += bool((context.published.own < 0).any())
     assert min(broken, spanning, untrue, lacking) >= 10
 
 
@@ -115,35 +115,35 @@ def test_chunks_find_what_is_found_at_once(seed: int) -> None:
 def test_planted_faults_are_found_wherever_time_is_cut(world, k: int) -> None:
     planted = world(k)
     for records in (planted.good_records, planted.bad_records):
-        scene = stage(planted.samples, records, planted.k, planted.tau, planted.epsilon)
-        expected = at_once(scene)
-        earliest, latest = span(scene)
+        context = stage(planted.samples, records, planted.k, planted.tau, planted.epsilon)
+        expected = at_once(context)
+        earliest, latest = span(context)
         for border in range(earliest + 1, latest + 1):
-            assert in_chunks(scene, [border]) == expected
+            assert in_chunks(context, [border]) == expected
         for length in range(1, 9):
-            assert in_chunks(scene, list(range(earliest + 1, latest + 1, length))) == expected
+            assert in_chunks(context, list(range(earliest + 1, latest + 1, length))) == expected
 
 
 def test_a_violation_that_spans_many_chunks_counts_once() -> None:
     # User 0 is alone with an absence of 100 slots; user 1 has a box every other slot, so that its record never fits.
     world = {0: {(0, 0, 0), (100, 0, 0)}, 1: {(t, 9, 9) for t in range(0, 101, 2)}}
     records = {user: [(t, t, x, x, y, y) for t, x, y in own] for user, own in world.items()}
-    scene = stage(world, records, 2, 2, 2)
-    coverage, _ = expected = at_once(scene)
+    context = stage(world, records, 2, 2, 2)
+    coverage, _ = expected = at_once(context)
     assert {(v.user, v.attacker) for v in coverage.worst} >= {(0, "strict"), (0, "gap-tolerant")}
     for borders in (list(range(-1, 103)), [10, 20, 90], [98, 99, 100], [0, 1, 2]):
-        assert in_chunks(scene, borders) == expected
+        assert in_chunks(context, borders) == expected
 
 
 def test_one_who_is_absent_is_checked_in_chunks_without_anything() -> None:
     """Twenty slots of silence between two crowds; cut so that some chunks have neither samples nor boxes."""
     world = {user: {(t, user, 0) for t in (0, 1, 25, 26)} for user in range(3)}
     records = {user: [(0, 1, 0, 2, 0, 0), (25, 26, 0, 2, 0, 0)] for user in world}
-    scene = stage(world, records, 3, 2, 2)
-    expected = at_once(scene)
+    context = stage(world, records, 3, 2, 2)
+    expected = at_once(context)
     assert expected[0].kept
     assert expected[0].n_intervals > 0
-    assert in_chunks(scene, [5, 10, 15, 20]) == expected
+    assert in_chunks(context, [5, 10, 15, 20]) == expected
 
 
 def test_several_threads_find_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,12 +151,12 @@ def test_several_threads_find_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = random.Random(3)
     world = {user: {(t, rng.randrange(3), 0) for t in range(rng.randrange(1, 9))} for user in range(300)}
     records = {user: [(t, t, x, x, 0, 0) for t, x, _ in own] for user, own in world.items()}
-    scene = stage(world, records, 40, 2, 2)
-    expected = at_once(scene)
+    context = stage(world, records, 40, 2, 2)
+    expected = at_once(context)
     assert not expected[0].kept
-    assert in_chunks(scene, [1, 4], run=None) == expected
+    assert in_chunks(context, [1, 4], run=None) == expected
     with Workers(3) as workers:
-        assert in_chunks(replace(scene, workers=workers), [1, 4], run=None) == expected
+        assert in_chunks(replace(context, workers=workers), [1, 4], run=None) == expected
 
 
 def through_bytes(call, parts):
@@ -167,12 +167,12 @@ def through_bytes(call, parts):
 
 def test_chunks_travel() -> None:
     rng = random.Random(5)
-    scenes = [scene for scene in (random_scene(rng) for _ in range(12)) if scene is not None]
+    contexts = [context for context in (random_scene(rng) for _ in range(12)) if context is not None]
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as elsewhere:
-        for scene in scenes:
-            borders, expected = random_borders(rng, scene)[:5], at_once(scene)
-            assert in_chunks(scene, borders, run=elsewhere.map) == expected
-            assert in_chunks(scene, borders, run=through_bytes) == expected
+        for context in contexts:
+            borders, expected = random_borders(rng, context)[:5], at_once(context)
+            assert in_chunks(context, borders, run=elsewhere.map) == expected
+            assert in_chunks(context, borders, run=through_bytes) == expected
 
 
 def test_chunks_are_made_as_they_are_asked_for() -> None:
@@ -185,8 +185,10 @@ def test_chunks_are_made_as_they_are_asked_for() -> None:
             asked.append("done")
 
     rng = random.Random(8)
-    scene = next(scene for scene in iter(lambda: random_scene(rng), 0) if scene and not scene.promise.whole)
-    in_chunks(scene, [span(scene)[1] - 1, span(scene)[1]], run=one_by_one)
+    context = next(
+        context for context in iter(lambda: random_scene(rng), 0) if context and not context.promise.whole
+    )
+    in_chunks(context, [span(context)[1] - 1, span(context)[1]], run=one_by_one)
     assert asked == ["made", "done"] * 3
 
 
@@ -194,7 +196,7 @@ def test_findings_are_compact() -> None:
     """A thousand users without fault take a bit each to tell of."""
     world = {user: {(t, 0, 0) for t in range(4)} for user in range(1000)}
     records = {user: [(0, 3, 0, 0, 0, 0)] for user in world}
-    scene = stage(world, records, 5, 4, 4)
+    context = stage(world, records, 5, 4, 4)
     sizes: list[int] = []
 
     def weighed(call, parts):
@@ -205,7 +207,7 @@ def test_findings_are_compact() -> None:
             sizes.append(len(pickle.dumps(found)))
             yield found
 
-    coverage, _ = in_chunks(scene, [0, 2], run=weighed)
+    coverage, _ = in_chunks(context, [0, 2], run=weighed)
     assert coverage.kept
     assert len(sizes) == 3
     assert max(sizes) < 2500
@@ -214,9 +216,9 @@ def test_findings_are_compact() -> None:
 def test_the_convenient_entry_takes_a_run_as_well() -> None:
     rng = random.Random(13)
     for _ in range(20):
-        scene = random_scene(rng)
-        if scene is not None:
-            arguments = (scene.samples, scene.published, scene.promise, scene.workers)
+        context = random_scene(rng)
+        if context is not None:
+            arguments = (context.samples, context.published, context.promise, context.workers)
             assert check(*arguments, run=map) == check(*arguments)
 
 
@@ -224,18 +226,18 @@ def test_chunks_hold_as_many_samples_as_they_may_and_are_longer_than_tau() -> No
     rng = random.Random(21)
     for _ in range(200):
         world, k, tau, epsilon = random_case(rng)
-        archive = store_of(stage(world, {0: [(0, 0, 0, 0, 0, 0)]}, k, tau, epsilon).samples)
+        store = store_of(stage(world, {0: [(0, 0, 0, 0, 0, 0)]}, k, tau, epsilon).samples)
         most, unit = rng.randint(1, 60), -(-tau // epsilon) * epsilon
-        borders = time_borders(archive, Promise(k, tau, epsilon), most).tolist()
+        borders = time_borders(store, Promise(k, tau, epsilon), most).tolist()
         assert all(border % unit == 0 for border in borders)
         edges = [-(10**9), *borders, 10**9]
         for begin, end in pairwise(edges):
-            rows = len(archive.between(begin, end + tau).t)
-            units = len(np.unique(archive.between(begin, end).t // unit))
+            rows = len(store.between(begin, end + tau).t)
+            units = len(np.unique(store.between(begin, end).t // unit))
             assert units == 1 or rows <= most
             if end < 10**9:  # the next unit would not have fitted
-                further = int(archive.slots[archive.slots >= end][0]) // unit * unit + unit
-                later = archive.slots[archive.slots >= further]
+                further = int(store.slots[store.slots >= end][0]) // unit * unit + unit
+                later = store.slots[store.slots >= further]
                 reach = int(later[0]) // unit * unit + tau if len(later) else 10**9
-                assert len(archive.between(begin, reach).t) > most
-    assert not len(time_borders(archive, Promise(2, None, None), 1))
+                assert len(store.between(begin, reach).t) > most
+    assert not len(time_borders(store, Promise(2, None, None), 1))

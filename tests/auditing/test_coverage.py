@@ -16,8 +16,8 @@ from shoal.auditing.coverage.check import Coverage, check
 from shoal.core.workers import Workers
 
 
-def checked(scene: AuditContext) -> Coverage:
-    return check(scene.samples, scene.published, scene.promise, scene.workers)
+def checked(context: AuditContext) -> Coverage:
+    return check(context.samples, context.published, context.promise, context.workers)
 
 
 def begins(found: list) -> dict[tuple[int, str, int], set]:
@@ -96,8 +96,8 @@ def test_several_workers_find_the_same() -> None:
     rng = random.Random(1)
     world = {user: {(t, rng.randrange(3), 0) for t in range(rng.randrange(1, 9))} for user in range(300)}
     records = {user: [(t, t, x, x, 0, 0) for t, x, _ in own] for user, own in world.items()}
-    scene = stage(world, records, 40, 2, 2)
-    alone = checked(scene)
+    context = stage(world, records, 40, 2, 2)
+    alone = checked(context)
     assert not alone.kept
     with Workers(3) as workers:
-        assert check(scene.samples, scene.published, scene.promise, workers) == alone
+        assert check(context.samples, context.published, context.promise, workers) == alone

@@ -40,7 +40,7 @@ def attack(
     made_for: Promise | None = None,
 ) -> Tally:
     """Attack everybody who has a record, again and again over time; nobody may be ruled out."""
-    scene = stage(world, records, k, tau, epsilon, distinct=distinct, made_for=made_for)
+    context = stage(world, records, k, tau, epsilon, distinct=distinct, made_for=made_for)
     users = sorted(world)
     attacks = [
         (users.index(user), a)
@@ -49,11 +49,11 @@ def attack(
         if knowledge(world, user, a, tau)
     ]
     known = knowledge_of(
-        scene, np.array([user for user, _ in attacks]), np.array([[a] for _, a in attacks]), tau
+        context, np.array([user for user, _ in attacks]), np.array([[a] for _, a in attacks]), tau
     )
-    fits = scene.fits(scene.published, known)
-    left = surviving_records(scene, scene.published, known, fits)
-    assert not left.wrongly.any()
+    fits = context.fits(context.published, known)
+    left = surviving_records(context, context.published, known, fits)
+    assert not left.ruled_out_truth.any()
     assert (left.n[left.mine] > 0).all()
     return Tally(len(attacks), int(fits.n.sum()), int(left.n.sum()))
 

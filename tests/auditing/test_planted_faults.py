@@ -21,8 +21,8 @@ both_k = pytest.mark.parametrize("k", [2, 3])
 
 
 def audited(planted: Planted, records: dict, *, key: bool = True) -> Audit:
-    scene = stage(planted.samples, records, planted.k, planted.tau, planted.epsilon, key=key, n_attacks=400)
-    return run_audit(scene, [], SilentProgress())
+    context = stage(planted.samples, records, planted.k, planted.tau, planted.epsilon, key=key, n_attacks=400)
+    return run_audit(context, [], SilentProgress())
 
 
 @both_k
@@ -84,8 +84,8 @@ def test_reused_hiding_sets_show_in_leakage(k: int) -> None:
     planted = reused_hiding_sets(k)
     share, largest = {}, {}
     for name, records in (("good", planted.good_records), ("bad", planted.bad_records)):
-        scene = stage(planted.samples, records, planted.k, planted.tau, planted.epsilon, n_attacks=400)
-        found = attack_leakage(scene)
+        context = stage(planted.samples, records, planted.k, planted.tau, planted.epsilon, n_attacks=400)
+        found = attack_leakage(context)
         above = next(figure for figure in found.figures if figure.measure == "above_epsilon")
         assert not isinstance(above.published, str)
         assert found.spread is not None
@@ -100,20 +100,22 @@ def test_reused_hiding_sets_show_in_leakage(k: int) -> None:
 def test_leakage_of_a_reused_hiding_set_is_counted_in_slots(k: int) -> None:
     planted = reused_hiding_sets(k)
     samples, records, _, _, tau, epsilon = planted._replace(good_records=planted.bad_records)
-    scene = stage(samples, records, k, tau, epsilon)
+    context = stage(samples, records, k, tau, epsilon)
     users = sorted(samples)
     attacks = [
         (user, a) for user in users for a in range(-2, 10) if any(a <= s[0] < a + tau for s in samples[user])
     ]
     knowledge = knowledge_of(
-        scene,
+        context,
         np.array([users.index(user) for user, _ in attacks]),
         np.array([[a] for _, a in attacks]),
         tau,
     )
-    fits = scene.fits(scene.published, knowledge)
+    fits = context.fits(context.published, knowledge)
     leaked = np.empty(len(attacks), np.int64)
-    find_leaks(scene.trails, scene.published.shelves, knowledge, fits, epsilon, 0, len(attacks), leaked)
+    find_leaks(
+        context.trajectories, context.published.index, knowledge, fits, epsilon, 0, len(attacks), leaked
+    )
     assert leaked.tolist() == [
         leakage_by_hand(samples, records, user, a, tau, epsilon) for user, a in attacks
     ]

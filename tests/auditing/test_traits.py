@@ -89,21 +89,21 @@ def test_traits(seed: int) -> None:
         if release is None:
             continue
         records = damaged(rng, release.records, overlaps=True)
-        scene = stage(world, records, k, tau, epsilon)
-        users, owners = sorted(world), owners_of(scene, world)
+        context = stage(world, records, k, tau, epsilon)
+        users, owners = sorted(world), owners_of(context, world)
         victim = rng.choice(users)
         a = rng.choice(sorted(world[victim]))[0] - rng.randrange(tau)
-        drawn = knowledge_of(scene, np.array([users.index(victim)]), np.array([[a]]), tau)
-        fits = scene.fits(scene.published, drawn)
+        drawn = knowledge_of(context, np.array([users.index(victim)]), np.array([[a]]), tau)
+        fits = context.fits(context.published, drawn)
         alive = np.array([rng.random() < 0.7 for _ in fits.record], np.bool_)
         traits = np.full((len(alive), N_TRAITS), -1.0)
         find_traits(
-            scene.trails, scene.published.shelves, scene.published.ends, drawn, fits,
-            known_method(scene, scene.published), alive, np.ones(1, np.bool_), 0, 1, traits,
+            context.trajectories, context.published.index, context.published.ends, drawn, fits,
+            known_method(context, context.published), alive, np.ones(1, np.bool_), 0, 1, traits,
         )  # fmt: skip
         left = {owners[record] for record in fits.record[alive].tolist()}
         known = knowledge(world, victim, a, tau)
-        rows = [scene.trails.sample[i] for i in range(drawn.first[0], drawn.last[0])]
+        rows = [context.trajectories.sample[i] for i in range(drawn.first[0], drawn.last[0])]
         if [row["t"] for row in rows] != [s[0] for s in sorted(known)] or len({s[0] for s in known}) < len(
             known
         ):

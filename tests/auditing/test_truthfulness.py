@@ -19,8 +19,8 @@ from shoal.core.zones import Zone
 
 
 def checked(world: dict, records: dict, zone: str = "UTC") -> Truthfulness:
-    scene = stage(world, records, 2, 2, 2)
-    return check_truthfulness(replace(scene, grid=HOUR, zone=Zone(zone)))
+    context = stage(world, records, 2, 2, 2)
+    return check_truthfulness(replace(context, grid=HOUR, zone=Zone(zone)))
 
 
 @pytest.mark.parametrize("seed", range(4))

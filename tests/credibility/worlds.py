@@ -23,8 +23,8 @@ def traces(rows: Iterable[Row], timezone: str = "UTC") -> Traces:
     user, t, x, y = np.array(list(rows), dtype=np.int64).T
     names = np.array([f"u{number}" for number in range(int(user.max()) + 1)], dtype=object)
     samples = samples_from_columns(names, user, t, x, y)
-    intake = ReadSummary(len(samples), {}, 0, [], [], [], None)
-    return traces_of(Events(store_of(samples), Grid(1000.0, 1), None, intake, timezone))
+    read_summary = ReadSummary(len(samples), {}, 0, [], [], [], None)
+    return traces_of(Events(store_of(samples), Grid(1000.0, 1), None, read_summary, timezone))
 
 
 def rows_of(found: Traces) -> list[tuple[int, int, float, float]]:

@@ -29,8 +29,8 @@ HOURS = np.tile(np.concatenate([np.full(16, 10), np.full(32, 100)]), 3).astype(n
 
 
 @pytest.fixture(scope="module")
-def archive():
-    return read_events(shoal.make_city(1_500, days=1, seed=1), grid=GRID).archive
+def store():
+    return read_events(shoal.make_city(1_500, days=1, seed=1), grid=GRID).store
 
 
 # ---- stretches ----------------------------------------------------------------------------------------------------
@@ -60,11 +60,11 @@ def test_no_stretches_in_short_data() -> None:
     assert choose_stretches(Census(0, np.full(DAY, 5)), 6, 4, DAY, seed=0) == []
 
 
-def test_census(archive) -> None:
-    census = take_census(archive, 30)
-    assert census.samples.sum() == len(archive)
+def test_census(store) -> None:
+    census = take_census(store, 30)
+    assert census.samples.sum() == len(store)
     epoch = census.first_epoch + 20
-    assert census.of(range(epoch, epoch + 2)) == len(archive.between(epoch * 30, (epoch + 2) * 30).user)
+    assert census.of(range(epoch, epoch + 2)) == len(store.between(epoch * 30, (epoch + 2) * 30).user)
 
 
 # ---- guesses ------------------------------------------------------------------------------------------------------
@@ -96,13 +96,13 @@ def test_nobody_to_guess() -> None:
 # ---- forecasts ----------------------------------------------------------------------------------------------------
 
 
-def test_forecasts_are_near_a_full_run(archive) -> None:
+def test_forecasts_are_near_a_full_run(store) -> None:
     points, settings = points_of([2, 5], ["30min", "2h"], ["30min"], GRID), Settings()
     with Workers(1) as alone:
-        told = estimate(archive, points, settings, alone, GRID, Budget(0, 1e6), SilentProgress())
+        told = estimate(store, points, settings, alone, GRID, Budget(0, 1e6), SilentProgress())
         for point, row in zip(points, told, strict=True):
-            outcome = anonymize_samples(archive, point.promise, settings, alone)
-            full = precision_of(outcome.extents, GRID)
+            outcome = anonymize_samples(store, point.promise, settings, alone)
+            full = precision_of(outcome.box_sizes, GRID)
             assert row.sampled
             assert row.space_km_median == pytest.approx(full.space_km.median, rel=0.25)
             assert row.time_min_median == pytest.approx(full.time_minutes.median, rel=0.25)
@@ -118,19 +118,19 @@ def test_small_data_are_tried_as_a_whole() -> None:
     assert [(row.k, row.tau_min, row.sampled) for row in found.forecasts] == [(2, 60, False), (3, 60, False)]
     swept = shoal.sweep(city, over=["k"], tau="1h", ks=[2], selectors=["matching"])
     assert found.to_arrow().num_rows == 2
-    assert found.n_samples == len(read_events(city, grid=GRID).archive)
+    assert found.n_samples == len(read_events(city, grid=GRID).store)
     again = plan(city, ks=[2], taus=["1h"], epsilons=["1h"], harden=0)
     measured = next(iter(swept.measured.values()))
     assert again.forecasts[0].space_km_median == measured.space_km_median
     assert again.forecasts[0].suppressed_share == measured.suppressed_share
 
 
-def test_the_same_on_any_number_of_workers(archive) -> None:
+def test_the_same_on_any_number_of_workers(store) -> None:
     points = points_of([2], ["30min"], ["30min"], GRID)
     rows = []
     for n in (1, 2):
         with Workers(n) as workers:
-            row = estimate(archive, points, Settings(), workers, GRID, Budget(0, 1e6), SilentProgress())[0]
+            row = estimate(store, points, Settings(), workers, GRID, Budget(0, 1e6), SilentProgress())[0]
             rows.append(row._replace(seconds=0, processor_seconds=0))
     assert rows[0] == rows[1]
 

@@ -49,13 +49,13 @@ def chronicler_of(world: World, result: Release, memory: int = 96) -> PublishedE
     samples, promise = as_samples(world), Promise(2, EPSILON, EPSILON)
     timeline, users = Timeline(samples, promise), sorted(world)
     boxes = result.outcome.boxes
-    chronicler = PublishedEpochsBuilder(samples.n_users, memory)
+    builder = PublishedEpochsBuilder(samples.n_users, memory)
     for epoch in timeline.epochs.tolist():
         part = timeline.slice(epoch)
         out = np.array([epoch in result.presence.get(users[user], ()) for user in part.users.tolist()])
         inside = boxes.t0 // EPSILON == epoch
-        chronicler.append(part.restricted(out), Boxes._make(column[inside] for column in boxes))
-    return chronicler
+        builder.append(part.restricted(out), Boxes._make(column[inside] for column in boxes))
+    return builder
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -63,10 +63,10 @@ def test_agreements_are_counted_up_to_a_number(seed: int) -> None:
     world, result = random_release(seed, EPSILON)
     pairs = [(i, j) for i in range(len(world)) for j in range(len(world)) if i != j]
     owner, member = np.array(pairs, np.int32).T.copy()
-    chronicle, found = chronicler_of(world, result).chronicle, {}
+    published_epochs, found = chronicler_of(world, result).published_epochs, {}
     for most in (1, 2, 10**6):
         found[most] = np.empty(len(pairs), np.int32)
-        published_agreements(chronicle, -(10**9), owner, member, most, 0, len(pairs), found[most])
+        published_agreements(published_epochs, -(10**9), owner, member, most, 0, len(pairs), found[most])
     assert all((found[most] == np.minimum(found[10**6], most)).all() for most in (1, 2))
     assert found[10**6].max() > 2
 
@@ -79,7 +79,7 @@ def test_agreements_are_those_of_the_attacker(seed: int) -> None:
     owner, member = np.array(pairs, np.int32).T.copy()
     count = np.empty(len(pairs), np.int32)
     published_agreements(
-        chronicler_of(world, result).chronicle, -(10**9), owner, member, 10**6, 0, len(pairs), count
+        chronicler_of(world, result).published_epochs, -(10**9), owner, member, 10**6, 0, len(pairs), count
     )
     for (i, j), found in zip(pairs, count.tolist(), strict=True):
         both = result.presence.get(users[i], set()) & result.presence.get(users[j], set())
@@ -126,9 +126,9 @@ def test_alone_is_who_is_left_with_k_records_of_the_group(seed: int, tau: int) -
     arrays = crowd(rng, 9, 6, 2, 1 + -(-tau // EPSILON), epsilon=EPSILON, weight=1.0)
     turned = np.arange(len(arrays.user)) + 1
     member = np.where(turned < arrays.last, turned, arrays.first).astype(np.int32)
-    company = LeakageContext(PublishedEpochsBuilder(9, 96).chronicle, 0, 0, 1, 2, tau, EPSILON, 1.0)
+    leakage = LeakageContext(PublishedEpochsBuilder(9, 96).published_epochs, 0, 0, 1, 2, tau, EPSILON, 1.0)
     with Workers(1) as workers:
-        alone = _exposure(company, arrays, member, workers)
+        alone = _exposure(leakage, arrays, member, workers)
     shown = boxes_shown(arrays, member, EPSILON)
     for line in range(len(arrays.user)):
         left = []
@@ -155,16 +155,18 @@ def agreements(samples: Samples, promise: Promise, price: float) -> Agreements:
     with Workers(1) as workers:
         outcome = anonymize_samples(samples, promise, Settings(leak_price=price), workers, journal=journal)
     timeline, epsilon = Timeline(samples, promise), promise.epsilon or 1
-    boxes, chronicler = outcome.boxes, PublishedEpochsBuilder(samples.n_users, 96)
+    boxes, builder = outcome.boxes, PublishedEpochsBuilder(samples.n_users, 96)
     for epoch in timeline.epochs.tolist():
         inside = boxes.t0 // epsilon == epoch
-        chronicler.append(timeline.slice(epoch), Boxes._make(column[inside] for column in boxes))
+        builder.append(timeline.slice(epoch), Boxes._make(column[inside] for column in boxes))
     betrayed = 0
-    for window, picks in ((step.window, step.picks) for step in journal if step.picks is not None):
+    for window, picks in (
+        (step.window, step.hiding_sets) for step in journal if step.hiding_sets is not None
+    ):
         count = np.empty(len(picks.owners), np.int32)
         members = picks.members[:, 0].copy()
         published_agreements(
-            chronicler.chronicle, -(10**9), picks.owners, members, 10**6, 0, len(count), count
+            builder.published_epochs, -(10**9), picks.owners, members, 10**6, 0, len(count), count
         )
         epochs = range(window, window + promise.reach + 1)
         by_choice = sum(np.isin(picks.owners, timeline.slice(epoch).users).astype(int) for epoch in epochs)
@@ -180,8 +182,8 @@ def test_accidental_agreement_becomes_rarer() -> None:
     promise = Promise(2, 30, 30)
     cities = [read_events(make_city(800, seed=seed), grid=Grid()).samples for seed in range(4)]
     ours, careless = ([agreements(city, promise, price) for city in cities] for price in (1.0, 0.0))
-    assert sum(each.picks for each in careless) > 400
-    assert sum(each.picks for each in ours) < 0.9 * sum(each.picks for each in careless)
+    assert sum(each.hiding_sets for each in careless) > 400
+    assert sum(each.hiding_sets for each in ours) < 0.9 * sum(each.hiding_sets for each in careless)
     assert sum(each.cost for each in ours) < 1.02 * sum(each.cost for each in careless)
 
 
@@ -220,14 +222,16 @@ def test_what_is_forgotten_does_not_change_what_is_remembered(seed: int, memory:
     users = sorted(world)
     pairs = [(i, j) for i in range(len(users)) for j in range(len(users)) if i != j]
     owner, member = np.array(pairs, np.int32).T.copy()
-    everything = chronicler_of(world, result).chronicle
-    short = chronicler_of(world, result, memory=memory).chronicle
+    everything = chronicler_of(world, result).published_epochs
+    short = chronicler_of(world, result, memory=memory).published_epochs
     newest = int(everything.epoch.max())
     assert len(set(short.epoch.tolist())) <= memory + memory // 4
     found = []
-    for chronicle in (everything, short):
+    for published_epochs in (everything, short):
         count = np.empty(len(pairs), np.int32)
-        published_agreements(chronicle, newest - memory + 1, owner, member, 10**6, 0, len(pairs), count)
+        published_agreements(
+            published_epochs, newest - memory + 1, owner, member, 10**6, 0, len(pairs), count
+        )
         found.append(count.tolist())
     assert found[0] == found[1]
     assert int(short.earlier.max()) < len(short.epoch)

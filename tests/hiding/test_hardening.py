@@ -133,16 +133,16 @@ class Slow:
         }
         there = {record for record in asked if self.holds(record, victim, here)}
         lacking = {need for need in needs if sum(need in vouching[record] for record in there) < wanted}
-        offers = {}
+        candidates = {}
         for record in asked - there:
             served = len(vouching[record] & lacking)
             past = self.barred.past
             entries = range(past.first[record], past.first[record] + past.length[record])
             barred = any(past.member[e] == victim and past.when[e] >= self.barred.since for e in entries)
             if served and not barred and self.price(record, victim) / served <= most:
-                offers[record] = self.price(record, victim) / served
-        least = min(offers.values(), default=np.inf)
-        return least, {record for record, price in offers.items() if price == least}
+                candidates[record] = self.price(record, victim) / served
+        least = min(candidates.values(), default=np.inf)
+        return least, {record for record, price in candidates.items() if price == least}
 
 
 def asked_in_turn(slow: Slow, victim: int, n_covers: int, near: int, most: int) -> list[tuple[int, int]]:
@@ -202,22 +202,22 @@ def test_the_cheapest_witness_is_found(seed: int, monkeypatch: pytest.MonkeyPatc
         return gather(nearby, windows, victims, n_covers, near, workers)
 
     def compared(
-        nearby: NeighbouringEpochs, offers: WitnessCandidates, held: RecordState,
+        nearby: NeighbouringEpochs, candidates: WitnessCandidates, held: RecordState,
         barred: Barred, weight: float, most: float,
-        n_needs: int, wanted: int, lines: np.ndarray, begin: int, end: int, sought: WitnessChoice,
+        n_needs: int, wanted: int, lines: np.ndarray, begin: int, end: int, choice: WitnessChoice,
     ) -> None:  # fmt: skip
-        fast(nearby, offers, held, barred, weight, most, n_needs, wanted, lines, begin, end, sought)
+        fast(nearby, candidates, held, barred, weight, most, n_needs, wanted, lines, begin, end, choice)
         windows, n_covers, near = asked[-1]
         slow = Slow(nearby, windows, held, barred, weight)
         for i in range(begin, end):
-            least, offering = slow.least(int(offers.victim[lines[i]]), most, n_covers, near)
-            if sought.witness[i] < 0:
+            least, offering = slow.least(int(candidates.victim[lines[i]]), most, n_covers, near)
+            if choice.witness[i] < 0:
                 counts["none"] += 1
                 assert not offering
             else:
                 counts["offers"] += 1
-                assert sought.witness[i] in offering
-                assert sought.price[i] == pytest.approx(least)
+                assert choice.witness[i] in offering
+                assert choice.price[i] == pytest.approx(least)
 
     monkeypatch.setattr(hardening, "gather_candidates", noted)
     monkeypatch.setattr(hardening, "seek_witnesses", compared)
@@ -255,9 +255,9 @@ def test_records_are_asked_in_turn_until_enough_vouch(
         slow = Slow(nearby, windows, None, None, 1.0)  # type: ignore[arg-type]
         for i, victim in enumerate(victims.tolist()):
             part = slice(found.ptr[i], found.ptr[i + 1])
-            offers = list(zip(found.record[part].tolist(), found.needs[part].tolist(), strict=True))
-            assert offers == asked_in_turn(slow, victim, n_covers, near, most)
-            n_offers.append(len(offers))
+            candidates = list(zip(found.record[part].tolist(), found.needs[part].tolist(), strict=True))
+            assert candidates == asked_in_turn(slow, victim, n_covers, near, most)
+            n_offers.append(len(candidates))
         return found
 
     monkeypatch.setattr(hardening, "gather_candidates", compared)
@@ -293,8 +293,8 @@ def test_what_is_broken_off_is_not_linked_to_what_follows(monkeypatch: pytest.Mo
         fold = Fold(12, timeline, promise, Settings(harden=1), workers)
         for epochs in (range(5), range(20, 25)):
             steps = [fold.advance(timeline.slice(epoch), ends_stretch=False) for epoch in epochs]
-            assert [step.picks is not None for step in steps] == [False, False, True, True, True]
-            fold.break_off()
+            assert [step.hiding_sets is not None for step in steps] == [False, False, True, True, True]
+            fold.skip_epochs()
     assert n_windows == [1, 2, 3, 1, 2, 3]
 
 
@@ -304,13 +304,13 @@ def outcomes() -> dict[int, Outcome]:
     found = read_events(make_city(500), grid=Grid.parse())
     with Workers(1) as workers:
         return {
-            level: anonymize_samples(found.archive, Promise(2, 30, 30), Settings(harden=level), workers)
+            level: anonymize_samples(found.store, Promise(2, 30, 30), Settings(harden=level), workers)
             for level in range(len(PRICES))
         }
 
 
 def test_each_level_costs_more_and_suppresses_nothing_more(outcomes: dict[int, Outcome]) -> None:
-    costs = [outcome.extents.cost for outcome in outcomes.values()]
+    costs = [outcome.box_sizes.cost for outcome in outcomes.values()]
     assert costs == sorted(costs)
     assert 1 < costs[1] / costs[0] < 1.25
     assert costs[3] / costs[0] < 1.7
@@ -343,7 +343,7 @@ def test_going_on_from_any_step_gives_the_same_boxes() -> None:
         with Workers(1) as workers:
             boxes = anonymize_samples(samples, promise, settings, workers, journal=whole).boxes
             steps = list(whole)
-            n_helpers += sum(len(step.helpers.owners) for step in steps)
+            n_helpers += sum(len(step.witnesses.owners) for step in steps)
             for n_done in range(1, len(steps), 2):
                 part = MemoryJournal()
                 for step in steps[:n_done]:

@@ -108,9 +108,9 @@ def test_partners_are_reused_only_when_they_run_out(city: Samples, workers: Work
     arrays = window(city, 24, workers, most_users=5)
     history = fresh(city)
     for number in range(4):
-        picks = choose_hiding_sets(number, arrays, 2, history.barred(number), workers)
-        assert not picks.relaxed.any()
-        history.append(number, picks.owners, picks.members)
+        found = choose_hiding_sets(number, arrays, 2, history.barred(number), workers)
+        assert not found.relaxed.any()
+        history.append(number, found.owners, found.members)
     fifth = choose_hiding_sets(4, arrays, 2, history.barred(4), workers)
     assert fifth.relaxed.all()
     first_partner = {int(user): first_member(history, int(user)) for user in fifth.owners}
@@ -123,9 +123,9 @@ def test_spaced_partners_may_return(city: Samples, workers: Workers) -> None:
     arrays = window(city, 24, workers, most_users=5)
     history = History(city.n_users, Reuse.SPACED, 1)
     for number in range(12):
-        picks = choose_hiding_sets(number, arrays, 2, history.barred(number), workers)
-        assert not picks.relaxed.any()
-        history.append(number, picks.owners, picks.members)
+        found = choose_hiding_sets(number, arrays, 2, history.barred(number), workers)
+        assert not found.relaxed.any()
+        history.append(number, found.owners, found.members)
 
 
 def test_a_group_of_fewer_than_k_stops_the_run(city: Samples, workers: Workers) -> None:
@@ -143,9 +143,9 @@ def test_outliers_who_share_their_nearest_find_other_partners(workers: Workers) 
     samples = Samples(users, np.arange(100, dtype=np.int32), rows[:, 0], *rows[:, 1:].astype(np.int32).T)
     part = Timeline(samples, Promise(2, 30, 30)).slice(0)
     arrays = build_window([LiveEpoch(part, part.raw)], 100, np.arange(100, dtype=np.int32), 1.0, workers)
-    picks = choose_hiding_sets(0, arrays, 2, History(100, Reuse.ONCE, 1).barred(0), workers)
-    assert sorted(picks.members[:, 0].tolist()) == sorted(picks.owners.tolist())
-    assert not picks.relaxed.any()
+    found = choose_hiding_sets(0, arrays, 2, History(100, Reuse.ONCE, 1).barred(0), workers)
+    assert sorted(found.members[:, 0].tolist()) == sorted(found.owners.tolist())
+    assert not found.relaxed.any()
 
 
 def test_joint_costs_beat_pairwise_ones(

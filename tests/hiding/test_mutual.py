@@ -35,15 +35,17 @@ def workers() -> Workers:
 
 
 @jit
-def price_of(arrays: WindowArrays, ties: EdgePenalties, ring: np.ndarray, width: int) -> tuple[int, float]:
+def price_of(
+    arrays: WindowArrays, penalties: EdgePenalties, ring: np.ndarray, width: int
+) -> tuple[int, float]:
     scratch = make_room(arrays, width)
-    return ring_reuse(ties, ring, width), ring_cost(arrays, ties, ring, width, np.inf, scratch)
+    return ring_reuse(penalties, ring, width), ring_cost(arrays, penalties, ring, width, np.inf, scratch)
 
 
 def price_in_order(
-    arrays: WindowArrays, ties: EdgePenalties, width: int, ring: tuple[int, ...]
+    arrays: WindowArrays, penalties: EdgePenalties, width: int, ring: tuple[int, ...]
 ) -> tuple[int, float]:
-    return price_of(arrays, ties, np.array(ring, np.int32), width)
+    return price_of(arrays, penalties, np.array(ring, np.int32), width)
 
 
 def village(rng: random.Random, n: int) -> World:
@@ -71,17 +73,17 @@ def with_past(
     """The window after a few others with the same people, whose members are in the records already."""
     history = History(len(arrays.place), reuse, 1)
     for number in range(n_windows):
-        picks = choose_mutual(number, arrays, k, history.barred(number), workers)
-        history.append(number, picks.owners, picks.members)
+        found = choose_mutual(number, arrays, k, history.barred(number), workers)
+        history.append(number, found.owners, found.members)
         if number == n_windows - 1:
-            arrays = joined(arrays, picks, workers)
+            arrays = joined(arrays, found, workers)
     return history, arrays
 
 
-def joined(arrays: WindowArrays, picks: HidingSets, workers: Workers) -> WindowArrays:
+def joined(arrays: WindowArrays, found: HidingSets, workers: Workers) -> WindowArrays:
     pools = arrays.pools
-    for column in range(picks.members.shape[1]):
-        member = arrays.place[picks.members[:, column]]
+    for column in range(found.members.shape[1]):
+        member = arrays.place[found.members[:, column]]
         pools = with_members(pools, arrays.raw, member_rows(arrays, member), workers)
     return arrays._replace(pools=pools, base=costs_of(pools, arrays.weight, workers))
 
@@ -112,12 +114,12 @@ def test_near_the_exact_optimum(k: int, workers: Workers) -> None:
         history, arrays = with_past(
             window(village(rng, n), workers), k, past, rng.choice(list(Reuse)), workers
         )
-        picks = choose_mutual(past, arrays, k, history.barred(past), workers)
+        found = choose_mutual(past, arrays, k, history.barred(past), workers)
         barred = history.barred(past, np.empty((n, 0), np.int32))
-        ties = edge_penalties(past, arrays, barred, NO_EDGES, np.zeros(0))
-        best = cheapest_rings(n, k, partial(price_in_order, arrays, ties, k - 1))
-        cost = costs_of(joined(arrays, picks, workers).pools, 1.0, workers).sum()
-        reuse = reuse_of(arrays, ties, picks)
+        penalties = edge_penalties(past, arrays, barred, NO_EDGES, np.zeros(0))
+        best = cheapest_rings(n, k, partial(price_in_order, arrays, penalties, k - 1))
+        cost = costs_of(joined(arrays, found, workers).pools, 1.0, workers).sum()
+        reuse = reuse_of(arrays, penalties, found)
         assert reuse > best[0] or cost >= best[1] - 1e-6
         if reuse == best[0]:
             ours_total, best_total = ours_total + cost, best_total + best[1]
@@ -126,13 +128,13 @@ def test_near_the_exact_optimum(k: int, workers: Workers) -> None:
     assert more_reuse <= cases / 20
 
 
-def reuse_of(arrays: WindowArrays, ties: EdgePenalties, picks: HidingSets) -> int:
+def reuse_of(arrays: WindowArrays, penalties: EdgePenalties, chosen: HidingSets) -> int:
     found = {
-        (owner, int(ties.member[entry])): int(ties.reuse[entry])
+        (owner, int(penalties.member[entry])): int(penalties.reuse[entry])
         for owner in range(len(arrays.user))
-        for entry in range(ties.ptr[owner], ties.ptr[owner + 1])
+        for entry in range(penalties.ptr[owner], penalties.ptr[owner + 1])
     }
-    members = arrays.place[picks.members]
+    members = arrays.place[chosen.members]
     return sum(found.get((owner, int(j)), 0) for owner, line in enumerate(members) for j in line)
 
 
@@ -155,22 +157,22 @@ def test_partners_are_reused_only_when_they_run_out(n: int, workers: Workers) ->
     arrays = window(village(random.Random(n), n), workers)
     history = History(n, Reuse.ONCE, 1)
     for number in range(n // 2):
-        picks = choose_mutual(number, arrays, 2, history.barred(number), workers)
-        assert not picks.relaxed.any()
-        history.append(number, picks.owners, picks.members)
+        found = choose_mutual(number, arrays, 2, history.barred(number), workers)
+        assert not found.relaxed.any()
+        history.append(number, found.owners, found.members)
     for number in range(n // 2, 2 * n):
-        picks = choose_mutual(number, arrays, 2, history.barred(number), workers)
-        history.append(number, picks.owners, picks.members)
-    assert picks.relaxed.any()
+        found = choose_mutual(number, arrays, 2, history.barred(number), workers)
+        history.append(number, found.owners, found.members)
+    assert found.relaxed.any()
 
 
 def test_spaced_partners_may_return(workers: Workers) -> None:
     arrays = window(village(random.Random(0), 8), workers)
     history = History(8, Reuse.SPACED, 1)
     for number in range(12):
-        picks = choose_mutual(number, arrays, 2, history.barred(number), workers)
-        assert not picks.relaxed.any()
-        history.append(number, picks.owners, picks.members)
+        found = choose_mutual(number, arrays, 2, history.barred(number), workers)
+        assert not found.relaxed.any()
+        history.append(number, found.owners, found.members)
 
 
 def test_a_group_of_fewer_than_k_stops_the_run(workers: Workers) -> None:

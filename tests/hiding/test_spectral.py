@@ -208,9 +208,9 @@ def test_a_run_equals_the_literal_algorithm(seed: int, monkeypatch: pytest.Monke
         hiding_sets = {
             first: {
                 owner: set(members)
-                for owner, members in zip(picks.owners.tolist(), picks.members.tolist(), strict=True)
+                for owner, members in zip(sets.owners.tolist(), sets.members.tolist(), strict=True)
             }
-            for first, picks in found.picks.items()
+            for first, sets in found.hiding_sets.items()
         }
         assert hiding_sets == {first: sets for first, sets in wanted.items() if first in hiding_sets}
         assert not any(sets for first, sets in wanted.items() if first not in hiding_sets)

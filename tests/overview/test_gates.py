@@ -34,7 +34,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Release:
 
 
 @pytest.fixture(scope="module")
-def scene(made: Release) -> Iterator[AuditContext]:
+def context(made: Release) -> Iterator[AuditContext]:
     with open_audit(made.events, made.published, SilentProgress(), key=made.key, attacks=150) as (opened, _):
         yield opened
 
@@ -42,30 +42,30 @@ def scene(made: Release) -> Iterator[AuditContext]:
 # ---- published samples alone ---------------------------------------------------------------------------------------
 
 
-def test_the_published_part_has_every_sample_but_those_suppressed(scene: AuditContext) -> None:
-    part = published_part(scene)
-    assert len(part.samples) == len(scene.samples) - 15
-    assert part.samples.n_users == scene.published.records.n_records
+def test_the_published_part_has_every_sample_but_those_suppressed(context: AuditContext) -> None:
+    part = published_part(context)
+    assert len(part.samples) == len(context.samples) - 15
+    assert part.samples.n_users == context.published.records.n_records
     one, other = (
-        {*zip(each.published.own[each.samples.user], *columns(each), strict=True)} for each in (scene, part)
+        {*zip(each.published.own[each.samples.user], *columns(each), strict=True)} for each in (context, part)
     )
     assert other < one
     rows = np.stack([part.samples.user, *columns(part)])
     assert (np.lexsort(rows[::-1]) == np.arange(len(part.samples))).all()
 
 
-def columns(scene: AuditContext) -> tuple[np.ndarray, ...]:
-    return scene.samples.t, scene.samples.x, scene.samples.y
+def columns(context: AuditContext) -> tuple[np.ndarray, ...]:
+    return context.samples.t, context.samples.x, context.samples.y
 
 
 # ---- what the boxes are good for -----------------------------------------------------------------------------------
 
 
-def test_both_sides_are_what_they_say(scene: AuditContext, made: Release) -> None:
+def test_both_sides_are_what_they_say(context: AuditContext, made: Release) -> None:
     """Each figure beside the same estimate, made anew: raw first, and both sides different."""
-    found = measure_usefulness(scene, public=False)
+    found = measure_usefulness(context, public=False)
     cell = f"{found.side_km:g}km"
-    raw = _as_table(scene)
+    raw = _as_table(context)
     for side, table in enumerate((raw, made.published)):
         people = density(table, cell)
         shown = people.people[found.hour]
@@ -81,18 +81,20 @@ def test_both_sides_are_what_they_say(scene: AuditContext, made: Release) -> Non
     assert list(found.trips[0]) != list(found.trips[1])
 
 
-def _as_table(scene: AuditContext) -> object:
+def _as_table(context: AuditContext) -> object:
     from shoal.reading import PublishedTable
 
-    samples = scene.samples
-    t, x, y = (np.ascontiguousarray(column) for column in columns(scene))
+    samples = context.samples
+    t, x, y = (np.ascontiguousarray(column) for column in columns(context))
     boxes = Boxes(samples.user, t, t, x, x, y, y)
-    return PublishedTable(boxes, samples.users, scene.grid, None, None, None)
+    return PublishedTable(boxes, samples.users, context.grid, None, None, None)
 
 
-def test_in_public_the_raw_side_is_squares_with_many_people(scene: AuditContext) -> None:
+def test_in_public_the_raw_side_is_squares_with_many_people(context: AuditContext) -> None:
     """Some squares have a few people, one has half of the town at work."""
-    internal, public = (measure_usefulness(published_part(scene), public=public) for public in (False, True))
+    internal, public = (
+        measure_usefulness(published_part(context), public=public) for public in (False, True)
+    )
     assert (internal.crowds[0].people < 10).any()
     assert (public.crowds[0].people >= 10).all()
     assert 0 < len(public.crowds[0].people) < len(internal.crowds[0].people)
@@ -102,8 +104,8 @@ def test_in_public_the_raw_side_is_squares_with_many_people(scene: AuditContext)
     assert len(public.radii[1])
 
 
-def test_the_map_is_that_of_the_boxes(scene: AuditContext) -> None:
-    found = measure_usefulness(scene, public=False)
+def test_the_map_is_that_of_the_boxes(context: AuditContext) -> None:
+    found = measure_usefulness(context, public=False)
     assert found.n_elsewhere == 15
     for axis in (0, 1):
         assert max(max(crowd[axis]) for crowd in found.crowds) < found.across[axis] < 30
@@ -145,8 +147,8 @@ def test_medians_of_groups_count_owners_and_not_values() -> None:
 # ---- attacks -------------------------------------------------------------------------------------------------------
 
 
-def test_every_figure_of_an_audit_says_on_how_many_victims(scene: AuditContext) -> None:
-    figures = run_audit(scene, [], SilentProgress()).figures
+def test_every_figure_of_an_audit_says_on_how_many_victims(context: AuditContext) -> None:
+    figures = run_audit(context, [], SilentProgress()).figures
     shares = [share for figure in figures for share in (figure.published, figure.raw)]
     known = [share for share in shares if isinstance(share, Proportion)]
     assert known
@@ -210,13 +212,13 @@ def test_findings_about_few_are_not_told() -> None:
 
 
 def test_the_page_draws_each_side_where_it_belongs(
-    made: Release, scene: AuditContext, tmp_path: Path
+    made: Release, context: AuditContext, tmp_path: Path
 ) -> None:
     """Squares of the raw and the published map, and suppression from the least active to the most."""
     page = tmp_path / "report.html"
     audit = write_report(made.events, made.published, page, key=made.key, attacks=20)
     html = page.read_text()
-    found = measure_usefulness(scene, public=False)
+    found = measure_usefulness(context, public=False)
     drawn = [re.findall(r'class="shade\d', _figure(html, name)) for name in ("Raw", "Published")]
     assert [len(squares) for squares in drawn] == [len(crowd.people) for crowd in found.crowds]
     assert len(drawn[0]) != len(drawn[1])

@@ -49,10 +49,10 @@ def make_world(seed: int, n_days: int = 2) -> tuple[World, Records]:
 def scene_of(
     world: tuple[World, Records], tau: int | None = TAU, zone: str = "UTC", **options: bool
 ) -> AuditContext:
-    scene = stage(*world, 2, tau, tau, **options)
-    object.__setattr__(scene, "grid", QUARTER)
-    object.__setattr__(scene, "zone", Zone(zone))
-    return scene
+    context = stage(*world, 2, tau, tau, **options)
+    object.__setattr__(context, "grid", QUARTER)
+    object.__setattr__(context, "zone", Zone(zone))
+    return context
 
 
 def user_of(person: Person, samples: World, people: FollowedPeople) -> str:

@@ -82,8 +82,8 @@ def test_attacks_on_41_victims_tell_no_few_of_them_by_value_or_interval() -> Non
 @pytest.mark.parametrize(("n_users", "told"), [(10, False), (41, True)])
 def test_agreement_of_a_small_town_tells_no_few_people(n_users: int, told: bool, tmp_path: Path) -> None:
     made = publish(tmp_path, by_day(n_users))
-    with open_audit(made.events, made.published, SilentProgress(), key=made.key, attacks=20) as (scene, _):
-        found = measure_usefulness(published_part(scene), public=True)
+    with open_audit(made.events, made.published, SilentProgress(), key=made.key, attacks=20) as (context, _):
+        found = measure_usefulness(published_part(context), public=True)
     shares = {
         name: getattr(found.agreement, name) for name in ("homes", "workplaces", "flows", "gyration_distance")
     }

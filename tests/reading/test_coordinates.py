@@ -58,11 +58,11 @@ def test_an_audit_sees_the_samples_that_were_published(tmp_path: Path, suffix: s
         (boxes,) = published.named.pieces(10**6)
         for column, expected in zip(table.boxes[1:], boxes[1:], strict=True):
             assert (column == expected).all()
-    own = read_key(tmp_path / "key.csv", published.events.archive.users, table.names)
+    own = read_key(tmp_path / "key.csv", published.events.store.users, table.names)
     expected = np.full(40, NONE)
     expected[published.named.owner] = np.arange(len(published.named.owner))
     assert (own == expected).all()
-    assert (read_key(published.key(), published.events.archive.users, table.names) == expected).all()
+    assert (read_key(published.key(), published.events.store.users, table.names) == expected).all()
 
 
 def test_a_release_in_metres(tmp_path: Path) -> None:

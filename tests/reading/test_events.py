@@ -79,9 +79,9 @@ def test_agrees_with_the_oracle(tmp_path: Path, seed: int, kind: str) -> None:
         text, grid=grid, zone=zone, start=start, end=end, exclude=exclude, projection=events.projection
     )
     assert oracle.rows_of(events.samples) == expected
-    assert events.intake.dropped == dropped
-    assert (events.intake.duplicates, events.intake.rows_read) == (duplicates, rows)
-    assert events.intake.columns_dropped == ["note"]
+    assert events.read_summary.dropped == dropped
+    assert (events.read_summary.duplicates, events.read_summary.rows_read) == (duplicates, rows)
+    assert events.read_summary.columns_dropped == ["note"]
     assert events.samples.user.dtype == np.int32
     assert events.samples.t.dtype == np.int64
     assert events.samples.x.dtype == events.samples.y.dtype == np.int32
@@ -103,10 +103,10 @@ def clean_rows(n: int = 300, seed: int = 1) -> list[tuple[int, int, float, float
 
 def same(left: shoal.reading.Events, right: shoal.reading.Events) -> bool:
     return (
-        left.archive.fingerprint() == right.archive.fingerprint()
+        left.store.fingerprint() == right.store.fingerprint()
         and left.projection == right.projection
-        and left.intake.duplicates == right.intake.duplicates
-        and left.intake.rows_read == right.intake.rows_read
+        and left.read_summary.duplicates == right.read_summary.duplicates
+        and left.read_summary.rows_read == right.read_summary.rows_read
     )
 
 
@@ -176,7 +176,7 @@ def test_every_form_gives_the_same(tmp_path: Path) -> None:
     rows = clean_rows()
     forms = variants(tmp_path, [*rows, rows[0], rows[1]])
     reference = read_events(forms["plain.csv"], grid=Grid())
-    assert reference.intake.duplicates >= 2
+    assert reference.read_summary.duplicates >= 2
     for name, form in forms.items():
         assert same(read_events(form, grid=Grid()), reference), name
 
@@ -219,7 +219,7 @@ def test_rows_of_a_folder(tmp_path: Path) -> None:
         path.write_bytes(gzip.compress(raw) if name.endswith("gz") else raw)
     events = read_events(folder, grid=Grid())
     assert same(events, reference)
-    assert events.intake.warnings == ["1 files with other suffixes in the folder were not read."]
+    assert events.read_summary.warnings == ["1 files with other suffixes in the folder were not read."]
 
 
 def test_the_zone_of_the_machine_does_not_matter(tmp_path: Path) -> None:

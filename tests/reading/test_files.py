@@ -49,30 +49,30 @@ def test_encodings(read: Reader) -> None:
 
 def test_malformed_rows_in_latin_1_are_counted(read: Reader) -> None:
     events = read("user,time,x,y\nJosé,5,1\nJosé,5,1,1\n".encode("latin-1"))
-    assert events.intake.dropped == {"malformed row": 1}
+    assert events.read_summary.dropped == {"malformed row": 1}
 
 
 def test_quotation_marks(read: Reader) -> None:
     text = 'user,note,time,x,y\n"a,b","two\nlines",5,1,1\n"say ""hi""",,5,1,1\nmid"dle,"",5,1,1\n'
     events = read(text)
     assert users(events) == ["a,b", 'mid"dle', 'say "hi"']
-    assert events.intake.rows_read == 3
+    assert events.read_summary.rows_read == 3
 
 
 def test_swallowed_lines_are_counted(read: Reader) -> None:
     """A mark that is not closed takes the next lines with it; each counts, even if fields happen to fit."""
     events = read('user,time,x,y\nok,5,1,1\n"lost,5,1,1\n"lost",5,1,1\nok,6,1,1\n')
-    assert events.intake.rows_read == 4
-    assert events.intake.dropped == {"malformed row": 2}
+    assert events.read_summary.rows_read == 4
+    assert events.read_summary.dropped == {"malformed row": 2}
     events = read('user,time,x,y\nok,5,1,1\n"lost,5,1,1\nlost,5,1,1\nlost,6,1,1\n')
-    assert events.intake.rows_read == 4
-    assert events.intake.dropped == {"malformed row": 3}
+    assert events.read_summary.rows_read == 4
+    assert events.read_summary.dropped == {"malformed row": 3}
 
 
 def test_blank_lines_and_leading_blank_lines(read: Reader) -> None:
     for end in ("\n", "\r\n"):
         events = read(end.join(["", "", "user,time,x,y", "", "a,5,1,1", "", "b,5,1,1", ""]))
-        assert (users(events), events.intake.rows_read) == (["a", "b"], 2)
+        assert (users(events), events.read_summary.rows_read) == (["a", "b"], 2)
 
 
 def test_gzip_of_several_members(read: Reader) -> None:
@@ -82,13 +82,13 @@ def test_gzip_of_several_members(read: Reader) -> None:
 
 def test_header_names_in_quotes_with_spaces_and_any_case(read: Reader) -> None:
     events = read('" User_ID ";TIMESTAMP;"Latitude";LON;"a;b"\na;5;48;2;\n')
-    assert events.intake.columns_used == {
+    assert events.read_summary.columns_used == {
         "user": "User_ID",
         "time": "TIMESTAMP",
         "lat": "Latitude",
         "lon": "LON",
     }
-    assert events.intake.columns_dropped == ["column 5"]
+    assert events.read_summary.columns_dropped == ["column 5"]
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_columns_by_name_and_place_in_parquet(tmp_path: Path) -> None:
     pq.write_table(table, tmp_path / "events.parquet")
     events = read_events(tmp_path / "events.parquet", grid=Grid(), columns={"user": "user.name"})
     assert users(events) == ["a"]
-    assert events.intake.columns_dropped == ["nested"]
+    assert events.read_summary.columns_dropped == ["nested"]
 
 
 @pytest.mark.parametrize(
@@ -183,8 +183,8 @@ def test_excluded_users(read: Reader, tmp_path: Path) -> None:
     assert texts_of([12, 12.0, "12.0", " b ", None, ""]) == {"12", "b"}
     events = read(text, exclude_users=[12.0, "c", "nobody"])
     assert users(events) == ["José", "b"]
-    assert events.intake.dropped == {"excluded user": 3}
-    assert events.intake.warnings == ["1 of 3 users to exclude do not occur in the events."]
+    assert events.read_summary.dropped == {"excluded user": 3}
+    assert events.read_summary.warnings == ["1 of 3 users to exclude do not occur in the events."]
     for encoding in ("utf-8-sig", "latin-1"):
         (tmp_path / "out.txt").write_bytes("José\r\n\r\n c \r\n".encode(encoding))
         assert users(read(text, exclude_users=tmp_path / "out.txt")) == ["12", "b"]
@@ -214,7 +214,7 @@ def test_half_open_period(read: Reader) -> None:
 def test_other_columns_of_a_frame_are_left_alone() -> None:
     frame = pd.DataFrame({"user": ["a"], "time": [5], "x": [1], "y": [1], "mixed": [object()], 7: [1]})
     events = read_events(frame, grid=Grid())
-    assert events.intake.columns_dropped == ["mixed"]
+    assert events.read_summary.columns_dropped == ["mixed"]
 
 
 def test_polars_nan_and_null() -> None:
@@ -222,7 +222,7 @@ def test_polars_nan_and_null() -> None:
         {"user": ["a", "b", None, "d"], "time": [5, None, 5, 5], "x": [1.0, 1.0, 1.0, float("nan")]}
     )
     events = read_events(frame.with_columns(y=pl.lit(1)), grid=Grid())
-    assert events.intake.dropped == {"missing user": 1, "missing time": 1, "position out of range": 1}
+    assert events.read_summary.dropped == {"missing user": 1, "missing time": 1, "position out of range": 1}
 
 
 @given(st.lists(st.one_of(st.text(max_size=3).map(str.encode), st.binary(max_size=3))), st.integers(1, 9))
@@ -239,4 +239,4 @@ def test_notes_of_several_lines_across_blocks(read: Reader, monkeypatch: pytest.
     monkeypatch.setattr("shoal.reading.csv_files._BLOCK_BYTES", 100)
     rows = "".join(f'u{number},"some\nlines, quoted\n",5,1,1\n' for number in range(50))
     events = read("user,note,time,x,y\n" + rows)
-    assert (events.samples.n_users, events.intake.rows_read) == (50, 50)
+    assert (events.samples.n_users, events.read_summary.rows_read) == (50, 50)

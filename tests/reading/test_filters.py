@@ -52,8 +52,8 @@ def test_resample_keeps_the_first_of_each_period(rows: list, period: int, order:
     events = read(shuffled, resample=f"{period}s")
     assert oracle.rows_of(events.samples) == expected
     reason = "not the first in its --resample period"
-    assert events.intake.dropped.get(reason, 0) == len(rows) - len(expected)
-    assert events.intake.duplicates == 0
+    assert events.read_summary.dropped.get(reason, 0) == len(rows) - len(expected)
+    assert events.read_summary.duplicates == 0
 
 
 def test_resample_over_batches(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,16 +76,16 @@ def test_min_days_active_counts_days_of_the_zone(rows: list, days: int, zone: st
     events = read(rows, min_days_active=days, timezone=zone)
     assert oracle.rows_of(events.samples) == cells(kept)
     reason = "user active on fewer than --min-days-active days"
-    assert events.intake.dropped.get(reason, 0) == len(rows) - len(kept)
-    assert events.intake.users_seldom_seen == sum(len(their) < days for their in seen.values())
+    assert events.read_summary.dropped.get(reason, 0) == len(rows) - len(kept)
+    assert events.read_summary.users_seldom_seen == sum(len(their) < days for their in seen.values())
 
 
 def test_days_are_counted_after_place_and_period_are_chosen() -> None:
     rows = [("a", 5, 5, 5), ("a", 86_405, 500, 500), ("b", 5, 5, 5), ("b", 86_405, 5, 5)]
     events = read(rows, bbox="0,0,10,10", min_days_active=2)
     assert events.samples.users.tolist() == ["b"]
-    assert list(events.intake.dropped.values()) == [1, 1]
-    assert events.intake.users_seldom_seen == 1
+    assert list(events.read_summary.dropped.values()) == [1, 1]
+    assert events.read_summary.users_seldom_seen == 1
 
 
 def test_the_remedy_is_for_most_of_the_rows() -> None:
@@ -97,7 +97,7 @@ def test_the_remedy_is_for_most_of_the_rows() -> None:
 def test_bbox_in_metres_has_its_edges() -> None:
     rows = [("a", t, x, y) for t, (x, y) in enumerate([(0, 0), (10, 20), (10.1, 5), (5, 20.1), (-0.1, 5)])]
     assert read(rows, bbox="0,0,10,20").samples.t.tolist() == [0, 1]
-    assert read(rows, bbox=(0, 0, 10, 20)).intake.dropped == {"outside --bbox": 3}
+    assert read(rows, bbox=(0, 0, 10, 20)).read_summary.dropped == {"outside --bbox": 3}
 
 
 def test_bbox_in_degrees_and_across_the_date_line() -> None:
@@ -111,7 +111,7 @@ def test_bbox_by_site_and_the_centre_of_what_is_left() -> None:
     events = table([("a", 1, "s", 0), ("b", 1, "far", 0), ("b", 2, "s", 0)], "site", "note")
     sites = pa.table({"site": ["s", "far"], "lat": [48.2, -33.0], "lon": [2.3, 151.0]})
     found = read_events(events, grid=GRID, sites=sites, filters=Filters.parse("0,40,10,50", None, None))
-    assert found.intake.dropped == {"outside --bbox": 1}
+    assert found.read_summary.dropped == {"outside --bbox": 1}
     assert found.projection is not None
     assert np.abs(found.samples.x).max() < 10_000  # near the centre, which the far site has not moved
 
@@ -145,13 +145,13 @@ def every(seconds: int, users: int = 4, samples: int = 30) -> list[tuple[str, in
 
 def test_gps_is_noticed_whatever_the_order_of_rows() -> None:
     rows = every(5)
-    warnings = read(rows).intake.warnings
+    warnings = read(rows).read_summary.warnings
     assert warnings == [
         "Samples follow each other within 5 s, as GPS devices record them: --resample 5min or the like keeps the"
         " first of each period."
     ]
-    assert read(random.Random(1).sample(rows, len(rows))).intake.warnings == warnings
-    assert read(rows, resample="5min").intake.warnings == []
+    assert read(random.Random(1).sample(rows, len(rows))).read_summary.warnings == warnings
+    assert read(rows, resample="5min").read_summary.warnings == []
 
 
 def calls(users: int, samples: int) -> list[tuple[str, int, float, float]]:
@@ -160,16 +160,16 @@ def calls(users: int, samples: int) -> list[tuple[str, int, float, float]]:
 
 
 def test_half_of_the_users_are_enough_for_gps() -> None:
-    assert len(read(every(15) + calls(4, 30)).intake.warnings) == 1
-    assert read(every(15) + calls(5, 30)).intake.warnings == []
-    assert read(every(16)).intake.warnings == []
+    assert len(read(every(15) + calls(4, 30)).read_summary.warnings) == 1
+    assert read(every(15) + calls(5, 30)).read_summary.warnings == []
+    assert read(every(16)).read_summary.warnings == []
 
 
 def test_only_users_with_samples_left_are_asked() -> None:
     """A few devices between thousands of people elsewhere."""
     rows = [("z" + user, t, x, y) for user, t, x, y in every(5)]
     others = [(f"{name}{number:04d}", 5, 1e6, 1e6) for number in range(2000) for name in ("a", "zz")]
-    assert len(read(rows + others, bbox="-1,-1,1000,1000").intake.warnings) == 1
+    assert len(read(rows + others, bbox="-1,-1,1000,1000").read_summary.warnings) == 1
 
 
 @pytest.mark.parametrize(
@@ -178,4 +178,4 @@ def test_only_users_with_samples_left_are_asked() -> None:
 )
 def test_calls_are_not_gps(rows: list) -> None:
     """Calls, a handful of samples, and one device among many, even where these have a handful of samples each."""
-    assert read(rows).intake.warnings == []
+    assert read(rows).read_summary.warnings == []

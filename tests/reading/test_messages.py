@@ -173,7 +173,10 @@ def test_strict_names_reasons_and_counts(write: Callable[..., Path]) -> None:
     assert message.startswith(expected)
     clean = write(HEADER + ROW * 3 + "bird,2024-05-18,48,7\n", "clean.csv")
     events = read_events(clean, grid=Grid(), strict=True, end="2024-05-18")
-    assert (events.intake.dropped, events.intake.duplicates) == ({"before --from or after --to": 1}, 2)
+    assert (events.read_summary.dropped, events.read_summary.duplicates) == (
+        {"before --from or after --to": 1},
+        2,
+    )
 
 
 def test_choices_that_leave_nothing(write: Callable[..., Path]) -> None:

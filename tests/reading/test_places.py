@@ -74,13 +74,13 @@ def test_positions_that_cells_cannot_hold() -> None:
     table = pa.table(
         {"user": list("abcd"), "time": [5] * 4, "x": [0.0, 2.2e9, -1e300, 100.0], "y": [0.0] * 4}
     )
-    assert read_events(table, grid=Grid(1.0)).intake.dropped == {"position out of range": 2}
+    assert read_events(table, grid=Grid(1.0)).read_summary.dropped == {"position out of range": 2}
     opposite = pa.table(
         {"user": list("aaab"), "time": [5] * 4, "lat": [10.0] * 3 + [-10.0], "lon": [0.0] * 3 + [180.0]}
     )
     events = read_events(opposite, grid=Grid())
     assert events.projection == Projection(0, 10)
-    assert events.intake.dropped == {"position out of range": 1}
+    assert events.read_summary.dropped == {"position out of range": 1}
 
 
 SITES = pd.DataFrame(
@@ -98,9 +98,9 @@ def test_sites(tmp_path: Path) -> None:
     )
     for sites in (SITES, tmp_path / "sites.csv", str(tmp_path / "sites.parquet")):
         events = read_events(frame, grid=Grid(), sites=sites)
-        assert events.archive.fingerprint() == direct.archive.fingerprint()
+        assert events.store.fingerprint() == direct.store.fingerprint()
         assert events.projection == direct.projection
-        assert events.intake.dropped == {"missing position": 1, "unknown site": 1}
+        assert events.read_summary.dropped == {"missing position": 1, "unknown site": 1}
     metric = pd.DataFrame({"site": [1, 2], "x": [50, 150], "y": [0, 0]})
     numbered = pd.DataFrame({"user": list("ab"), "time": 5, "site": [1.0, 2.0]})
     events = read_events(numbered, grid=Grid(), sites=metric)
@@ -159,10 +159,10 @@ def seconds(*days: int) -> list[np.ndarray]:
 
 
 def stray_times(batches: list[np.ndarray]) -> list[str]:
-    strays = ImplausibleTimes()
+    implausible = ImplausibleTimes()
     for batch in batches:
-        strays.add(batch)
-    return strays.warnings()
+        implausible.add(batch)
+    return implausible.warnings()
 
 
 def test_stray_times() -> None:
@@ -185,4 +185,4 @@ def test_stray_times_are_kept_and_told() -> None:
     when = [1_700_000_000 + rng.randrange(DAY) for _ in range(50)] + [0]
     events = read_events(pd.DataFrame({"user": "a", "time": when, "x": 1, "y": 1}), grid=Grid())
     assert events.samples.t.min() == 0
-    assert len(events.intake.warnings) == 1
+    assert len(events.read_summary.warnings) == 1

@@ -121,17 +121,17 @@ def slow(kind: str, rows: list[Row], options: dict[str, Any], projection: Any) -
 
 
 def rows_of(events: Events) -> list[tuple[int, str, int, int]]:
-    rows = events.archive.between(-(2**60), 2**60)
+    rows = events.store.between(-(2**60), 2**60)
     columns = (column.tolist() for column in (rows.t, rows.user, rows.x, rows.y))
-    return [(t, events.archive.users[user], x, y) for t, user, x, y in zip(*columns, strict=True)]
+    return [(t, events.store.users[user], x, y) for t, user, x, y in zip(*columns, strict=True)]
 
 
 def content(events: Events) -> tuple[object, ...]:
     """Everything that was read, byte for byte."""
-    archive = events.archive
-    columns = (getattr(archive, name).part(0, len(archive)) for name in ("user", "x", "y"))
-    arrays = [(array.dtype, array.tobytes()) for array in (archive.slots, archive.first, *columns)]
-    return arrays, archive.users.tolist(), events.intake, events.projection, events.timezone
+    store = events.store
+    columns = (getattr(store, name).part(0, len(store)) for name in ("user", "x", "y"))
+    arrays = [(array.dtype, array.tobytes()) for array in (store.slots, store.first, *columns)]
+    return arrays, store.users.tolist(), events.read_summary, events.projection, events.timezone
 
 
 def forms(frame: pd.DataFrame, folder: Path) -> Iterator[Any]:
@@ -170,13 +170,16 @@ def test_the_same_in_files_as_in_memory_and_by_hand(tmp_path: Path, seed: int) -
             assert not spill.exists()
             assert slow(kind, rows, options, Projection(2, 49))[0] == []
             continue
-        assert isinstance(in_files.archive.user, FileColumn)
+        assert isinstance(in_files.store.user, FileColumn)
         assert content(in_files) == content(in_memory)
         expected, dropped, duplicates = slow(kind, rows, options, in_memory.projection)
         assert rows_of(in_memory) == expected
-        assert in_memory.intake.dropped == dropped
-        assert (in_memory.intake.duplicates, in_memory.intake.rows_read) == (duplicates, len(rows))
-        assert set(in_memory.archive.users) == {user for _, user, _, _ in expected}
+        assert in_memory.read_summary.dropped == dropped
+        assert (in_memory.read_summary.duplicates, in_memory.read_summary.rows_read) == (
+            duplicates,
+            len(rows),
+        )
+        assert set(in_memory.store.users) == {user for _, user, _, _ in expected}
 
 
 @pytest.mark.usefixtures("tiny")

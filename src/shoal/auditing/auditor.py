@@ -37,7 +37,7 @@ ATTACKS = (
 
 
 def run_audit(
-    scene: AuditContext,
+    context: AuditContext,
     warnings: list[str],
     progress: Progress,
     *,
@@ -49,14 +49,14 @@ def run_audit(
     Attacks are on the same scene, unless they are to know less of it: ``attacked``.
     """
     began = time.perf_counter()
-    samples, published = scene.samples, scene.published
-    coverage = check(samples, published, scene.promise, scene.workers, progress, run=run)
+    samples, published = context.samples, context.published
+    coverage = check(samples, published, context.promise, context.workers, progress, run=run)
     truthfulness = None
     if published.has_key:
-        truthfulness = check_truthfulness(scene)
+        truthfulness = check_truthfulness(context)
     progress.stage("attacking", len(ATTACKS) + 1)
     figures: list[Measure] = []
-    attacked = attacked or scene
+    attacked = attacked or context
     for attack in ATTACKS:
         figures += attack(attacked)
         progress.advance()
@@ -65,21 +65,21 @@ def run_audit(
     figures += leakage.figures
     boxes = published.records.boxes
     audit = Audit(
-        promise=scene.promise,
-        grid=scene.grid,
+        promise=context.promise,
+        grid=context.grid,
         counts=DatasetCounts(samples.n_users, len(samples), published.records.n_records, boxes.n_boxes),
         coverage=coverage,
         truthfulness=truthfulness,
         figures=figures,
         leakage=leakage.spread,
-        findings=findings(figures, scene.promise.k),
-        draw=AttackSettings(scene.n_attacks, scene.seed, scene.zone.name),
+        findings=findings(figures, context.promise.k),
+        draw=AttackSettings(context.n_attacks, context.seed, context.zone.name),
         seconds=time.perf_counter() - began,
         warnings=warnings,
         samples=samples,
-        noted=scene.noted,
+        noted=context.noted,
     )
-    if scene.making.certain and audit.kept:
+    if context.claim.certain and audit.kept:
         _check_method(audit)
     return audit
 

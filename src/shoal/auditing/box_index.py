@@ -130,7 +130,7 @@ class AttackedRecords:
     own: Int64s
 
     @cached_property
-    def shelves(self) -> BoxIndex:
+    def index(self) -> BoxIndex:
         """The records with an index."""
         return make_box_index(self.records)
 

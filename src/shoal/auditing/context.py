@@ -29,7 +29,7 @@ class AuditContext:
     samples: Samples
     published: AttackedRecords
     promise: Promise
-    making: MethodClaim
+    claim: MethodClaim
     grid: Grid
     zone: Zone
     n_attacks: int
@@ -38,7 +38,7 @@ class AuditContext:
     noted: Promise | None = None
 
     @cached_property
-    def trails(self) -> Trajectories:
+    def trajectories(self) -> Trajectories:
         """The samples user by user."""
         return make_trajectories(self.samples)
 
@@ -76,9 +76,11 @@ class AuditContext:
 
     def _find(self, target: AttackedRecords, knowledge: Knowledge, fits: Fits) -> None:
         own, most = target.own[knowledge.victim], max(_MOST_FITS, 2 * min(self.promise.k, 10**6))
-        self.workers.over(
+        self.workers.for_blocks(
             len(knowledge.victim),
-            lambda begin, end: find_fits(self.trails, target.shelves, knowledge, own, most, begin, end, fits),
+            lambda begin, end: find_fits(
+                self.trajectories, target.index, knowledge, own, most, begin, end, fits
+            ),
         )
 
 

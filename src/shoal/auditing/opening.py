@@ -80,22 +80,22 @@ def open_audit(
     table = read_published(published, grid=given, crs=crs)
     promise = given_promise(k, tau, epsilon, whole, table.grid) or noted_promise(table)
     noted = own_promise(table)
-    making = claimed_method(table.manifest, noted, (table.notes or {}).get("promise"), promise)
+    claim = claimed_method(table.manifest, noted, (table.notes or {}).get("promise"), promise)
     plane = None if table.crs is None else parse_crs(table.crs)
     found = read_events(events, grid=table.grid, projection=plane, threads=n_workers, **how)
     check_coordinates(table.crs, geographic=found.projection is not None)
-    own = np.full(found.archive.n_users, UNKNOWN, np.int64)
+    own = np.full(found.store.n_users, UNKNOWN, np.int64)
     if key is not None:
-        own = read_key(key, found.archive.users, table.names)
-    warnings = found.intake.all_warnings
+        own = read_key(key, found.store.users, table.names)
+    warnings = found.read_summary.all_warnings
     samples, records, grid, zone = found.samples, make_records(table.boxes), table.grid, Zone(found.timezone)
     del found, table  # of a large dataset, nothing stays in memory twice
     with Workers(n_workers) as threads:
-        scene = AuditContext(
+        context = AuditContext(
             samples=samples,
             published=AttackedRecords(records, own),
             promise=promise,
-            making=making,
+            claim=claim,
             grid=grid,
             zone=zone,
             n_attacks=n_attacks,
@@ -103,7 +103,7 @@ def open_audit(
             workers=threads,
             noted=noted,
         )
-        yield scene, warnings
+        yield context, warnings
 
 
 AUDITING = options_of(open_audit)

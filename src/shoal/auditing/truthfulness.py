@@ -52,11 +52,11 @@ class Truthfulness(NamedTuple):
         return self.n_empty_boxes == self.n_overlapping_boxes == 0
 
 
-def check_truthfulness(scene: AuditContext) -> Truthfulness:
+def check_truthfulness(context: AuditContext) -> Truthfulness:
     """Look at every box and every sample; needs to know which record is whose."""
-    samples, target = scene.samples, scene.published
+    samples, target = context.samples, context.published
     boxes = target.records.boxes
-    published, filled = _held(scene.trails, target, scene.workers)
+    published, filled = _held(context.trajectories, target, context.workers)
     activity = np.bincount(samples.user, minlength=samples.n_users)
     quarter = np.empty(samples.n_users, np.int8)
     order = np.argsort(activity, kind="stable")
@@ -64,7 +64,7 @@ def check_truthfulness(scene: AuditContext) -> Truthfulness:
     hour = np.empty(len(samples), np.int8)
     for begin in range(0, len(hour), _AT_A_TIME):
         rows = slice(begin, begin + _AT_A_TIME)
-        hour[rows] = scene.zone.from_utc(samples.t[rows] * scene.grid.step_s) // 3600 % _HOURS
+        hour[rows] = context.zone.from_utc(samples.t[rows] * context.grid.step_s) // 3600 % _HOURS
     return Truthfulness(
         n_boxes=boxes.n_boxes,
         n_empty_boxes=int((~filled).sum()),
@@ -86,14 +86,14 @@ class UntruthCounts(NamedTuple):
 
 
 def count_untruths(
-    trails: Trajectories, target: AttackedRecords, begin: int, end: int, workers: Workers
+    trajectories: Trajectories, target: AttackedRecords, begin: int, end: int, workers: Workers
 ) -> UntruthCounts:
     """Look at the boxes that end in slots begin .. end - 1, and at the samples there.
 
     Needs all samples and boxes that meet these slots or the boxes that end there; more do no harm.
     """
-    published, filled = _held(trails, target, workers)
-    boxes, t = target.records.boxes, trails.sample["t"]
+    published, filled = _held(trajectories, target, workers)
+    boxes, t = target.records.boxes, trajectories.sample["t"]
     ending = (boxes.t1 >= begin) & (boxes.t1 < end)
     return UntruthCounts(
         n_empty_boxes=int((ending & ~filled).sum()),
@@ -102,13 +102,13 @@ def count_untruths(
     )
 
 
-def _held(trails: Trajectories, target: AttackedRecords, workers: Workers) -> tuple[Bools, Bools]:
+def _held(trajectories: Trajectories, target: AttackedRecords, workers: Workers) -> tuple[Bools, Bools]:
     """Which samples lie in a box of their own user's record, and which boxes hold one of their own user."""
-    published = np.zeros(len(trails.sample), np.bool_)
+    published = np.zeros(len(trajectories.sample), np.bool_)
     filled = np.zeros(target.records.boxes.n_boxes, np.bool_)
-    workers.over(
+    workers.for_blocks(
         len(target.own),
-        lambda begin, end: find_held(trails, target.shelves, target.own, begin, end, published, filled),
+        lambda begin, end: find_held(trajectories, target.index, target.own, begin, end, published, filled),
     )
     return published, filled
 
@@ -129,8 +129,8 @@ def held_samples(samples: Samples, boxes: Boxes) -> Bools:
     owners = np.unique(boxes.owner)
     own[owners] = np.arange(len(owners))
     filled = np.zeros(boxes.n_boxes, np.bool_)
-    shelves = make_box_index(make_records(boxes))
-    find_held(make_trajectories(samples), shelves, own, 0, samples.n_users, published, filled)
+    index = make_box_index(make_records(boxes))
+    find_held(make_trajectories(samples), index, own, 0, samples.n_users, published, filled)
     return published
 
 

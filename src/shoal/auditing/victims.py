@@ -12,52 +12,52 @@ _ROUNDS = 50  # of drawing again, where intervals overlap
 
 
 def intervals(
-    scene: AuditContext, rng: np.random.Generator, length: int | None, n_intervals: int = 1
+    context: AuditContext, rng: np.random.Generator, length: int | None, n_intervals: int = 1
 ) -> Knowledge:
     """Intervals of ``length`` slots that hold a sample of their victim and do not overlap; None: all of time."""
     if length is None:
-        first, end = scene.span
-        everything = np.full((scene.n_attacks, 1), first)
-        return knowledge_of(scene, rng.choice(scene.victims, scene.n_attacks), everything, end - first)
-    victim, begin = _draw(scene, rng, length, n_intervals)
+        first, end = context.span
+        everything = np.full((context.n_attacks, 1), first)
+        return knowledge_of(context, rng.choice(context.victims, context.n_attacks), everything, end - first)
+    victim, begin = _draw(context, rng, length, n_intervals)
     for _ in range(_ROUNDS):
-        if len(victim) >= scene.n_attacks:
+        if len(victim) >= context.n_attacks:
             break
-        more = _draw(scene, rng, length, n_intervals)
+        more = _draw(context, rng, length, n_intervals)
         victim, begin = np.concatenate([victim, more[0]]), np.concatenate([begin, more[1]])
-    return knowledge_of(scene, victim[: scene.n_attacks], begin[: scene.n_attacks], length)
+    return knowledge_of(context, victim[: context.n_attacks], begin[: context.n_attacks], length)
 
 
 def _draw(
-    scene: AuditContext, rng: np.random.Generator, length: int, n_intervals: int
+    context: AuditContext, rng: np.random.Generator, length: int, n_intervals: int
 ) -> tuple[Int64s, Int64s]:
     """Victims and the begins of their intervals, in order; those with overlapping ones are left out."""
-    ptr = scene.trails.ptr
-    victim = rng.choice(scene.victims, scene.n_attacks)
+    ptr = context.trajectories.ptr
+    victim = rng.choice(context.victims, context.n_attacks)
     sizes = (ptr[victim + 1] - ptr[victim])[:, None]
     row = ptr[victim][:, None] + rng.integers(0, sizes, (len(victim), n_intervals))
-    begin = np.sort(scene.samples.t[row] - rng.integers(0, length, row.shape), axis=1)
+    begin = np.sort(context.samples.t[row] - rng.integers(0, length, row.shape), axis=1)
     apart = (np.diff(begin, axis=1) >= length).all(axis=1)
     return victim[apart], begin[apart]
 
 
-def knowledge_of(scene: AuditContext, victim: Int64s, begin: Int64s, length: int) -> Knowledge:
+def knowledge_of(context: AuditContext, victim: Int64s, begin: Int64s, length: int) -> Knowledge:
     """All samples of each victim in its intervals, which begin at a line of slots each."""
     n, n_intervals = begin.shape
     first, last = np.empty((2, n * n_intervals), np.int64)
     starts, ends = begin.reshape(-1), begin.reshape(-1) + length
-    find_rows(scene.trails, np.repeat(victim, n_intervals), starts, ends, first, last)
+    find_rows(context.trajectories, np.repeat(victim, n_intervals), starts, ends, first, last)
     return Knowledge(victim, np.arange(n + 1) * n_intervals, first, last, starts, ends)
 
 
-def points(scene: AuditContext, rng: np.random.Generator, n_points: int) -> Knowledge:
+def points(context: AuditContext, rng: np.random.Generator, n_points: int) -> Knowledge:
     """Samples of victims who have at least so many; nothing is known of their other samples."""
-    ptr = scene.trails.ptr
-    victims = scene.victims[(ptr[scene.victims + 1] - ptr[scene.victims]) >= n_points]
-    victim = rng.choice(victims, scene.n_attacks if len(victims) else 0)
+    ptr = context.trajectories.ptr
+    victims = context.victims[(ptr[context.victims + 1] - ptr[context.victims]) >= n_points]
+    victim = rng.choice(victims, context.n_attacks if len(victims) else 0)
     rows = [
         ptr[user] + rng.choice(ptr[user + 1] - ptr[user], n_points, replace=False) for user in victim.tolist()
     ]
     row = np.array(rows, np.int64).reshape(-1)
-    t = scene.samples.t[row]
+    t = context.samples.t[row]
     return Knowledge(victim, np.arange(len(victim) + 1) * n_points, row, row + 1, t, t)

@@ -27,11 +27,11 @@ class Workers:
         if self._threads is not None:
             self._threads.shutdown(cancel_futures=True)
 
-    def over(self, n: int, call: Callable[[int, int], object]) -> None:
+    def for_blocks(self, n: int, call: Callable[[int, int], object]) -> None:
         """Call ``call(begin, end)`` on blocks that together make up 0 .. n."""
-        self.between(0, n, call)
+        self.for_blocks_between(0, n, call)
 
-    def between(self, start: int, stop: int, call: Callable[[int, int], object]) -> None:
+    def for_blocks_between(self, start: int, stop: int, call: Callable[[int, int], object]) -> None:
         """Call ``call(begin, end)`` on blocks that together make up start .. stop."""
         n = stop - start
         if self._threads is None or n <= _SMALLEST_BLOCK:
@@ -60,7 +60,9 @@ class Workers:
         for other in others:
             other.result()
 
-    def each(self, n: int, call: Callable[[int], object], tick: Callable[[], object] = lambda: None) -> None:
+    def for_each(
+        self, n: int, call: Callable[[int], object], tick: Callable[[], object] = lambda: None
+    ) -> None:
         """Call ``call(i)`` for every i below n, and ``tick`` after each; calls may not share out work themselves."""
         if self._threads is None:
             for number in range(n):

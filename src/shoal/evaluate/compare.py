@@ -176,7 +176,7 @@ def compare(
         if n_whole:
             chosen = np.random.default_rng(seed).choice(samples.n_users, n_whole, replace=False)
             rows += _whole(only(samples, chosen), ks, grid, seed, progress)
-    warnings = found.intake.all_warnings
+    warnings = found.read_summary.all_warnings
     if n_whole > MOST_COMPARED:
         warnings.append(
             f"GLOVE and W4M are left out of whole trajectories of more than {MOST_COMPARED:,} users."
@@ -225,7 +225,7 @@ def _ours(samples: Samples, k: int, grid: Grid, seed: int) -> Compared:
     prepare(settings)
     with Workers(1) as alone:
         outcome = anonymize_samples(samples, Promise(k, None, None), settings, alone)
-    spread = precision_of(outcome.extents, grid)
+    spread = precision_of(outcome.box_sizes, grid)
     return Compared(
         WHOLE,
         OURS,

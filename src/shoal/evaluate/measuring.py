@@ -80,7 +80,7 @@ def nothing_left(point: Point, grid: Grid) -> Measured:
 
 def measure(outcome: Outcome, point: Point, grid: Grid) -> Measured:
     """The figures of one release."""
-    found = precision_of(outcome.extents, grid)
+    found = precision_of(outcome.box_sizes, grid)
     minutes = grid.step_s / 60
     return Measured(
         point.selector,
@@ -92,7 +92,7 @@ def measure(outcome: Outcome, point: Point, grid: Grid) -> Measured:
         *found.space_km,
         *found.time_minutes,
         found.cost_per_box,
-        outcome.relaxations / outcome.picks if outcome.picks else 0.0,
+        outcome.relaxations / outcome.n_members if outcome.n_members else 0.0,
         outcome.seconds,
     )
 

@@ -172,9 +172,9 @@ def sweep(
     how = check_reading(reading)
     progress.stage("reading")
     found = read_events(events, grid=grid, threads=n_workers, **how)
-    check_population(found.archive.n_users, max(point.k for point in plan.points))
+    check_population(found.store.n_users, max(point.k for point in plan.points))
     identity = {
-        "events": found.archive.fingerprint(),
+        "events": found.store.fingerprint(),
         "grid": [grid.cell_m, grid.step_s],
         "zone": found.timezone,
         "settings": {name: list(each) for name, each in settings.items()},
@@ -221,7 +221,7 @@ def run_sweep(
         measured[point] = kept
         if by_hour and kept_hours is not None:
             hours += kept_hours
-    return Sweep(plan, measured, hours, events.intake.all_warnings)
+    return Sweep(plan, measured, hours, events.read_summary.all_warnings)
 
 
 def _measured(

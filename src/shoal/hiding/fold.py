@@ -28,15 +28,15 @@ _LEAKING_K = 2  # with more records left, they hardly ever all agree by accident
 
 
 class Step(NamedTuple):
-    """What one epoch brought: the window decided (no picks while it is incomplete) and the boxes published.
+    """What one epoch brought: the window decided (no hiding_sets while it is incomplete) and the boxes published.
 
     ``window`` is the first epoch that is live, hence of the window decided. Helpers hold others in one epoch only.
     """
 
     window: int
-    picks: HidingSets | None
+    hiding_sets: HidingSets | None
     boxes: Boxes
-    helpers: Witnesses
+    witnesses: Witnesses
 
 
 class Fold:
@@ -69,7 +69,7 @@ class Fold:
         self._history = History(n_users, settings.reuse, timeline.reach)
         self._promise = promise
         self._leak_price = settings.leak_price if promise.k == _LEAKING_K and planned is None else 0.0
-        self._chronicler = PublishedEpochsBuilder(n_users, MEMORY) if self._leak_price else None
+        self._published_epochs = PublishedEpochsBuilder(n_users, MEMORY) if self._leak_price else None
         self._hardening = None
         if settings.harden and settings.selector is Selector.MATCHING and 0 < self._reach <= MOST_REACH:
             price = PRICES[settings.harden]
@@ -81,25 +81,25 @@ class Fold:
         self._live.append(LiveEpoch(newest, newest.raw))
         if not self._window_complete(ends_stretch):
             return Step(self._live[0].slice.epoch, None, concatenate([]), no_witnesses())
-        epoch, window, picks = self._live[0].slice.epoch, self._window, self._decide()
-        settled = self._apply(picks, ends_stretch)
-        boxes, helpers = [], [no_witnesses()]
+        epoch, window, hiding_sets = self._live[0].slice.epoch, self._window, self._decide()
+        settled = self._apply(hiding_sets, ends_stretch)
+        boxes, witnesses = [], [no_witnesses()]
         for place, live in enumerate(settled):
             later = settled[place + 1 :]
             hardened, more = self._harden(live, [*later, *self._live], window)
-            helpers.append(more)
+            witnesses.append(more)
             boxes.append(publish(hardened, self._weight, self._workers))
             self._remember(live.slice, boxes[-1])
-        return Step(epoch, picks, concatenate(boxes), all_witnesses(helpers))
+        return Step(epoch, hiding_sets, concatenate(boxes), all_witnesses(witnesses))
 
     def replay(self, newest: EpochSlice, done: Step, *, ends_stretch: bool) -> None:
         """Take in an epoch whose window was decided, and whose boxes were published, in an earlier run."""
         self._live.append(LiveEpoch(newest, newest.raw))
-        if done.picks is not None:
+        if done.hiding_sets is not None:
             self._check_planned(done)
             window = self._window
-            settled = self._apply(done.picks, ends_stretch)
-            self._history.append_each(window, *done.helpers)
+            settled = self._apply(done.hiding_sets, ends_stretch)
+            self._history.append_each(window, *done.witnesses)
             for live, following in zip(settled, [*settled[1:], None], strict=True):
                 inside = done.boxes.t0 >= live.slice.origin
                 if following is not None:
@@ -107,15 +107,15 @@ class Fold:
                 boxes = Boxes._make(column[inside] for column in done.boxes)
                 self._remember(live.slice, boxes)
 
-    def expect(self, entries: Int64s) -> None:
+    def reserve_history(self, entries: Int64s) -> None:
         """Make room for as many members of every user as will be supposed, before the first is."""
         self._history.reserve(entries)
 
-    def suppose(self, window: int, owners: Int32s, members: Int32s) -> None:
+    def assume_served(self, window: int, owners: Int32s, members: Int32s) -> None:
         """Take for granted who served whom in a window, named by its first epoch, that is not folded."""
         self._history.append(window - self._first_epoch, owners, members)
 
-    def break_off(self) -> None:
+    def skip_epochs(self) -> None:
         """Forget the live epochs: those that are folded next are not next to them."""
         self._live = []
         if self._hardening is not None:
@@ -140,15 +140,15 @@ class Fold:
         barred = self._history.barred(self._window)
         whole = WindowTask(self._window, self._k, arrays, barred, self._company())
         if self._mutual:
-            return choose_mutual(whole.window, arrays, self._k, barred, self._workers, whole.company)
+            return choose_mutual(whole.window, arrays, self._k, barred, self._workers, whole.leakage)
         return decide_window(whole, self._workers, self._engine)
 
     def _company(self) -> LeakageContext | None:
         """What the surcharge on leaking members goes by."""
-        if self._chronicler is None:
+        if self._published_epochs is None:
             return None
         return LeakageContext(
-            chronicle=self._chronicler.chronicle,
+            published_epochs=self._published_epochs.published_epochs,
             window=self._window,
             epoch=self._live[0].slice.epoch,
             reach=self._reach,
@@ -158,16 +158,19 @@ class Fold:
             price=self._leak_price,
         )
 
-    def _apply(self, picks: HidingSets, ends_stretch: bool) -> list[LiveEpoch]:
-        """Note the picks, let the members join the live epochs, and take out the epochs that are settled now."""
-        self._history.append(self._window, picks.owners, picks.members, picks.alone)
+    def _apply(self, hiding_sets: HidingSets, ends_stretch: bool) -> list[LiveEpoch]:
+        """Note the hiding_sets, let the members join the live epochs, and take out the epochs that are settled now."""
+        self._history.append(self._window, hiding_sets.owners, hiding_sets.members, hiding_sets.alone)
         if self._hardening is not None:
             self._hardening.note_window(
-                self._live[0].slice.epoch, self._live[-1].slice.epoch + 1, picks.owners, picks.members
+                self._live[0].slice.epoch,
+                self._live[-1].slice.epoch + 1,
+                hiding_sets.owners,
+                hiding_sets.members,
             )
         line = np.full(self._n_users, -1, np.int64)
-        line[picks.owners] = np.arange(len(picks.owners))
-        self._live = [self._joined(live, picks.members[line[live.slice.users]]) for live in self._live]
+        line[hiding_sets.owners] = np.arange(len(hiding_sets.owners))
+        self._live = [self._joined(live, hiding_sets.members[line[live.slice.users]]) for live in self._live]
         n_settled = len(self._live) if ends_stretch else 1
         settled, self._live = self._live[:n_settled], self._live[n_settled:]
         return settled
@@ -176,16 +179,16 @@ class Fold:
         """An epoch that is settled, with witnesses where an attacker would link windows; and who became one."""
         if self._hardening is None:
             return live, no_witnesses()
-        live, helpers = self._hardening.harden(live, later, self._history.barred(window))
-        self._history.append_each(window, *helpers)
-        return live, helpers
+        live, witnesses = self._hardening.harden(live, later, self._history.barred(window))
+        self._history.append_each(window, *witnesses)
+        return live, witnesses
 
     def _check_planned(self, done: Step) -> None:
         """Refuse to go on with hiding sets that are not those planned: clusters can differ between machines."""
-        if self._planned is None or done.picks is None or not len(done.picks.owners):
+        if self._planned is None or done.hiding_sets is None or not len(done.hiding_sets.owners):
             return
         planned = self._planned.get(done.window)
-        if planned is None or not np.array_equal(planned.members, done.picks.members):
+        if planned is None or not np.array_equal(planned.members, done.hiding_sets.members):
             raise UnfinishedError(
                 "The checkpoint was made on a machine that clusters users otherwise: nothing was published;"
                 " remove the checkpoint and begin again."
@@ -193,8 +196,8 @@ class Fold:
 
     def _remember(self, part: EpochSlice, boxes: Boxes) -> None:
         """Note an epoch that is out now, where that matters for later ones."""
-        if self._chronicler is not None:
-            self._chronicler.append(part, boxes)
+        if self._published_epochs is not None:
+            self._published_epochs.append(part, boxes)
         if self._hardening is not None:
             self._hardening.note_published(part, boxes)
 

@@ -52,7 +52,7 @@ def gather_candidates(
         n = found.ptr[-1]
         parts[number] = found._replace(record=found.record[:n].copy(), needs=found.needs[:n].copy())
 
-    workers.each(len(groups), find)
+    workers.for_each(len(groups), find)
     lengths = np.concatenate([np.zeros(1, np.int64), *(np.diff(part.ptr) for part in parts)])
     record, needs = (np.concatenate(column) for column in list(zip(*parts, strict=True))[2:])
     return WitnessCandidates(victims, np.cumsum(lengths), record, needs)
@@ -158,15 +158,15 @@ class Hardening:
         windows, lines, joined = self._tables(live.slice), everybody, [no_witnesses()]
         n_covers, n_needs = self._needs(windows)
         near = _NEAR // max(1, n_needs)
-        offers = gather_candidates(nearby, windows, live.slice.users, n_covers, near, self._workers)
+        candidates = gather_candidates(nearby, windows, live.slice.users, n_covers, near, self._workers)
         for _ in range(_ROUNDS):
-            sought = self._seek(nearby, offers, held, barred, most, n_needs, lines)
-            wanting = sought.witness >= 0
-            lines, sought = lines[wanting], WitnessChoice(sought.witness[wanting], sought.price[wanting])
+            choice = self._seek(nearby, candidates, held, barred, most, n_needs, lines)
+            wanting = choice.witness >= 0
+            lines, choice = lines[wanting], WitnessChoice(choice.witness[wanting], choice.price[wanting])
             if not len(lines):
                 break
-            chosen = self._choose(sought)
-            joined.append(Witnesses(sought.witness[chosen], offers.victim[lines[chosen]]))
+            chosen = self._choose(choice)
+            joined.append(Witnesses(choice.witness[chosen], candidates.victim[lines[chosen]]))
             owners, members = (live.rows(users) for users in joined[-1])
             rows = np.full(len(everybody), -1, np.int64)
             rows[owners] = members
@@ -175,7 +175,9 @@ class Hardening:
         return live._replace(pools=held.pools), all_witnesses(joined)
 
     def _renew(self, held: RecordState, rows: Int64s, nearby: NeighbouringEpochs) -> None:
-        self._workers.over(len(rows), lambda begin, end: renew(held, self._weight, rows, begin, end, nearby))
+        self._workers.for_blocks(
+            len(rows), lambda begin, end: renew(held, self._weight, rows, begin, end, nearby)
+        )
 
     def _tables(self, part: EpochSlice) -> CoveredWindows:
         """All windows that hold an epoch; their own epochs as columns of Nearby."""
@@ -195,7 +197,9 @@ class Hardening:
         """What an epoch would show if it were published as it is."""
         pools, n = live.pools, len(live.slice.users)
         n_boxes, box = np.empty(n, np.int64), np.empty((len(pools.slot), 6), np.int32)
-        self._workers.over(n, lambda begin, end: merge_boxes(pools, self._weight, begin, end, n_boxes, box))
+        self._workers.for_blocks(
+            n, lambda begin, end: merge_boxes(pools, self._weight, begin, end, n_boxes, box)
+        )
         return _RecordBoxes(live.slice.users, live.slice.raw, pools.ptr[:-1], n_boxes, box)
 
     def _needs(self, windows: CoveredWindows) -> tuple[int, int]:
@@ -207,28 +211,39 @@ class Hardening:
     def _seek(
         self,
         nearby: NeighbouringEpochs,
-        offers: WitnessCandidates,
+        candidates: WitnessCandidates,
         held: RecordState,
         barred: Barred,
         most: float,
         n_needs: int,
         lines: Int64s,
     ) -> WitnessChoice:
-        sought = WitnessChoice(np.empty(len(lines), np.int32), np.empty(len(lines)))
+        choice = WitnessChoice(np.empty(len(lines), np.int32), np.empty(len(lines)))
         wanted = self._wanted
-        self._workers.over(
+        self._workers.for_blocks(
             len(lines),
             lambda begin, end: seek_witnesses(
-                nearby, offers, held, barred, self._weight, most, n_needs, wanted, lines, begin, end, sought
+                nearby,
+                candidates,
+                held,
+                barred,
+                self._weight,
+                most,
+                n_needs,
+                wanted,
+                lines,
+                begin,
+                end,
+                choice,
             ),
         )
-        return sought
+        return choice
 
-    def _choose(self, sought: WitnessChoice) -> Int64s:
+    def _choose(self, choice: WitnessChoice) -> Int64s:
         """The cheapest offer to every record that is asked."""
-        chosen = np.empty(len(sought.price), np.int64)
-        order = np.argsort(sought.price, kind="stable")
-        n = cheapest_candidates(sought, order, np.full(self._n_users, -1, np.int32), chosen)
+        chosen = np.empty(len(choice.price), np.int64)
+        order = np.argsort(choice.price, kind="stable")
+        n = cheapest_candidates(choice, order, np.full(self._n_users, -1, np.int32), chosen)
         return chosen[:n]
 
 

@@ -102,11 +102,13 @@ class FolderJournal:
 
     def _load(self, number: int) -> Step:
         with np.load(self._path(number)) as noted:
-            picks = None
-            if "pick_owners" in noted:
-                picks = HidingSets(*(noted[f"pick_{name}"] for name in HidingSets._fields))
-            helpers = Witnesses(*(noted[f"helper_{name}"] for name in Witnesses._fields))
-            return Step(int(noted["window"]), picks, Boxes(*(noted[name] for name in Boxes._fields)), helpers)
+            hiding_sets = None
+            if "hiding_owners" in noted:
+                hiding_sets = HidingSets(*(noted[f"hiding_{name}"] for name in HidingSets._fields))
+            witnesses = Witnesses(*(noted[f"helper_{name}"] for name in Witnesses._fields))
+            return Step(
+                int(noted["window"]), hiding_sets, Boxes(*(noted[name] for name in Boxes._fields)), witnesses
+            )
 
     def _put(self, name: str, content: bytes) -> None:
         with _explained():
@@ -117,17 +119,19 @@ class FolderJournal:
 
     def append(self, step: Step) -> None:
         """Note one more step."""
-        picks = (
+        hiding_sets = (
             {}
-            if step.picks is None
-            else {f"pick_{name}": value for name, value in step.picks._asdict().items()}
+            if step.hiding_sets is None
+            else {f"hiding_{name}": value for name, value in step.hiding_sets._asdict().items()}
         )
-        helpers = {f"helper_{name}": value for name, value in step.helpers._asdict().items()}
+        witnesses = {f"helper_{name}": value for name, value in step.witnesses._asdict().items()}
         path = self._path(self._length)
         unfinished = path.with_suffix(".part")
         with _explained(), held():
             with write_private(unfinished) as file:
-                np.savez(file, window=np.int64(step.window), **picks, **helpers, **step.boxes._asdict())
+                np.savez(
+                    file, window=np.int64(step.window), **hiding_sets, **witnesses, **step.boxes._asdict()
+                )
             unfinished.replace(path)
             self._length += 1
 

@@ -18,7 +18,7 @@ def publish(live: LiveEpoch, weight: float, workers: Workers) -> Boxes:
     n = len(live.slice.users)
     count = np.empty(n, np.int64)
     box = np.empty((len(pools.slot), 6), np.int32)
-    workers.over(n, lambda begin, end: merge_boxes(pools, weight, begin, end, count, box))
+    workers.for_blocks(n, lambda begin, end: merge_boxes(pools, weight, begin, end, count, box))
     within = np.arange(len(box)) - np.repeat(pools.ptr[:-1], np.diff(pools.ptr))
     lines = box[within < np.repeat(count, np.diff(pools.ptr))]
     return Boxes(
@@ -35,14 +35,14 @@ def publish(live: LiveEpoch, weight: float, workers: Workers) -> Boxes:
 def with_members(pools: Pools, raw: Pools, rows: Int64s, workers: Workers) -> Pools:
     """Each row of ``pools`` with one more user: row rows[i] of ``raw``, or nobody where that is -1."""
     sizes = np.empty(len(rows), np.int64)
-    workers.over(len(rows), lambda begin, end: union_sizes(pools, raw, rows, begin, end, sizes))
+    workers.for_blocks(len(rows), lambda begin, end: union_sizes(pools, raw, rows, begin, end, sizes))
     out = empty_pools(np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)]))
-    workers.over(len(rows), lambda begin, end: unite(pools, raw, rows, begin, end, out))
+    workers.for_blocks(len(rows), lambda begin, end: unite(pools, raw, rows, begin, end, out))
     return out
 
 
 def costs_of(pools: Pools, weight: float, workers: Workers) -> np.typing.NDArray[np.float64]:
     """Cost of the optimal merge of every row."""
     costs = np.empty(len(pools.ptr) - 1)
-    workers.over(len(costs), lambda begin, end: merge_costs(pools, weight, begin, end, costs))
+    workers.for_blocks(len(costs), lambda begin, end: merge_costs(pools, weight, begin, end, costs))
     return costs

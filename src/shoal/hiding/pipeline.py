@@ -32,20 +32,20 @@ from shoal.storage.sample_store import SampleStore, store_of
 class Outcome:
     """What was made of the samples: where the boxes are, how many every user has, how large they are, what it took.
 
-    relaxations counts members that served an owner again although the reuse rule forbids it, picks how many members
+    relaxations counts members that served an owner again although the reuse rule forbids it, n_members how many members
     served in all. affected_users are those with samples in no box, the recordless among them.
     """
 
     source: BoxSource
     sizes: Int64s
-    extents: BoxSizes
+    box_sizes: BoxSizes
     n_samples: int
     n_users: int
     suppressed_samples: int
     affected_users: int
     recordless_users: int
     recordless_samples: int
-    picks: int
+    n_members: int
     relaxations: int
     seconds: float
 
@@ -57,7 +57,7 @@ class Outcome:
     @property
     def n_boxes(self) -> int:
         """Boxes in all records."""
-        return self.extents.n_boxes
+        return self.box_sizes.n_boxes
 
     @property
     def n_records(self) -> int:
@@ -88,9 +88,9 @@ def anonymize_samples(
     progress = progress or SilentProgress()
     journal = MemoryJournal() if journal is None else journal
     check_population(samples.n_users, promise.k)
-    archive = store_of(samples) if isinstance(samples, Samples) else samples
-    _check_span(archive, promise)
-    timeline = Timeline(archive, promise)
+    store = store_of(samples) if isinstance(samples, Samples) else samples
+    _check_span(store, promise)
+    timeline = Timeline(store, promise)
     turns = list(timeline.turns())
     presence, planned = _plan(timeline, samples.n_users, promise, settings, workers, progress)
     if presence.nothing_left:
@@ -109,7 +109,7 @@ def anonymize_samples(
         else:
             journal.append(fold.advance(newest, ends_stretch=ends_stretch))
         progress.advance()
-    return _outcome(archive, presence, journal, time.perf_counter() - began)
+    return _outcome(store, presence, journal, time.perf_counter() - began)
 
 
 def _plan(
@@ -169,9 +169,9 @@ def check_population(n_users: int, k: int) -> None:
         )
 
 
-def _check_span(archive: SampleStore, promise: Promise) -> None:
+def _check_span(store: SampleStore, promise: Promise) -> None:
     """Refuse data so long, for so short a step, that its slots or epochs cannot be counted."""
-    span = int(archive.slots[-1] - archive.slots[0]) + 1
+    span = int(store.slots[-1] - store.slots[0]) + 1
     if span // (promise.epsilon or 1) > MOST_SLOTS:
         unit = "steps" if promise.epsilon is None else "epochs"
         raise InputError(
@@ -198,26 +198,26 @@ def _hiding_cost(
 
 def _outcome(samples: SampleStore, presence: Presence, journal: Journal, seconds: float) -> Outcome:
     """What can be told of the boxes, gathered step by step; the boxes themselves stay in the journal."""
-    picks, relaxations = 0, 0
+    n_members, relaxations = 0, 0
     sizes = np.zeros(samples.n_users, np.int64)
-    extents = box_sizes_of(concatenate([]))
+    box_sizes = box_sizes_of(concatenate([]))
     for step in journal:
         sizes += np.bincount(step.boxes.owner, minlength=samples.n_users)
-        extents = extents.plus(box_sizes_of(step.boxes))
-        if step.picks is not None:
-            picks += step.picks.members.size
-            relaxations += int(step.picks.relaxed.sum())
+        box_sizes = box_sizes.plus(box_sizes_of(step.boxes))
+        if step.hiding_sets is not None:
+            n_members += step.hiding_sets.members.size
+            relaxations += int(step.hiding_sets.relaxed.sum())
     return Outcome(
         source=BoxSource(lambda: (step.boxes for step in journal)),
         sizes=sizes,
-        extents=extents,
+        box_sizes=box_sizes,
         n_samples=len(samples),
         n_users=samples.n_users,
         suppressed_samples=presence.suppressed_samples,
         affected_users=presence.n_users_affected,
         recordless_users=int(presence.recordless.sum()),
         recordless_samples=presence.recordless_samples,
-        picks=picks,
+        n_members=n_members,
         relaxations=relaxations,
         seconds=seconds,
     )

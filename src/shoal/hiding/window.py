@@ -36,7 +36,7 @@ def build_window(
     group = group_equal(_pack(row >= 0))
     order = np.lexsort((rank[users], group))
     bounds = np.concatenate([[0], np.cumsum(np.bincount(group))]) if len(users) else np.zeros(1, np.int64)
-    workers.each(
+    workers.for_each(
         len(bounds) - 1, lambda number: order_near(row, raw, bounds[number], bounds[number + 1], order)
     )
     users, row, group = users[order].astype(np.int32), row[order], group[order]

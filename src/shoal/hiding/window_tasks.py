@@ -30,13 +30,13 @@ class WindowTask(NamedTuple):
     k: int
     arrays: WindowArrays
     barred: Barred
-    company: LeakageContext | None
+    leakage: LeakageContext | None
 
 
 def decide_task(part: WindowTask) -> HidingSets:
     """The hiding sets of a part, in its own numbers, on one thread."""
     with Workers(1) as workers:
-        return choose_hiding_sets(part.window, part.arrays, part.k, part.barred, workers, part.company)
+        return choose_hiding_sets(part.window, part.arrays, part.k, part.barred, workers, part.leakage)
 
 
 def decide_window(whole: WindowTask, workers: Workers, engine: Engine) -> HidingSets:
@@ -44,9 +44,9 @@ def decide_window(whole: WindowTask, workers: Workers, engine: Engine) -> Hiding
     arrays = whole.arrays
     borders = _borders(arrays, engine.n_tasks)
     if len(borders) <= 1:
-        return choose_hiding_sets(whole.window, arrays, whole.k, whole.barred, workers, whole.company)
-    picks = list(engine.map(decide_task, (_task(whole, begin, end) for begin, end in borders)))
-    return _joined(picks, [arrays.user[begin:end] for begin, end in borders])
+        return choose_hiding_sets(whole.window, arrays, whole.k, whole.barred, workers, whole.leakage)
+    hiding_sets = list(engine.map(decide_task, (_task(whole, begin, end) for begin, end in borders)))
+    return _joined(hiding_sets, [arrays.user[begin:end] for begin, end in borders])
 
 
 def _borders(arrays: WindowArrays, n_parts: int) -> list[tuple[int, int]]:
@@ -61,29 +61,29 @@ def _borders(arrays: WindowArrays, n_parts: int) -> list[tuple[int, int]]:
     return borders
 
 
-def _joined(picks: list[HidingSets], users: list[Int32s]) -> HidingSets:
+def _joined(hiding_sets: list[HidingSets], users: list[Int32s]) -> HidingSets:
     """The hiding sets of all parts, in the numbers of the dataset."""
     owners = np.concatenate(users)
-    members = np.concatenate([who[part.members] for part, who in zip(picks, users, strict=True)])
+    members = np.concatenate([who[part.members] for part, who in zip(hiding_sets, users, strict=True)])
     relaxed, alone = (
-        np.concatenate([getattr(part, name) for part in picks]) for name in ("relaxed", "alone")
+        np.concatenate([getattr(part, name) for part in hiding_sets]) for name in ("relaxed", "alone")
     )
     return HidingSets(owners, members, relaxed, alone)
 
 
 def _task(whole: WindowTask, begin: int, end: int) -> WindowTask:
     arrays, users = whole.arrays, whole.arrays.user[begin:end]
-    company = whole.company
-    if company is not None:
-        oldest = company.oldest_epoch
-        company = company._replace(chronicle=_chronicle_of(company.chronicle, users, oldest))
+    leakage = whole.leakage
+    if leakage is not None:
+        oldest = leakage.oldest_epoch
+        leakage = leakage._replace(published_epochs=_chronicle_of(leakage.published_epochs, users, oldest))
     return whole._replace(
         arrays=_arrays(arrays, begin, end),
         barred=whole.barred._replace(
             past=_past_of(whole.barred.past, arrays.place, users, begin, end),
             picked=np.empty((end - begin, 0), np.int32),
         ),
-        company=company,
+        leakage=leakage,
     )
 
 
@@ -118,20 +118,26 @@ def _past_of(past: Past, place: Int32s, users: Int32s, begin: int, end: int) -> 
     )
 
 
-def _chronicle_of(chronicle: PublishedEpochs, users: Int32s, oldest: int) -> PublishedEpochs:
+def _chronicle_of(published_epochs: PublishedEpochs, users: Int32s, oldest: int) -> PublishedEpochs:
     """What is known of some users, numbered by their places here, from an epoch on."""
     lengths = np.empty(len(users), np.int64)
-    chain_lengths(chronicle, users, oldest, lengths)
+    chain_lengths(published_epochs, users, oldest, lengths)
     first = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
     rows = np.empty(int(first[-1]), np.int64)
-    chain_rows(chronicle, users, first, rows)
-    own_first, own = _lines(chronicle.own_first, rows)
-    box_first, box = _lines(chronicle.box_first, rows)
+    chain_rows(published_epochs, users, first, rows)
+    own_first, own = _lines(published_epochs.own_first, rows)
+    box_first, box = _lines(published_epochs.box_first, rows)
     earlier = np.arange(-1, len(rows) - 1)
     earlier[first[:-1][lengths > 0]] = -1
     latest = np.where(lengths > 0, first[1:] - 1, -1)
     return PublishedEpochs(
-        chronicle.epoch[rows], own_first, chronicle.own[own], box_first, chronicle.box[box], earlier, latest
+        published_epochs.epoch[rows],
+        own_first,
+        published_epochs.own[own],
+        box_first,
+        published_epochs.box[box],
+        earlier,
+        latest,
     )
 
 

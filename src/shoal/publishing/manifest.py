@@ -48,7 +48,7 @@ def make_manifest(
     grid: Grid,
     crs: str | None,
     settings: Settings,
-    intake: ReadSummary,
+    read_summary: ReadSummary,
     verified: bool,
 ) -> dict[str, Any]:
     """The manifest of a release, safe to publish with it."""
@@ -69,7 +69,7 @@ def make_manifest(
             "records": outcome.n_records,
             "boxes": outcome.n_boxes,
             "rows_dropped": {
-                reason: public_count(rows, k) for reason, rows in sorted(intake.dropped.items())
+                reason: public_count(rows, k) for reason, rows in sorted(read_summary.dropped.items())
             },
         },
         "suppression": {
@@ -113,5 +113,5 @@ def _one_window(outcome: Outcome, settings: Settings, k: int) -> str:
         return "not given: members may serve again after a while (reuse spaced)"
     if outcome.relaxations:
         times = at_most(public_count(outcome.relaxations, k))
-        return f"weakened: {times} of {outcome.picks:,} times a user had to hide with somebody again"
+        return f"weakened: {times} of {outcome.n_members:,} times a user had to hide with somebody again"
     return "given"

@@ -76,7 +76,7 @@ class Published:
 
     def key(self) -> pa.Table:
         """Which record is whose: secret."""
-        return key_table(self.named, self.events.archive.users)
+        return key_table(self.named, self.events.store.users)
 
     @cached_property
     def manifest(self) -> dict[str, Any]:
@@ -84,28 +84,28 @@ class Published:
         projection = self.events.projection
         return make_manifest(
             outcome=self.outcome,
-            precision=precision_of(self.outcome.extents, self.events.grid),
+            precision=precision_of(self.outcome.box_sizes, self.events.grid),
             promise=self.promise,
             grid=self.events.grid,
             crs=None if projection is None else projection.crs,
             settings=self.settings,
-            intake=self.events.intake,
+            read_summary=self.events.read_summary,
             verified=self.verified and self.settings.gives_coverage,
         )
 
     @cached_property
     def summary(self) -> dict[str, Any]:
         """Exact figures for whoever made the release; unlike the manifest not meant to leave the machine."""
-        outcome, intake = self.outcome, self.events.intake
-        precision = describe_precision(precision_of(outcome.extents, self.events.grid))
+        outcome, read_summary = self.outcome, self.events.read_summary
+        precision = describe_precision(precision_of(outcome.box_sizes, self.events.grid))
         return {
-            "format": intake.format,
-            "rows": intake.rows_read,
-            "rows_dropped": intake.dropped,
-            "users_seldom_seen": intake.users_seldom_seen,
-            "duplicates": intake.duplicates,
-            "columns_dropped": intake.columns_dropped,
-            "warnings": list(intake.warnings),
+            "format": read_summary.format,
+            "rows": read_summary.rows_read,
+            "rows_dropped": read_summary.dropped,
+            "users_seldom_seen": read_summary.users_seldom_seen,
+            "duplicates": read_summary.duplicates,
+            "columns_dropped": read_summary.columns_dropped,
+            "warnings": list(read_summary.warnings),
             "users": outcome.n_users,
             "samples": outcome.n_samples,
             "records": outcome.n_records,
@@ -117,7 +117,7 @@ class Published:
             "precision_km": precision["space_km"],
             "precision_minutes": precision["time_minutes"],
             "cost_per_box": precision["cost_per_box"],
-            "hiding_members": outcome.picks,
+            "hiding_members": outcome.n_members,
             "relaxations": outcome.relaxations,
             "verified": self.verified and self.settings.gives_coverage,
             "coverage_given": self.settings.gives_coverage,

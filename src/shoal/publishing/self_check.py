@@ -40,7 +40,7 @@ def verify_release(
     that elsewhere.
     """
     progress.stage("reading back")
-    samples = release.events.archive
+    samples = release.events.store
     with open_box_store(bucket_borders(samples, release.promise), folder) as boxes:
         _read_back(release, written, boxes)
         evidence = Evidence(samples, boxes, _own_records(release, samples), len(release.named.owner))

@@ -109,7 +109,7 @@ class BatchStore:
                 entry.pile.clear()
                 entry.pile.append(after)
 
-    def taken(self) -> Iterator[Batch]:
+    def drain(self) -> Iterator[Batch]:
         """The batches for the last time: each is gone when the next one comes."""
         for entry in self._entries:
             batch, _ = _load(entry)

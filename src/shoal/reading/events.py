@@ -41,16 +41,16 @@ from shoal.storage.sample_store import SampleStore
 class Events:
     """Samples with the grid and projection they are counted in, and what became of the rows read."""
 
-    archive: SampleStore
+    store: SampleStore
     grid: Grid
     projection: Plane | None
-    intake: ReadSummary
+    read_summary: ReadSummary
     timezone: str = "UTC"
 
     @cached_property
     def samples(self) -> Samples:
         """All samples in memory, user by user."""
-        return self.archive.load()
+        return self.store.load()
 
 
 def read_events(
@@ -108,42 +108,44 @@ def read_events(
     digested = _digested(table, roles, digestion, rejected, max(1, threads or os.cpu_count() or 1))
     with open_piles(spill) as piles:
         batches, per_second = _put_aside(digested, BatchStore(piles))
-        roll = UserNumbering.call(users.names, excluded)
+        numbering = UserNumbering.of(users.names, excluded)
         for batch in batches:
             resolve_times(batch, per_second, period)
-            roll.settle(batch)
+            numbering.renumber(batch)
             if filters.bbox is not None:
                 keep_inside(batch, filters.bbox)
         users_seldom_seen = 0
         if filters.min_days_active is not None:
-            users_seldom_seen = keep_active(batches, len(roll.names), filters.min_days_active, zone)
+            users_seldom_seen = keep_active(batches, len(numbering.names), filters.min_days_active, zone)
         if projection is None and locate.geographic:
             projection = centred(batches)
-        survey = RowStatistics(len(roll.names), filters.resample_s or grid.step_s)
+        statistics = RowStatistics(len(numbering.names), filters.resample_s or grid.step_s)
         if projection is not None or not locate.geographic:
-            resolve_cells(batches, grid.cell_m, projection, survey)
+            resolve_cells(batches, grid.cell_m, projection, statistics)
         dropped, rows_read = batches.dropped + rejected.counts, batches.rows + rejected.rows
         if strict:
             check_strict(dropped, rows_read)
         if dropped.total() == rows_read:
             raise nothing_left(dropped, rows_read, table.title, format)
-        archive, resampled, dense = sort_rows(batches, survey, roll.names, grid, filters.resample_s, piles)
+        store, resampled, dense = sort_rows(
+            batches, statistics, numbering.names, grid, filters.resample_s, piles
+        )
     dropped[RESAMPLED] += resampled
-    warnings = [*table.warnings, *survey.strays.warnings(), *dense]
-    not_found = len(excluded) - roll.n_excluded
+    warnings = [*table.warnings, *statistics.implausible.warnings(), *dense]
+    not_found = len(excluded) - numbering.n_excluded
     if not_found:
         warnings.append(f"{not_found:,} of {len(excluded):,} users to exclude do not occur in the events.")
-    intake = ReadSummary(
+    read_summary = ReadSummary(
         rows_read=rows_read,
         dropped=in_order(dropped),
-        duplicates=rows_read - dropped.total() - len(archive),
+        duplicates=rows_read - dropped.total() - len(store),
         columns_used=roles.used,
         columns_dropped=roles.dropped,
         warnings=warnings,
         format=format,
         users_seldom_seen=users_seldom_seen,
     )
-    return Events(archive, grid, projection, intake, zone.name)
+    return Events(store, grid, projection, read_summary, zone.name)
 
 
 def _locator(roles: Roles, sites: object) -> Locator:

@@ -78,11 +78,11 @@ class ImplausibleTimes:
         sizes = np.bincount(group, weights=rows).astype(np.int64)
         bulk = int(np.argmax(sizes))
         among = group == bulk
-        strays = int(rows[~among].sum())
+        implausible = int(rows[~among].sum())
         found = []
-        if 0 < strays <= max(1, _FEW * int(rows.sum())) and strays < sizes[bulk]:
+        if 0 < implausible <= max(1, _FEW * int(rows.sum())) and implausible < sizes[bulk]:
             found.append(
-                f"{strays:,} row{'s' if strays > 1 else ''} dated {_years(days[~among])}, years away from the"
+                f"{implausible:,} row{'s' if implausible > 1 else ''} dated {_years(days[~among])}, years away from the"
                 f" others ({_years(days[among])}): if these dates are wrong, leave them out with --from and --to."
             )
         if self._like_dates:

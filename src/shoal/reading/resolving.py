@@ -38,7 +38,7 @@ class UserNumbering(NamedTuple):
     wanted: Bools
 
     @classmethod
-    def call(cls, names: Any, excluded: set[str]) -> UserNumbering:
+    def of(cls, names: Any, excluded: set[str]) -> UserNumbering:
         """The roll of users as they were numbered while rows came in."""
         order = pc.sort_indices(names)
         rank = np.empty(len(names), np.int32)
@@ -47,7 +47,7 @@ class UserNumbering(NamedTuple):
         unwanted = pc.is_in(names, value_set=pa.array(sorted(excluded), pa.large_string()))
         return cls(names, rank, ~unwanted.to_numpy(zero_copy_only=False))
 
-    def settle(self, batch: Batch) -> None:
+    def renumber(self, batch: Batch) -> None:
         """Number users in the order of their names instead of that of the rows, and drop the excluded ones."""
         batch.user = self.rank[batch.user]
         if not self.wanted.all():
@@ -76,13 +76,13 @@ class RowStatistics:
 
     def __init__(self, n_users: int, unit_s: int) -> None:
         self.present = np.zeros(n_users, bool)
-        self.strays = ImplausibleTimes()
+        self.implausible = ImplausibleTimes()
         self.tally = TimeHistogram(unit_s * -(-_SHORTEST_STRETCH_S // unit_s))
 
     def add(self, batch: Batch) -> None:
         """Look at one batch."""
         self.present[batch.user] = True
-        self.strays.add(batch.when)
+        self.implausible.add(batch.when)
         self.tally.add(batch.when)
 
     @property
@@ -92,7 +92,7 @@ class RowStatistics:
 
 
 def resolve_cells(
-    batches: BatchStore, cell_m: float, projection: Plane | None, survey: RowStatistics
+    batches: BatchStore, cell_m: float, projection: Plane | None, statistics: RowStatistics
 ) -> None:
     """Turn places into cells, and look at the rows that are left in the end."""
     for batch in batches:
@@ -100,4 +100,4 @@ def resolve_cells(
         batch.places = Positions(x, y)
         if not held.all():
             batch.keep(held[batch.place], summary.POSITION_OUT_OF_RANGE)
-        survey.add(batch)
+        statistics.add(batch)

@@ -106,37 +106,42 @@ _BUCKET_ROWS = 1 << 21  # that are sorted at once; a single slot, or period, may
 class SortedRows(NamedTuple):
     """The samples, how many rows were not the first of their period, and what to warn of."""
 
-    archive: SampleStore
+    store: SampleStore
     resampled: int
     warnings: list[str]
 
 
 def sort_rows(
-    batches: BatchStore, survey: RowStatistics, names: Any, grid: Grid, resample_s: int | None, piles: Piles
+    batches: BatchStore,
+    statistics: RowStatistics,
+    names: Any,
+    grid: Grid,
+    resample_s: int | None,
+    piles: Piles,
 ) -> SortedRows:
     """Sort the rows of all batches, which are taken, into samples; of each period the first if one is given."""
-    buckets = _dealt(batches, survey, piles)
-    n_rows = int(survey.tally.rows.sum())
+    buckets = _dealt(batches, statistics, piles)
+    n_rows = int(statistics.tally.rows.sum())
     writer = _Writer(piles)
     if resample_s is not None:
         kept = 0
         for columns in _resampled(buckets, grid.step_s, resample_s):
             kept += len(columns[0])
             writer.append(sort_distinct(columns))
-        return SortedRows(writer.close(_texts(names, survey.present)), n_rows - kept, [])
-    density = SampleDensity(survey.n_users)
+        return SortedRows(writer.close(_texts(names, statistics.present)), n_rows - kept, [])
+    density = SampleDensity(statistics.n_users)
     for bucket in buckets:
         rows = joined(bucket.pieces())
         density.add(rows.user, rows.when)
         writer.append(sort_distinct(_in_slots(rows, grid.step_s)))
-    return SortedRows(writer.close(_texts(names, survey.present)), 0, density.warnings())
+    return SortedRows(writer.close(_texts(names, statistics.present)), 0, density.warnings())
 
 
-def _dealt(batches: BatchStore, survey: RowStatistics, piles: Piles) -> TimePartitions:
+def _dealt(batches: BatchStore, statistics: RowStatistics, piles: Piles) -> TimePartitions:
     """The rows of all batches by time, with users numbered without those who have none."""
-    buckets = TimePartitions(survey.tally.cuts(_BUCKET_ROWS), piles)
-    number = (np.cumsum(survey.present) - 1).astype(np.int32)
-    for batch in batches.taken():
+    buckets = TimePartitions(statistics.tally.cuts(_BUCKET_ROWS), piles)
+    number = (np.cumsum(statistics.present) - 1).astype(np.int32)
+    for batch in batches.drain():
         x, y = (cell[batch.place] for cell in batch.places)
         buckets.add(GridRows(number[batch.user], batch.when, x, y))
     return buckets

@@ -44,24 +44,24 @@ def write_report(
     """
     target, progress = Path(output), progress or SilentProgress()
     _check_output(target, events, published, options, force=force)
-    with open_audit(events, published, progress, **options) as (scene, warnings):
+    with open_audit(events, published, progress, **options) as (context, warnings):
         if public:
-            check_datasheet(scene.promise, scene.noted, has_key=scene.published.has_key)
-        seen = published_part(scene) if public else scene
-        audit = run_audit(scene, warnings, progress, attacked=seen)
+            check_datasheet(context.promise, context.noted, has_key=context.published.has_key)
+        seen = published_part(context) if public else context
+        audit = run_audit(context, warnings, progress, attacked=seen)
         if public and not audit.kept:
             return audit
         if public:
             audit = public_audit(audit)
         began = time.perf_counter()
         progress.stage("measuring")
-        boxes = scene.published.records.boxes
+        boxes = context.published.records.boxes
         facts = Facts(
             audit=audit,
-            precision=measure_precision(boxes, scene.grid, scene.zone, scene.promise.k),
+            precision=measure_precision(boxes, context.grid, context.zone, context.promise.k),
             usefulness=measure_usefulness(seen, public=public),
-            people=None if public else follow_people(scene),
-            suppression=public_suppression(scene) if public else None,
+            people=None if public else follow_people(context),
+            suppression=public_suppression(context) if public else None,
             manifest=_manifest(published),
             version=version("shoal"),
             seconds=time.perf_counter() - began,

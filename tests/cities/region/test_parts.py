@@ -94,12 +94,12 @@ def test_a_flat_wheel_picks_by_weight() -> None:
 @pytest.mark.parametrize("most", [1_000, 50_000_000])  # the latter: many antennas close together
 def test_gravity_falls_with_distance(power: int, most: int) -> None:
     x, y = positions(300, 60_000, 3)
-    pull = 1 + uniform_below(streams(300, 4), most)
+    attraction = 1 + uniform_below(streams(300, 4), most)
     scale = np.full(300, 4_000)
     origin = np.zeros(200_000, dtype=np.int64)
-    picked = gravity_choice(x, y, pull, scale, power).pick(streams(200_000), origin)
+    picked = gravity_choice(x, y, attraction, scale, power).pick(streams(200_000), origin)
     apart = np.hypot(x - x[0], y - y[0])
-    expected = pull / (1 + (apart / 4_000) ** 2) ** (power / 2)
+    expected = attraction / (1 + (apart / 4_000) ** 2) ** (power / 2)
     expected[0] = 0
     expected /= expected.sum()
     assert np.abs(np.bincount(picked, minlength=300) / 200_000 - expected).max() < 0.01
@@ -188,8 +188,8 @@ def test_longer_trips_take_longer_and_are_faster() -> None:
 def test_households_share_a_home_and_nothing_else() -> None:
     preset = PRESETS["abi"]
     antennas = lay_out(preset.layout, preset.antennas, preset.surface_km2, root(0))
-    pull = build_attraction(build_network(antennas.x, antennas.y), 5_000, 10_000, STREAM)
-    people = draw_people(np.arange(4_000, dtype=np.int64), pull, STREAM)
+    attraction = build_attraction(build_network(antennas.x, antennas.y), 5_000, 10_000, STREAM)
+    people = draw_people(np.arange(4_000, dtype=np.int64), attraction, STREAM)
     head = people.head
     assert (head // HOUSEHOLD == np.arange(4_000) // HOUSEHOLD).all()
     assert (people.home == people.home[head]).all()

@@ -153,7 +153,7 @@ def test_households_meet_more_than_neighbours_do() -> None:
     making = prepare("abi", users=4_000)
     region = making.region
     seen = samples_of(region, 0, 4_000, 14)
-    people = draw_people(np.arange(4_000, dtype=np.int64), region.pull, region.stream)
+    people = draw_people(np.arange(4_000, dtype=np.int64), region.attraction, region.stream)
     weekend_noon = (seen.minute // DAY_MIN % 7 >= 5) & (seen.minute % DAY_MIN // 60 >= 10)
     at = {
         (user, minute // 60): antenna
@@ -190,10 +190,10 @@ def test_households_meet_more_than_neighbours_do() -> None:
 
 def test_colleagues_have_lunch_at_one_place_and_time() -> None:
     region = prepare("abi", users=8_000).region
-    people = draw_people(np.arange(8_000, dtype=np.int64), region.pull, region.stream)
-    habits, journeys = Habits(people, region.pull, len(OUTINGS)), Journeys(people, region.pull, 0)
+    people = draw_people(np.arange(8_000, dtype=np.int64), region.attraction, region.stream)
+    habits, journeys = Habits(people, region.attraction, len(OUTINGS)), Journeys(people, region.attraction, 0)
     stream = child(people.stream, 1_000)
-    monday = draw_day(people, habits, journeys, region.network, region.pull, stream, 0)
+    monday = draw_day(people, habits, journeys, region.network, region.attraction, stream, 0)
     out = people.worker & (monday.place[:, MORNING] == people.work) & (monday.place[:, MIDDAY] != people.work)
 
     def met(group: Streams) -> float:

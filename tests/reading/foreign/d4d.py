@@ -25,13 +25,13 @@ def _ivory_rows(events: list[Event], places: dict[_Place, int]) -> list[str]:
     return [f"{e.user}\t{stamp(e.second)}\t{places[e.lat, e.lon]}" for e in events]
 
 
-def _ivory_traps(events: list[Event], strays: int) -> list[str]:
+def _ivory_traps(events: list[Event], implausible: int) -> list[str]:
     first = events[0]
     unknown = [
         f"{first.user}\t{stamp(first.second + 600)}\t-1",
         f"{_GHOST}\t{stamp(first.second)}\t-1",
     ]
-    return unknown + [f"{first.user}\t{stamp(first.second + 1200 + i)}\t{_STRAY}" for i in range(strays)]
+    return unknown + [f"{first.user}\t{stamp(first.second + 1200 + i)}\t{_STRAY}" for i in range(implausible)]
 
 
 def _ivory_table(path: Path, places: dict[_Place, int]) -> Path:
@@ -49,13 +49,13 @@ def _ivory_others(folder: Path) -> tuple[Path, ...]:
     )
 
 
-def _dropped(reason: str, count: int, strays: int) -> dict[str, int]:
-    counts = {reason: count, "not in the table": strays}
+def _dropped(reason: str, count: int, implausible: int) -> dict[str, int]:
+    counts = {reason: count, "not in the table": implausible}
     return {why: rows for why, rows in counts.items() if rows}
 
 
 def write_d4d_ivory_set2(
-    folder: Path, events: list[Event], *, strays: int = 0, all_windows: bool = False
+    folder: Path, events: list[Event], *, implausible: int = 0, all_windows: bool = False
 ) -> Written:
     """SET2TSV/POS_SAMPLE_0.TSV and ANT_POS.TSV (TSV, no header); -1 is an unknown antenna.
 
@@ -72,7 +72,8 @@ def write_d4d_ivory_set2(
     ]
     samples = folder / "SET2TSV"
     first = put(
-        samples / "POS_SAMPLE_0.TSV", with_traps(_ivory_rows(events, places), _ivory_traps(events, strays))
+        samples / "POS_SAMPLE_0.TSV",
+        with_traps(_ivory_rows(events, places), _ivory_traps(events, implausible)),
     )
     put(samples / "POS_SAMPLE_1.TSV", _ivory_rows(others, places))
     expected = sixth_decimal(events)
@@ -83,13 +84,13 @@ def write_d4d_ivory_set2(
         path=samples if all_windows else first,
         sites=_ivory_table(folder / "ANT_POS.TSV", places),
         expected=expected,
-        dropped=_dropped("unknown antenna", 2, strays),
+        dropped=_dropped("unknown antenna", 2, implausible),
         note="User 1 of one window is not user 1 of the next. Longitude comes first in the antenna table.",
         not_events=_ivory_others(folder),
     )
 
 
-def write_d4d_ivory_set3(folder: Path, events: list[Event], *, strays: int = 0) -> Written:
+def write_d4d_ivory_set3(folder: Path, events: list[Event], *, implausible: int = 0) -> Written:
     """SET3TSV/SUBPREF_POS_SAMPLE_A.TSV and _B.TSV with SUBPREF_POS_LONLAT.TSV; -1 is an unknown subprefecture.
 
     M: the name SUBPREF_POS_LONLAT.TSV. Ours: where that file lies, that the lettered files split users (never one
@@ -101,7 +102,7 @@ def write_d4d_ivory_set3(folder: Path, events: list[Event], *, strays: int = 0) 
     samples = folder / "SET3TSV"
     events_a = [e for e in events if e.user in early]
     rows_a = _ivory_rows(events_a, places)
-    put(samples / "SUBPREF_POS_SAMPLE_A.TSV", with_traps(rows_a, _ivory_traps(events_a, strays)))
+    put(samples / "SUBPREF_POS_SAMPLE_A.TSV", with_traps(rows_a, _ivory_traps(events_a, implausible)))
     put(
         samples / "SUBPREF_POS_SAMPLE_B.TSV",
         _ivory_rows([e for e in events if e.user not in early], places),
@@ -110,7 +111,7 @@ def write_d4d_ivory_set3(folder: Path, events: list[Event], *, strays: int = 0) 
         path=samples,
         sites=_ivory_table(folder / "SUBPREF_POS_LONLAT.TSV", places),
         expected=sixth_decimal(events),
-        dropped=_dropped("unknown subprefecture", 2, strays),
+        dropped=_dropped("unknown subprefecture", 2, implausible),
         note="A folder of files with one numbering of users. The table of places lies outside that folder.",
         not_events=_ivory_others(folder),
     )
@@ -158,12 +159,12 @@ def _senegal_others(folder: Path) -> tuple[Path, ...]:
     )
 
 
-def _senegal_strays(events: list[Event], strays: int) -> list[str]:
+def _senegal_strays(events: list[Event], implausible: int) -> list[str]:
     first = events[0]
-    return [f"{first.user},{stamp(first.second + 600 * (i + 1))},{_STRAY}" for i in range(strays)]
+    return [f"{first.user},{stamp(first.second + 600 * (i + 1))},{_STRAY}" for i in range(implausible)]
 
 
-def write_d4d_senegal_set2(folder: Path, events: list[Event], *, strays: int = 0) -> Written:
+def write_d4d_senegal_set2(folder: Path, events: list[Event], *, implausible: int = 0) -> Written:
     """SET2/SET2_P01.CSV (comma, no header, times on a ten-minute grid) and SITE_ARR_LONLAT.CSV (with header).
 
     The notes name no mark for an unknown site; `strays` adds rows whose site is in no table.
@@ -173,16 +174,16 @@ def write_d4d_senegal_set2(folder: Path, events: list[Event], *, strays: int = 0
     expected = [e._replace(second=e.second // 600 * 600) for e in sixth_decimal(events)]
     rows = [f"{e.user},{stamp(e.second // 600 * 600)},{senegal.site_of[e.lat, e.lon]}" for e in events]
     return Written(
-        path=put(folder / "SET2" / "SET2_P01.CSV", with_traps(rows, _senegal_strays(events, strays))),
+        path=put(folder / "SET2" / "SET2_P01.CSV", with_traps(rows, _senegal_strays(events, implausible))),
         sites=senegal.table,
         expected=expected,
-        dropped=_dropped("unknown antenna", 0, strays),
+        dropped=_dropped("unknown antenna", 0, implausible),
         note="The antenna table has a header, the events have none. Published positions of sites are jittered.",
         not_events=_senegal_others(folder),
     )
 
 
-def write_d4d_senegal_set3(folder: Path, events: list[Event], *, strays: int = 0) -> Written:
+def write_d4d_senegal_set3(folder: Path, events: list[Event], *, implausible: int = 0) -> Written:
     """SET3/SET3_M01.CSV and so on: user, time, arrondissement, whose place is the mean of its sites.
 
     M: the hour stamps and the missing duration in set 1. Ours: that times look as in set 2, that users keep their
@@ -194,7 +195,7 @@ def write_d4d_senegal_set3(folder: Path, events: list[Event], *, strays: int = 0
         time = stamp(e.second)
         months[time[5:7]].append(f"{e.user},{time},{senegal.arrondissement_of[e.lat, e.lon]}")
     first_month = stamp(events[0].second)[5:7]
-    months[first_month] = with_traps(months[first_month], _senegal_strays(events, strays))
+    months[first_month] = with_traps(months[first_month], _senegal_strays(events, implausible))
     for month, rows in months.items():
         put(folder / "SET3" / f"SET3_M{month}.CSV", rows)
     centres = [senegal.centre_of[e.lat, e.lon] for e in events]
@@ -202,7 +203,7 @@ def write_d4d_senegal_set3(folder: Path, events: list[Event], *, strays: int = 0
         path=folder / "SET3",
         sites=senegal.table,
         expected=[Event(e.user, e.second, *centre) for e, centre in zip(events, centres, strict=True)],
-        dropped=_dropped("unknown arrondissement", 0, strays),
+        dropped=_dropped("unknown arrondissement", 0, implausible),
         note="Places are means of sites: compare within 1e-9 degrees. A user goes on from one month to the next.",
         not_events=_senegal_others(folder),
     )

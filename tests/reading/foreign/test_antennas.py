@@ -40,15 +40,15 @@ def test_a_table_of_antennas_is_found(place: str, tmp_path: Path) -> None:
     put(tmp_path / "d4d/SET2TSV/raw/POS_SAMPLE_0.TSV", ROWS)
     put(tmp_path / "d4d" / place, TABLE)
     events = read_events(tmp_path / "d4d", grid=GRID)
-    assert (len(events.samples), events.intake.dropped) == (1, {"unknown site": 1})
-    assert events.intake.warnings == []  # the table belongs to the data
+    assert (len(events.samples), events.read_summary.dropped) == (1, {"unknown site": 1})
+    assert events.read_summary.warnings == []  # the table belongs to the data
 
 
 @pytest.mark.parametrize("place", ["0\t0", "-4.0\t5.0"])
 def test_antenna_minus_one_is_unknown_whatever_the_table_says(place: str, tmp_path: Path) -> None:
     put(tmp_path / "POS_SAMPLE_0.TSV", ROWS)
     put(tmp_path / "ANT_POS.TSV", f"{TABLE}-1\t{place}\n")
-    assert read_events(tmp_path, grid=GRID).intake.dropped == {"unknown site": 1}
+    assert read_events(tmp_path, grid=GRID).read_summary.dropped == {"unknown site": 1}
 
 
 def test_antennas_with_two_positions_are_refused(tmp_path: Path) -> None:

@@ -124,8 +124,8 @@ def test_same_events_in_same_samples_out(name: str, chosen: bool, tmp_path: Path
     if case.names_users:
         assert ours == theirs
     assert sorted(map(sorted, ours.values())) == sorted(map(sorted, theirs.values()))
-    assert found.intake.dropped == counted(written)
-    assert found.intake.format == case.format
+    assert found.read_summary.dropped == counted(written)
+    assert found.read_summary.format == case.format
     assert found.timezone == written.zone
 
 
@@ -153,13 +153,15 @@ def test_ends_of_lines_and_marks_do_not_matter(
     (tmp_path / ".DS_Store").write_bytes(b"\0\1")
     saved = read_events(written.path, grid=GRID)
     assert tracks(saved) == tracks(as_is)
-    assert saved.intake.dropped == as_is.intake.dropped
+    assert saved.read_summary.dropped == as_is.read_summary.dropped
 
 
 @pytest.mark.parametrize("name", sorted(CASES))
 def test_nothing_is_lost_silently(name: str, tmp_path: Path) -> None:
-    intake = (found := read_events(write(name, tmp_path).path, grid=GRID)).intake
-    assert intake.rows_read == len(found.samples) + intake.duplicates + sum(intake.dropped.values())
+    read_summary = (found := read_events(write(name, tmp_path).path, grid=GRID)).read_summary
+    assert read_summary.rows_read == len(found.samples) + read_summary.duplicates + sum(
+        read_summary.dropped.values()
+    )
 
 
 @pytest.mark.parametrize("name", sorted(CASES))
@@ -177,7 +179,7 @@ def test_sites_beside_the_data_or_given(name: str, tmp_path: Path) -> None:
     elsewhere = written.sites.rename(tmp_path / "elsewhere" / written.sites.name)
     assert "--sites" in refusal(lambda: read_events(written.path, grid=GRID), ())
     given = read_events(written.path, grid=GRID, sites=elsewhere)
-    assert given.intake.dropped == counted(written)
+    assert given.read_summary.dropped == counted(written)
 
 
 @pytest.mark.parametrize("name", sorted(CASES))
@@ -191,7 +193,10 @@ def test_small_batches_and_threads_change_nothing(
     monkeypatch.setattr("shoal.reading.formats.gpx._PIECE_BYTES", 50)
     pieces = read_events(path, grid=GRID, threads=3)
     assert tracks(pieces) == tracks(whole)
-    assert (pieces.intake.dropped, pieces.intake.rows_read) == (whole.intake.dropped, whole.intake.rows_read)
+    assert (pieces.read_summary.dropped, pieces.read_summary.rows_read) == (
+        whole.read_summary.dropped,
+        whole.read_summary.rows_read,
+    )
 
 
 @pytest.mark.parametrize("name", sorted(CASES))

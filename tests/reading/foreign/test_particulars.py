@@ -59,20 +59,20 @@ def test_a_table_of_sites_that_no_row_needs(put: Callable[..., Path]) -> None:
 
 def test_a_table_that_quotes_a_format_is_a_table(put: Callable[..., Path]) -> None:
     path = put("user,time,x,y,note\na,5,1,1,<gpx>\n", "a.csv")
-    assert read_events(path, grid=GRID).intake.format is None
+    assert read_events(path, grid=GRID).read_summary.format is None
 
 
 def test_whoever_names_columns_has_a_plain_table(put: Callable[..., Path]) -> None:
     path = put("uid,d,t,x,y\n1,0,3,5,5\n", "a.csv")
-    assert read_events(path, grid=GRID).intake.format == "yjmob"
+    assert read_events(path, grid=GRID).read_summary.format == "yjmob"
     for options in ({"columns": {"time": "t"}}, {"format": "table"}):
         events = read_events(path, grid=GRID, **options)
-        assert (events.intake.format, times(events)) == (None, [3])
+        assert (events.read_summary.format, times(events)) == (None, [3])
 
 
 def test_numbers_that_are_no_half_hours_are_a_plain_table(put: Callable[..., Path]) -> None:
     path = put("uid,d,t,x,y\n1,0,1700000000,5,5\n1,0,1700000060,5,5\n", "a.csv")
-    assert read_events(path, grid=GRID).intake.format is None
+    assert read_events(path, grid=GRID).read_summary.format is None
 
 
 def test_tables_in_memory() -> None:
@@ -107,8 +107,8 @@ def test_empty_files_and_others_in_a_folder(put: Callable[..., Path], tmp_path: 
     put("3,2008-02-02 08:00:00,116.5,39.92\n3,damaged\n", "taxis/3.txt")
     put("read me", "taxis/canary.md")
     events = read_events(tmp_path / "taxis", grid=GRID)
-    assert (events.intake.format, events.intake.dropped) == ("t-drive", {"malformed row": 1})
-    assert events.intake.warnings == ["1 other files in the folder were not read."]
+    assert (events.read_summary.format, events.read_summary.dropped) == ("t-drive", {"malformed row": 1})
+    assert events.read_summary.warnings == ["1 other files in the folder were not read."]
     assert times(events) == [1_201_910_400]  # midnight UTC
 
 
@@ -117,7 +117,7 @@ def test_rows_below_many_blank_lines_are_not_lost(put: Callable[..., Path], tmp_
         put("\n" * 70_000 * (taxi - 1) + f"{taxi},2008-02-02 08:00:00,116.5,39.92\n", f"taxis/{taxi}.txt")
     put("\n" * 70_000, "taxis/3.txt")
     events = read_events(tmp_path / "taxis", grid=GRID)
-    assert (events.samples.users.tolist(), events.intake.rows_read) == (["1", "2"], 2)
+    assert (events.samples.users.tolist(), events.read_summary.rows_read) == (["1", "2"], 2)
 
 
 def test_what_is_no_text_is_said_to_be_none(put: Callable[..., Path]) -> None:
@@ -155,7 +155,9 @@ def test_files_of_damaged_rows_only(put: Callable[..., Path], tmp_path: Path) ->
         put(f"{taxi},canary\n{taxi}\n", f"taxis/{taxi}.txt")
     assert "No usable row among 4 (4 malformed row)" in refused(tmp_path / "taxis", format="t-drive")
     put("3,2008-02-02 08:00:00,116.5,39.92\n", "taxis/3.txt")
-    assert read_events(tmp_path / "taxis", grid=GRID, format="T-Drive").intake.dropped == {"malformed row": 4}
+    assert read_events(tmp_path / "taxis", grid=GRID, format="T-Drive").read_summary.dropped == {
+        "malformed row": 4
+    }
 
 
 # ---- GPX ---------------------------------------------------------------------------------------------------------
@@ -204,7 +206,9 @@ def test_what_is_no_track_is_told(put: Callable[..., Path]) -> None:
     text = f"<gpx>{others}<trk><trkseg>{POINT.format(3)}</trkseg></trk></gpx>"
     events = read_events(put(text, "a.gpx"), grid=GRID)
     assert times(events) == [1_616_198_403]
-    assert events.intake.warnings == ["2 waypoints and points of routes were not read: they are no tracks."]
+    assert events.read_summary.warnings == [
+        "2 waypoints and points of routes were not read: they are no tracks."
+    ]
 
 
 def test_times_of_extensions_are_not_times_of_points(put: Callable[..., Path]) -> None:
@@ -233,7 +237,7 @@ def test_clocks_of_shanghai(put: Callable[..., Path]) -> None:
         "ab3": ["0d 3.5", "1d 0"],
         "ab5": ["0d 4"],
     }
-    assert events.intake.dropped == {"missing time": 1, "unparsable time": 2}
+    assert events.read_summary.dropped == {"missing time": 1, "unparsable time": 2}
 
 
 def test_the_published_table_of_shanghai(put: Callable[..., Path]) -> None:
@@ -242,9 +246,9 @@ def test_the_published_table_of_shanghai(put: Callable[..., Path]) -> None:
         "6,2,2014-06-02 08:00,2014-06-02 09:00,31.1,121.1,ab\n"
     )
     events = read_events(put(text, "june.csv"), grid=GRID)
-    assert (events.intake.format, events.timezone) == ("shanghai-telecom", "Asia/Shanghai")
+    assert (events.read_summary.format, events.timezone) == ("shanghai-telecom", "Asia/Shanghai")
     assert times(events) == [1_401_667_200, 1_401_670_800]
-    assert events.intake.columns_dropped == ["Month", "Date"]
+    assert events.read_summary.columns_dropped == ["Month", "Date"]
 
 
 @pytest.mark.parametrize(
@@ -292,14 +296,14 @@ def test_sessions_are_known_by_start_and_end(
 ) -> None:
     row = ",".join("5" for _ in header.split(","))
     events = read_events(put(f"{header}\n{row}\n", "a.csv"), grid=GRID)
-    assert events.intake.format == format
+    assert events.read_summary.format == format
 
 
 def test_sessions_with_faults(put: Callable[..., Path]) -> None:
     path = put("who,start,end,x,y\na,5,,1,1\na,6,9,,1\nlost\nb,7,8,1,1\n", "a.csv")
     events = read_events(path, grid=GRID, format="sessions", columns={"user": "who"})
     assert times(events) == [5, 7, 8]
-    assert events.intake.dropped == {"malformed row": 1, "missing time": 1, "missing position": 2}
+    assert events.read_summary.dropped == {"malformed row": 1, "missing time": 1, "missing position": 2}
     assert "start of sessions" in refused(put("user,end,x,y\na,1,1,1\n", "b.csv"), format="sessions")
 
 
@@ -315,8 +319,8 @@ def test_sessions_that_end_before_they_start(zone: str, put: Callable[..., Path]
     path = put("\n".join(["user,start,end,x,y", *rows, ""]), "a.csv")
     events = read_events(path, grid=GRID, timezone=zone)
     assert events.samples.users.tolist() == ["b", "c", "d", "e"]
-    assert events.intake.dropped == {"session that ends before it starts": 2, "unparsable time": 1}
-    assert events.intake.rows_read == 10
+    assert events.read_summary.dropped == {"session that ends before it starts": 2, "unparsable time": 1}
+    assert events.read_summary.rows_read == 10
     assert "ends before it starts" in refused(path, strict=True)
 
 
@@ -330,7 +334,7 @@ def test_odd_trips_of_porto(put: Callable[..., Path]) -> None:
     rows += ['1,A,,,7,noon,A,False,"[[-8.6,41.1]]"', '1,A,,,7,9000,A,TRUE,"[[-8.6,41.1]]"']
     events = read_events(put("\n".join([header, *rows, ""]), "train.csv"), grid=GRID)
     assert times(events) == [0, 15, 3000]
-    assert events.intake.dropped == {
+    assert events.read_summary.dropped == {
         "missing time": 1,
         "unparsable time": 1,
         "missing position": 2,
@@ -348,9 +352,9 @@ def test_trips_of_porto_in_memory() -> None:
         }
     )
     events = read_events(trips, grid=GRID, format="porto")
-    assert (times(events), events.intake.dropped) == ([1000, 1015], {"missing time": 2})
+    assert (times(events), events.read_summary.dropped) == ([1000, 1015], {"missing time": 2})
     lost = pd.concat([trips, trips[:1].assign(POLYLINE=None)])
-    assert read_events(lost, grid=GRID, format="porto").intake.dropped["missing position"] == 1
+    assert read_events(lost, grid=GRID, format="porto").read_summary.dropped["missing position"] == 1
     trips["POLYLINE"] = [[[-8.6, 39.92]]] * 2
     assert "cannot be read as events" in refused(trips, format="porto")
 
@@ -360,7 +364,7 @@ def test_odd_cells_of_yjmob(put: Callable[..., Path]) -> None:
     path = put("\n".join(["uid,d,t,x,y", *rows, ""]), "cells.csv")
     events = read_events(path, grid=GRID, format="yjmob")
     assert rows_of(events.samples) == [("1", 1800, 10, 15)]
-    assert events.intake.dropped == {
+    assert events.read_summary.dropped == {
         "missing time": 1,
         "unparsable time": 2,
         "missing position": 1,
@@ -372,15 +376,15 @@ def test_characters_that_break_lines_in_python_only(put: Callable[..., Path]) ->
     row = "7\tv\tc\tBar\x85\t40.7\t-74.0\t-240\tTue Apr 03 18:00:09 +0000 2012\n"
     path = put("", "a.txt")
     path.write_bytes(row.encode("latin-1") * 2)
-    assert read_events(path, grid=GRID).intake.format == "foursquare"
+    assert read_events(path, grid=GRID).read_summary.format == "foursquare"
 
 
 def test_labels_of_mpat_below_blank_lines(put: Callable[..., Path]) -> None:
     row = "0055556100,2013-10-22 08:27:50,114.121305,22.57902\r\n"
     path = put(f"\ufeff\r\n\r\nSIM Card ID, Time, Latitude, Longitude\r\n{row}", "cdr.csv")
     for format in (None, "mpat"):
-        intake = read_events(path, grid=GRID, format=format).intake
-        assert (intake.format, intake.rows_read, intake.dropped) == ("mpat", 1, {})
+        read_summary = read_events(path, grid=GRID, format=format).read_summary
+        assert (read_summary.format, read_summary.rows_read, read_summary.dropped) == ("mpat", 1, {})
 
 
 def test_odd_times_of_foursquare(put: Callable[..., Path]) -> None:
@@ -388,11 +392,11 @@ def test_odd_times_of_foursquare(put: Callable[..., Path]) -> None:
     rows = "".join(f'7\tv\tc\tJoe"s\t40.7\t-74.0\t-240\t{time}\n' for time in written)
     events = read_events(put(rows, "a.txt"), grid=GRID)
     assert times(events) == [1_333_476_009 - 7200, 1_333_476_009]
-    assert events.intake.dropped == {"missing time": 1, "unparsable time": 1}
+    assert events.read_summary.dropped == {"missing time": 1, "unparsable time": 1}
 
 
 def test_batches_of_yjmob_are_large(put: Callable[..., Path]) -> None:
     """A million rows fit into one batch, and of that much NumPy text Arrow makes several pieces, which do not."""
     days = "".join(f"1,{day},3,5,6\n" for day in range(75))
     events = read_events(put("uid,d,t,x,y\n" + days * 14_000, "cells.csv"), grid=GRID)
-    assert (events.intake.rows_read, len(events.samples)) == (75 * 14_000, 75)
+    assert (events.read_summary.rows_read, len(events.samples)) == (75 * 14_000, 75)

@@ -65,9 +65,9 @@ def test_a_table_is_the_same_in_every_form(name: str, form: str, tmp_path: Path)
     table = TABLES[name]
     wanted = read_events(pa.table(table), grid=GRID, format=name)
     found = read_events(FORMS[form](table, tmp_path), grid=GRID)
-    assert found.intake.format == (None if name == "table" else name)
+    assert found.read_summary.format == (None if name == "table" else name)
     assert rows_of(found.samples) == rows_of(wanted.samples)
-    assert found.intake.dropped == wanted.intake.dropped
+    assert found.read_summary.dropped == wanted.read_summary.dropped
 
 
 def test_a_table_that_can_be_read_once_is_read() -> None:
@@ -112,6 +112,6 @@ def test_each_file_of_yjmob_has_users_of_its_own(tmp_path: Path) -> None:
     put(tmp_path / "POI_datacategories.csv", "Food\nShopping\n")
     put(tmp_path / "cell_POIcat.csv", "x,y,POIcategory,POI_count\n1,13,74,1\n")
     put(tmp_path / "yjmob100k-dataset1.csv", "uid,d,t,x,y\n1,0,3,5,5\n")
-    assert read_events(tmp_path, grid=GRID).intake.warnings == []
+    assert read_events(tmp_path, grid=GRID).read_summary.warnings == []
     put(tmp_path / "yjmob100k-dataset2.csv", "uid,d,t,x,y\n1,0,3,9,9\n")
     assert "numbers its users anew" in refusal(lambda: read_events(tmp_path, grid=GRID), ())

@@ -208,8 +208,8 @@ _WRITERS_WITH_TABLES = [
 @pytest.mark.parametrize("writer", _WRITERS_WITH_TABLES)
 def test_antennas_are_in_the_table_unless_asked_otherwise(writer, tmp_path: Path) -> None:
     events = canonical_events(seed=3, n_users=3, n=20)
-    for strays in (0, 2):
-        written = writer(tmp_path / str(strays), events, strays=strays)
+    for implausible in (0, 2):
+        written = writer(tmp_path / str(implausible), events, implausible=implausible)
         assert written.sites is not None
         table = [re.split("[\t,]", line) for line in written.sites.read_text().splitlines()]
         column = 1 if writer is write_d4d_senegal_set3 else 0
@@ -217,7 +217,7 @@ def test_antennas_are_in_the_table_unless_asked_otherwise(writer, tmp_path: Path
         used = [re.split("[\t,]", line)[2] for line in _lines("", written)]
         unknown = Counter(place for place in used if place not in known)
         assert sum(unknown.values()) == sum(written.dropped.values())
-        assert unknown["9999"] == strays
+        assert unknown["9999"] == implausible
 
 
 @pytest.mark.parametrize("name", ["d4d-ivory-set2", "d4d-ivory-set3", "d4d-senegal-set2", "d4d-senegal-set3"])

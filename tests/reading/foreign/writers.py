@@ -41,7 +41,13 @@ from reading.foreign.phones import (
     write_shanghai_telecom,
     write_yjmob100k,
 )
-from reading.foreign.trails import write_cabspotting, write_geolife, write_gpx, write_porto, write_tdrive
+from reading.foreign.trajectories import (
+    write_cabspotting,
+    write_geolife,
+    write_gpx,
+    write_porto,
+    write_tdrive,
+)
 
 __all__ = [
     "HOMES",

@@ -69,7 +69,7 @@ def sightings(**others: Any) -> dict[str, Any]:
 def test_points_are_events(name: str, layout: dict[str, Any], tmp_path: Path) -> None:
     found = read(write(sightings(), tmp_path / name, **layout))
     assert_same(found.samples, read(EVENTS).samples)
-    assert found.intake.columns_dropped == ["mood"]
+    assert found.read_summary.columns_dropped == ["mood"]
 
 
 def test_pieces_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,7 +98,7 @@ def test_features_that_cannot_be_used_are_counted(tmp_path: Path) -> None:
     rows[5] = {"type": "Point", "coordinates": [1, 2]}
     rows[6] = 7
     found = read(write(content, tmp_path / "events.geojson"))
-    assert found.intake.dropped == {
+    assert found.read_summary.dropped == {
         "malformed row": 2,
         "missing user": 2,
         "missing position": 2,

@@ -80,7 +80,7 @@ def test_points_are_positions(geoframe: Make) -> None:
     frame = geoframe(events().drop(columns=["lat", "lon"]), points(events()))
     found = read(frame)
     assert_same(found.samples, read(EVENTS).samples)
-    assert found.intake.columns_dropped == []
+    assert found.read_summary.columns_dropped == []
     assert found.projection == read(EVENTS).projection
 
 
@@ -88,7 +88,7 @@ def test_points_count_before_other_columns(geoframe: Make) -> None:
     frame = events().assign(lat=1.0, lon=2.0, x=3.0, y=4.0, site="a")
     found = read(geoframe(frame, points(events())))
     assert_same(found.samples, read(EVENTS).samples)
-    assert sorted(found.intake.columns_dropped) == ["lat", "lon", "site", "x", "y"]
+    assert sorted(found.read_summary.columns_dropped) == ["lat", "lon", "site", "x", "y"]
 
 
 @pytest.mark.parametrize("crs", [None, "EPSG:4326"])
@@ -100,7 +100,7 @@ def test_columns_that_are_named_count_before_points(geoframe: Make, crs: str | N
     assert read(frame, columns={"x": "e", "y": "n"}).projection is None
     sites = pa.table({"site": ["a"], "lat": [5.0], "lon": [5.0]})
     frame = geoframe(events().assign(site="a").drop(columns=["lat", "lon"]), lines, crs)
-    assert read(frame, sites=sites).intake.columns_used["site"] == "site"
+    assert read(frame, sites=sites).read_summary.columns_used["site"] == "site"
 
 
 def test_positionfixes(geoframe: Make) -> None:
@@ -137,11 +137,11 @@ def test_rows_without_a_point_are_counted(geoframe: Make) -> None:
     shapes: list[Any] = points(events())
     shapes[0], shapes[1], shapes[2] = None, Geometry("Point"), Geometry("Point", 200.0, 10.0)
     found = read(geoframe(events()[["user", "time"]], shapes))
-    assert found.intake.dropped == {"missing position": 2, "position out of range": 1}
+    assert found.read_summary.dropped == {"missing position": 2, "position out of range": 1}
     in_metres = [Geometry("Point", 1e5, 1e5) for _ in shapes]
     in_metres[0], in_metres[1] = None, Geometry("Point", 1e30, 1e30)
     found = read(geoframe(events()[["user", "time"]], in_metres, "EPSG:32633"))
-    assert found.intake.dropped == {"missing position": 1, "position out of range": 1}
+    assert found.read_summary.dropped == {"missing position": 1, "position out of range": 1}
 
 
 def test_an_index_of_times_is_the_time_where_no_column_is(geoframe: Make) -> None:
@@ -219,7 +219,7 @@ def test_traj_data_frame() -> None:
     tdf = neighbours.TrajDataFrame(frame.assign(tid=1))
     found = read(tdf)
     assert_same(found.samples, read(EVENTS).samples)
-    assert found.intake.columns_dropped == ["tid"]
+    assert found.read_summary.columns_dropped == ["tid"]
 
 
 def test_a_traj_data_frame_of_one_user_cannot_hide_anybody() -> None:

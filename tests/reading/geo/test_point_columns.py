@@ -50,7 +50,7 @@ def test_wkt(name: str, form: str, tmp_path: Path) -> None:
     path = csv(frame[["user", "time"]].assign(**{name: as_wkt(frame, form)}), tmp_path / "events.csv")
     found = read(path)
     assert_same(found.samples, read(EVENTS).samples)
-    assert found.intake.columns_dropped == []
+    assert found.read_summary.columns_dropped == []
 
 
 def test_wkt_in_tables_and_parquet(tmp_path: Path) -> None:
@@ -68,7 +68,7 @@ def test_rows_without_a_usable_point_are_counted(tmp_path: Path) -> None:
     wkt: list[Any] = as_wkt(frame)
     wkt[:7] = ["", "POINT EMPTY", None, "here", "POINT (1,2)", "POINT (a b)", "POINT (200 1)"]
     found = read(csv(frame[["user", "time"]].assign(geometry=wkt), tmp_path / "events.csv"))
-    assert found.intake.dropped == {
+    assert found.read_summary.dropped == {
         "missing position": 3,
         "unparsable position": 3,
         "position out of range": 1,
@@ -79,7 +79,7 @@ def test_positions_in_columns_count_before_wkt(tmp_path: Path) -> None:
     frame = events().assign(geometry="LINESTRING (0 0, 1 1)")
     found = read(csv(frame, tmp_path / "events.csv"))
     assert_same(found.samples, read(EVENTS).samples)
-    assert found.intake.columns_dropped == ["geometry"]
+    assert found.read_summary.columns_dropped == ["geometry"]
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_csv_of_staypoints_is_known_for_sessions(tmp_path: Path) -> None:
     frame = events().rename(columns={"user": "user_id", "time": "started_at"})
     frame = frame[["user_id", "started_at"]].assign(finished_at=frame["started_at"], geom=as_wkt(frame))
     found = read(csv(frame, tmp_path / "stays.csv"))
-    assert found.intake.format == "sessions"
+    assert found.read_summary.format == "sessions"
     assert_same(found.samples, read(EVENTS).samples)
 
 
@@ -164,7 +164,7 @@ def test_binary_rows_without_a_point_are_counted(tmp_path: Path) -> None:
     wkb: list[Any] = as_wkb(events())
     wkb[:2] = [None, struct.pack("<BIdd", 1, 1, float("nan"), float("nan"))]
     found = read(geoparquet(tmp_path / "events.parquet", wkb))
-    assert found.intake.dropped == {"missing position": 2}
+    assert found.read_summary.dropped == {"missing position": 2}
 
 
 @pytest.mark.parametrize(

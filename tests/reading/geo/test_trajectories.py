@@ -78,7 +78,7 @@ def test_a_collection(geoframe: Make, zone: str | None) -> None:
     frame = frame_of(geoframe, zone)
     found = read(collection(frame))
     assert_same(found.samples, expected(frame))
-    assert found.intake.warnings == []
+    assert found.read_summary.warnings == []
 
 
 def test_the_zone_of_times_that_came_without(geoframe: Make) -> None:
@@ -125,10 +125,10 @@ def test_numbered_parts_are_mentioned(geoframe: Make) -> None:
     frame = frame_of(geoframe)
     people = [f"{user[-1]}_{number % 3}" for number, user in enumerate(frame["user"])]
     frame["user"] = people
-    (warning,) = read(collection(frame)).intake.warnings
+    (warning,) = read(collection(frame)).read_summary.warnings
     assert "look like numbered parts of 10: if parts of one person's way" in warning
     frame["user"] = [f"user_{user[-2:]}" for user in people]  # a prefix that all have says nothing
-    assert read(collection(frame)).intake.warnings == []
+    assert read(collection(frame)).read_summary.warnings == []
 
 
 def test_coordinates_that_are_no_points_yet(geoframe: Make) -> None:

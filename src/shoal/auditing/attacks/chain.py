@@ -35,20 +35,20 @@ _ALIKE = 1e-9  # a chance of 1/k that was added up in another order
 _NEEDS_KEY = ("success", "above", "ruled_out")
 
 
-def attack_chain(scene: AuditContext) -> list[Measure]:
+def attack_chain(context: AuditContext) -> list[Measure]:
     """Rule out what the method rules out, and weigh what is left."""
-    if scene.promise.tau is None:
+    if context.promise.tau is None:
         return []
-    knowledge = intervals(scene, scene.randomness(7), scene.promise.tau)
-    published = _outcomes(scene, scene.published, knowledge)
-    if not scene.published.has_key:
+    knowledge = intervals(context, context.randomness(7), context.promise.tau)
+    published = _outcomes(context, context.published, knowledge)
+    if not context.published.has_key:
         published = {name: found for name, found in published.items() if name not in _NEEDS_KEY}
-    guessing = guessing_outcomes(scene.published, scene.promise.k)
+    guessing = guessing_outcomes(context.published, context.promise.k)
     return measures_of(
         "method",
         "",
         published,
-        _outcomes(scene, scene.raw, knowledge),
+        _outcomes(context, context.raw, knowledge),
         {**guessing, "above": guessing["below_k"], "ruled_out": 0.0},
         Victims(knowledge.victim, knowledge.victim),
     )
@@ -64,14 +64,14 @@ class Survivors(NamedTuple):
     n: Int64s
     chance: Floats
     mine: Bools
-    wrongly: Bools
+    ruled_out_truth: Bools
 
 
 def _outcomes(
-    scene: AuditContext, target: AttackedRecords, knowledge: Knowledge
+    context: AuditContext, target: AttackedRecords, knowledge: Knowledge
 ) -> dict[str, Floats | Bools]:
-    k, fits = scene.promise.k, scene.fits(target, knowledge)
-    left = surviving_records(scene, target, knowledge, fits)
+    k, fits = context.promise.k, context.fits(target, knowledge)
+    left = surviving_records(context, target, knowledge, fits)
     own = own_lines(target, knowledge, fits) & left.alive
     given = np.zeros(len(fits.n))
     given[attack_of(fits)[own]] = left.chance[own]
@@ -80,20 +80,20 @@ def _outcomes(
         "success": given,
         "above": given > 1 / k + _ALIKE,
         **{name: linkage_outcomes(left.n, there, k)[name] for name in ("below_k", "single")},
-        "ruled_out": left.wrongly,
+        "ruled_out": left.ruled_out_truth,
     }
 
 
 def surviving_records(
-    scene: AuditContext, target: AttackedRecords, knowledge: Knowledge, fits: Fits
+    context: AuditContext, target: AttackedRecords, knowledge: Knowledge, fits: Fits
 ) -> Survivors:
     """Follow the chain and weigh the survivors; where nothing survives, the attacker goes back to what fits."""
-    attack, method = attack_of(fits), known_method(scene, target)
+    attack, method = attack_of(fits), known_method(context, target)
     alive = np.empty(len(fits.record), np.bool_)
-    scene.workers.over(
+    context.workers.for_blocks(
         len(fits.n),
         lambda begin, end: find_survivors(
-            scene.trails, target.shelves, target.ends, knowledge, fits, method, begin, end, alive
+            context.trajectories, target.index, target.ends, knowledge, fits, method, begin, end, alive
         ),
     )
     own, mine = own_lines(target, knowledge, fits), own_fits(target, knowledge, fits)
@@ -104,18 +104,18 @@ def surviving_records(
     chance = np.zeros(len(alive))
     chance[alive] = (1 / np.maximum(n, 1))[attack[alive]]
     if target.has_key:
-        _weigh(scene, target, knowledge, fits, method, alive, n, chance)
+        _weigh(context, target, knowledge, fits, method, alive, n, chance)
     return Survivors(alive, n, chance, mine, mine & ~survives)
 
 
-def known_method(scene: AuditContext, target: AttackedRecords) -> KnownMethod:
+def known_method(context: AuditContext, target: AttackedRecords) -> KnownMethod:
     """What the attacker counts on: the promise and the reuse that the file tells of, and its windows."""
-    making = scene.making
-    return KnownMethod(making.promise.k, making.distinct, *windows_of(target.records.boxes, making.promise))
+    claim = context.claim
+    return KnownMethod(claim.promise.k, claim.distinct, *windows_of(target.records.boxes, claim.promise))
 
 
 def _weigh(
-    scene: AuditContext,
+    context: AuditContext,
     target: AttackedRecords,
     knowledge: Knowledge,
     fits: Fits,
@@ -127,14 +127,14 @@ def _weigh(
     """Give those that are left chances by what is seen of them, learnt from every other attack."""
     wanted = (n > 1) & (n <= _MOST_COMPARED)
     lines = np.flatnonzero(alive & wanted[attack_of(fits)])
-    features = _features(scene, target, knowledge, fits, method, alive, wanted)[lines]
+    features = _features(context, target, knowledge, fits, method, alive, wanted)[lines]
     numbers, case = np.unique(attack_of(fits)[lines], return_inverse=True)
     right = own_lines(target, knowledge, fits)[lines]
     chance[lines] = chances(case, features, right, numbers % 2)
 
 
 def _features(
-    scene: AuditContext,
+    context: AuditContext,
     target: AttackedRecords,
     knowledge: Knowledge,
     fits: Fits,
@@ -146,10 +146,10 @@ def _features(
     scores, traits = np.empty((len(alive), 3)), np.empty((len(alive), N_TRAITS))
 
     def look(begin: int, end: int) -> None:
-        score_fits(scene.trails, target.shelves, knowledge, fits, begin, end, scores)
+        score_fits(context.trajectories, target.index, knowledge, fits, begin, end, scores)
         find_traits(
-            scene.trails,
-            target.shelves,
+            context.trajectories,
+            target.index,
             target.ends,
             knowledge,
             fits,
@@ -161,6 +161,6 @@ def _features(
             traits,
         )
 
-    scene.workers.over(len(fits.n), look)
+    context.workers.for_blocks(len(fits.n), look)
     scores[:, 0] = -np.log(-scores[:, 0])  # sizes count as ratios
     return np.concatenate([scores, traits], axis=1)

@@ -17,32 +17,32 @@ from shoal.core.arrays import Bools, Floats, Int64s
 WITHIN_M = {"within_500m": 500.0, "within_1km": 1000.0}
 
 
-def attack_homogeneity(scene: AuditContext) -> list[Measure]:
+def attack_homogeneity(context: AuditContext) -> list[Measure]:
     """How small a place all records that fit share at some time that the attacker did not see."""
-    knowledge = intervals(scene, scene.randomness(9), scene.promise.tau)
-    targets = (scene.published, scene.raw)
-    fits = [scene.fits(target, knowledge) for target in targets]
+    knowledge = intervals(context, context.randomness(9), context.promise.tau)
+    targets = (context.published, context.raw)
+    fits = [context.fits(target, knowledge) for target in targets]
     published, raw = (
-        _outcomes(scene, target, knowledge, each) for target, each in zip(targets, fits, strict=True)
+        _outcomes(context, target, knowledge, each) for target, each in zip(targets, fits, strict=True)
     )
-    blind = _outcomes(scene, scene.published, knowledge, everybody(knowledge, scene.published))
+    blind = _outcomes(context, context.published, knowledge, everybody(knowledge, context.published))
     guessing = {measure: float(np.mean(outcomes)) for measure, outcomes in blind.items()}
     victims = Victims(*(knowledge.victim[each.n > 0] for each in fits))
     return measures_of("homogeneity", "", published, raw, guessing, victims)
 
 
 def _outcomes(
-    scene: AuditContext, target: AttackedRecords, knowledge: Knowledge, fits: Fits
+    context: AuditContext, target: AttackedRecords, knowledge: Knowledge, fits: Fits
 ) -> dict[str, Floats | Bools]:
     cells = {"one_cell": 1} | {
-        name: math.floor(metres / scene.grid.cell_m) for name, metres in WITHIN_M.items()
+        name: math.floor(metres / context.grid.cell_m) for name, metres in WITHIN_M.items()
     }
     most = max(cells.values()) + 1
     extent = np.empty(len(fits.n), np.int64)
-    scene.workers.over(
+    context.workers.for_blocks(
         len(fits.n),
         lambda begin, end: find_common_extents(
-            target.shelves, knowledge, fits, scene.promise.whole, most, begin, end, extent
+            target.index, knowledge, fits, context.promise.whole, most, begin, end, extent
         ),
     )
     return {name: extent[fits.n > 0] <= limit for name, limit in cells.items()}
@@ -65,17 +65,17 @@ class Leakage(NamedTuple):
     spread: LeakageSpread | None
 
 
-def attack_leakage(scene: AuditContext) -> Leakage:
+def attack_leakage(context: AuditContext) -> Leakage:
     """Sum the epochs outside the interval on which all records that fit agree with the victim."""
-    epsilon = scene.promise.epsilon
+    epsilon = context.promise.epsilon
     if epsilon is None:
         return Leakage([], None)
-    knowledge = intervals(scene, scene.randomness(8), scene.promise.tau)
-    fits = scene.fits(scene.published, knowledge)
-    wanted = own_fits(scene.published, knowledge, fits)
-    published = _leaked(scene, scene.published, knowledge, fits, epsilon)[wanted]
-    raw = _leaked(scene, scene.raw, knowledge, scene.fits(scene.raw, knowledge), epsilon)
-    blind = _leaked(scene, scene.published, knowledge, everybody(knowledge, scene.published), epsilon)
+    knowledge = intervals(context, context.randomness(8), context.promise.tau)
+    fits = context.fits(context.published, knowledge)
+    wanted = own_fits(context.published, knowledge, fits)
+    published = _leaked(context, context.published, knowledge, fits, epsilon)[wanted]
+    raw = _leaked(context, context.raw, knowledge, context.fits(context.raw, knowledge), epsilon)
+    blind = _leaked(context, context.published, knowledge, everybody(knowledge, context.published), epsilon)
     outcomes = [{"above_epsilon": slots > epsilon, "any": slots > 0} for slots in (published, raw)]
     guessing = {"above_epsilon": float((blind > epsilon).mean()), "any": float((blind > 0).mean())}
     victims = Victims(knowledge.victim[wanted], knowledge.victim)
@@ -84,13 +84,13 @@ def attack_leakage(scene: AuditContext) -> Leakage:
 
 
 def _leaked(
-    scene: AuditContext, target: AttackedRecords, knowledge: Knowledge, fits: Fits, epsilon: int
+    context: AuditContext, target: AttackedRecords, knowledge: Knowledge, fits: Fits, epsilon: int
 ) -> Int64s:
     slots = np.empty(len(fits.n), np.int64)
-    scene.workers.over(
+    context.workers.for_blocks(
         len(fits.n),
         lambda begin, end: find_leaks(
-            scene.trails, target.shelves, knowledge, fits, epsilon, begin, end, slots
+            context.trajectories, target.index, knowledge, fits, epsilon, begin, end, slots
         ),
     )
     return slots

@@ -21,54 +21,54 @@ INTERVALS = (1, 2, 3, 4)
 POINTS = tuple(range(1, 9))
 
 
-def attack_linkage(scene: AuditContext) -> list[Measure]:
+def attack_linkage(context: AuditContext) -> list[Measure]:
     """The attacker of the promise: one interval of tau."""
-    return _attack(scene, "linkage", "", intervals(scene, scene.randomness(1), scene.promise.tau))
+    return _attack(context, "linkage", "", intervals(context, context.randomness(1), context.promise.tau))
 
 
-def attack_longer(scene: AuditContext) -> list[Measure]:
+def attack_longer(context: AuditContext) -> list[Measure]:
     """Knowledge longer than promised: where protection ends."""
-    if scene.promise.tau is None:
+    if context.promise.tau is None:
         return []
     found = []
     for factor in LONGER:
-        knowledge = intervals(scene, scene.randomness(2, factor), factor * scene.promise.tau)
-        found += _attack(scene, "longer", f"{factor}_tau", knowledge)
+        knowledge = intervals(context, context.randomness(2, factor), factor * context.promise.tau)
+        found += _attack(context, "longer", f"{factor}_tau", knowledge)
     return found
 
 
-def attack_intervals(scene: AuditContext) -> list[Measure]:
+def attack_intervals(context: AuditContext) -> list[Measure]:
     """Several separate intervals of tau each."""
-    if scene.promise.tau is None:
+    if context.promise.tau is None:
         return []
     found = []
     for n in INTERVALS:
-        knowledge = intervals(scene, scene.randomness(3, n), scene.promise.tau, n)
-        found += _attack(scene, "intervals", str(n), knowledge)
+        knowledge = intervals(context, context.randomness(3, n), context.promise.tau, n)
+        found += _attack(context, "intervals", str(n), knowledge)
     return found
 
 
-def attack_points(scene: AuditContext) -> list[Measure]:
+def attack_points(context: AuditContext) -> list[Measure]:
     """Unicity: some points at random, not knowing that there are no others."""
     found = []
     for n in POINTS:
-        found += _attack(scene, "points", str(n), points(scene, scene.randomness(4, n), n))
+        found += _attack(context, "points", str(n), points(context, context.randomness(4, n), n))
     return found
 
 
-def _attack(scene: AuditContext, attack: str, variant: str, knowledge: Knowledge) -> list[Measure]:
+def _attack(context: AuditContext, attack: str, variant: str, knowledge: Knowledge) -> list[Measure]:
     return measures_of(
         attack,
         variant,
-        _outcomes(scene, scene.published, knowledge),
-        _outcomes(scene, scene.raw, knowledge),
-        guessing_outcomes(scene.published, scene.promise.k),
+        _outcomes(context, context.published, knowledge),
+        _outcomes(context, context.raw, knowledge),
+        guessing_outcomes(context.published, context.promise.k),
         Victims(knowledge.victim, knowledge.victim),
     )
 
 
 def _outcomes(
-    scene: AuditContext, target: AttackedRecords, knowledge: Knowledge
+    context: AuditContext, target: AttackedRecords, knowledge: Knowledge
 ) -> dict[str, Floats | Bools]:
-    fits = scene.fits(target, knowledge)
-    return linkage_outcomes(fits.n, own_fits(target, knowledge, fits), scene.promise.k)
+    fits = context.fits(target, knowledge)
+    return linkage_outcomes(fits.n, own_fits(target, knowledge, fits), context.promise.k)

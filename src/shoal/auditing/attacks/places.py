@@ -22,47 +22,49 @@ _AT_A_TIME = 1 << 22  # samples
 Hours = Callable[[AuditContext, Int64s], Bools]  # which slots lie in certain hours
 
 
-def attack_top_locations(scene: AuditContext) -> list[Measure]:
+def attack_top_locations(context: AuditContext) -> list[Measure]:
     """The cells where the victim has most samples; when is not known."""
-    found, n_cells = [], np.empty(scene.samples.n_users, np.int64)
-    scene.workers.over(
-        len(n_cells), lambda begin, end: count_cells(scene.trails, max(TOP), begin, end, n_cells)
+    found, n_cells = [], np.empty(context.samples.n_users, np.int64)
+    context.workers.for_blocks(
+        len(n_cells), lambda begin, end: count_cells(context.trajectories, max(TOP), begin, end, n_cells)
     )
     for n in TOP:
-        rng = scene.randomness(10, n)
-        known = scene.victims[n_cells[scene.victims] >= n]
-        victim = rng.choice(known, scene.n_attacks if len(known) else 0)
-        cells = cells_by_visits(scene, _of(scene.samples.user, victim, scene.samples.n_users))
+        rng = context.randomness(10, n)
+        known = context.victims[n_cells[context.victims] >= n]
+        victim = rng.choice(known, context.n_attacks if len(known) else 0)
+        cells = cells_by_visits(context, _of(context.samples.user, victim, context.samples.n_users))
         line = cells.at[victim][:, None] + np.arange(n)
         x, y = cells.x[line], cells.y[line]
-        published, raw = (_located(scene, target, victim, x, y) for target in (scene.published, scene.raw))
-        guessing = guessing_outcomes(scene.published, scene.promise.k)
+        published, raw = (
+            _located(context, target, victim, x, y) for target in (context.published, context.raw)
+        )
+        guessing = guessing_outcomes(context.published, context.promise.k)
         guessing["pick"] = guessing["success"]
         found += measures_of("top_locations", str(n), published, raw, guessing, Victims(victim, victim))
     return found
 
 
-def attack_home_and_work(scene: AuditContext) -> list[Measure]:
+def attack_home_and_work(context: AuditContext) -> list[Measure]:
     """Where somebody lives and works, by an attacker who even knows which record is theirs."""
     found = []
     for number, (place, when) in enumerate((("home", _at_night), ("work", _at_work))):
-        rng = scene.randomness(11, number)
-        known = scene.victims[_seen(scene, when)[scene.victims]]
-        victim = rng.choice(known, scene.n_attacks if len(known) else 0)
-        rows = _of(scene.samples.user, victim, scene.samples.n_users)
-        cells = cells_by_visits(scene, rows[when(scene, scene.samples.t[rows])])
+        rng = context.randomness(11, number)
+        known = context.victims[_seen(context, when)[context.victims]]
+        victim = rng.choice(known, context.n_attacks if len(known) else 0)
+        rows = _of(context.samples.user, victim, context.samples.n_users)
+        cells = cells_by_visits(context, rows[when(context, context.samples.t[rows])])
         true = np.stack([cells.x[cells.at[victim]], cells.y[cells.at[victim]]], axis=1) + 0.5
-        stranger = rng.integers(0, scene.published.records.n_records, len(victim))
-        own, raw_own = scene.published.own[victim], scene.raw.own[victim]
-        guess = _heaviest(scene, scene.published, when, np.concatenate([own, stranger]))
-        raw_guess = _heaviest(scene, scene.raw, when, raw_own)
-        published = _near(scene, true, guess[own])
-        blind = _near(scene, true, guess[stranger])
+        stranger = rng.integers(0, context.published.records.n_records, len(victim))
+        own, raw_own = context.published.own[victim], context.raw.own[victim]
+        guess = _heaviest(context, context.published, when, np.concatenate([own, stranger]))
+        raw_guess = _heaviest(context, context.raw, when, raw_own)
+        published = _near(context, true, guess[own])
+        blind = _near(context, true, guess[stranger])
         found += measures_of(
             "home_and_work",
             place,
-            published if scene.published.has_key else {},
-            _near(scene, true, raw_guess[raw_own]),
+            published if context.published.has_key else {},
+            _near(context, true, raw_guess[raw_own]),
             {name: float(np.mean(near)) for name, near in blind.items() if len(near)},
             Victims(victim, victim),
         )
@@ -87,30 +89,30 @@ def _of(owner: Int32s, some: Int64s, n: int) -> Int64s:
     return np.flatnonzero(wanted[owner])
 
 
-def _seen(scene: AuditContext, when: Hours) -> Bools:
+def _seen(context: AuditContext, when: Hours) -> Bools:
     """Which users have a sample in certain hours; looked at piece by piece."""
-    samples, seen = scene.samples, np.zeros(scene.samples.n_users, np.bool_)
+    samples, seen = context.samples, np.zeros(context.samples.n_users, np.bool_)
     for begin in range(0, len(samples), _AT_A_TIME):
         rows = slice(begin, begin + _AT_A_TIME)
-        seen[samples.user[rows][when(scene, samples.t[rows])]] = True
+        seen[samples.user[rows][when(context, samples.t[rows])]] = True
     return seen
 
 
-def cells_by_visits(scene: AuditContext, rows: Int64s) -> _Visited:
+def cells_by_visits(context: AuditContext, rows: Int64s) -> _Visited:
     """The cells of some samples."""
-    samples = scene.samples
+    samples = context.samples
     user, x, y = (column[rows].astype(np.int64) for column in (samples.user, samples.x, samples.y))
     return _Visited(user, x, y, samples.n_users)
 
 
 def _located(
-    scene: AuditContext, target: AttackedRecords, victim: Int64s, x: Int64s, y: Int64s
+    context: AuditContext, target: AttackedRecords, victim: Int64s, x: Int64s, y: Int64s
 ) -> dict[str, Floats | Bools]:
-    found = cell_fits(target, target.own[victim], x, y, scene.workers)
+    found = cell_fits(target, target.own[victim], x, y, context.workers)
     if not target.has_key:
-        return linkage_outcomes(found.n, found.n > 0, scene.promise.k)
+        return linkage_outcomes(found.n, found.n > 0, context.promise.k)
     pick = np.where(found.own_share >= found.largest * (1 - ALIKE), 1 / np.maximum(found.n_largest, 1), 0.0)
-    return {**linkage_outcomes(found.n, found.own_fits, scene.promise.k), "pick": pick}
+    return {**linkage_outcomes(found.n, found.own_fits, context.promise.k), "pick": pick}
 
 
 def cell_fits(target: AttackedRecords, own: Int64s, x: Int64s, y: Int64s, workers: Workers) -> CellFits:
@@ -128,10 +130,10 @@ def cell_fits(target: AttackedRecords, own: Int64s, x: Int64s, y: Int64s, worker
 
     def look(begin: int, end: int) -> None:
         part = _no_cell_fits(n_attacks)
-        add_cell_fits(target.shelves, cells, own, begin, end, part)
+        add_cell_fits(target.index, cells, own, begin, end, part)
         parts.append(part)
 
-    workers.over(n_records, look)
+    workers.for_blocks(n_records, look)
     together = _no_cell_fits(n_attacks)
     for part in parts:
         larger, smaller = (
@@ -155,28 +157,28 @@ def _no_cell_fits(n: int) -> CellFits:
     )
 
 
-def _heaviest(scene: AuditContext, target: AttackedRecords, when: Hours, some: Int64s) -> Floats:
+def _heaviest(context: AuditContext, target: AttackedRecords, when: Hours, some: Int64s) -> Floats:
     """For some of the records (NaN for others) the place where their boxes of some hours pile up."""
     n, boxes = target.records.n_records, target.records.boxes
     rows = _of(boxes.owner, some, n)
-    places = footprints(boxes, rows[when(scene, boxes.t0[rows])], n)
+    places = footprints(boxes, rows[when(context, boxes.t0[rows])], n)
     x, y = np.empty((2, n))
-    scene.workers.over(n, lambda begin, end: find_heaviest_places(places, begin, end, x, y))
+    context.workers.for_blocks(n, lambda begin, end: find_heaviest_places(places, begin, end, x, y))
     return np.stack([x, y], axis=1)
 
 
-def _near(scene: AuditContext, true: Floats, guess: Floats) -> dict[str, Floats | Bools]:
-    distance = scene.grid.cell_m * np.hypot(*(true - guess).T)
+def _near(context: AuditContext, true: Floats, guess: Floats) -> dict[str, Floats | Bools]:
+    distance = context.grid.cell_m * np.hypot(*(true - guess).T)
     return {name: distance <= radius for name, radius in RADII_M.items()}
 
 
-def _at_night(scene: AuditContext, slot: Int64s) -> Bools:
-    return at_night(_local(scene, slot))
+def _at_night(context: AuditContext, slot: Int64s) -> Bools:
+    return at_night(_local(context, slot))
 
 
-def _at_work(scene: AuditContext, slot: Int64s) -> Bools:
-    return at_work(_local(scene, slot))
+def _at_work(context: AuditContext, slot: Int64s) -> Bools:
+    return at_work(_local(context, slot))
 
 
-def _local(scene: AuditContext, slot: Int64s) -> Int64s:
-    return scene.zone.from_utc(slot * scene.grid.step_s)
+def _local(context: AuditContext, slot: Int64s) -> Int64s:
+    return context.zone.from_utc(slot * context.grid.step_s)

@@ -35,15 +35,19 @@ class Finding(NamedTuple):
     p_value: float
 
 
-def attack_rankings(scene: AuditContext) -> list[Measure]:
+def attack_rankings(context: AuditContext) -> list[Measure]:
     """Pick the record with the best score."""
-    knowledge = intervals(scene, scene.randomness(5), scene.promise.tau)
-    published = _outcomes(scene, scene.published, knowledge) if scene.published.has_key else {}
-    fits = scene.fits(scene.published, knowledge)
-    blind = linkage_outcomes(fits.n, own_fits(scene.published, knowledge, fits), scene.promise.k)["success"]
+    knowledge = intervals(context, context.randomness(5), context.promise.tau)
+    published = _outcomes(context, context.published, knowledge) if context.published.has_key else {}
+    fits = context.fits(context.published, knowledge)
+    blind = linkage_outcomes(fits.n, own_fits(context.published, knowledge, fits), context.promise.k)[
+        "success"
+    ]
     guessing = dict.fromkeys(RANKINGS, float(np.mean(blind)))
     victims = Victims(knowledge.victim, knowledge.victim)
-    return measures_of("rankings", "", published, _outcomes(scene, scene.raw, knowledge), guessing, victims)
+    return measures_of(
+        "rankings", "", published, _outcomes(context, context.raw, knowledge), guessing, victims
+    )
 
 
 def findings(found: list[Measure], k: int) -> list[Finding]:
@@ -58,16 +62,18 @@ def findings(found: list[Measure], k: int) -> list[Finding]:
 
 
 def _outcomes(
-    scene: AuditContext, target: AttackedRecords, knowledge: Knowledge
+    context: AuditContext, target: AttackedRecords, knowledge: Knowledge
 ) -> dict[str, Floats | Bools]:
-    fits = scene.fits(target, knowledge)
+    fits = context.fits(target, knowledge)
     scores = np.empty((len(fits.record), len(RANKINGS)))
-    scene.workers.over(
+    context.workers.for_blocks(
         len(fits.n),
-        lambda begin, end: score_fits(scene.trails, target.shelves, knowledge, fits, begin, end, scores),
+        lambda begin, end: score_fits(
+            context.trajectories, target.index, knowledge, fits, begin, end, scores
+        ),
     )
     own = own_lines(target, knowledge, fits)
-    lots = scene.randomness(6).permutation(len(fits.record))
+    lots = context.randomness(6).permutation(len(fits.record))
     return {name: _picks_own(fits, scores[:, column], lots, own) for column, name in enumerate(RANKINGS)}
 
 

@@ -90,27 +90,27 @@ def check(
     """
     progress = progress or SilentProgress()
     if target.has_key:
-        archive = store_of(samples)
-        with open_box_store(bucket_borders(archive, promise), None) as boxes:
+        store = store_of(samples)
+        with open_box_store(bucket_borders(store, promise), None) as boxes:
             boxes.add(target.records.boxes)
-            evidence = Evidence(archive, boxes, target.own, target.records.n_records)
+            evidence = Evidence(store, boxes, target.own, target.records.n_records)
             return check_evidence(evidence, promise, workers, progress, run=run)[0]
     begin = min(int(samples.t.min()), int(target.records.boxes.t0.min()))
     end = max(int(samples.t.max()), int(target.records.boxes.t1.max())) + 1
     plan = make_plan(promise, begin, end, np.empty(0, np.int64))
     progress.stage(_LOADING)
     load_check()
-    trails, ledger = make_trajectories(samples), ViolationCounter()
+    trajectories, counter = make_trajectories(samples), ViolationCounter()
     progress.stage(_CHECKING, len(steps_over(samples.n_users)) - 1)
     for stretch, _ in plan.stretches():
-        ledger.add(find_violations(trails, target, plan.terms, stretch, workers, progress.advance))
-    strangers = _without_possible_record(trails, target, plan.terms.epsilon, workers)
+        counter.add(find_violations(trajectories, target, plan.terms, stretch, workers, progress.advance))
+    strangers = _without_possible_record(trajectories, target, plan.terms.epsilon, workers)
     n_missing = int((target.own == UNKNOWN).sum()) - target.records.n_records
     n_untrue = len(strangers) - max(n_missing, 0)
     if n_untrue <= 0:
-        ledger.drop(strangers)
+        counter.drop(strangers)
     n_unchecked = len(strangers) if n_untrue <= 0 else 0
-    return _coverage(ledger, target.own, n_unchecked, max(n_untrue, 0))
+    return _coverage(counter, target.own, n_unchecked, max(n_untrue, 0))
 
 
 def check_evidence(
@@ -137,11 +137,11 @@ def check_evidence(
     else:
         progress.stage(_CHECKING, plan.n_chunks)
         found = _counted(run(check_chunk, chunks), progress)
-    ledger, truths = ViolationCounter(), UntruthCounts(0, 0, 0)
+    counter, truths = ViolationCounter(), UntruthCounts(0, 0, 0)
     for part in found:
-        ledger.add(part.violations)
+        counter.add(part.violations)
         truths = UntruthCounts._make(map(sum, zip(truths, part.truths, strict=True)))
-    return _coverage(ledger, evidence.own, 0, 0), truths
+    return _coverage(counter, evidence.own, 0, 0), truths
 
 
 def _counted(found: Iterable[ChunkFindings], progress: Progress) -> Iterator[ChunkFindings]:
@@ -151,28 +151,28 @@ def _counted(found: Iterable[ChunkFindings], progress: Progress) -> Iterator[Chu
 
 
 def _without_possible_record(
-    trails: Trajectories, target: AttackedRecords, epsilon: int, workers: Workers
+    trajectories: Trajectories, target: AttackedRecords, epsilon: int, workers: Workers
 ) -> Int64s:
     """Users whose record is unknown, and of whom nothing in the file could be the record."""
     unknown = target.own == UNKNOWN
     found = np.ones(len(unknown), np.bool_)
     if unknown.any():
-        workers.over(
+        workers.for_blocks(
             len(found),
-            lambda first, last: find_possible_owners(trails, target.shelves, epsilon, first, last, found),
+            lambda first, last: find_possible_owners(trajectories, target.index, epsilon, first, last, found),
         )
     return np.flatnonzero(unknown & ~found)
 
 
-def _coverage(ledger: ViolationCounter, own: Int64s, n_unchecked: int, n_untrue: int) -> Coverage:
-    order = np.lexsort((ledger.user, ledger.attacker, ledger.records))
-    columns = (ledger.user, ledger.attacker, ledger.begin, ledger.records)
+def _coverage(counter: ViolationCounter, own: Int64s, n_unchecked: int, n_untrue: int) -> Coverage:
+    order = np.lexsort((counter.user, counter.attacker, counter.records))
+    columns = (counter.user, counter.attacker, counter.begin, counter.records)
     worst = [
         Violation(user, _ATTACKERS[attacker], begin, n_records)
         for user, attacker, begin, n_records in zip(
             *(column[order].tolist() for column in columns), strict=True
         )
     ]
-    strict, tolerant = (int(ledger.number[ledger.attacker == attacker].sum()) for attacker in (0, 1))
+    strict, tolerant = (int(counter.number[counter.attacker == attacker].sum()) for attacker in (0, 1))
     n_users = int((own != NONE).sum())
-    return Coverage(n_users, ledger.n_intervals, strict, tolerant, n_unchecked, n_untrue, worst)
+    return Coverage(n_users, counter.n_intervals, strict, tolerant, n_unchecked, n_untrue, worst)

@@ -70,11 +70,11 @@ def check_together(
     chunk: Chunk, workers: Workers, tick: Callable[[], object] = lambda: None
 ) -> ChunkFindings:
     """Carry out one task, its users shared out among threads."""
-    trails = trajectories_among(chunk.samples, len(chunk.own))
+    trajectories = trajectories_among(chunk.samples, len(chunk.own))
     target = AttackedRecords(records_among(chunk.boxes, chunk.n_records), chunk.own.astype(np.int64))
     return ChunkFindings(
-        find_violations(trails, target, chunk.terms, chunk.stretch, workers, tick),
-        count_untruths(trails, target, chunk.stretch.earliest, chunk.until, workers),
+        find_violations(trajectories, target, chunk.terms, chunk.stretch, workers, tick),
+        count_untruths(trajectories, target, chunk.stretch.earliest, chunk.until, workers),
     )
 
 

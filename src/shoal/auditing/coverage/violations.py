@@ -46,7 +46,7 @@ def steps_over(n_users: int) -> Int64s:
 
 
 def find_violations(
-    trails: Trajectories,
+    trajectories: Trajectories,
     target: AttackedRecords,
     terms: PromiseInSlots,
     stretch: BeginRange,
@@ -58,11 +58,11 @@ def find_violations(
 
     def find(start: int, stop: int) -> Findings:
         found = _nothing(stop - start)
-        workers.between(
+        workers.for_blocks_between(
             start,
             stop,
             lambda first, last: check_coverage(
-                trails, target.shelves, target.own, terms, stretch, lonely, start, first, last, found
+                trajectories, target.index, target.own, terms, stretch, lonely, start, first, last, found
             ),
         )
         tick()

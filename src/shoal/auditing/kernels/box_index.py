@@ -27,33 +27,33 @@ def slot_of(bucket: int, level: int, x: int, y: int, n_slots: int) -> int:
 
 
 @jit_inline
-def slot_over(shelves: BoxIndex, run: int, t: int, x: int, y: int) -> int:
+def slot_over(index: BoxIndex, run: int, t: int, x: int, y: int) -> int:
     """Slot number ``run`` of the 4 len(levels) that list all boxes holding a point."""
-    level = shelves.levels[run // 4]
+    level = index.levels[run // 4]
     square_x = (x >> level) - (run & 1)
     square_y = (y >> level) - ((run >> 1) & 1)
-    return slot_of(t // shelves.width, level, square_x, square_y, len(shelves.slot_ptr) - 1)
+    return slot_of(t // index.width, level, square_x, square_y, len(index.slot_ptr) - 1)
 
 
 @jit_inline
-def is_meant(shelves: BoxIndex, slot: int, entry: int, run: int, x: int, y: int) -> bool:
+def is_meant(index: BoxIndex, slot: int, entry: int, run: int, x: int, y: int) -> bool:
     """Whether an entry of a slot is a box of the square that run number ``run`` looks at, and no repetition."""
-    box = shelves.slot_box[entry]
-    row, level = shelves.box[box], shelves.levels[run // 4]
+    box = index.slot_box[entry]
+    row, level = index.box[box], index.levels[run // 4]
     return bool(
         row["level"] == level
         and row["x0"] >> level == (x >> level) - (run & 1)
         and row["y0"] >> level == (y >> level) - ((run >> 1) & 1)
-        and (entry == shelves.slot_ptr[slot] or shelves.slot_box[entry - 1] != box)
+        and (entry == index.slot_ptr[slot] or index.slot_box[entry - 1] != box)
     )
 
 
 @jit_inline
-def comes_first(shelves: BoxIndex, box: int, t: int, x: int, y: int) -> bool:
+def comes_first(index: BoxIndex, box: int, t: int, x: int, y: int) -> bool:
     """Whether a box that holds a point is the first of its record that does, so that overlapping boxes count once."""
-    record = shelves.box[box]["record"]
-    begin = first_box_ending_after(shelves, record, t)
-    return box_holding(shelves, begin, shelves.ptr[record + 1], t, x, y) == box
+    record = index.box[box]["record"]
+    begin = first_box_ending_after(index, record, t)
+    return box_holding(index, begin, index.ptr[record + 1], t, x, y) == box
 
 
 @jit_no_arrays

@@ -65,20 +65,22 @@ class KnownView(NamedTuple):
 
 @jit_inline_allocating
 def seen_in(
-    trails: Trajectories, first: int, last: int, begin: int, end: int, low: int, high: int
+    trajectories: Trajectories, first: int, last: int, begin: int, end: int, low: int, high: int
 ) -> KnownView:
     """What the attacker saw, and what of it in a window."""
-    seen = first_sample_from(trails, first, last, low)
-    return KnownView(first, last, begin, end, low, high, seen, first_sample_from(trails, first, last, high))
+    seen = first_sample_from(trajectories, first, last, low)
+    return KnownView(
+        first, last, begin, end, low, high, seen, first_sample_from(trajectories, first, last, high)
+    )
 
 
 @jit_inline
-def first_ending_after(shelves: BoxIndex, ends: Ends, t: int) -> int:
+def first_ending_after(index: BoxIndex, ends: Ends, t: int) -> int:
     """The first of all boxes that ends at slot t or later."""
     low, high = 0, len(ends.box)
     while low < high:
         middle = (low + high) // 2
-        if shelves.box[ends.box[middle]]["t1"] < t:
+        if index.box[ends.box[middle]]["t1"] < t:
             low = middle + 1
         else:
             high = middle
@@ -86,9 +88,9 @@ def first_ending_after(shelves: BoxIndex, ends: Ends, t: int) -> int:
 
 
 @jit_inline
-def boxes_meet(trails: Trajectories, shelves: BoxIndex, box: int, other: int, view: KnownView) -> bool:
+def boxes_meet(trajectories: Trajectories, index: BoxIndex, box: int, other: int, view: KnownView) -> bool:
     """Whether two boxes have a place and time in common where the victim may have been, for all the attacker knows."""
-    one, two = shelves.box[box], shelves.box[other]
+    one, two = index.box[box], index.box[other]
     t0, t1 = max(one["t0"], two["t0"]), min(one["t1"], two["t1"])
     x0, x1 = max(one["x0"], two["x0"]), min(one["x1"], two["x1"])
     y0, y1 = max(one["y0"], two["y0"]), min(one["y1"], two["y1"])
@@ -97,18 +99,18 @@ def boxes_meet(trails: Trajectories, shelves: BoxIndex, box: int, other: int, vi
     if t0 < view.begin or t1 >= view.end:
         return True
     for sample in range(view.first, view.last):
-        row = trails.sample[sample]
+        row = trajectories.sample[sample]
         if t0 <= row["t"] <= t1 and x0 <= row["x"] <= x1 and y0 <= row["y"] <= y1:
             return True
     return False
 
 
 @jit_inline
-def is_met(trails: Trajectories, shelves: BoxIndex, box: int, other: int, view: KnownView) -> bool:
+def is_met(trajectories: Trajectories, index: BoxIndex, box: int, other: int, view: KnownView) -> bool:
     """Whether a box meets some box of another record."""
-    candidate = first_box_ending_after(shelves, other, shelves.box[box]["t0"])
-    while candidate < shelves.ptr[other + 1] and shelves.box[candidate]["since"] <= shelves.box[box]["t1"]:
-        if boxes_meet(trails, shelves, box, candidate, view):
+    candidate = first_box_ending_after(index, other, index.box[box]["t0"])
+    while candidate < index.ptr[other + 1] and index.box[candidate]["since"] <= index.box[box]["t1"]:
+        if boxes_meet(trajectories, index, box, candidate, view):
             return True
         candidate += 1
     return False
@@ -116,27 +118,31 @@ def is_met(trails: Trajectories, shelves: BoxIndex, box: int, other: int, view: 
 
 @jit
 def is_met_throughout(
-    trails: Trajectories, shelves: BoxIndex, record: int, other: int, view: KnownView
+    trajectories: Trajectories, index: BoxIndex, record: int, other: int, view: KnownView
 ) -> bool:
     """Whether every box of a record in the window, but for those wholly inside the interval, meets one of another."""
-    box = first_box_ending_after(shelves, record, view.low)
-    while box < shelves.ptr[record + 1] and shelves.box[box]["since"] < view.high:
-        known = view.begin <= shelves.box[box]["t0"] and shelves.box[box]["t1"] < view.end
-        if shelves.box[box]["t0"] < view.high and not known and not is_met(trails, shelves, box, other, view):
+    box = first_box_ending_after(index, record, view.low)
+    while box < index.ptr[record + 1] and index.box[box]["since"] < view.high:
+        known = view.begin <= index.box[box]["t0"] and index.box[box]["t1"] < view.end
+        if (
+            index.box[box]["t0"] < view.high
+            and not known
+            and not is_met(trajectories, index, box, other, view)
+        ):
             return False
         box += 1
     return True
 
 
 @jit_inline
-def may_cover(trails: Trajectories, shelves: BoxIndex, record: int, other: int, view: KnownView) -> bool:
+def may_cover(trajectories: Trajectories, index: BoxIndex, record: int, other: int, view: KnownView) -> bool:
     """Whether another record may cover a record in a window."""
     begin, end = max(view.begin, view.low), min(view.end, view.high)
     return (
         record != other
-        and is_consistent(trails, shelves, other, view.seen, view.until, begin, end, 0, False)
-        and is_met_throughout(trails, shelves, record, other, view)
-        and is_met_throughout(trails, shelves, other, record, view)
+        and is_consistent(trajectories, index, other, view.seen, view.until, begin, end, 0, False)
+        and is_met_throughout(trajectories, index, record, other, view)
+        and is_met_throughout(trajectories, index, other, record, view)
     )
 
 
@@ -185,15 +191,15 @@ def is_noted(covers: Covers, w: int, record: int) -> bool:
 
 
 @jit_inline
-def narrowest_box(shelves: BoxIndex, record: int, view: KnownView) -> int:
+def narrowest_box(index: BoxIndex, record: int, view: KnownView) -> int:
     """Of a record's boxes in the window that are not wholly inside the interval the one with the fewest columns; -1:
     there are none."""
-    box = first_box_ending_after(shelves, record, view.low)
+    box = first_box_ending_after(index, record, view.low)
     best, fewest = -1, np.int64(2**62)
-    while box < shelves.ptr[record + 1] and shelves.box[box]["since"] < view.high:
-        columns = np.int64(shelves.box[box]["x1"]) - shelves.box[box]["x0"]
-        known = view.begin <= shelves.box[box]["t0"] and shelves.box[box]["t1"] < view.end
-        if shelves.box[box]["t0"] < view.high and not known and columns < fewest:
+    while box < index.ptr[record + 1] and index.box[box]["since"] < view.high:
+        columns = np.int64(index.box[box]["x1"]) - index.box[box]["x0"]
+        known = view.begin <= index.box[box]["t0"] and index.box[box]["t1"] < view.end
+        if index.box[box]["t0"] < view.high and not known and columns < fewest:
             best, fewest = box, columns
         box += 1
     return int(best)
@@ -201,27 +207,33 @@ def narrowest_box(shelves: BoxIndex, record: int, view: KnownView) -> int:
 
 @jit_inline
 def find_covers_unseen(
-    trails: Trajectories, shelves: BoxIndex, ends: Ends, record: int, view: KnownView, covers: Covers, w: int
+    trajectories: Trajectories,
+    index: BoxIndex,
+    ends: Ends,
+    record: int,
+    view: KnownView,
+    covers: Covers,
+    w: int,
 ) -> None:
     """The same in a window where the attacker saw nothing: whoever covers meets each of the record's boxes there."""
-    narrowest = narrowest_box(shelves, record, view)
+    narrowest = narrowest_box(index, record, view)
     if narrowest < 0:
-        for other in range(len(shelves.ptr) - 1):
-            if may_cover(trails, shelves, record, other, view) and not note_cover(covers, w, other):
+        for other in range(len(index.ptr) - 1):
+            if may_cover(trajectories, index, record, other, view) and not note_cover(covers, w, other):
                 return
         return
-    one = shelves.box[narrowest]
-    entry = first_ending_after(shelves, ends, one["t0"])
-    end = first_ending_after(shelves, ends, one["t1"] + ends.longest)
+    one = index.box[narrowest]
+    entry = first_ending_after(index, ends, one["t0"])
+    end = first_ending_after(index, ends, one["t1"] + ends.longest)
     while entry < end:
         if ends.x0[entry] <= one["x1"] and one["x0"] <= ends.x1[entry]:
-            two = shelves.box[ends.box[entry]]
+            two = index.box[ends.box[entry]]
             if (
                 two["t0"] <= one["t1"]
                 and two["y0"] <= one["y1"]
                 and one["y0"] <= two["y1"]
                 and not is_noted(covers, w, two["record"])
-                and may_cover(trails, shelves, record, two["record"], view)
+                and may_cover(trajectories, index, record, two["record"], view)
                 and not note_cover(covers, w, two["record"])
             ):
                 return
@@ -230,24 +242,34 @@ def find_covers_unseen(
 
 @jit_inline
 def find_covers(
-    trails: Trajectories, shelves: BoxIndex, ends: Ends, record: int, view: KnownView, covers: Covers, w: int
+    trajectories: Trajectories,
+    index: BoxIndex,
+    ends: Ends,
+    record: int,
+    view: KnownView,
+    covers: Covers,
+    w: int,
 ) -> None:
     """Find other records that may cover a record, which has boxes in a window, as many as there is room for."""
     covers.n[w] = 0
     if view.seen == view.until:
-        find_covers_unseen(trails, shelves, ends, record, view, covers, w)
+        find_covers_unseen(trajectories, index, ends, record, view, covers, w)
         return
-    t, x, y = trails.sample[view.seen]["t"], trails.sample[view.seen]["x"], trails.sample[view.seen]["y"]
-    for run in range(4 * len(shelves.levels)):
-        slot = slot_over(shelves, run, t, x, y)
-        for entry in range(shelves.slot_ptr[slot], shelves.slot_ptr[slot + 1]):
-            box = shelves.slot_box[entry]
+    t, x, y = (
+        trajectories.sample[view.seen]["t"],
+        trajectories.sample[view.seen]["x"],
+        trajectories.sample[view.seen]["y"],
+    )
+    for run in range(4 * len(index.levels)):
+        slot = slot_over(index, run, t, x, y)
+        for entry in range(index.slot_ptr[slot], index.slot_ptr[slot + 1]):
+            box = index.slot_box[entry]
             if (
-                is_meant(shelves, slot, entry, run, x, y)
-                and holds(shelves, box, t, x, y)
-                and comes_first(shelves, box, t, x, y)
-                and may_cover(trails, shelves, record, shelves.box[box]["record"], view)
-                and not note_cover(covers, w, shelves.box[box]["record"])
+                is_meant(index, slot, entry, run, x, y)
+                and holds(index, box, t, x, y)
+                and comes_first(index, box, t, x, y)
+                and may_cover(trajectories, index, record, index.box[box]["record"], view)
+                and not note_cover(covers, w, index.box[box]["record"])
             ):
                 return
 
@@ -309,8 +331,8 @@ def end_of_windows(method: KnownMethod, end: int) -> int:
 
 @jit_inline
 def survives(
-    trails: Trajectories,
-    shelves: BoxIndex,
+    trajectories: Trajectories,
+    index: BoxIndex,
     ends: Ends,
     record: int,
     first: int,
@@ -327,10 +349,10 @@ def survives(
     wanted, n = method.k - 1, 0
     for window in range(first_window(method, begin), end_of_windows(method, end)):
         low, high = method.low[window], method.high[window]
-        if not has_box_in(shelves, record, low, high):
+        if not has_box_in(index, record, low, high):
             continue
-        view = seen_in(trails, first, last, begin, end, low, high)
-        find_covers(trails, shelves, ends, record, view, covers, n)
+        view = seen_in(trajectories, first, last, begin, end, low, high)
+        find_covers(trajectories, index, ends, record, view, covers, n)
         if covers.n[n] < wanted:
             return False
         n += 1
@@ -339,8 +361,8 @@ def survives(
 
 @jit
 def find_survivors(
-    trails: Trajectories,
-    shelves: BoxIndex,
+    trajectories: Trajectories,
+    index: BoxIndex,
     ends: Ends,
     knowledge: Knowledge,
     fits: Fits,
@@ -359,5 +381,5 @@ def find_survivors(
         covers = make_covers(n_windows, method.k - 1, places)
         for line in range(fits.at[attack], fits.at[attack] + fits.n[attack]):
             alive[line] = survives(
-                trails, shelves, ends, fits.record[line], first, last, since, until, method, covers
+                trajectories, index, ends, fits.record[line], first, last, since, until, method, covers
             )

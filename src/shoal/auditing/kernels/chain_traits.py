@@ -33,12 +33,12 @@ COVERS, FACES, FAVOURS, SIZE, HABIT, FAR, STAYS = range(N_TRAITS)
 
 
 @jit_inline
-def equal_faces(shelves: BoxIndex, box: int, other: int) -> int:
+def equal_faces(index: BoxIndex, box: int, other: int) -> int:
     """The most faces that a box has in common with one box of another record; it may be without any near it."""
-    most, one = 0, shelves.box[box]
-    candidate = first_box_ending_after(shelves, other, one["t0"])
-    while candidate < shelves.ptr[other + 1] and shelves.box[candidate]["since"] <= one["t1"]:
-        two = shelves.box[candidate]
+    most, one = 0, index.box[box]
+    candidate = first_box_ending_after(index, other, one["t0"])
+    while candidate < index.ptr[other + 1] and index.box[candidate]["since"] <= one["t1"]:
+        two = index.box[candidate]
         if two["t0"] <= one["t1"]:
             times = int(one["t0"] == two["t0"]) + int(one["t1"] == two["t1"])
             columns = int(one["x0"] == two["x0"]) + int(one["x1"] == two["x1"])
@@ -49,14 +49,14 @@ def equal_faces(shelves: BoxIndex, box: int, other: int) -> int:
 
 
 @jit_inline
-def faces_shared(shelves: BoxIndex, record: int, other: int, view: KnownView) -> float:
+def faces_shared(index: BoxIndex, record: int, other: int, view: KnownView) -> float:
     """The share of faces that boxes of a record in a window, outside the interval, have in common with another's."""
     shared, n = 0, 0
-    box = first_box_ending_after(shelves, record, view.low)
-    while box < shelves.ptr[record + 1] and shelves.box[box]["since"] < view.high:
-        known = view.begin <= shelves.box[box]["t0"] and shelves.box[box]["t1"] < view.end
-        if shelves.box[box]["t0"] < view.high and not known:
-            shared += equal_faces(shelves, box, other)
+    box = first_box_ending_after(index, record, view.low)
+    while box < index.ptr[record + 1] and index.box[box]["since"] < view.high:
+        known = view.begin <= index.box[box]["t0"] and index.box[box]["t1"] < view.end
+        if index.box[box]["t0"] < view.high and not known:
+            shared += equal_faces(index, box, other)
             n += 1
         box += 1
     return shared / (6 * n) if n else 0.0
@@ -73,7 +73,7 @@ def is_among(fits: Fits, attack: int, alive: Bools, record: int) -> bool:
 
 @jit_inline
 def note_window(
-    shelves: BoxIndex,
+    index: BoxIndex,
     fits: Fits,
     attack: int,
     alive: Bools,
@@ -87,7 +87,7 @@ def note_window(
     most, favours = 0.0, 0
     for entry in range(covers.n[0]):
         other = covers.record[0, entry]
-        most = max(most, faces_shared(shelves, record, other, view))
+        most = max(most, faces_shared(index, record, other, view))
         favours += is_among(fits, attack, alive, other)
     trait[COVERS] += math.log(1.0 + covers.n[0])
     trait[FACES] += most
@@ -95,12 +95,12 @@ def note_window(
 
 
 @jit_inline
-def size_outside(shelves: BoxIndex, record: int, low: int, high: int, begin: int, end: int) -> float:
+def size_outside(index: BoxIndex, record: int, low: int, high: int, begin: int, end: int) -> float:
     """Mean logarithm of the costs of boxes in slots low .. high - 1, not wholly in begin .. end - 1; NaN: none."""
     total, n = 0.0, 0
-    box = first_box_ending_after(shelves, record, low)
-    while box < shelves.ptr[record + 1] and shelves.box[box]["since"] < high:
-        row = shelves.box[box]
+    box = first_box_ending_after(index, record, low)
+    while box < index.ptr[record + 1] and index.box[box]["since"] < high:
+        row = index.box[box]
         if row["t0"] < high and (row["t0"] < begin or row["t1"] >= end):
             cells = row["x1"] - row["x0"] + row["y1"] - row["y0"] + 2
             total += math.log(float((row["t1"] - row["t0"] + 1) * cells))
@@ -117,8 +117,8 @@ def gap(value: int, low: int, high: int) -> int:
 
 @jit_inline
 def note_places(
-    trails: Trajectories,
-    shelves: BoxIndex,
+    trajectories: Trajectories,
+    index: BoxIndex,
     record: int,
     first: int,
     last: int,
@@ -133,13 +133,13 @@ def note_places(
     """
     reach = _CLOSE * (end - begin)
     held, away, n, held_close, n_close = 0, 0.0, 0, 0, 0
-    for box in range(shelves.ptr[record], shelves.ptr[record + 1]):
-        row = shelves.box[box]
+    for box in range(index.ptr[record], index.ptr[record + 1]):
+        row = index.box[box]
         if row["t1"] >= begin and row["t0"] < end:
             continue
         close = int(row["t0"] < end + reach and row["t1"] >= begin - reach)
         for sample in (first, (first + last) // 2, last - 1):
-            x, y = trails.sample[sample]["x"], trails.sample[sample]["y"]
+            x, y = trajectories.sample[sample]["x"], trajectories.sample[sample]["y"]
             cells = gap(x, row["x0"], row["x1"]) + gap(y, row["y0"], row["y1"])
             held += int(cells == 0)
             held_close += close * int(cells == 0)
@@ -153,8 +153,8 @@ def note_places(
 
 @jit
 def find_traits(
-    trails: Trajectories,
-    shelves: BoxIndex,
+    trajectories: Trajectories,
+    index: BoxIndex,
     ends: Ends,
     knowledge: Knowledge,
     fits: Fits,
@@ -181,15 +181,15 @@ def find_traits(
             trait[:] = 0.0
             for window in windows:
                 low, high = method.low[window], method.high[window]
-                if has_box_in(shelves, record, low, high):
-                    view = seen_in(trails, first, last, since, until, low, high)
-                    find_covers(trails, shelves, ends, record, view, covers, 0)
-                    note_window(shelves, fits, attack, alive, record, view, covers, trait)
+                if has_box_in(index, record, low, high):
+                    view = seen_in(trajectories, first, last, since, until, low, high)
+                    find_covers(trajectories, index, ends, record, view, covers, 0)
+                    note_window(index, fits, attack, alive, record, view, covers, trait)
                     n += 1
             if n:
                 trait[:SIZE] /= n
                 low, high = method.low[windows.start], method.high[windows.stop - 1]
-                trait[SIZE] = size_outside(shelves, record, low, high, since, until)
+                trait[SIZE] = size_outside(index, record, low, high, since, until)
             else:
                 trait[SIZE] = np.nan
-            note_places(trails, shelves, record, first, last, since, until, trait)
+            note_places(trajectories, index, record, first, last, since, until, trait)

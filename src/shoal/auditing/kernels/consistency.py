@@ -41,22 +41,22 @@ class BoxIndex(NamedTuple):
 
 
 @jit_inline
-def holds(shelves: BoxIndex, box: int, t: int, x: int, y: int) -> bool:
+def holds(index: BoxIndex, box: int, t: int, x: int, y: int) -> bool:
     """Whether a box holds slot t and cell x, y."""
     return bool(
-        shelves.box[box]["t0"] <= t <= shelves.box[box]["t1"]
-        and shelves.box[box]["x0"] <= x <= shelves.box[box]["x1"]
-        and shelves.box[box]["y0"] <= y <= shelves.box[box]["y1"]
+        index.box[box]["t0"] <= t <= index.box[box]["t1"]
+        and index.box[box]["x0"] <= x <= index.box[box]["x1"]
+        and index.box[box]["y0"] <= y <= index.box[box]["y1"]
     )
 
 
 @jit_inline
-def first_box_ending_after(shelves: BoxIndex, record: int, t: int) -> int:
+def first_box_ending_after(index: BoxIndex, record: int, t: int) -> int:
     """The first box of a record that ends at slot t or later; one past its last if none does."""
-    low, high = shelves.ptr[record], shelves.ptr[record + 1]
+    low, high = index.ptr[record], index.ptr[record + 1]
     while low < high:
         middle = (low + high) // 2
-        if shelves.box[middle]["t1"] < t:
+        if index.box[middle]["t1"] < t:
             low = middle + 1
         else:
             high = middle
@@ -64,52 +64,63 @@ def first_box_ending_after(shelves: BoxIndex, record: int, t: int) -> int:
 
 
 @jit_inline
-def box_holding(shelves: BoxIndex, box: int, end: int, t: int, x: int, y: int) -> int:
+def box_holding(index: BoxIndex, box: int, end: int, t: int, x: int, y: int) -> int:
     """The first of boxes box .. end - 1 of one record, none of which ends before t, that holds a point; -1: none."""
-    while box < end and shelves.box[box]["since"] <= t:
-        if holds(shelves, box, t, x, y):
+    while box < end and index.box[box]["since"] <= t:
+        if holds(index, box, t, x, y):
             return box
         box += 1
     return -1
 
 
 @jit_inline
-def has_box_in(shelves: BoxIndex, record: int, begin: int, end: int) -> bool:
+def has_box_in(index: BoxIndex, record: int, begin: int, end: int) -> bool:
     """Whether a record has a box that meets slots begin .. end - 1."""
-    box = first_box_ending_after(shelves, record, begin)
-    return bool(box < shelves.ptr[record + 1] and shelves.box[box]["since"] < end)
+    box = first_box_ending_after(index, record, begin)
+    return bool(box < index.ptr[record + 1] and index.box[box]["since"] < end)
 
 
 @jit_inline
 def fits_forward(
-    trails: Trajectories, shelves: BoxIndex, record: int, first: int, last: int, epsilon: int, tolerant: bool
+    trajectories: Trajectories,
+    index: BoxIndex,
+    record: int,
+    first: int,
+    last: int,
+    epsilon: int,
+    tolerant: bool,
 ) -> bool:
     """Whether samples first .. last - 1 (there are some) lie in boxes of a record.
 
     The tolerant attacker forgives a record the epochs (of epsilon slots; 0: everything is one epoch) without boxes.
     """
-    box = first_box_ending_after(shelves, record, trails.sample[first]["t"])
-    end = shelves.ptr[record + 1]
+    box = first_box_ending_after(index, record, trajectories.sample[first]["t"])
+    end = index.ptr[record + 1]
     for sample in range(first, last):
-        t = trails.sample[sample]["t"]
-        while box < end and shelves.box[box]["t1"] < t:
+        t = trajectories.sample[sample]["t"]
+        while box < end and index.box[box]["t1"] < t:
             box += 1
-        if box_holding(shelves, box, end, t, trails.sample[sample]["x"], trails.sample[sample]["y"]) >= 0:
+        if (
+            box_holding(
+                index, box, end, t, trajectories.sample[sample]["x"], trajectories.sample[sample]["y"]
+            )
+            >= 0
+        ):
             continue
         if not tolerant or epsilon == 0:
             return False
         epoch = t // epsilon * epsilon
-        if has_box_in(shelves, record, epoch, epoch + epsilon):
+        if has_box_in(index, record, epoch, epoch + epsilon):
             return False
     return True
 
 
 @jit_inline
-def first_sample_from(trails: Trajectories, first: int, last: int, t: int) -> int:
+def first_sample_from(trajectories: Trajectories, first: int, last: int, t: int) -> int:
     """The first of samples first .. last - 1, which go by time, at slot t or later; ``last`` if there is none."""
     while first < last:
         middle = (first + last) // 2
-        if trails.sample[middle]["t"] < t:
+        if trajectories.sample[middle]["t"] < t:
             first = middle + 1
         else:
             last = middle
@@ -117,13 +128,17 @@ def first_sample_from(trails: Trajectories, first: int, last: int, t: int) -> in
 
 
 @jit_inline
-def holds_any(trails: Trajectories, shelves: BoxIndex, box: int, first: int, last: int) -> bool:
+def holds_any(trajectories: Trajectories, index: BoxIndex, box: int, first: int, last: int) -> bool:
     """Whether a box holds one of samples first .. last - 1."""
-    row = shelves.box[box]
-    sample = first_sample_from(trails, first, last, row["t0"])
-    while sample < last and trails.sample[sample]["t"] <= row["t1"]:
+    row = index.box[box]
+    sample = first_sample_from(trajectories, first, last, row["t0"])
+    while sample < last and trajectories.sample[sample]["t"] <= row["t1"]:
         if holds(
-            shelves, box, trails.sample[sample]["t"], trails.sample[sample]["x"], trails.sample[sample]["y"]
+            index,
+            box,
+            trajectories.sample[sample]["t"],
+            trajectories.sample[sample]["x"],
+            trajectories.sample[sample]["y"],
         ):
             return True
         sample += 1
@@ -132,12 +147,12 @@ def holds_any(trails: Trajectories, shelves: BoxIndex, box: int, first: int, las
 
 @jit_inline
 def fits_backward(
-    trails: Trajectories, shelves: BoxIndex, record: int, first: int, last: int, begin: int, end: int
+    trajectories: Trajectories, index: BoxIndex, record: int, first: int, last: int, begin: int, end: int
 ) -> bool:
     """Whether every box of a record wholly inside slots begin .. end - 1 holds one of samples first .. last - 1."""
-    box = first_box_ending_after(shelves, record, begin)
-    while box < shelves.ptr[record + 1] and shelves.box[box]["t1"] < end:
-        if shelves.box[box]["t0"] >= begin and not holds_any(trails, shelves, box, first, last):
+    box = first_box_ending_after(index, record, begin)
+    while box < index.ptr[record + 1] and index.box[box]["t1"] < end:
+        if index.box[box]["t0"] >= begin and not holds_any(trajectories, index, box, first, last):
             return False
         box += 1
     return True
@@ -145,8 +160,8 @@ def fits_backward(
 
 @jit
 def is_consistent(
-    trails: Trajectories,
-    shelves: BoxIndex,
+    trajectories: Trajectories,
+    index: BoxIndex,
     record: int,
     first: int,
     last: int,
@@ -156,15 +171,15 @@ def is_consistent(
     tolerant: bool,
 ) -> bool:
     """Whether a record is consistent with samples first .. last - 1, all there are in slots begin .. end - 1."""
-    if first < last and not fits_forward(trails, shelves, record, first, last, epsilon, tolerant):
+    if first < last and not fits_forward(trajectories, index, record, first, last, epsilon, tolerant):
         return False
-    return fits_backward(trails, shelves, record, first, last, begin, end)
+    return fits_backward(trajectories, index, record, first, last, begin, end)
 
 
 @jit_inline
 def consistent_ranges(
-    trails: Trajectories,
-    shelves: BoxIndex,
+    trajectories: Trajectories,
+    index: BoxIndex,
     record: int,
     first: int,
     last: int,
@@ -179,12 +194,12 @@ def consistent_ranges(
     K is samples first .. last - 1. ``ranges`` gets a line (begin, end, record), ends included, for each.
     """
     cursor = low
-    box = first_box_ending_after(shelves, record, low)
-    while cursor <= high and box < shelves.ptr[record + 1]:
-        begin, end = shelves.box[box]["t1"] + 1 - tau, shelves.box[box]["t0"]
+    box = first_box_ending_after(index, record, low)
+    while cursor <= high and box < index.ptr[record + 1]:
+        begin, end = index.box[box]["t1"] + 1 - tau, index.box[box]["t0"]
         if begin > high:
             break
-        if end >= max(begin, cursor) and not holds_any(trails, shelves, box, first, last):
+        if end >= max(begin, cursor) and not holds_any(trajectories, index, box, first, last):
             if begin > cursor:
                 ranges[n_ranges, 0], ranges[n_ranges, 1], ranges[n_ranges, 2] = cursor, begin - 1, record
                 n_ranges += 1

@@ -110,73 +110,73 @@ def note_violation(
 
 
 @jit
-def may_be_own(trails: Trajectories, shelves: BoxIndex, user: int, record: int, epsilon: int) -> bool:
+def may_be_own(trajectories: Trajectories, index: BoxIndex, user: int, record: int, epsilon: int) -> bool:
     """Whether a record is gap-tolerantly consistent with all that is known of a user: it could be the user's own."""
-    first, last = trails.ptr[user], trails.ptr[user + 1]
-    end_box = shelves.ptr[record + 1]
-    begin, end = shelves.box[shelves.ptr[record]]["since"], shelves.box[end_box - 1]["t1"] + 1
-    return is_consistent(trails, shelves, record, first, last, begin, end, epsilon, True)
+    first, last = trajectories.ptr[user], trajectories.ptr[user + 1]
+    end_box = index.ptr[record + 1]
+    begin, end = index.box[index.ptr[record]]["since"], index.box[end_box - 1]["t1"] + 1
+    return is_consistent(trajectories, index, record, first, last, begin, end, epsilon, True)
 
 
 @jit
 def find_possible_owners(
-    trails: Trajectories, shelves: BoxIndex, epsilon: int, begin: int, end: int, found: Bools
+    trajectories: Trajectories, index: BoxIndex, epsilon: int, begin: int, end: int, found: Bools
 ) -> None:
     """found[user]: whether some record may be that user's, for users begin .. end - 1.
 
     Every box of a record that may be a user's own holds a sample of the user, so only those that hold one are asked.
     """
-    asked = np.full(len(shelves.ptr) - 1, -1, np.int64)
+    asked = np.full(len(index.ptr) - 1, -1, np.int64)
     for user in range(begin, end):
         found[user] = False
-        sample = trails.ptr[user]
-        while sample < trails.ptr[user + 1] and not found[user]:
-            row = trails.sample[sample]
-            for run in range(4 * len(shelves.levels)):
-                slot = slot_over(shelves, run, row["t"], row["x"], row["y"])
-                for entry in range(shelves.slot_ptr[slot], shelves.slot_ptr[slot + 1]):
-                    box = shelves.slot_box[entry]
-                    record = shelves.box[box]["record"]
+        sample = trajectories.ptr[user]
+        while sample < trajectories.ptr[user + 1] and not found[user]:
+            row = trajectories.sample[sample]
+            for run in range(4 * len(index.levels)):
+                slot = slot_over(index, run, row["t"], row["x"], row["y"])
+                for entry in range(index.slot_ptr[slot], index.slot_ptr[slot + 1]):
+                    box = index.slot_box[entry]
+                    record = index.box[box]["record"]
                     if found[user] or asked[record] == user:
                         continue
-                    if holds(shelves, box, row["t"], row["x"], row["y"]):
+                    if holds(index, box, row["t"], row["x"], row["y"]):
                         asked[record] = user
-                        found[user] = may_be_own(trails, shelves, user, record, epsilon)
+                        found[user] = may_be_own(trajectories, index, user, record, epsilon)
             sample += 1
 
 
 @jit_inline
 def is_own(
-    trails: Trajectories, shelves: BoxIndex, segment: Segment, record: int, epsilon: int, owners: Owners
+    trajectories: Trajectories, index: BoxIndex, segment: Segment, record: int, epsilon: int, owners: Owners
 ) -> bool:
     """Whether a record is the user's, or may be where that is unknown."""
     if segment.own >= 0:
         return segment.own == record
     if owners.asked[record] != segment.user:
         owners.asked[record] = segment.user
-        owners.answer[record] = may_be_own(trails, shelves, segment.user, record, epsilon)
+        owners.answer[record] = may_be_own(trajectories, index, segment.user, record, epsilon)
     return bool(owners.answer[record])
 
 
 @jit_inline
 def fits_on(
-    trails: Trajectories, shelves: BoxIndex, segment: Segment, tau: int, record: int, reached: Int64s
+    trajectories: Trajectories, index: BoxIndex, segment: Segment, tau: int, record: int, reached: Int64s
 ) -> bool:
     """Whether a record that fitted up to ``reached`` (a sample, a box) is consistent throughout a later segment.
 
     A box wholly inside an interval holds a sample of K if it holds any sample of the user, so what was looked at
     need not be looked at again.
     """
-    first, end = max(reached[0], segment.first), shelves.ptr[record + 1]
-    if first < segment.last and not fits_forward(trails, shelves, record, first, segment.last, 0, False):
+    first, end = max(reached[0], segment.first), index.ptr[record + 1]
+    if first < segment.last and not fits_forward(trajectories, index, record, first, segment.last, 0, False):
         return False
     reached[0] = segment.last
-    box = max(reached[1], first_box_ending_after(shelves, record, segment.low))
-    while box < end and shelves.box[box]["t1"] < segment.high + tau:
-        t0, t1 = shelves.box[box]["t0"], shelves.box[box]["t1"]
+    box = max(reached[1], first_box_ending_after(index, record, segment.low))
+    while box < end and index.box[box]["t1"] < segment.high + tau:
+        t0, t1 = index.box[box]["t0"], index.box[box]["t1"]
         if t0 >= segment.low and t1 - t0 < tau:
             user = segment.user
-            if not holds_any(trails, shelves, box, trails.ptr[user], trails.ptr[user + 1]):
+            if not holds_any(trajectories, index, box, trajectories.ptr[user], trajectories.ptr[user + 1]):
                 return False
         box += 1
     reached[1] = box
@@ -185,8 +185,8 @@ def fits_on(
 
 @jit
 def take_in(
-    trails: Trajectories,
-    shelves: BoxIndex,
+    trajectories: Trajectories,
+    index: BoxIndex,
     segment: Segment,
     terms: PromiseInSlots,
     record: int,
@@ -195,11 +195,11 @@ def take_in(
     ranges: Int64s,
 ) -> None:
     """Add a record to the tally as far as it is consistent."""
-    if not fits_forward(trails, shelves, record, segment.first, segment.last, terms.epsilon, tolerant):
+    if not fits_forward(trajectories, index, record, segment.first, segment.last, terms.epsilon, tolerant):
         return
     n_before = tally.n[1]
     n_after = consistent_ranges(
-        trails, shelves, record, segment.first, segment.last, segment.low, segment.high, terms.tau,
+        trajectories, index, record, segment.first, segment.last, segment.low, segment.high, terms.tau,
         ranges, n_before,
     )  # fmt: skip
     throughout = (
@@ -224,8 +224,8 @@ def is_whole(tally: ConsistentRecords, record: int) -> bool:
 
 @jit_inline
 def own_is_among(
-    trails: Trajectories,
-    shelves: BoxIndex,
+    trajectories: Trajectories,
+    index: BoxIndex,
     segment: Segment,
     epsilon: int,
     tally: ConsistentRecords,
@@ -235,11 +235,11 @@ def own_is_among(
 ) -> bool:
     """Whether the user's own record, or one that may be it, is among those consistent at ``begin``."""
     for line in range(tally.n[0]):
-        if is_own(trails, shelves, segment, tally.whole[line], epsilon, owners):
+        if is_own(trajectories, index, segment, tally.whole[line], epsilon, owners):
             return True
     for line in range(tally.n[1]):
         if ranges[line, 0] <= begin <= ranges[line, 1] and is_own(
-            trails, shelves, segment, ranges[line, 2], epsilon, owners
+            trajectories, index, segment, ranges[line, 2], epsilon, owners
         ):
             return True
     return False
@@ -247,8 +247,8 @@ def own_is_among(
 
 @jit
 def judge(
-    trails: Trajectories,
-    shelves: BoxIndex,
+    trajectories: Trajectories,
+    index: BoxIndex,
     segment: Segment,
     terms: PromiseInSlots,
     tolerant: bool,
@@ -281,7 +281,7 @@ def judge(
         known_worst = noted and found >= findings.records[segment.line, int(tolerant)]
         if known_worst or (not tolerant and found == 0):
             continue
-        if tolerant or own_is_among(trails, shelves, segment, terms.epsilon, tally, ranges, a, owners):
+        if tolerant or own_is_among(trajectories, index, segment, terms.epsilon, tally, ranges, a, owners):
             note_violation(findings, segment.line, int(tolerant), a, found, noted)
             noted = True
     return short
@@ -289,8 +289,8 @@ def judge(
 
 @jit
 def check_segment(
-    trails: Trajectories,
-    shelves: BoxIndex,
+    trajectories: Trajectories,
+    index: BoxIndex,
     segment: Segment,
     terms: PromiseInSlots,
     strict: ConsistentRecords,
@@ -309,42 +309,42 @@ def check_segment(
     strict.n[0], strict.n[1] = 0, 0
     for line in range(n_before):
         record = strict.whole[line]
-        if fits_on(trails, shelves, segment, terms.tau, record, strict.reached[line]):
+        if fits_on(trajectories, index, segment, terms.tau, record, strict.reached[line]):
             strict.whole[strict.n[0]] = record
             strict.reached[strict.n[0], :] = strict.reached[line]
             strict.n[0] += 1
-    row = trails.sample[segment.first]
+    row = trajectories.sample[segment.first]
     t, x, y = row["t"], row["x"], row["y"]
-    for run in range(4 * len(shelves.levels)):
+    for run in range(4 * len(index.levels)):
         if strict.n[0] == terms.k:
             return
-        slot = slot_over(shelves, run, t, x, y)
-        for entry in range(shelves.slot_ptr[slot], shelves.slot_ptr[slot + 1]):
-            box = shelves.slot_box[entry]
-            if strict.n[0] == terms.k or not is_meant(shelves, slot, entry, run, x, y):
+        slot = slot_over(index, run, t, x, y)
+        for entry in range(index.slot_ptr[slot], index.slot_ptr[slot + 1]):
+            box = index.slot_box[entry]
+            if strict.n[0] == terms.k or not is_meant(index, slot, entry, run, x, y):
                 continue
-            if not holds(shelves, box, t, x, y):
+            if not holds(index, box, t, x, y):
                 continue
-            record = shelves.box[box]["record"]
-            if comes_first(shelves, box, t, x, y) and not is_whole(strict, record):
-                take_in(trails, shelves, segment, terms, record, False, strict, ranges)
+            record = index.box[box]["record"]
+            if comes_first(index, box, t, x, y) and not is_whole(strict, record):
+                take_in(trajectories, index, segment, terms, record, False, strict, ranges)
     if strict.n[0] == terms.k or not judge(
-        trails, shelves, segment, terms, False, strict, ranges, owners, findings
+        trajectories, index, segment, terms, False, strict, ranges, owners, findings
     ):
         return
     # Whoever fits for the strict attacker fits for the tolerant one, so only now need these be counted.
     tolerant.n[0], tolerant.n[1] = 0, 0
-    for record in range(len(shelves.ptr) - 1):
-        take_in(trails, shelves, segment, terms, record, True, tolerant, ranges)
+    for record in range(len(index.ptr) - 1):
+        take_in(trajectories, index, segment, terms, record, True, tolerant, ranges)
         if tolerant.n[0] == terms.k:
             return
-    judge(trails, shelves, segment, terms, True, tolerant, ranges, owners, findings)
+    judge(trajectories, index, segment, terms, True, tolerant, ranges, owners, findings)
 
 
 @jit
 def check_empty(
-    trails: Trajectories,
-    shelves: BoxIndex,
+    trajectories: Trajectories,
+    index: BoxIndex,
     segment: Segment,
     terms: PromiseInSlots,
     lonely: Int64s,
@@ -362,9 +362,17 @@ def check_empty(
         note_violation(findings, segment.line, 1, a, found, noted)
         noted = True
         known = segment.own >= 0
-        for record in range(segment.own if known else 0, segment.own + 1 if known else len(shelves.ptr) - 1):
-            if is_own(trails, shelves, segment, record, terms.epsilon, owners) and is_consistent(
-                trails, shelves, record, segment.first, segment.first, a, a + terms.tau, terms.epsilon, False
+        for record in range(segment.own if known else 0, segment.own + 1 if known else len(index.ptr) - 1):
+            if is_own(trajectories, index, segment, record, terms.epsilon, owners) and is_consistent(
+                trajectories,
+                index,
+                record,
+                segment.first,
+                segment.first,
+                a,
+                a + terms.tau,
+                terms.epsilon,
+                False,
             ):
                 note_violation(findings, segment.line, 0, a, found, own_noted)
                 own_noted = True
@@ -372,20 +380,20 @@ def check_empty(
 
 
 @jit_inline
-def begins_here(trails: Trajectories, segment: Segment, tau: int, stretch: BeginRange) -> bool:
+def begins_here(trajectories: Trajectories, segment: Segment, tau: int, stretch: BeginRange) -> bool:
     """Whether a segment begins at its ``low``, rather than going on from before the stretch: a sample comes or goes."""
-    first, last, begin = segment.first, segment.last, trails.ptr[segment.user]
+    first, last, begin = segment.first, segment.last, trajectories.ptr[segment.user]
     if stretch.is_first or segment.low > stretch.earliest:
         return True
-    if first > begin and trails.sample[first - 1]["t"] == segment.low - 1:
+    if first > begin and trajectories.sample[first - 1]["t"] == segment.low - 1:
         return True
-    return bool(last > begin and trails.sample[last - 1]["t"] == segment.low + tau - 1)
+    return bool(last > begin and trajectories.sample[last - 1]["t"] == segment.low + tau - 1)
 
 
 @jit
 def check_coverage(
-    trails: Trajectories,
-    shelves: BoxIndex,
+    trajectories: Trajectories,
+    index: BoxIndex,
     own: Int64s,
     terms: PromiseInSlots,
     stretch: BeginRange,
@@ -404,8 +412,8 @@ def check_coverage(
     lonely: ranges of a, a line (begin, end, records) each and in order, where fewer than k records are consistent with
     empty knowledge.
     """
-    ranges = np.empty((len(shelves.box) + len(shelves.ptr), 3), np.int64)  # room for every record's
-    n_records = len(shelves.ptr) - 1
+    ranges = np.empty((len(index.box) + len(index.ptr), 3), np.int64)  # room for every record's
+    n_records = len(index.ptr) - 1
     strict, tolerant = (
         make_consistent_records(min(terms.k, n_records)),
         make_consistent_records(min(terms.k, n_records)),
@@ -420,28 +428,28 @@ def check_coverage(
         if own[user] >= 0:
             strict.n[0], strict.whole[0] = 1, own[user]
             strict.reached[0, :] = 0
-        stop = trails.ptr[user + 1]
-        first = last = trails.ptr[user]
+        stop = trajectories.ptr[user + 1]
+        first = last = trajectories.ptr[user]
         low = stretch.earliest
         while low <= stretch.latest:
-            while last < stop and trails.sample[last]["t"] - terms.tau + 1 <= low:
+            while last < stop and trajectories.sample[last]["t"] - terms.tau + 1 <= low:
                 last += 1
-            while first < last and trails.sample[first]["t"] + 1 <= low:
+            while first < last and trajectories.sample[first]["t"] + 1 <= low:
                 first += 1
             high = stretch.latest
             if last < stop:
-                high = min(high, trails.sample[last]["t"] - terms.tau)
+                high = min(high, trajectories.sample[last]["t"] - terms.tau)
             if first < last:
-                high = min(high, trails.sample[first]["t"])
+                high = min(high, trajectories.sample[first]["t"])
             segment = Segment(line, user, own[user], first, last, low, high)
             n_strict, n_tolerant = findings.violations[line, 0], findings.violations[line, 1]
             if first == last:
-                check_empty(trails, shelves, segment, terms, lonely, owners, findings)
+                check_empty(trajectories, index, segment, terms, lonely, owners, findings)
             else:
-                check_segment(trails, shelves, segment, terms, strict, tolerant, ranges, owners, findings)
+                check_segment(trajectories, index, segment, terms, strict, tolerant, ranges, owners, findings)
             findings.left[line, 0] = findings.violations[line, 0] > n_strict
             findings.left[line, 1] = findings.violations[line, 1] > n_tolerant
-            if begins_here(trails, segment, terms.tau, stretch):
+            if begins_here(trajectories, segment, terms.tau, stretch):
                 findings.segments[line] += 1
             else:
                 findings.entered[line, :] = findings.left[line, :]

@@ -45,30 +45,32 @@ class Fits(NamedTuple):
 
 @jit
 def find_rows(
-    trails: Trajectories, user: Int64s, begin: Int64s, end: Int64s, first: Int64s, last: Int64s
+    trajectories: Trajectories, user: Int64s, begin: Int64s, end: Int64s, first: Int64s, last: Int64s
 ) -> None:
     """first, last: the samples of user[i] in slots begin[i] .. end[i] - 1."""
     for i in range(len(user)):
-        row, stop = trails.ptr[user[i]], trails.ptr[user[i] + 1]
-        first[i] = first_sample_from(trails, row, stop, begin[i])
-        last[i] = first_sample_from(trails, row, stop, end[i])
+        row, stop = trajectories.ptr[user[i]], trajectories.ptr[user[i] + 1]
+        first[i] = first_sample_from(trajectories, row, stop, begin[i])
+        last[i] = first_sample_from(trajectories, row, stop, end[i])
 
 
 @jit_inline
-def fits_all(trails: Trajectories, shelves: BoxIndex, knowledge: Knowledge, attack: int, record: int) -> bool:
+def fits_all(
+    trajectories: Trajectories, index: BoxIndex, knowledge: Knowledge, attack: int, record: int
+) -> bool:
     """Whether a record is consistent with every piece that the attacker knows."""
     for piece in range(knowledge.ptr[attack], knowledge.ptr[attack + 1]):
         first, last = knowledge.first[piece], knowledge.last[piece]
         begin, end = knowledge.begin[piece], knowledge.end[piece]
-        if not is_consistent(trails, shelves, record, first, last, begin, end, 0, False):
+        if not is_consistent(trajectories, index, record, first, last, begin, end, 0, False):
             return False
     return True
 
 
 @jit
 def find_fits(
-    trails: Trajectories,
-    shelves: BoxIndex,
+    trajectories: Trajectories,
+    index: BoxIndex,
     knowledge: Knowledge,
     own: Int64s,
     most: int,
@@ -83,22 +85,22 @@ def find_fits(
     counting = len(fits.record) == 0
     for attack in range(begin, end):
         n, mine = 0, own[attack]
-        if mine >= 0 and fits_all(trails, shelves, knowledge, attack, mine):
+        if mine >= 0 and fits_all(trajectories, index, knowledge, attack, mine):
             if not counting:
                 fits.record[fits.at[attack]] = mine
             n = 1
-        sample = trails.sample[knowledge.first[knowledge.ptr[attack]]]
+        sample = trajectories.sample[knowledge.first[knowledge.ptr[attack]]]
         t, x, y = sample["t"], sample["x"], sample["y"]
-        for run in range(4 * len(shelves.levels)):
-            slot = slot_over(shelves, run, t, x, y)
-            for entry in range(shelves.slot_ptr[slot], shelves.slot_ptr[slot + 1]):
-                box = shelves.slot_box[entry]
-                record = shelves.box[box]["record"]
-                if n == most or record == mine or not is_meant(shelves, slot, entry, run, x, y):
+        for run in range(4 * len(index.levels)):
+            slot = slot_over(index, run, t, x, y)
+            for entry in range(index.slot_ptr[slot], index.slot_ptr[slot + 1]):
+                box = index.slot_box[entry]
+                record = index.box[box]["record"]
+                if n == most or record == mine or not is_meant(index, slot, entry, run, x, y):
                     continue
-                if not holds(shelves, box, t, x, y) or not comes_first(shelves, box, t, x, y):
+                if not holds(index, box, t, x, y) or not comes_first(index, box, t, x, y):
                     continue
-                if fits_all(trails, shelves, knowledge, attack, record):
+                if fits_all(trajectories, index, knowledge, attack, record):
                     if not counting:
                         fits.record[fits.at[attack] + n] = record
                     n += 1
@@ -106,14 +108,14 @@ def find_fits(
 
 
 @jit_inline
-def touched_faces(trails: Trajectories, shelves: BoxIndex, box: int, first: int, last: int) -> int:
+def touched_faces(trajectories: Trajectories, index: BoxIndex, box: int, first: int, last: int) -> int:
     """How many of a box's six faces are touched by those of samples first .. last - 1 that it holds; -1: holds none."""
-    row = shelves.box[box]
+    row = index.box[box]
     t0 = t1 = x0 = x1 = y0 = y1 = held = False
     for line in range(first, last):
-        sample = trails.sample[line]
+        sample = trajectories.sample[line]
         t, x, y = sample["t"], sample["x"], sample["y"]
-        if holds(shelves, box, t, x, y):
+        if holds(index, box, t, x, y):
             held = True
             t0, t1 = t0 or t == row["t0"], t1 or t == row["t1"]
             x0, x1 = x0 or x == row["x0"], x1 or x == row["x1"]
@@ -129,26 +131,26 @@ def off_centre(value: int, low: int, high: int) -> float:
 
 @jit_inline
 def score_record(
-    trails: Trajectories, shelves: BoxIndex, record: int, first: int, last: int, score: Floats
+    trajectories: Trajectories, index: BoxIndex, record: int, first: int, last: int, score: Floats
 ) -> None:
     """score: minus the cost of the boxes that hold a sample; the share of their faces touched; minus the distance of
     samples from the middle of the boxes that hold them."""
     cost, touched, n_boxes, distance = 0.0, 0, 0, 0.0
-    box = first_box_ending_after(shelves, record, trails.sample[first]["t"])
-    end = shelves.ptr[record + 1]
-    while box < end and shelves.box[box]["since"] <= trails.sample[last - 1]["t"]:
-        faces = touched_faces(trails, shelves, box, first, last)
+    box = first_box_ending_after(index, record, trajectories.sample[first]["t"])
+    end = index.ptr[record + 1]
+    while box < end and index.box[box]["since"] <= trajectories.sample[last - 1]["t"]:
+        faces = touched_faces(trajectories, index, box, first, last)
         if faces >= 0:
-            row = shelves.box[box]
+            row = index.box[box]
             cells = row["x1"] - row["x0"] + row["y1"] - row["y0"] + 2
             cost += (row["t1"] - row["t0"] + 1) * cells
             touched += faces
             n_boxes += 1
         box += 1
     for line in range(first, last):
-        sample = trails.sample[line]
+        sample = trajectories.sample[line]
         t, x, y = sample["t"], sample["x"], sample["y"]
-        row = shelves.box[box_holding(shelves, first_box_ending_after(shelves, record, t), end, t, x, y)]
+        row = index.box[box_holding(index, first_box_ending_after(index, record, t), end, t, x, y)]
         distance += off_centre(t, row["t0"], row["t1"])
         distance += off_centre(x, row["x0"], row["x1"])
         distance += off_centre(y, row["y0"], row["y1"])
@@ -159,8 +161,8 @@ def score_record(
 
 @jit
 def score_fits(
-    trails: Trajectories,
-    shelves: BoxIndex,
+    trajectories: Trajectories,
+    index: BoxIndex,
     knowledge: Knowledge,
     fits: Fits,
     begin: int,
@@ -172,8 +174,8 @@ def score_fits(
         piece = knowledge.ptr[attack]
         for line in range(fits.at[attack], fits.at[attack] + fits.n[attack]):
             score_record(
-                trails,
-                shelves,
+                trajectories,
+                index,
                 fits.record[line],
                 knowledge.first[piece],
                 knowledge.last[piece],
@@ -183,22 +185,22 @@ def score_fits(
 
 @jit_inline
 def all_consistent(
-    trails: Trajectories, shelves: BoxIndex, fits: Fits, attack: int, user: int, begin: int, end: int
+    trajectories: Trajectories, index: BoxIndex, fits: Fits, attack: int, user: int, begin: int, end: int
 ) -> bool:
     """Whether every record that fits is consistent with the user's samples in slots begin .. end - 1."""
-    row, stop = trails.ptr[user], trails.ptr[user + 1]
-    first = first_sample_from(trails, row, stop, begin)
-    last = first_sample_from(trails, row, stop, end)
+    row, stop = trajectories.ptr[user], trajectories.ptr[user + 1]
+    first = first_sample_from(trajectories, row, stop, begin)
+    last = first_sample_from(trajectories, row, stop, end)
     for line in range(fits.at[attack], fits.at[attack] + fits.n[attack]):
-        if not is_consistent(trails, shelves, fits.record[line], first, last, begin, end, 0, False):
+        if not is_consistent(trajectories, index, fits.record[line], first, last, begin, end, 0, False):
             return False
     return True
 
 
 @jit
 def find_leaks(
-    trails: Trajectories,
-    shelves: BoxIndex,
+    trajectories: Trajectories,
+    index: BoxIndex,
     knowledge: Knowledge,
     fits: Fits,
     epsilon: int,
@@ -210,24 +212,24 @@ def find_leaks(
     for attack in range(begin, end):
         piece, user = knowledge.ptr[attack], knowledge.victim[attack]
         low, high = knowledge.begin[piece], knowledge.end[piece]
-        row, stop = trails.ptr[user], trails.ptr[user + 1]
+        row, stop = trajectories.ptr[user], trajectories.ptr[user + 1]
         leaked[attack] = 0
         while row < stop:
-            if low <= trails.sample[row]["t"] < high:
+            if low <= trajectories.sample[row]["t"] < high:
                 row += 1
                 continue
-            epoch = trails.sample[row]["t"] // epsilon * epsilon
+            epoch = trajectories.sample[row]["t"] // epsilon * epsilon
             before, after = min(epoch + epsilon, low), max(epoch, high)
-            if all_consistent(trails, shelves, fits, attack, user, epoch, before) and all_consistent(
-                trails, shelves, fits, attack, user, after, epoch + epsilon
+            if all_consistent(trajectories, index, fits, attack, user, epoch, before) and all_consistent(
+                trajectories, index, fits, attack, user, after, epoch + epsilon
             ):
                 leaked[attack] += max(before - epoch, 0) + max(epoch + epsilon - after, 0)
-            while row < stop and trails.sample[row]["t"] < epoch + epsilon:
+            while row < stop and trajectories.sample[row]["t"] < epoch + epsilon:
                 row += 1
 
 
 @jit_inline
-def common_extent(shelves: BoxIndex, fits: Fits, attack: int, t: int, best: int) -> tuple[int, int]:
+def common_extent(index: BoxIndex, fits: Fits, attack: int, t: int, best: int) -> tuple[int, int]:
     """Longer side of the hull of all boxes that the records have in slot t, and the next slot where it may be smaller.
 
     The side is ``best`` if one of them has no box there, or if it is no smaller than that.
@@ -236,12 +238,12 @@ def common_extent(shelves: BoxIndex, fits: Fits, attack: int, t: int, best: int)
     following = 2**62
     for line in range(fits.at[attack], fits.at[attack] + fits.n[attack]):
         record = fits.record[line]
-        box = first_box_ending_after(shelves, record, t)
-        if box == shelves.ptr[record + 1] or shelves.box[box]["since"] > t:
-            absent_until = following if box == shelves.ptr[record + 1] else shelves.box[box]["since"]
+        box = first_box_ending_after(index, record, t)
+        if box == index.ptr[record + 1] or index.box[box]["since"] > t:
+            absent_until = following if box == index.ptr[record + 1] else index.box[box]["since"]
             return best, absent_until
-        while box < shelves.ptr[record + 1] and shelves.box[box]["since"] <= t:
-            row = shelves.box[box]
+        while box < index.ptr[record + 1] and index.box[box]["since"] <= t:
+            row = index.box[box]
             if row["t0"] <= t:
                 x0, x1 = min(x0, row["x0"]), max(x1, row["x1"])
                 y0, y1 = min(y0, row["y0"]), max(y1, row["y1"])
@@ -254,7 +256,7 @@ def common_extent(shelves: BoxIndex, fits: Fits, attack: int, t: int, best: int)
 
 @jit
 def find_common_extents(
-    shelves: BoxIndex,
+    index: BoxIndex,
     knowledge: Knowledge,
     fits: Fits,
     anywhere: bool,
@@ -271,13 +273,13 @@ def find_common_extents(
         best = most
         if fits.n[attack]:
             record = fits.record[fits.at[attack]]
-            t = shelves.box[shelves.ptr[record]]["since"]
-            last = shelves.box[shelves.ptr[record + 1] - 1]["t1"]
+            t = index.box[index.ptr[record]]["since"]
+            last = index.box[index.ptr[record + 1] - 1]["t1"]
             while t <= last and best > 1:
                 if not anywhere and low <= t < high:
                     t = high
                     continue
-                best, t = common_extent(shelves, fits, attack, t, best)
+                best, t = common_extent(index, fits, attack, t, best)
         extent[attack] = best
 
 
@@ -311,7 +313,7 @@ class CellFits(NamedTuple):
 
 @jit
 def add_cell_fits(
-    shelves: BoxIndex, cells: KnownCells, own: Int64s, begin: int, end: int, found: CellFits
+    index: BoxIndex, cells: KnownCells, own: Int64s, begin: int, end: int, found: CellFits
 ) -> None:
     """Count records begin .. end - 1 in; ``found`` comes as zeros. A record that meets no known cell has no share."""
     weight, met = np.zeros(len(cells.x)), np.empty(len(cells.x), np.int64)
@@ -319,8 +321,8 @@ def add_cell_fits(
     concerned = np.empty(len(own), np.int64)
     for record in range(begin, end):
         n_met, n_concerned = 0, 0
-        for box in range(shelves.ptr[record], shelves.ptr[record + 1]):
-            row = shelves.box[box]
+        for box in range(index.ptr[record], index.ptr[record + 1]):
+            row = index.box[box]
             area = (row["x1"] - row["x0"] + 1.0) * (row["y1"] - row["y0"] + 1.0)
             cell = np.searchsorted(cells.x, row["x0"])
             while cell < len(cells.x) and cells.x[cell] <= row["x1"]:
@@ -339,7 +341,7 @@ def add_cell_fits(
                 share[attack] += weight[cell]
             weight[cell] = 0.0
         for attack in concerned[:n_concerned]:
-            mean = share[attack] / (shelves.ptr[record + 1] - shelves.ptr[record])
+            mean = share[attack] / (index.ptr[record + 1] - index.ptr[record])
             found.n[attack] += covered[attack] == cells.n
             if record == own[attack]:
                 found.own_fits[attack], found.own_share[attack] = covered[attack] == cells.n, mean
@@ -350,15 +352,15 @@ def add_cell_fits(
 
 
 @jit
-def count_cells(trails: Trajectories, most: int, begin: int, end: int, n: Int64s) -> None:
+def count_cells(trajectories: Trajectories, most: int, begin: int, end: int, n: Int64s) -> None:
     """n[i] = in how many different cells user i has samples, up to ``most``, for users begin .. end - 1."""
     met = np.empty((most, 2), np.int64)
     for user in range(begin, end):
         n[user] = 0
-        for row in range(trails.ptr[user], trails.ptr[user + 1]):
+        for row in range(trajectories.ptr[user], trajectories.ptr[user + 1]):
             if n[user] == most:
                 break
-            x, y, fresh = trails.sample[row]["x"], trails.sample[row]["y"], True
+            x, y, fresh = trajectories.sample[row]["x"], trajectories.sample[row]["y"], True
             for cell in range(n[user]):
                 fresh &= met[cell, 0] != x or met[cell, 1] != y
             if fresh:

@@ -9,8 +9,8 @@ from shoal.core.compiled import jit
 
 @jit
 def find_held(
-    trails: Trajectories,
-    shelves: BoxIndex,
+    trajectories: Trajectories,
+    index: BoxIndex,
     own: Int64s,
     begin: int,
     end: int,
@@ -22,12 +22,12 @@ def find_held(
     for user in range(begin, end):
         if own[user] < 0:
             continue
-        stop = shelves.ptr[own[user] + 1]
-        for sample in range(trails.ptr[user], trails.ptr[user + 1]):
-            row = trails.sample[sample]
-            box = first_box_ending_after(shelves, own[user], row["t"])
-            while box < stop and shelves.box[box]["since"] <= row["t"]:
-                if holds(shelves, box, row["t"], row["x"], row["y"]):
+        stop = index.ptr[own[user] + 1]
+        for sample in range(trajectories.ptr[user], trajectories.ptr[user + 1]):
+            row = trajectories.sample[sample]
+            box = first_box_ending_after(index, own[user], row["t"])
+            while box < stop and index.box[box]["since"] <= row["t"]:
+                if holds(index, box, row["t"], row["x"], row["y"]):
                     published[sample] = True
                     filled[box] = True
                 box += 1

@@ -154,14 +154,14 @@ class _Groups:
     def all_efforts(self, unfinished: Bools, begin: int, end: int, out: Floats) -> None:
         """Lines begin .. end - 1 of the table of efforts, above its diagonal."""
         prints = self._prints()
-        self.workers.between(
+        self.workers.for_blocks_between(
             begin, end, lambda start, stop: all_efforts(prints, unfinished, start, stop, *self._full, out)
         )
 
     def efforts(self, g: int, unfinished: Bools) -> Floats:
         """Effort of a group and every other; infinite where that is not open."""
         prints, out = self._prints(), np.empty(self.n)
-        self.workers.over(
+        self.workers.for_blocks(
             self.n, lambda begin, end: efforts_of(prints, g, unfinished, begin, end, *self._full, out)
         )
         return out

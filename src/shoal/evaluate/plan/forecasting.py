@@ -45,9 +45,9 @@ class Trial(NamedTuple):
     views: what each stretch showed, not weighted; empty where everything was tried.
     """
 
-    extents: BoxSizes
+    box_sizes: BoxSizes
     n_boxes: float
-    picks: float
+    n_members: float
     relaxations: float
     seconds: float
     processor_seconds: float
@@ -77,7 +77,7 @@ class Forecast(NamedTuple):
 
 
 def try_stretches(
-    archive: SampleStore,
+    store: SampleStore,
     point: Point,
     presence: Presence | None,
     stretches: list[TrialStretch],
@@ -87,37 +87,37 @@ def try_stretches(
     workers: Workers,
 ) -> Trial:
     """Fold the stretches, by time, on top of what may have been before; no presence: everybody is there."""
-    timeline = Timeline(archive, point.promise)
-    fold = Fold(archive.n_users, timeline, point.promise, settings, workers)
-    extents, views = box_sizes_of(concatenate([])), []
-    picks = relaxations = seconds = processor = 0.0
-    fold.expect(_entries(past, stretches[-1].first, archive.n_users, point.k))
+    timeline = Timeline(store, point.promise)
+    fold = Fold(store.n_users, timeline, point.promise, settings, workers)
+    box_sizes, views = box_sizes_of(concatenate([])), []
+    n_members = relaxations = seconds = processor = 0.0
+    fold.reserve_history(_entries(past, stretches[-1].first, store.n_users, point.k))
     done = census.first_epoch
     for stretch in stretches:
         epochs = stretch.epochs(timeline.reach)
         for window in range(done, epochs.start):
             owners, members = past[window]
-            fold.suppose(window, owners, members[:, : point.k - 1])
+            fold.assume_served(window, owners, members[:, : point.k - 1])
         done = epochs.stop - timeline.reach
         steps = [_advance(fold, timeline, presence, epoch) for epoch in epochs[:-1]]
         began, spent = time.perf_counter(), time.process_time()
         steps.append(_advance(fold, timeline, presence, epochs[-1]))
         took, used = time.perf_counter() - began, time.process_time() - spent
-        fold.break_off()
+        fold.skip_epochs()
         # Only the last window finds records as full as they will be, and as many windows as there will be to link.
         stands_for = stretch.samples / max(1, census.of(stretch.counted))
         seconds, processor = seconds + took * stands_for, processor + used * stands_for
         # Fewer windows than epochs are decided; each stands for one epoch.
-        decided = [step.picks for step in steps if step.picks is not None]
+        decided = [step.hiding_sets for step in steps if step.hiding_sets is not None]
         weight = stretch.samples / max(1.0, census.of(epochs) * len(decided) / len(epochs))
-        picks += weight * sum(each.members.size for each in decided)
+        n_members += weight * sum(each.members.size for each in decided)
         relaxations += weight * sum(int(each.relaxed.sum()) for each in decided)
         boxes = concatenate([step.boxes for step in steps])
         counted = (boxes.t0 >= stretch.first * point.epsilon) & (boxes.t0 < stretch.end * point.epsilon)
         boxes = Boxes._make(column[counted] for column in boxes)
         views.append(box_sizes_of(boxes))
-        extents = extents.plus(_weighted(views[-1], stands_for))
-    return Trial(extents, extents.n_boxes / _PARTS, picks, relaxations, seconds, processor, views)
+        box_sizes = box_sizes.plus(_weighted(views[-1], stands_for))
+    return Trial(box_sizes, box_sizes.n_boxes / _PARTS, n_members, relaxations, seconds, processor, views)
 
 
 def _entries(past: Past, until: int, n_users: int, k: int) -> Int64s:
@@ -134,13 +134,13 @@ def _advance(fold: Fold, timeline: Timeline, presence: Presence | None, epoch: i
     return fold.advance(part if presence is None else presence.of(part), ends_stretch=False)
 
 
-def _weighted(extents: BoxSizes, weight: float) -> BoxSizes:
+def _weighted(box_sizes: BoxSizes, weight: float) -> BoxSizes:
     """As if every box were there ``weight`` times, in thousandths."""
     times = round(_PARTS * weight)
     cells, slots = (
-        Histogram(counts.value, counts.frequency * times) for counts in (extents.cells, extents.slots)
+        Histogram(counts.value, counts.frequency * times) for counts in (box_sizes.cells, box_sizes.slots)
     )
-    return BoxSizes(cells, slots, extents.cost * times)
+    return BoxSizes(cells, slots, box_sizes.cost * times)
 
 
 def nothing() -> Trial:
@@ -149,41 +149,50 @@ def nothing() -> Trial:
 
 
 def try_everything(
-    archive: SampleStore, point: Point, settings: Settings, workers: Workers
+    store: SampleStore, point: Point, settings: Settings, workers: Workers
 ) -> tuple[Trial, float]:
     """Make the release itself, and say which share of it is suppressed."""
     spent = time.process_time()
     try:
-        outcome = anonymize_samples(archive, point.promise, settings, workers)
+        outcome = anonymize_samples(store, point.promise, settings, workers)
     except NothingLeftError:
         return nothing(), 1.0
     used = time.process_time() - spent
-    measured = (outcome.extents, outcome.n_boxes, outcome.picks, outcome.relaxations, outcome.seconds, used)
+    measured = (
+        outcome.box_sizes,
+        outcome.n_boxes,
+        outcome.n_members,
+        outcome.relaxations,
+        outcome.seconds,
+        used,
+    )
     trial = Trial(*measured, views=[])
     return trial, outcome.n_suppressed / outcome.n_samples
 
 
 def forecast(
-    trial: Trial, suppressed_share: float, point: Point, archive: SampleStore, census: Census, grid: Grid,
+    trial: Trial, suppressed_share: float, point: Point, store: SampleStore, census: Census, grid: Grid,
     settings: Settings, n_workers: int, *, n_stretches: int,
 ) -> Forecast:  # fmt: skip
     """A trial as what a run from end to end would give."""
     minutes, unknown = grid.step_s / 60, float("nan")
     level = _level(point, settings) if n_stretches else 0.5
-    found = precision_of(trial.extents, grid) if trial.extents.n_boxes else None
-    elsewhere = len(archive) * _ELSEWHERE_S
+    found = precision_of(trial.box_sizes, grid) if trial.box_sizes.n_boxes else None
+    elsewhere = len(store) * _ELSEWHERE_S
     return Forecast(
         k=point.k,
         tau_min=point.tau * minutes,
         epsilon_min=point.epsilon * minutes,
-        space_km_median=unknown if found is None else trial.extents.cells.quantile(level, grid.cell_m / 1000),
+        space_km_median=unknown
+        if found is None
+        else trial.box_sizes.cells.quantile(level, grid.cell_m / 1000),
         time_min_median=unknown if found is None else found.time_minutes.median,
         suppressed_share=suppressed_share,
-        reused_share=trial.relaxations / trial.picks if trial.picks else 0.0,
+        reused_share=trial.relaxations / trial.n_members if trial.n_members else 0.0,
         n_boxes=round(trial.n_boxes),
         seconds=trial.seconds + elsewhere / min(n_workers, 2),
         processor_seconds=trial.processor_seconds + elsewhere,
-        memory_bytes=round(_memory(point, archive, census, trial.picks)),
+        memory_bytes=round(_memory(point, store, census, trial.n_members)),
         sampled=n_stretches > 0,
         n_stretches=n_stretches,
     )
@@ -197,15 +206,15 @@ def _level(point: Point, settings: Settings) -> float:
     return min(_MEDIAN + more, _MOST_MEDIAN)
 
 
-def _memory(point: Point, archive: SampleStore, census: Census, picks: float) -> float:
+def _memory(point: Point, store: SampleStore, census: Census, n_members: float) -> float:
     """The table of docs/scaling.md, in bytes."""
     live = point.promise.reach + 1
     remembered = _CHRONICLE_EPOCHS if point.k == _REMEMBERING_K else 0
     counted = (
-        200 * archive.n_users
+        200 * store.n_users
         + 100 * _most(census, live) * (1 + live * (point.k - 1))
         + 80 * _most(census, remembered)
-        + 14 * picks
+        + 14 * n_members
     )
     return _FIXED_BYTES + _TWICE * counted
 

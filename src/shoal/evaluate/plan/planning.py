@@ -107,11 +107,11 @@ def plan(
         progress.stage("reading")
         spill = Path(aside) if isinstance(events, str | os.PathLike) else None
         found = read_events(events, grid=grid, threads=n_workers, spill=spill, **how)
-        check_population(found.archive.n_users, max(point.k for point in points))
+        check_population(found.store.n_users, max(point.k for point in points))
         progress.stage("loading the engine (compiles it once)")
         prepare(settings)
-        forecasts = estimate(found.archive, points, settings, threads, grid, Budget(), progress)
-        return Plan(forecasts, len(found.archive), found.archive.n_users, found.intake.all_warnings)
+        forecasts = estimate(found.store, points, settings, threads, grid, Budget(), progress)
+        return Plan(forecasts, len(found.store), found.store.n_users, found.read_summary.all_warnings)
 
 
 def points_of(ks: Sequence[int], taus: Sequence[str], epsilons: Sequence[str], grid: Grid) -> list[Point]:
@@ -138,7 +138,7 @@ def points_of(ks: Sequence[int], taus: Sequence[str], epsilons: Sequence[str], g
 
 
 def estimate(
-    archive: SampleStore,
+    store: SampleStore,
     points: Sequence[Point],
     settings: Settings,
     workers: Workers,
@@ -147,23 +147,23 @@ def estimate(
     progress: Progress,
 ) -> list[Forecast]:
     """A forecast for every point; points of an epsilon are tried on the same hours, as far as they are cheap enough."""
-    everything = sum(len(archive) * (point.k - 1) for point in points) / _PER_S <= budget.everything_s
+    everything = sum(len(store) * (point.k - 1) for point in points) / _PER_S <= budget.everything_s
     forecasts = {}
     for epsilon in sorted({point.epsilon for point in points}):
         alike = [point for point in points if point.epsilon == epsilon]
-        census = take_census(archive, epsilon)
+        census = take_census(store, epsilon)
         share_s = 0.0 if everything else budget.stretches_s * len(alike) / len(points)
         epochs_a_day = _DAY_S / (epsilon * grid.step_s)
         shares = (
             share_budget(alike, census, share_s, epochs_a_day, settings.seed) if share_s else Shares([], {})
         )
-        trials = _Trials(archive, shares, census, settings, workers, progress)
+        trials = _Trials(store, shares, census, settings, workers, progress)
         for point, (trial, suppressed) in trials.of(alike).items():
             forecasts[point] = forecast(
                 trial,
                 suppressed,
                 point,
-                archive,
+                store,
                 census,
                 grid,
                 settings,
@@ -176,7 +176,7 @@ def estimate(
 class _Trials(NamedTuple):
     """What the points of an epsilon are tried on."""
 
-    archive: SampleStore
+    store: SampleStore
     shares: Shares
     census: Census
     settings: Settings
@@ -194,9 +194,7 @@ class _Trials(NamedTuple):
         for tau in sorted({point.tau for point in points}):
             same = sorted(point for point in points if point.tau == tau)
             most = max(point.k for point in same)
-            past = guess_past(
-                sightings, self.archive.n_users, same[0].promise.reach, most, self.settings.seed
-            )
+            past = guess_past(sightings, self.store.n_users, same[0].promise.reach, most, self.settings.seed)
             for point in same:
                 stretches = self._stretches(point, views)
                 if not stretches:
@@ -226,28 +224,28 @@ class _Trials(NamedTuple):
             if any(other.k >= point.k and other.tau >= point.tau for other in free):
                 found[point] = None
                 continue
-            timeline = Timeline(self.archive, point.promise)
+            timeline = Timeline(self.store, point.promise)
             found[point] = find_presence(
-                timeline, self.archive.n_users, point.promise, self.settings, self.workers, self.progress
+                timeline, self.store.n_users, point.promise, self.settings, self.workers, self.progress
             )
         return found
 
     def _sightings(self, point: Point) -> dict[int, EpochPlaces]:
         """Who is where, up to the last stretch."""
-        timeline = Timeline(self.archive, point.promise)
+        timeline = Timeline(self.store, point.promise)
         epochs = range(self.census.first_epoch, self.shares.stretches[-1].end)
         return {epoch: places_of_epoch(timeline.slice(epoch)) for epoch in epochs}
 
     def _try_everything(self, point: Point) -> tuple[Trial, float]:
         self.progress.stage(f"trying k {point.k}")
-        return try_everything(self.archive, point, self.settings, self.workers)
+        return try_everything(self.store, point, self.settings, self.workers)
 
     def _try(
         self, point: Point, presence: Presence | None, past: Past, stretches: list[TrialStretch]
     ) -> tuple[Trial, float]:
-        archive, _, census, settings, workers, progress = self
+        store, _, census, settings, workers, progress = self
         if presence is not None and presence.nothing_left:
             return nothing(), 1.0
         progress.stage(f"trying k {point.k}")
-        trial = try_stretches(archive, point, presence, stretches, past, census, settings, workers)
-        return trial, 0.0 if presence is None else presence.n_suppressed / len(archive)
+        trial = try_stretches(store, point, presence, stretches, past, census, settings, workers)
+        return trial, 0.0 if presence is None else presence.n_suppressed / len(store)

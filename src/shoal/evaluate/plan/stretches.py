@@ -53,10 +53,10 @@ class Census(NamedTuple):
         return int(self.samples[begin:end].sum())
 
 
-def take_census(archive: SampleStore, epsilon: int) -> Census:
+def take_census(store: SampleStore, epsilon: int) -> Census:
     """Count the samples of every epoch; nothing is read for it."""
-    epoch = archive.slots // epsilon
-    samples = np.bincount(epoch - epoch[0], np.diff(archive.first)).astype(np.int64)
+    epoch = store.slots // epsilon
+    samples = np.bincount(epoch - epoch[0], np.diff(store.first)).astype(np.int64)
     return Census(int(epoch[0]), samples)
 
 
@@ -196,10 +196,10 @@ def _off(
 ) -> Floats:
     """How far the shares of boxes below the quartiles of all are from what they should be, for each choice."""
     samples = [max(1, census.of(stretch.counted)) for stretch in stretches]
-    n_boxes = np.array([extents.n_boxes / n for extents, n in zip(view, samples, strict=True)])
-    values = np.unique(np.concatenate([extents.cells.value for extents in view]))
+    n_boxes = np.array([box_sizes.n_boxes / n for box_sizes, n in zip(view, samples, strict=True)])
+    values = np.unique(np.concatenate([box_sizes.cells.value for box_sizes in view]))
     below = np.array(
-        [_below(extents, values) / n for extents, n in zip(view, samples, strict=True)]
+        [_below(box_sizes, values) / n for box_sizes, n in zip(view, samples, strict=True)]
     )  # boxes up to each value, for each sample
     if not n_boxes.sum():
         return np.zeros(len(choices))
@@ -211,7 +211,7 @@ def _off(
     return np.asarray(np.abs(found - all_below[quartile]).sum(axis=1))
 
 
-def _below(extents: BoxSizes, values: Int64s) -> Int64s:
+def _below(box_sizes: BoxSizes, values: Int64s) -> Int64s:
     """How many boxes span at most each of some values."""
-    behind = np.concatenate([[0], np.cumsum(extents.cells.frequency)])
-    return np.asarray(behind[np.searchsorted(extents.cells.value, values, side="right")])
+    behind = np.concatenate([[0], np.cumsum(box_sizes.cells.frequency)])
+    return np.asarray(behind[np.searchsorted(box_sizes.cells.value, values, side="right")])

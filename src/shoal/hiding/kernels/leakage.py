@@ -104,7 +104,7 @@ def cheapest_edges(first: Int64s, cost: Floats, best: Int64s) -> None:
 
 @jit_no_arrays
 def published_agreements(
-    chronicle: PublishedEpochs,
+    published_epochs: PublishedEpochs,
     oldest: int,
     owner: Int32s,
     member: Int32s,
@@ -117,40 +117,40 @@ def published_agreements(
     ``most``, for q in begin .. end - 1."""
     for q in range(begin, end):
         count[q] = 0
-        a, b = chronicle.latest[owner[q]], chronicle.latest[member[q]]
+        a, b = published_epochs.latest[owner[q]], published_epochs.latest[member[q]]
         while a >= 0 and b >= 0 and count[q] < most:
-            if min(chronicle.epoch[a], chronicle.epoch[b]) < oldest:
+            if min(published_epochs.epoch[a], published_epochs.epoch[b]) < oldest:
                 break
-            if chronicle.epoch[a] > chronicle.epoch[b]:
-                a = chronicle.earlier[a]
-            elif chronicle.epoch[b] > chronicle.epoch[a]:
-                b = chronicle.earlier[b]
+            if published_epochs.epoch[a] > published_epochs.epoch[b]:
+                a = published_epochs.earlier[a]
+            elif published_epochs.epoch[b] > published_epochs.epoch[a]:
+                b = published_epochs.earlier[b]
             else:
                 count[q] += consistent(
-                    chronicle.box, chronicle.box_first[a], chronicle.box_first[a + 1],
-                    chronicle.own, chronicle.own_first[b], chronicle.own_first[b + 1], 0, _ENDLESS,
+                    published_epochs.box, published_epochs.box_first[a], published_epochs.box_first[a + 1],
+                    published_epochs.own, published_epochs.own_first[b], published_epochs.own_first[b + 1], 0, _ENDLESS,
                 )  # fmt: skip
-                a, b = chronicle.earlier[a], chronicle.earlier[b]
+                a, b = published_epochs.earlier[a], published_epochs.earlier[b]
 
 
 @jit_no_arrays
-def chain_lengths(chronicle: PublishedEpochs, users: Int32s, oldest: int, lengths: Int64s) -> None:
+def chain_lengths(published_epochs: PublishedEpochs, users: Int32s, oldest: int, lengths: Int64s) -> None:
     """lengths[i] = how many rows user users[i] has in epochs from ``oldest`` on."""
     for i in range(len(users)):
-        lengths[i], row = 0, chronicle.latest[users[i]]
-        while row >= 0 and chronicle.epoch[row] >= oldest:
+        lengths[i], row = 0, published_epochs.latest[users[i]]
+        while row >= 0 and published_epochs.epoch[row] >= oldest:
             lengths[i] += 1
-            row = chronicle.earlier[row]
+            row = published_epochs.earlier[row]
 
 
 @jit_no_arrays
-def chain_rows(chronicle: PublishedEpochs, users: Int32s, first: Int64s, rows: Int64s) -> None:
+def chain_rows(published_epochs: PublishedEpochs, users: Int32s, first: Int64s, rows: Int64s) -> None:
     """rows[first[i] .. first[i + 1] - 1] = the latest rows of user users[i], in order of time."""
     for i in range(len(users)):
-        row = chronicle.latest[users[i]]
+        row = published_epochs.latest[users[i]]
         for place in range(first[i + 1] - 1, first[i] - 1, -1):
             rows[place] = row
-            row = chronicle.earlier[row]
+            row = published_epochs.earlier[row]
 
 
 @jit

@@ -11,13 +11,13 @@ from shoal.core.compiled import jit, jit_inline
 
 
 @jit
-def split_into_pairs(member: Int32s, cost: Floats, mate: Int32s) -> None:
+def split_into_pairs(member: Int32s, cost: Floats, partner: Int32s) -> None:
     """mate[i] becomes the partner of user i, -1 for the one left out of each odd cycle or path.
 
     member[i]: whom user i leads to, -1 for nobody; everybody is led to by one user at most. cost[i]: that of the pair.
     """
     n = len(member)
-    mate[:] = -1
+    partner[:] = -1
     is_led_to = np.zeros(n, np.bool_)
     for user in range(n):
         if member[user] >= 0:
@@ -34,11 +34,11 @@ def split_into_pairs(member: Int32s, cost: Floats, mate: Int32s) -> None:
                 path[length] = user
                 length += 1
                 user = member[user]
-            pair_along(path[:length], cost, closed == 1, mate)
+            pair_along(path[:length], cost, closed == 1, partner)
 
 
 @jit
-def pair_along(path: Int32s, cost: Floats, closed: bool, mate: Int32s) -> None:
+def pair_along(path: Int32s, cost: Floats, closed: bool, partner: Int32s) -> None:
     """Pair neighbours along a path or round a cycle, from the place where that is cheapest."""
     n = len(path)
     best, least = 0, np.inf
@@ -53,7 +53,7 @@ def pair_along(path: Int32s, cost: Floats, closed: bool, mate: Int32s) -> None:
     for step in range(0, n - 1, 2):
         place = left_of_pair(n, best, step, closed)
         one, other = path[place], path[(place + 1) % n]
-        mate[one], mate[other] = other, one
+        partner[one], partner[other] = other, one
 
 
 @jit
@@ -100,14 +100,14 @@ def leads_back(walks: Walks, step: int, one: int, other: int) -> bool:
 
 @jit_inline
 def best_walk(
-    graph: PairGraph, mate: Int32s, paid: Floats, user: int, reached: Floats, walks: Walks
+    graph: PairGraph, partner: Int32s, paid: Floats, user: int, reached: Floats, walks: Walks
 ) -> tuple[int, float]:
     """The step from which going back to the user gains most, among the shortest paths that gain; -1 for none.
 
     The pair of the user goes first. A path is followed while it has gained something; of several to the same end, the
     one that has gained more. reached: scratch, 0 everywhere, and left so.
     """
-    walks.end[0], walks.via[0], walks.before[0], walks.depth[0] = mate[user], user, -1, 0
+    walks.end[0], walks.via[0], walks.before[0], walks.depth[0] = partner[user], user, -1, 0
     walks.gain[0] = paid[user]
     n_steps, step, best, most = 1, 0, -1, _LEAST_GAIN * paid[user]
     while step < n_steps and (best < 0 or walks.depth[step] <= walks.depth[best]):
@@ -118,7 +118,7 @@ def best_walk(
                 if step > 0 and gain > most:
                     best, most = step, gain
                 continue
-            other = mate[via]
+            other = partner[via]
             if gain <= 0.0 or other == user or n_steps == len(walks.end):
                 continue
             gain += paid[via]
@@ -144,12 +144,12 @@ def cost_of_pair(graph: PairGraph, one: int, other: int) -> float:
 
 
 @jit
-def alternate(graph: PairGraph, mate: Int32s, paid: Floats) -> None:
+def alternate(graph: PairGraph, partner: Int32s, paid: Floats) -> None:
     """Change mate[i], the partner of user i, and paid[i], the cost of the pair, until no alternating cycle helps.
 
     Pairs need not be in the graph; new ones are. Everybody has a partner.
     """
-    n = len(mate)
+    n = len(partner)
     walks = Walks(
         np.empty(_MOST_STEPS, np.int32),
         np.empty(_MOST_STEPS, np.int32),
@@ -164,12 +164,12 @@ def alternate(graph: PairGraph, mate: Int32s, paid: Floats) -> None:
         for user in range(n):
             while waiting[user]:
                 waiting[user] = False
-                step, _ = best_walk(graph, mate, paid, user, reached, walks)
-                partner = user
+                step, _ = best_walk(graph, partner, paid, user, reached, walks)
+                last = user
                 while step >= 0:
                     end = walks.end[step]
-                    mate[end], mate[partner] = partner, end
-                    paid[end] = paid[partner] = cost_of_pair(graph, end, partner)
-                    waiting[end] = waiting[partner] = True
+                    partner[end], partner[last] = last, end
+                    paid[end] = paid[last] = cost_of_pair(graph, end, last)
+                    waiting[end] = waiting[last] = True
                     settled = False
-                    partner, step = walks.via[step], walks.before[step]
+                    last, step = walks.via[step], walks.before[step]

@@ -34,7 +34,7 @@ def swap(rings: Rings, a: int, b: int) -> None:
 
 @jit
 def swap_if_better(
-    arrays: WindowArrays, ties: EdgePenalties, width: int, rings: Rings, a: int, b: int, scratch: Any
+    arrays: WindowArrays, penalties: EdgePenalties, width: int, rings: Rings, a: int, b: int, scratch: Any
 ) -> bool:
     """Let two users change places if there is less reuse then, or as much for less; say whether they did."""
     one, other = rings.ring[a], rings.ring[b]
@@ -43,17 +43,17 @@ def swap_if_better(
     old_cost = rings.cost[one] + (0.0 if same else rings.cost[other])
     swap(rings, a, b)
     here, there = users_of(rings, one), users_of(rings, other)
-    reuse = ring_reuse(ties, here, width)
-    reuse_there = reuse if same else ring_reuse(ties, there, width)
+    reuse = ring_reuse(penalties, here, width)
+    reuse_there = reuse if same else ring_reuse(penalties, there, width)
     reuse_total = reuse + (0 if same else reuse_there)
     if reuse_total <= old_reuse:
         limit = np.inf if reuse_total < old_reuse else old_cost * (1 - _LEAST_GAIN)
         bound = 0.0 if same else ring_bound(arrays, there, width)
         if bound + ring_bound(arrays, here, width) < limit:
-            cost = ring_cost(arrays, ties, here, width, limit - bound, scratch)
+            cost = ring_cost(arrays, penalties, here, width, limit - bound, scratch)
             cost_there = cost
             if not same and cost + bound < limit:
-                cost_there = ring_cost(arrays, ties, there, width, limit - cost, scratch)
+                cost_there = ring_cost(arrays, penalties, there, width, limit - cost, scratch)
             if cost + (0.0 if same else max(cost_there, bound)) < limit:
                 rings.reuse[one], rings.cost[one] = reuse, cost
                 rings.reuse[other], rings.cost[other] = reuse_there, cost_there
@@ -65,7 +65,7 @@ def swap_if_better(
 @jit_inline_allocating
 def improve_place(
     arrays: WindowArrays,
-    ties: EdgePenalties,
+    penalties: EdgePenalties,
     width: int,
     candidates: RingCandidates,
     rings: Rings,
@@ -76,25 +76,25 @@ def improve_place(
     own = rings.ring[user]
     if rings.start[own + 1] - rings.start[own] > width + 1:
         for place in range(rings.start[own], rings.start[own + 1]):
-            mate = int(rings.order[place])
-            if mate != user and swap_if_better(arrays, ties, width, rings, user, mate, scratch):
-                return mate
+            partner = int(rings.order[place])
+            if partner != user and swap_if_better(arrays, penalties, width, rings, user, partner, scratch):
+                return partner
     for entry in range(candidates.ptr[user], candidates.ptr[user + 1]):
         beside = candidates.member[entry]
         ring = rings.ring[beside]
         if ring == own:
             continue
         for place in range(rings.start[ring], rings.start[ring + 1]):
-            mate = int(rings.order[place])
-            if mate != beside and swap_if_better(arrays, ties, width, rings, user, mate, scratch):
-                return mate
+            partner = int(rings.order[place])
+            if partner != beside and swap_if_better(arrays, penalties, width, rings, user, partner, scratch):
+                return partner
     return -1
 
 
 @jit
 def exchange(
     arrays: WindowArrays,
-    ties: EdgePenalties,
+    penalties: EdgePenalties,
     width: int,
     candidates: RingCandidates,
     first: int,
@@ -113,31 +113,31 @@ def exchange(
         for user in range(first, last):
             while waiting[user - first]:
                 waiting[user - first] = False
-                mate = improve_place(arrays, ties, width, candidates, rings, user, scratch)
-                if mate >= 0:
+                partner = improve_place(arrays, penalties, width, candidates, rings, user, scratch)
+                if partner >= 0:
                     settled = False
                     for one in users_of(rings, rings.ring[user]):
                         waiting[one - first] = True
-                    for one in users_of(rings, rings.ring[mate]):
+                    for one in users_of(rings, rings.ring[partner]):
                         waiting[one - first] = True
 
 
 @jit
 def price_rings(
-    arrays: WindowArrays, ties: EdgePenalties, width: int, begin: int, end: int, rings: Rings
+    arrays: WindowArrays, penalties: EdgePenalties, width: int, begin: int, end: int, rings: Rings
 ) -> None:
     """Set reuse and cost of rings begin .. end - 1."""
     scratch = make_room(arrays, width)
     for ring in range(begin, end):
         users = users_of(rings, ring)
-        rings.reuse[ring] = ring_reuse(ties, users, width)
-        rings.cost[ring] = ring_cost(arrays, ties, users, width, np.inf, scratch)
+        rings.reuse[ring] = ring_reuse(penalties, users, width)
+        rings.cost[ring] = ring_cost(arrays, penalties, users, width, np.inf, scratch)
 
 
 @jit
 def price_places(
     arrays: WindowArrays,
-    ties: EdgePenalties,
+    penalties: EdgePenalties,
     width: int,
     rings: Rings,
     vacant: Int64s,
@@ -159,5 +159,5 @@ def price_places(
         if there != rings.ring[user[q]]:
             users = users_of(rings, there).copy()
             users[vacant[there] - rings.start[there]] = user[q]
-            reuse[q] = ring_reuse(ties, users, width)
-            cost[q] = ring_cost(arrays, ties, users, width, np.inf, scratch)
+            reuse[q] = ring_reuse(penalties, users, width)
+            cost[q] = ring_cost(arrays, penalties, users, width, np.inf, scratch)

@@ -30,17 +30,17 @@ class EdgePenalties(NamedTuple):
 
 
 @jit_inline
-def find_penalty(ties: EdgePenalties, owner: int, member: int) -> int:
+def find_penalty(penalties: EdgePenalties, owner: int, member: int) -> int:
     """The entry of an edge, -1 if it has none."""
-    low, high = ties.ptr[owner], ties.ptr[owner + 1]
+    low, high = penalties.ptr[owner], penalties.ptr[owner + 1]
     end = high
     while low < high:
         middle = (low + high) // 2
-        if ties.member[middle] < member:
+        if penalties.member[middle] < member:
             low = middle + 1
         else:
             high = middle
-    return int(low) if low < end and ties.member[low] == member else -1
+    return int(low) if low < end and penalties.member[low] == member else -1
 
 
 @jit_inline
@@ -51,14 +51,14 @@ def next_in(ring: Int32s, owner: int, step: int) -> int:
 
 
 @jit
-def ring_reuse(ties: EdgePenalties, ring: Int32s, width: int) -> int:
+def ring_reuse(penalties: EdgePenalties, ring: Int32s, width: int) -> int:
     """How much reuse there is in a ring where everybody has the next ``width`` users: 0 if all of them may serve."""
     total = 0
     for owner in range(len(ring)):
         for step in range(1, width + 1):
-            entry = find_penalty(ties, ring[owner], next_in(ring, owner, step))
+            entry = find_penalty(penalties, ring[owner], next_in(ring, owner, step))
             if entry >= 0:
-                total += ties.reuse[entry]
+                total += penalties.reuse[entry]
     return total
 
 
@@ -100,7 +100,7 @@ def ring_bound(arrays: WindowArrays, ring: Int32s, width: int) -> float:
 @jit
 def ring_cost(
     arrays: WindowArrays,
-    ties: EdgePenalties,
+    penalties: EdgePenalties,
     ring: Int32s,
     width: int,
     limit: float,
@@ -113,9 +113,9 @@ def ring_cost(
     total = 0.0
     for owner in range(len(ring)):
         for step in range(1, width + 1):
-            entry = find_penalty(ties, ring[owner], next_in(ring, owner, step))
+            entry = find_penalty(penalties, ring[owner], next_in(ring, owner, step))
             if entry >= 0:
-                total += ties.surcharge[entry]
+                total += penalties.surcharge[entry]
         for w in range(arrays.row.shape[1]):
             row = arrays.row[ring[owner], w]
             if row >= 0 and total < limit:
@@ -195,7 +195,12 @@ def cost_alone(arrays: WindowArrays, user: int) -> float:
 
 @jit_inline
 def cheaper_with(
-    arrays: WindowArrays, ties: EdgePenalties, ring: Int32s, user: int, least: tuple[int, float], scratch: Any
+    arrays: WindowArrays,
+    penalties: EdgePenalties,
+    ring: Int32s,
+    user: int,
+    least: tuple[int, float],
+    scratch: Any,
 ) -> tuple[int, float]:
     """What a ring would take with this user as its last, (reuse, cost), where that is less than ``least``.
 
@@ -203,21 +208,21 @@ def cheaper_with(
     """
     ring[-1] = user
     width = len(ring) - 1
-    reuse = ring_reuse(ties, ring, width)
+    reuse = ring_reuse(penalties, ring, width)
     if reuse > least[0]:
         return least
     already = cost_alone(arrays, user)
     limit = least[1] + already if reuse == least[0] else np.inf
     if ring_bound(arrays, ring, width) >= limit:
         return least
-    cost = ring_cost(arrays, ties, ring, width, limit, scratch)
+    cost = ring_cost(arrays, penalties, ring, width, limit, scratch)
     return (reuse, cost - already) if cost < limit else least
 
 
 @jit_inline
 def join_cheapest(
     arrays: WindowArrays,
-    ties: EdgePenalties,
+    penalties: EdgePenalties,
     candidates: RingCandidates,
     first: int,
     last: int,
@@ -231,7 +236,7 @@ def join_cheapest(
         for entry in range(candidates.ptr[ring[place]], candidates.ptr[ring[place] + 1]):
             user = int(candidates.member[entry])
             if free[user - first]:
-                found = cheaper_with(arrays, ties, ring, user, least, scratch)
+                found = cheaper_with(arrays, penalties, ring, user, least, scratch)
                 if found < least:
                     best, least = user, found
     if best < 0:
@@ -239,7 +244,7 @@ def join_cheapest(
         for step in range(1, last - first):
             for user in (seed + step, seed - step):
                 if first <= user < last and free[user - first]:
-                    found = cheaper_with(arrays, ties, ring, user, least, scratch)
+                    found = cheaper_with(arrays, penalties, ring, user, least, scratch)
                     if found < least:
                         best, least = user, found
     ring[-1] = best
@@ -249,7 +254,7 @@ def join_cheapest(
 @jit
 def grow(
     arrays: WindowArrays,
-    ties: EdgePenalties,
+    penalties: EdgePenalties,
     k: int,
     candidates: RingCandidates,
     seeds: Int32s,
@@ -272,7 +277,7 @@ def grow(
         if last - place >= k:
             for size in range(2, k + 1):
                 ring = order[place : place + size]
-                join_cheapest(arrays, ties, candidates, first, last, free, ring, scratch)
+                join_cheapest(arrays, penalties, candidates, first, last, free, ring, scratch)
             place += k
         else:
             place += 1
@@ -280,7 +285,7 @@ def grow(
 
 @jit
 def extend_cheapest(
-    arrays: WindowArrays, ties: EdgePenalties, k: int, first: int, last: int, order: Int32s
+    arrays: WindowArrays, penalties: EdgePenalties, k: int, first: int, last: int, order: Int32s
 ) -> None:
     """Put last, before the remainder of order[first .. last - 1], the ring of k that takes it in at the least cost."""
     n_left = (last - first) % k
@@ -292,13 +297,13 @@ def extend_cheapest(
     best, least = -1, (2**62, np.inf)
     for place in range(first, last - n_left, k):
         ring[:k] = order[place : place + k]
-        reuse = ring_reuse(ties, ring, k - 1) - ring_reuse(ties, ring[:k], k - 1)
+        reuse = ring_reuse(penalties, ring, k - 1) - ring_reuse(penalties, ring[:k], k - 1)
         if reuse > least[0]:
             continue
-        before = ring_cost(arrays, ties, ring[:k], k - 1, np.inf, scratch)
+        before = ring_cost(arrays, penalties, ring[:k], k - 1, np.inf, scratch)
         limit = least[1] + before if reuse == least[0] else np.inf
         if ring_bound(arrays, ring, k - 1) < limit:
-            cost = ring_cost(arrays, ties, ring, k - 1, limit, scratch)
+            cost = ring_cost(arrays, penalties, ring, k - 1, limit, scratch)
             if cost < limit:
                 best, least = place, (reuse, cost - before)
     final = last - n_left - k
@@ -320,7 +325,7 @@ def place_in_ring(rings: Rings, ring: int, place: int, users: Int32s) -> None:
 
 @jit
 def move_remainder(
-    arrays: WindowArrays, ties: EdgePenalties, width: int, first: int, last: int, rings: Rings
+    arrays: WindowArrays, penalties: EdgePenalties, width: int, first: int, last: int, rings: Rings
 ) -> bool:
     """Move neighbours in the long ring of users first .. last - 1 to where there is less reuse then, or less cost.
 
@@ -340,18 +345,18 @@ def move_remainder(
     for _ in range(len(turned)):
         turned = np.roll(turned, 1)
         stay[:], ring[k:] = turned[:k], turned[k:]
-        own_reuse = ring_reuse(ties, stay, width)
-        own_cost = ring_cost(arrays, ties, stay, width, np.inf, scratch)
+        own_reuse = ring_reuse(penalties, stay, width)
+        own_cost = ring_cost(arrays, penalties, stay, width, np.inf, scratch)
         for host in range(rings.ring[rings.order[first]], long):
             ring[:k] = users_of(rings, host)
-            reuse = own_reuse + ring_reuse(ties, ring, width) - rings.reuse[long] - rings.reuse[host]
+            reuse = own_reuse + ring_reuse(penalties, ring, width) - rings.reuse[long] - rings.reuse[host]
             if reuse > fewest:
                 continue
             before = rings.cost[long] + rings.cost[host] - own_cost
             limit = before + least if reuse == fewest else np.inf
             if ring_bound(arrays, ring, width) >= limit:
                 continue
-            cost = ring_cost(arrays, ties, ring, width, limit, scratch)
+            cost = ring_cost(arrays, penalties, ring, width, limit, scratch)
             if cost < limit:
                 best, fewest, least = host, reuse, cost - before
                 best_stay[:], best_ring[:] = stay, ring

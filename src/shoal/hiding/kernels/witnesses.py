@@ -195,7 +195,7 @@ def find_candidates(
     n_covers: int,
     near: int,
     most: int,
-    offers: WitnessCandidates,
+    candidates: WitnessCandidates,
 ) -> None:
     """For each victim, ask records for each need until enough do vouch for it, or ``most`` do or would.
 
@@ -204,9 +204,9 @@ def find_candidates(
     wanted, n_windows = windows.cover.shape[2], len(windows.begin)
     mark = np.full(len(nearby.row), -1, np.int32)
     vouching = np.empty(n_windows * (n_windows - 1) * n_covers, np.int32)
-    n, offers.ptr[0] = 0, 0
-    for i in range(len(offers.victim)):
-        victim, first, need = offers.victim[i], n, 0
+    n, candidates.ptr[0] = 0, 0
+    for i in range(len(candidates.victim)):
+        victim, first, need = candidates.victim[i], n, 0
         own = nearby.row[victim, nearby.here]
         mark[victim] = victim
         vouching[:] = 0
@@ -228,13 +228,13 @@ def find_candidates(
                         needs = needs_served(nearby, windows, victim, record, n_covers)
                         if not needs:
                             continue
-                        offers.record[n], offers.needs[n] = record, needs
+                        candidates.record[n], candidates.needs[n] = record, needs
                         n += 1
                         if shows_all(nearby, row, own):
                             for other in range(len(vouching)):
                                 vouching[other] += (needs >> other) & 1
                     need += 1
-        offers.ptr[i + 1] = n
+        candidates.ptr[i + 1] = n
 
 
 class RecordState(NamedTuple):
@@ -265,18 +265,18 @@ def has_served(barred: Barred, owner: int, member: int) -> bool:
 
 @jit_inline
 def list_open(
-    nearby: NeighbouringEpochs, offers: WitnessCandidates, line: int, vouching: Int32s, opened: Int64s
+    nearby: NeighbouringEpochs, candidates: WitnessCandidates, line: int, vouching: Int32s, opened: Int64s
 ) -> int:
     """List the offers of records that do not hold a victim yet; how many there are. vouching: how many do, by need."""
-    own, n = nearby.row[offers.victim[line], nearby.here], 0
+    own, n = nearby.row[candidates.victim[line], nearby.here], 0
     vouching[:] = 0
-    for offer in range(offers.ptr[line], offers.ptr[line + 1]):
-        if not shows_all(nearby, nearby.row[offers.record[offer], nearby.here], own):
+    for offer in range(candidates.ptr[line], candidates.ptr[line + 1]):
+        if not shows_all(nearby, nearby.row[candidates.record[offer], nearby.here], own):
             opened[n] = offer
             n += 1
             continue
         for need in range(len(vouching)):
-            vouching[need] += (offers.needs[offer] >> need) & 1
+            vouching[need] += (candidates.needs[offer] >> need) & 1
     return n
 
 
@@ -292,7 +292,7 @@ def count_unserved(needs: int, vouching: Int32s, wanted: int) -> int:
 @jit
 def seek_witnesses(
     nearby: NeighbouringEpochs,
-    offers: WitnessCandidates,
+    candidates: WitnessCandidates,
     held: RecordState,
     barred: Barred,
     weight: float,
@@ -302,7 +302,7 @@ def seek_witnesses(
     lines: Int64s,
     begin: int,
     end: int,
-    sought: WitnessChoice,
+    choice: WitnessChoice,
 ) -> None:
     """For victims lines[begin .. end - 1], find the record that would serve their needs at the least price for each.
 
@@ -314,18 +314,18 @@ def seek_witnesses(
     union = room_for_union(room_for_slots)
     place_a, place_b = np.empty(room_for_slots, np.int32), np.empty(room_for_slots, np.int32)
     cost, previous = np.empty(room_for_slots), np.empty(room_for_slots, np.int32)
-    opened, vouching = np.empty(np.diff(offers.ptr).max(), np.int64), np.empty(n_needs, np.int32)
+    opened, vouching = np.empty(np.diff(candidates.ptr).max(), np.int64), np.empty(n_needs, np.int32)
     for i in range(begin, end):
         line = lines[i]
-        victim = offers.victim[line]
+        victim = candidates.victim[line]
         own = nearby.row[victim, nearby.here]
-        n_open = list_open(nearby, offers, line, vouching, opened)
+        n_open = list_open(nearby, candidates, line, vouching, opened)
         best, price = -1, most
         for offer in opened[:n_open]:
-            served = count_unserved(offers.needs[offer], vouching, wanted)
+            served = count_unserved(candidates.needs[offer], vouching, wanted)
             if not served:
                 continue
-            record = offers.record[offer]
+            record = candidates.record[offer]
             here = nearby.row[record, nearby.here] - nearby.offset
             together = one_box_cost(held.outline[here], nearby.raw, own, weight)
             if together < 0:
@@ -336,7 +336,7 @@ def seek_witnesses(
             cheaper = each < price or (best < 0 and each <= price)
             if cheaper and not has_served(barred, record, victim):
                 best, price = record, each
-        sought.witness[i], sought.price[i] = best, price
+        choice.witness[i], choice.price[i] = best, price
 
 
 @jit
@@ -359,15 +359,15 @@ def renew(
 
 
 @jit_no_arrays
-def cheapest_candidates(sought: WitnessChoice, order: Int64s, taken: Int32s, chosen: Int64s) -> int:
+def cheapest_candidates(choice: WitnessChoice, order: Int64s, taken: Int32s, chosen: Int64s) -> int:
     """chosen: the first victim, in an order, of every record that is wanted as a witness; how many there are.
 
     taken: -1 for every user.
     """
     n = 0
     for i in order:
-        if taken[sought.witness[i]] < 0:
-            taken[sought.witness[i]] = 1
+        if taken[choice.witness[i]] < 0:
+            taken[choice.witness[i]] = 1
             chosen[n] = i
             n += 1
     return n

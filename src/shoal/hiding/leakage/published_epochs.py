@@ -63,7 +63,7 @@ class PublishedEpochsBuilder:
             np.maximum(link, -1, out=link)
 
     @property
-    def chronicle(self) -> PublishedEpochs:
+    def published_epochs(self) -> PublishedEpochs:
         """All of it, as kernels read it."""
         columns = (self._epoch, self._own_first, self._own, self._box_first, self._box, self._earlier)
         return PublishedEpochs._make([*(column.values for column in columns), self._latest])

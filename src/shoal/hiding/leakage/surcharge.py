@@ -48,7 +48,7 @@ class LeakageContext(NamedTuple):
     (docs/decisions/0006-leakage.md); tau and epsilon are in slots.
     """
 
-    chronicle: PublishedEpochs
+    published_epochs: PublishedEpochs
     window: int
     epoch: int
     reach: int
@@ -71,7 +71,7 @@ class Surcharge(NamedTuple):
 
 
 def leakage_surcharge(
-    company: LeakageContext, arrays: WindowArrays, barred: Barred, edges: Edges, workers: Workers
+    leakage: LeakageContext, arrays: WindowArrays, barred: Barred, edges: Edges, workers: Workers
 ) -> Surcharge:
     """What keeps company from telling more than is promised; edges go by owner."""
     best = np.empty(len(arrays.user), np.int64)
@@ -79,14 +79,14 @@ def leakage_surcharge(
     some = best >= 0
     member, cheapest = np.full(len(best), -1, np.int32), np.zeros(len(best))
     member[some], cheapest[some] = edges.member[best[some]], edges.cost[best[some]]
-    alone = _exposure(company, arrays, member, workers)
-    price = company.price * _mean_of_group(cheapest, some, arrays.first)
+    alone = _exposure(leakage, arrays, member, workers)
+    price = leakage.price * _mean_of_group(cheapest, some, arrays.first)
     # What costs more than the cheapest and its price is no way out.
     near = np.flatnonzero(edges.cost <= (cheapest + price)[edges.owner])
     owner, member = edges.owner[near], edges.member[near]
-    leaking = _live(company, arrays, barred, owner, member, workers)
+    leaking = _live(leakage, arrays, barred, owner, member, workers)
     told = np.flatnonzero(alone[member])
-    leaking[told] += _published(company, arrays, owner[told], member[told], workers) * alone[member[told]]
+    leaking[told] += _published(leakage, arrays, owner[told], member[told], workers) * alone[member[told]]
     dearer = np.zeros(len(edges.owner))
     # Whole numbers, like the costs: their sums are exact, so equal ones are known to be equal.
     dearer[near] = np.rint(price[owner] * np.minimum(leaking / _UNITS, _MOST))
@@ -100,7 +100,7 @@ def _mean_of_group(cheapest: Floats, some: Bools, group: Int32s) -> Floats:
     return mean
 
 
-def _exposure(company: LeakageContext, arrays: WindowArrays, member: Int32s, workers: Workers) -> Bytes:
+def _exposure(leakage: LeakageContext, arrays: WindowArrays, member: Int32s, workers: Workers) -> Bytes:
     """How alone users would be in this window if everybody picked the cheapest member."""
     pools = with_members(arrays.pools, arrays.raw, member_rows(arrays, member), workers)
     n_rows = len(pools.ptr) - 1
@@ -110,12 +110,12 @@ def _exposure(company: LeakageContext, arrays: WindowArrays, member: Int32s, wor
         np.empty((len(pools.slot), 6), np.int32),
         np.empty((n_rows, 4), np.int32),
     )
-    workers.over(n_rows, lambda begin, end: show(pools, arrays.weight, begin, end, shown))
+    workers.for_blocks(n_rows, lambda begin, end: show(pools, arrays.weight, begin, end, shown))
     own, alone = own_slots(arrays.raw), np.empty(len(arrays.user), np.uint8)
-    workers.over(
+    workers.for_blocks(
         len(alone),
         lambda begin, end: exposed_shares(
-            arrays, own, shown, company.epsilon, company.tau, company.k, begin, end, alone
+            arrays, own, shown, leakage.epsilon, leakage.tau, leakage.k, begin, end, alone
         ),
     )
     group = arrays.last - arrays.first
@@ -124,22 +124,22 @@ def _exposure(company: LeakageContext, arrays: WindowArrays, member: Int32s, wor
 
 
 def _published(
-    company: LeakageContext, arrays: WindowArrays, owner: Int32s, member: Int32s, workers: Workers
+    leakage: LeakageContext, arrays: WindowArrays, owner: Int32s, member: Int32s, workers: Workers
 ) -> Int32s:
     """In how many epochs that are out already each edge would leak, up to _MOST."""
     owners, members = arrays.user[owner], arrays.user[member]
-    count, oldest = np.empty(len(owners), np.int32), company.oldest_epoch
-    workers.over(
+    count, oldest = np.empty(len(owners), np.int32), leakage.oldest_epoch
+    workers.for_blocks(
         len(owners),
         lambda begin, end: published_agreements(
-            company.chronicle, oldest, owners, members, _MOST, begin, end, count
+            leakage.published_epochs, oldest, owners, members, _MOST, begin, end, count
         ),
     )
     return count
 
 
 def _live(
-    company: LeakageContext,
+    leakage: LeakageContext,
     arrays: WindowArrays,
     barred: Barred,
     owner: Int32s,
@@ -148,8 +148,8 @@ def _live(
 ) -> Int32s:
     """How many epochs of this window would leak former members if an edge were picked, in sixtieths."""
     own, leaking = own_slots(arrays.raw), np.empty(len(owner), np.int32)
-    oldest, settled = company.window - MEMORY, company.window - company.reach
-    workers.over(
+    oldest, settled = leakage.window - MEMORY, leakage.window - leakage.reach
+    workers.for_blocks(
         len(leaking),
         lambda begin, end: live_agreements(
             arrays, own, barred, oldest, settled, owner, member, _MOST, begin, end, leaking

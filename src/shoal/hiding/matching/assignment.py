@@ -54,7 +54,7 @@ def cheapest_permutations(edges: Edges, n: int, first: Int32s, last: Int32s, wor
     candidates = AssignmentEdges(edge_starts(edges.owner, n), *edges)
     member = np.empty(n, np.int32)
     bounds = _shares(first, last)
-    workers.each(
+    workers.for_each(
         len(bounds) - 1,
         lambda share: assign_groups(candidates, first, last, bounds[share], bounds[share + 1], member),
     )

@@ -34,7 +34,7 @@ def _searched(
 ) -> tuple[Int32s, Floats]:
     member, cost = np.empty((len(owners), width), np.int32), np.empty((len(owners), width))
     priced = np.empty(len(owners), np.int64)
-    workers.over(
+    workers.for_blocks(
         len(owners),
         lambda begin, end: nearest(arrays, tree, barred, owners, begin, end, member, cost, priced),
     )
@@ -63,13 +63,13 @@ def nearest_edges(arrays: WindowArrays, tree: Tree, barred: Barred, width: int, 
     found = NearestLists(*_searched(arrays, tree, barred, np.arange(n, dtype=np.int32), width, workers))
     back = ReverseLists(np.empty(n + 1, np.int64), np.empty(found.member.size, np.int32))
     unanswered(found.member, back.first, back.member)
-    workers.over(n, lambda begin, end: bar_back(arrays, barred, back, begin, end))
+    workers.for_blocks(n, lambda begin, end: bar_back(arrays, barred, back, begin, end))
     first = np.empty(n + 1, np.int64)
     count_edges(found, back, first)
     total = int(first[-1])
     edges = Edges(np.empty(total, np.int32), np.empty(total, np.int32), np.empty(total))
     listed = EdgeList(first, *edges)
-    workers.over(n, lambda begin, end: write_edges(arrays, found, back, begin, end, listed))
+    workers.for_blocks(n, lambda begin, end: write_edges(arrays, found, back, begin, end, listed))
     return edges
 
 
@@ -138,7 +138,7 @@ def _allowed(arrays: WindowArrays, barred: Barred, owner: Int32s, member: Int32s
 def _priced(arrays: WindowArrays, owner: Int32s, member: Int32s, workers: Workers) -> Edges:
     """Edges with their exact costs."""
     cost = np.empty(len(owner))
-    workers.over(len(owner), lambda begin, end: edge_costs(arrays, owner, member, begin, end, cost))
+    workers.for_blocks(len(owner), lambda begin, end: edge_costs(arrays, owner, member, begin, end, cost))
     return Edges(owner, member, cost)
 
 

@@ -33,7 +33,7 @@ def choose_hiding_sets(
     k: int,
     barred: Barred,
     workers: Workers,
-    company: LeakageContext | None = None,
+    leakage: LeakageContext | None = None,
 ) -> HidingSets:
     """k - 1 permutations of every pattern group, one after the other, each the cheapest beside those before it.
 
@@ -49,8 +49,8 @@ def choose_hiding_sets(
     for turn in range(k - 1):
         barred = barred._replace(picked=picked)
         edges = nearest_edges(arrays, tree, barred, CANDIDATES, workers)
-        if company is not None:
-            dearer = leakage_surcharge(company, arrays, barred, edges, workers)
+        if leakage is not None:
+            dearer = leakage_surcharge(leakage, arrays, barred, edges, workers)
             edges.cost[:] += dearer.of_edge
             alone = dearer.alone
         member, again = _permutation(window, arrays, tree, barred, edges, workers)

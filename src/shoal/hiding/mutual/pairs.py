@@ -18,12 +18,12 @@ def pair_up(arrays: WindowArrays, barred: Barred, edges: Edges, width: int, work
 
     edges: the candidates. Users who may not serve each other are paired only where nobody else is left.
     """
-    mate, edges = _first_pairs(arrays, barred, edges, width, workers)
-    mutual = both_ways(edges, len(mate))
-    paid = _paid(mutual, mate)
+    partner, edges = _first_pairs(arrays, barred, edges, width, workers)
+    mutual = both_ways(edges, len(partner))
+    paid = _paid(mutual, partner)
     groups = np.unique(arrays.first).tolist()
-    workers.each(len(groups), lambda number: _improve(arrays, mutual, mate, paid, groups[number]))
-    return _in_pairs(arrays, mate)
+    workers.for_each(len(groups), lambda number: _improve(arrays, mutual, partner, paid, groups[number]))
+    return _in_pairs(arrays, partner)
 
 
 def _first_pairs(
@@ -34,13 +34,13 @@ def _first_pairs(
     Those whom a cycle of odd length leaves out are paired among themselves, with candidates from among themselves.
     """
     n = len(arrays.user)
-    mate = np.full(n, -1, np.int32)
+    partner = np.full(n, -1, np.int32)
     left = np.arange(n, dtype=np.int32)
     part, known = arrays, edges
     while True:
         found = _partners(part, both_ways(edges, len(left)))
         paired = found >= 0
-        mate[left[paired]] = left[found[paired]]
+        partner[left[paired]] = left[found[paired]]
         left = left[~paired]
         if not paired.any() or not len(left):
             break
@@ -48,22 +48,22 @@ def _first_pairs(
         nobody = barred._replace(picked=np.empty((len(left), 0), np.int32))
         edges = sorted_edges(nearest_edges(part, build_search_tree(part), nobody, width, workers), len(left))
         known = added(known, Edges(left[edges.owner], left[edges.member], edges.cost), n)
-    return _with_others(arrays, mate, left), known
+    return _with_others(arrays, partner, left), known
 
 
-def _with_others(arrays: WindowArrays, mate: Int32s, left: Int32s) -> Int32s:
+def _with_others(arrays: WindowArrays, partner: Int32s, left: Int32s) -> Int32s:
     """Pair those left, who may not serve each other, as they come; an odd one of each group stays alone."""
     for first in np.unique(arrays.first[left]).tolist():
         some = left[arrays.first[left] == first]
         one, other = some[: len(some) // 2 * 2 : 2], some[1::2]
-        mate[one], mate[other] = other, one
-    return mate
+        partner[one], partner[other] = other, one
+    return partner
 
 
-def _paid(mutual: Edges, mate: Int32s) -> Floats:
+def _paid(mutual: Edges, partner: Int32s) -> Floats:
     """What everybody's pair costs; more than all others together where the two may not serve each other."""
-    n = len(mate)
-    key = np.arange(n, dtype=np.int64) * n + mate
+    n = len(partner)
+    key = np.arange(n, dtype=np.int64) * n + partner
     keys = mutual.owner.astype(np.int64) * n + mutual.member
     place = np.minimum(np.searchsorted(keys, key), len(keys) - 1)
     prohibitive = float(mutual.cost.max(initial=1.0)) * (n + 1)
@@ -71,21 +71,21 @@ def _paid(mutual: Edges, mate: Int32s) -> Floats:
     return np.where(known, mutual.cost[place] if len(keys) else 0.0, prohibitive)
 
 
-def _improve(arrays: WindowArrays, mutual: Edges, mate: Int32s, paid: Floats, first: int) -> None:
+def _improve(arrays: WindowArrays, mutual: Edges, partner: Int32s, paid: Floats, first: int) -> None:
     """Better the pairs of a group. An odd user counts as paired with nobody, whom everybody can have."""
     last = int(arrays.last[first])
     n, shift = last - first, np.int32(first)
     inside = edges_inside(edges_of(mutual, first, last), first)
-    mates, costs = mate[first:last] - shift, paid[first:last].copy()
+    partners, costs = partner[first:last] - shift, paid[first:last].copy()
     if n % 2:
-        odd = int(np.flatnonzero(mate[first:last] < 0)[0])
+        odd = int(np.flatnonzero(partner[first:last] < 0)[0])
         inside, alone = _with_nobody(inside, n, costs_alone(arrays)[first:last])
-        mates[odd], costs[odd] = n, alone[odd]
-        mates, costs = np.append(mates, np.int32(odd)), np.append(costs, alone[odd])
+        partners[odd], costs[odd] = n, alone[odd]
+        partners, costs = np.append(partners, np.int32(odd)), np.append(costs, alone[odd])
     order = np.lexsort((inside.cost, inside.owner))
-    ptr = np.searchsorted(inside.owner[order], np.arange(len(mates) + 1))
-    alternate(PairGraph(ptr, inside.member[order], inside.cost[order]), mates, costs)
-    mate[first:last] = np.where(mates[:n] < n, mates[:n] + shift, -1)
+    ptr = np.searchsorted(inside.owner[order], np.arange(len(partners) + 1))
+    alternate(PairGraph(ptr, inside.member[order], inside.cost[order]), partners, costs)
+    partner[first:last] = np.where(partners[:n] < n, partners[:n] + shift, -1)
 
 
 def _with_nobody(edges: Edges, n: int, already: Floats) -> tuple[Edges, Floats]:
@@ -120,7 +120,7 @@ def among(arrays: WindowArrays, users: Int32s) -> WindowArrays:
 
 def _partners(arrays: WindowArrays, edges: Edges) -> Int32s:
     """A partner along these edges, -1 for nobody, from the cheapest permutation of every group."""
-    mate = np.empty(len(arrays.user), np.int32)
+    partner = np.empty(len(arrays.user), np.int32)
     for first in np.unique(arrays.first).tolist():
         last = int(arrays.last[first])
         part = edges_inside(edges_of(edges, first, last), first)
@@ -131,12 +131,12 @@ def _partners(arrays: WindowArrays, edges: Edges) -> Int32s:
         cost[led] = part.cost[np.searchsorted(keys, led * (last - first) + member[led])]
         found = np.empty(last - first, np.int32)
         split_into_pairs(member, cost, found)
-        mate[first:last] = np.where(found < 0, -1, found + np.int32(first))
-    return mate
+        partner[first:last] = np.where(found < 0, -1, found + np.int32(first))
+    return partner
 
 
-def _in_pairs(arrays: WindowArrays, mate: Int32s) -> Int32s:
+def _in_pairs(arrays: WindowArrays, partner: Int32s) -> Int32s:
     """Users in an order in which partners follow each other; those without one are last in their group."""
-    number = np.arange(len(mate), dtype=np.int32)
-    leader = np.where(mate < 0, number, np.minimum(number, mate))
-    return np.lexsort((number, leader, mate < 0, arrays.first)).astype(np.int32)
+    number = np.arange(len(partner), dtype=np.int32)
+    leader = np.where(partner < 0, number, np.minimum(number, partner))
+    return np.lexsort((number, leader, partner < 0, arrays.first)).astype(np.int32)

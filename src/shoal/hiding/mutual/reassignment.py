@@ -18,7 +18,7 @@ _WORTHWHILE = 5e-4  # of the cost, gained in as many rounds as a ring has places
 
 def reassign(
     arrays: WindowArrays,
-    ties: EdgePenalties,
+    penalties: EdgePenalties,
     k: int,
     candidates: RingCandidates,
     rings: Rings,
@@ -38,7 +38,7 @@ def reassign(
             turn = rng.permuted(turn, axis=1)
         sizes = np.diff(rings.start)
         place = np.where(sizes > k, rng.integers(0, sizes), turn[:, number % k])
-        _place_anew(arrays, ties, k, candidates, rings, rings.start[:-1] + place, workers)
+        _place_anew(arrays, penalties, k, candidates, rings, rings.start[:-1] + place, workers)
         if number % k == k - 1:
             after = _total(rings)
             if after[0] == before[0] and after[1] > (1 - _WORTHWHILE) * before[1]:
@@ -52,7 +52,7 @@ def _total(rings: Rings) -> tuple[int, float]:
 
 def _place_anew(
     arrays: WindowArrays,
-    ties: EdgePenalties,
+    penalties: EdgePenalties,
     k: int,
     candidates: RingCandidates,
     rings: Rings,
@@ -63,10 +63,10 @@ def _place_anew(
     n_rings = len(vacant)
     user, ring = _possible_places(candidates, rings, vacant)
     reuse, cost = np.empty(len(user), np.int64), np.empty(len(user))
-    workers.over(
+    workers.for_blocks(
         len(user),
         lambda begin, end: price_places(
-            arrays, ties, k - 1, rings, vacant, user, ring, begin, end, reuse, cost
+            arrays, penalties, k - 1, rings, vacant, user, ring, begin, end, reuse, cost
         ),
     )
     prohibitive = float(cost.max(initial=0.0)) * (n_rings + 1) + 1

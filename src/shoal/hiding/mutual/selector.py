@@ -48,7 +48,7 @@ def choose_mutual(
     k: int,
     barred: Barred,
     workers: Workers,
-    company: LeakageContext | None = None,
+    leakage: LeakageContext | None = None,
 ) -> HidingSets:
     """Rings of every pattern group: pairs by assignment, longer ones grown and seated anew; then exchanges.
 
@@ -60,30 +60,30 @@ def choose_mutual(
         raise UnfinishedError("Self-check failed: a presence pattern is shared by fewer than k users.")
     edges = sorted_edges(nearest_edges(arrays, build_search_tree(arrays), barred, CANDIDATES, workers), n)
     dearer = Surcharge(np.zeros(len(edges.owner)), np.zeros(n, np.uint8))
-    if company is not None:
-        dearer = leakage_surcharge(company, arrays, barred, edges, workers)
+    if leakage is not None:
+        dearer = leakage_surcharge(leakage, arrays, barred, edges, workers)
         edges.cost[:] += dearer.of_edge
-    ties = edge_penalties(window, arrays, barred, edges, dearer.of_edge)
+    penalties = edge_penalties(window, arrays, barred, edges, dearer.of_edge)
     adds = added_cost(arrays, both_ways(edges, n))
     hardest = hardest_first(arrays, adds)
     candidates = cheapest_first(adds, n)
     if k == 2:
         order = pair_up(arrays, barred, edges, CANDIDATES, workers)
     else:
-        order = _grown(arrays, ties, k, candidates, hardest, workers)
-    rings = _closed(arrays, ties, k, order, workers)
+        order = _grown(arrays, penalties, k, candidates, hardest, workers)
+    rings = _closed(arrays, penalties, k, order, workers)
     candidates = with_the_hardest(arrays, candidates, hardest)
     if k > 2:
-        reassign(arrays, ties, k, candidates, rings, window, workers)
-    _exchange(arrays, ties, k, candidates, rings, workers)
+        reassign(arrays, penalties, k, candidates, rings, window, workers)
+    _exchange(arrays, penalties, k, candidates, rings, workers)
     if rings.reuse.any():
-        _exchange(arrays, ties, k, with_everybody(arrays, candidates, rings), rings, workers)
-    return _picks(arrays, ties, k, rings, dearer.alone)
+        _exchange(arrays, penalties, k, with_everybody(arrays, candidates, rings), rings, workers)
+    return _picks(arrays, penalties, k, rings, dearer.alone)
 
 
 def _grown(
     arrays: WindowArrays,
-    ties: EdgePenalties,
+    penalties: EdgePenalties,
     k: int,
     candidates: RingCandidates,
     seeds: Int32s,
@@ -93,15 +93,17 @@ def _grown(
     order = np.empty(len(arrays.user), np.int32)
 
     def grow_group(first: int, last: int) -> None:
-        grow(arrays, ties, k, candidates, seeds[first:last], first, last, order)
+        grow(arrays, penalties, k, candidates, seeds[first:last], first, last, order)
 
     _each_group(arrays, grow_group, workers)
     return order
 
 
-def _closed(arrays: WindowArrays, ties: EdgePenalties, k: int, order: Int32s, workers: Workers) -> Rings:
+def _closed(arrays: WindowArrays, penalties: EdgePenalties, k: int, order: Int32s, workers: Workers) -> Rings:
     """Rings of users in such an order; the remainder of each group joins the one that takes it in most cheaply."""
-    _each_group(arrays, lambda first, last: extend_cheapest(arrays, ties, k, first, last, order), workers)
+    _each_group(
+        arrays, lambda first, last: extend_cheapest(arrays, penalties, k, first, last, order), workers
+    )
     sizes: list[int] = []
     for first in np.unique(arrays.first).tolist():
         n = int(arrays.last[first]) - first
@@ -111,13 +113,15 @@ def _closed(arrays: WindowArrays, ties: EdgePenalties, k: int, order: Int32s, wo
     ring[order] = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
     start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     rings = Rings(order, start, slot, ring, np.zeros(len(sizes), np.int64), np.zeros(len(sizes)))
-    workers.over(len(sizes), lambda begin, end: price_rings(arrays, ties, k - 1, begin, end, rings))
+    workers.for_blocks(
+        len(sizes), lambda begin, end: price_rings(arrays, penalties, k - 1, begin, end, rings)
+    )
     return rings
 
 
 def _exchange(
     arrays: WindowArrays,
-    ties: EdgePenalties,
+    penalties: EdgePenalties,
     k: int,
     candidates: RingCandidates,
     rings: Rings,
@@ -126,9 +130,9 @@ def _exchange(
     """Exchange users inside every group until that no longer helps, nor moving the remainder of a small group."""
 
     def exchange_group(first: int, last: int) -> None:
-        exchange(arrays, ties, k - 1, candidates, first, last, rings)
-        while last - first <= _SMALL and move_remainder(arrays, ties, k - 1, first, last, rings):
-            exchange(arrays, ties, k - 1, candidates, first, last, rings)
+        exchange(arrays, penalties, k - 1, candidates, first, last, rings)
+        while last - first <= _SMALL and move_remainder(arrays, penalties, k - 1, first, last, rings):
+            exchange(arrays, penalties, k - 1, candidates, first, last, rings)
 
     _each_group(arrays, exchange_group, workers)
 
@@ -136,15 +140,15 @@ def _exchange(
 def _each_group(arrays: WindowArrays, call: Callable[[int, int], object], workers: Workers) -> None:
     """Call ``call(first, last)`` for every pattern group."""
     groups = np.unique(arrays.first).tolist()
-    workers.each(len(groups), lambda number: call(groups[number], int(arrays.last[groups[number]])))
+    workers.for_each(len(groups), lambda number: call(groups[number], int(arrays.last[groups[number]])))
 
 
-def _picks(arrays: WindowArrays, ties: EdgePenalties, k: int, rings: Rings, alone: Bytes) -> HidingSets:
+def _picks(arrays: WindowArrays, penalties: EdgePenalties, k: int, rings: Rings, alone: Bytes) -> HidingSets:
     """Everybody's hiding set: the next k - 1 users round the ring."""
     begin, size = rings.start[rings.ring][:, None], np.diff(rings.start)[rings.ring][:, None]
     member = rings.order[begin + (rings.slot[:, None] - begin + np.arange(1, k)) % size]
     n = len(member)
-    former = np.repeat(np.arange(n), np.diff(ties.ptr)) * n + ties.member
-    again = np.isin(np.arange(n)[:, None] * n + member, former[ties.reuse > 0])
+    former = np.repeat(np.arange(n), np.diff(penalties.ptr)) * n + penalties.member
+    again = np.isin(np.arange(n)[:, None] * n + member, former[penalties.reuse > 0])
     relaxed = again.sum(axis=1).astype(np.int32)
     return HidingSets(arrays.user, arrays.user[member], relaxed, alone[member[:, 0]])

@@ -70,7 +70,7 @@ class Hidden(NamedTuple):
     """Who is published when, and who hides whom: the hiding sets of every window, by its first epoch."""
 
     presence: Presence
-    picks: dict[int, HidingSets]
+    hiding_sets: dict[int, HidingSets]
 
 
 class Population:
@@ -139,7 +139,7 @@ def cluster_epochs(
         clusters[epochs[number]] = label[np.argsort(arrays.user)]
 
     with threadpool_limits(1):  # with several threads, sums and hence clusters would depend on their number
-        workers.each(len(epochs), cluster_one, tick)
+        workers.for_each(len(epochs), cluster_one, tick)
     return {epoch: clusters[epoch] for epoch in epochs}
 
 
@@ -164,7 +164,7 @@ def hide(
     while not settled:
         last = run(absent_too=absent_too)
         settled, absent_too = absent_too and not last.suppressed_anybody, not last.suppressed_anybody
-    return Hidden(population.presence(), last.picks)
+    return Hidden(population.presence(), last.hiding_sets)
 
 
 class CycleSearch:
@@ -183,7 +183,7 @@ class CycleSearch:
         *,
         absent_too: bool,
     ) -> None:
-        self.picks: dict[int, HidingSets] = {}
+        self.hiding_sets: dict[int, HidingSets] = {}
         self.suppressed_anybody = False
         self._n_users = n_users
         self._first_epoch = int(timeline.epochs[0])
@@ -217,7 +217,7 @@ class CycleSearch:
             hidden &= ~_joining_the_absent(bounds, self._n_records - len(arrays.user), self._rules.k)
         stays = np.repeat(hidden, np.diff(bounds))
         owners, members = arrays.user[stays], arrays.user[member[stays]]
-        self.picks[epochs[0]] = HidingSets(
+        self.hiding_sets[epochs[0]] = HidingSets(
             owners, members, np.zeros(len(owners), np.int32), np.zeros(len(owners), np.uint8)
         )
         self._history.append(window, owners, members)
@@ -241,7 +241,7 @@ def lay_cycles(
     barred = history.barred(window)
     member = np.empty((len(arrays.user), k - 1), np.int32)
     hidden = np.empty(len(bounds) - 1, np.bool_)
-    workers.over(
+    workers.for_blocks(
         len(hidden),
         lambda begin, end: cycles_of_groups(arrays, barred, bounds, PATIENCE, begin, end, member, hidden),
     )

@@ -13,12 +13,12 @@ from shoal.reading.formats.text_rows import Columns, RowFiles, RowLayout, same
 _ROW = r"-?\d{1,2}(\.\d+)? -?\d{1,3}(\.\d+)? [01] \d{9,10}"
 
 
-def _tell(columns: Columns, path: Path) -> Iterator[Columns]:
+def _to_roles(columns: Columns, path: Path) -> Iterator[Columns]:
     yield {**columns, USER: same(stem(path).removeprefix("new_"), columns)}
 
 
 _LAYOUT = RowLayout(
-    "Cabspotting", (LAT, LON, "occupied", TIME), separator=" ", unused=("occupied",), tell=_tell
+    "Cabspotting", (LAT, LON, "occupied", TIME), separator=" ", unused=("occupied",), to_roles=_to_roles
 )
 
 CABSPOTTING = Format(

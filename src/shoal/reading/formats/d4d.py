@@ -43,10 +43,12 @@ def _reader(kind: str, separator: str, coarse: str) -> Callable[[Files], Source]
                 f"{files.title} holds several files of one name, whose users could not be told apart: give the folder"
                 " of one copy."
             )
-        tell = tell_apart if len(files.paths) > 1 and not n_coarse else None
+        to_roles = tell_apart if len(files.paths) > 1 and not n_coarse else None
         return RowFiles(
             files,
-            RowLayout(kind, (USER, TIME, SITE), separator=separator, roles=(USER, TIME, SITE), tell=tell),
+            RowLayout(
+                kind, (USER, TIME, SITE), separator=separator, roles=(USER, TIME, SITE), to_roles=to_roles
+            ),
         )
 
     return open_files

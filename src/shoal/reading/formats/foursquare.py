@@ -17,7 +17,7 @@ _ROW = rf"\d+\t[^\t]*\t[^\t]*\t[^\t]*\t-?[\d.]+\t-?[\d.]+\t-?\d+\t{_TIME}"
 _UNUSED = ("venue", "category", "category name", "timezone offset")
 
 
-def _tell(columns: Columns, path: Path) -> Iterator[Columns]:  # noqa: ARG001
+def _to_roles(columns: Columns, path: Path) -> Iterator[Columns]:  # noqa: ARG001
     """Times such as ``Tue Apr 03 18:00:09 +0000 2012`` as ISO 8601; whatever else stands there stays as it is."""
     written = pc.replace_substring_regex(
         columns[TIME], pattern=rf"^\s*{_TIME}\s*$", replacement=r"\5-\1-\2T\3\4"
@@ -34,7 +34,7 @@ _LAYOUT = RowLayout(
     (USER, "venue", "category", "category name", LAT, LON, "timezone offset", TIME),
     separator="\t",
     unused=_UNUSED,
-    tell=_tell,
+    to_roles=_to_roles,
 )
 
 FOURSQUARE = Format(

@@ -23,7 +23,7 @@ def _person(path: Path) -> str:
     return folder.parent.name if folder.name.lower() == "trajectory" else folder.name
 
 
-def _tell(columns: Columns, path: Path) -> Iterator[Columns]:
+def _to_roles(columns: Columns, path: Path) -> Iterator[Columns]:
     date, clock = columns["date"], columns["clock"]
     empty = pc.and_(pc.equal(date, ""), pc.equal(clock, ""))
     joined = pc.binary_join_element_wise(date, clock, "T")
@@ -37,7 +37,7 @@ _LAYOUT = RowLayout(
     (LAT, LON, *_UNUSED, "date", "clock"),
     lines_skipped=_HEADER_LINES,
     unused=_UNUSED,
-    tell=_tell,
+    to_roles=_to_roles,
 )
 
 GEOLIFE = Format(

@@ -25,7 +25,7 @@ _WANTED = ("TAXI_ID", "TIMESTAMP", "MISSING_DATA", "POLYLINE")
 _EVERY_S = 15
 
 
-def _tell(columns: Columns) -> Iterator[Columns]:
+def _to_roles(columns: Columns) -> Iterator[Columns]:
     """A row for every position of a trip; a trip without any is one row without a position.
 
     Where positions are missing nobody knows which, so no position of such a trip has a time.
@@ -74,6 +74,6 @@ PORTO = Format(
     files=r"(train|test).*\.(csv(\.gz)?|parquet|pq)",
     example="train.csv",
     recognises=_recognises,
-    open=lambda files: MappedTable(open_tables(files), _WANTED, (USER, TIME, LAT, LON), _tell),
-    wraps=lambda table: MappedTable(table, _WANTED, (USER, TIME, LAT, LON), _tell),
+    open=lambda files: MappedTable(open_tables(files), _WANTED, (USER, TIME, LAT, LON), _to_roles),
+    wraps=lambda table: MappedTable(table, _WANTED, (USER, TIME, LAT, LON), _to_roles),
 )

@@ -38,7 +38,7 @@ _SLASHES = r"^(\d{4})/(\d{1,2})/(\d{1,2}) (\d{1,2}):(\d\d(:\d\d)?)$"
 _DATE = re.compile(r"(?<!\d)(20\d\d)[-_.]?([01]\d)[-_.]?([0-3]\d)(?!\d)")
 
 
-def _tell(columns: Columns, path: Path) -> Iterator[Columns]:
+def _to_roles(columns: Columns, path: Path) -> Iterator[Columns]:
     """A sample at the start and one at the end; an end before its start is on the next day."""
     start, end = _minutes(columns["start"]), _minutes(columns["end"])
     overnight = (end < start) & (start <= _DAY_MINUTES)
@@ -95,7 +95,7 @@ def _day(path: Path) -> date | None:
 
 
 _LAYOUT = RowLayout(
-    "Shanghai Telecom day files", ("start", "end", LAT, LON, USER), separator="\t", tell=_tell
+    "Shanghai Telecom day files", ("start", "end", LAT, LON, USER), separator="\t", to_roles=_to_roles
 )
 
 

@@ -43,13 +43,13 @@ class MappedTable:
         table: Source,
         wanted: tuple[str, ...],
         roles: tuple[str, ...],
-        tell: Callable[[Columns], Iterable[Columns]],
+        to_roles: Callable[[Columns], Iterable[Columns]],
     ) -> None:
         self.title, self.warnings, self.metadata = table.title, table.warnings, table.metadata
         self._wanted = need_columns(table.names, wanted, table.title)
         self.names = [*roles, *(name for name in table.names if name not in wanted)]
         self._table = table
-        self._tell = tell
+        self._to_roles = to_roles
 
     def batches(self, columns: Mapping[str, str], reject: DroppedRows, *, threads: int) -> Iterator[Any]:
         """Batches of the roles asked for."""
@@ -58,6 +58,6 @@ class MappedTable:
             with as_input_error(self.title, "events"):
                 told = [
                     pa.RecordBatch.from_arrays([each[role] for role in columns], list(columns))
-                    for each in self._tell(held)
+                    for each in self._to_roles(held)
                 ]
             yield from told

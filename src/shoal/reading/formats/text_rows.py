@@ -35,7 +35,7 @@ class RowLayout(NamedTuple):
     header: str | None = None
     unused: tuple[str, ...] = ()
     roles: tuple[str, ...] = (USER, TIME, LAT, LON)
-    tell: Callable[[Columns, Path], Iterable[Columns]] | None = None
+    to_roles: Callable[[Columns, Path], Iterable[Columns]] | None = None
 
 
 class RowFiles:
@@ -65,7 +65,7 @@ class RowFiles:
             text = TextLayout(len(layout.columns), layout.separator, skipped, quoted=False)
             for batch in text_rows(path, title, layout.kind, text, places, reject, threads=threads):
                 held = dict(zip(wanted, batch.columns, strict=True))
-                for told in layout.tell(held, path) if layout.tell else (held,):
+                for told in layout.to_roles(held, path) if layout.to_roles else (held,):
                     yield pa.RecordBatch.from_arrays([told[role] for role in roles], roles)
 
 

@@ -30,7 +30,7 @@ _MOST_DAYS = 100_000
 _NO_HALF_HOUR, _MISSING = -1, -2
 
 
-def _tell(columns: Columns) -> Iterator[Columns]:
+def _to_roles(columns: Columns) -> Iterator[Columns]:
     """Day 0 is 1970-01-01, since nobody knows which day it was; cell 3 begins at 1,500 m."""
     yield {
         USER: columns["uid"],
@@ -76,7 +76,7 @@ def _open(files: Files) -> Source:
 
 
 def _told(table: Source) -> Source:
-    return MappedTable(table, _HEADER, (USER, TIME, X, Y), _tell)
+    return MappedTable(table, _HEADER, (USER, TIME, X, Y), _to_roles)
 
 
 YJMOB = Format(

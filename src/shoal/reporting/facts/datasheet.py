@@ -21,15 +21,15 @@ from shoal.errors import InputError
 from shoal.reporting.facts.precision import DAY_HOURS, owners_of_groups
 
 
-def published_part(scene: AuditContext) -> AuditContext:
+def published_part(context: AuditContext) -> AuditContext:
     """The scene without samples that are in no box, and with records in the place of users.
 
     Whatever is computed from it depends neither on what was suppressed nor on what users are called, and needs no
     further care about these. To an attacker it leaves at least as much: a sample that is in no box of the victim's
     record only leads away from it.
     """
-    samples, own = scene.samples, scene.published.own
-    rows = np.flatnonzero(held_by_own(scene))
+    samples, own = context.samples, context.published.own
+    rows = np.flatnonzero(held_by_own(context))
     rows = rows[np.argsort(own[samples.user[rows]], kind="stable")]
     records, number = np.unique(own[samples.user[rows]], return_inverse=True)
     part = Samples(
@@ -39,17 +39,19 @@ def published_part(scene: AuditContext) -> AuditContext:
         samples.x[rows],
         samples.y[rows],
     )
-    return replace(scene, samples=part, published=AttackedRecords(scene.published.records, records))
+    return replace(context, samples=part, published=AttackedRecords(context.published.records, records))
 
 
-def held_by_own(scene: AuditContext) -> Bools:
+def held_by_own(context: AuditContext) -> Bools:
     """Which samples lie in a box of their own user's record; needs to know which record is whose."""
-    target = scene.published
-    held = np.zeros(len(scene.samples), np.bool_)
+    target = context.published
+    held = np.zeros(len(context.samples), np.bool_)
     filled = np.zeros(target.records.boxes.n_boxes, np.bool_)
-    scene.workers.over(
+    context.workers.for_blocks(
         len(target.own),
-        lambda begin, end: find_held(scene.trails, target.shelves, target.own, begin, end, held, filled),
+        lambda begin, end: find_held(
+            context.trajectories, target.index, target.own, begin, end, held, filled
+        ),
     )
     return held
 
@@ -70,14 +72,14 @@ class PublicSuppression(NamedTuple):
     share: float | str = 0.0
 
 
-def public_suppression(scene: AuditContext) -> PublicSuppression:
+def public_suppression(context: AuditContext) -> PublicSuppression:
     """Look at every sample; needs to know which record is whose."""
-    samples, k = scene.samples, scene.promise.k
-    held = held_by_own(scene)
+    samples, k = context.samples, context.promise.k
+    held = held_by_own(context)
     share = public_share(int((~held).sum()), len(samples), len(np.unique(samples.user[~held])), k)
     if isinstance(share, str) or not share:
         return PublicSuppression([], [], share)
-    hour = scene.zone.from_utc(samples.t * scene.grid.step_s) // 3600 % DAY_HOURS
+    hour = context.zone.from_utc(samples.t * context.grid.step_s) // 3600 % DAY_HOURS
     quarter = np.empty(samples.n_users, np.int64)
     order = np.argsort(np.bincount(samples.user, minlength=samples.n_users), kind="stable")
     quarter[order] = np.arange(samples.n_users) * _QUARTERS // samples.n_users

@@ -69,70 +69,72 @@ class FollowedPeople(NamedTuple):
     zone: str
 
 
-def follow_people(scene: AuditContext) -> FollowedPeople | None:
+def follow_people(context: AuditContext) -> FollowedPeople | None:
     """Some users who are about, drawn at random; None where there is nobody to show.
 
     How many records fit plays no part in the choice, so that they are examples and not the best cases.
     """
-    shown = _stretch(scene)
-    t = scene.trails.sample["t"]
+    shown = _stretch(context)
+    t = context.trajectories.sample["t"]
     busy = np.bincount(
-        scene.samples.user[(t >= shown.begin) & (t < shown.end)], minlength=scene.samples.n_users
-    )[scene.victims]
-    lively = scene.victims[(busy >= _LIVELY[0]) & (busy <= _LIVELY[1])]
-    pool = lively if len(lively) else scene.victims[busy > 0]
+        context.samples.user[(t >= shown.begin) & (t < shown.end)], minlength=context.samples.n_users
+    )[context.victims]
+    lively = context.victims[(busy >= _LIVELY[0]) & (busy <= _LIVELY[1])]
+    pool = lively if len(lively) else context.victims[busy > 0]
     if not len(pool):
         return None
-    rng = scene.randomness(99)
+    rng = context.randomness(99)
     drawn = rng.choice(pool, min(_DRAWN, len(pool)), replace=False).tolist()
-    drawn.sort(key=lambda user: -min(_n_places(_samples_of(scene, user, shown)), _LIVELY_PLACES))
-    empty = _moments(scene, shown)
-    people = [_follow(scene, user, shown, empty) for user in drawn[:_PEOPLE]]
-    return FollowedPeople(shown.begin, shown.end, shown.length, people, _places(scene, rng), scene.zone.name)
+    drawn.sort(key=lambda user: -min(_n_places(_samples_of(context, user, shown)), _LIVELY_PLACES))
+    empty = _moments(context, shown)
+    people = [_follow(context, user, shown, empty) for user in drawn[:_PEOPLE]]
+    return FollowedPeople(
+        shown.begin, shown.end, shown.length, people, _places(context, rng), context.zone.name
+    )
 
 
-def _stretch(scene: AuditContext) -> ShownDay:
+def _stretch(context: AuditContext) -> ShownDay:
     """The busiest day on the clock of the report; as many days as tau takes; all of time for whole trajectories."""
-    step, tau = scene.grid.step_s, scene.promise.tau
+    step, tau = context.grid.step_s, context.promise.tau
     if tau is None:
-        begin, end = scene.span
-        return ShownDay(begin, end, end - begin, int(_local_days(scene, np.array([begin * step]))[0]))
-    quarters, n_samples = np.unique(scene.samples.t * step // _QUARTER_S, return_counts=True)
-    days = _local_days(scene, quarters * _QUARTER_S)
+        begin, end = context.span
+        return ShownDay(begin, end, end - begin, int(_local_days(context, np.array([begin * step]))[0]))
+    quarters, n_samples = np.unique(context.samples.t * step // _QUARTER_S, return_counts=True)
+    days = _local_days(context, quarters * _QUARTER_S)
     first, last, n_days = int(days[0]), int(days[-1]), -(-tau * step // DAY_S)
     busiest = first + int(np.argmax(np.bincount(days - first, n_samples)))
     day = max(min(busiest, last + 1 - n_days), first)
-    midnights = scene.zone.to_utc(np.array([day, day + n_days]) * DAY_S)
+    midnights = context.zone.to_utc(np.array([day, day + n_days]) * DAY_S)
     begin, end = (-(-midnights // step)).tolist()
     return ShownDay(begin, max(end, begin + tau), tau, day)
 
 
-def _local_days(scene: AuditContext, seconds: Int64s) -> Int64s:
-    return scene.zone.from_utc(seconds) // DAY_S
+def _local_days(context: AuditContext, seconds: Int64s) -> Int64s:
+    return context.zone.from_utc(seconds) // DAY_S
 
 
-def _moments(scene: AuditContext, shown: ShownDay) -> list[Moment]:
+def _moments(context: AuditContext, shown: ShownDay) -> list[Moment]:
     """Intervals all over the stretch, as if nothing had been seen in them: any record fits of which no box is wholly
     inside, for the attacker knows that there was nothing."""
     step = max(shown.length // 2, -(-(shown.end - shown.begin) // _STEPS), 1)
     starts = np.arange(shown.begin, shown.end - shown.length + 1, step)
     clock = [
-        (scene.zone.from_utc(slots * scene.grid.step_s) - shown.first_day * DAY_S).tolist()
+        (context.zone.from_utc(slots * context.grid.step_s) - shown.first_day * DAY_S).tolist()
         for slots in (starts, starts + shown.length)
     ]
-    boxes = scene.published.records.boxes
+    boxes = context.published.records.boxes
     inside = (boxes.t0 >= shown.begin) & (boxes.t1 < shown.end)
     owner, t0, t1 = (column[inside] for column in (boxes.owner, boxes.t0, boxes.t1))
     moments = []
     for start, from_s, to_s in zip(starts.tolist(), *clock, strict=True):
         about = owner[(t0 >= start) & (t1 < start + shown.length)]
-        n_fit = scene.published.records.n_records - len(np.unique(about))
+        n_fit = context.published.records.n_records - len(np.unique(about))
         moments.append(Moment(start, from_s, to_s, n_fit, [], own_fits=True))
     return moments
 
 
-def _samples_of(scene: AuditContext, user: int, shown: ShownDay) -> StructuredRows:
-    sample = scene.trails.sample[scene.trails.ptr[user] : scene.trails.ptr[user + 1]]
+def _samples_of(context: AuditContext, user: int, shown: ShownDay) -> StructuredRows:
+    sample = context.trajectories.sample[context.trajectories.ptr[user] : context.trajectories.ptr[user + 1]]
     return sample[(sample["t"] >= shown.begin) & (sample["t"] < shown.end)]
 
 
@@ -140,14 +142,14 @@ def _n_places(samples: StructuredRows) -> int:
     return len(np.unique(np.stack([samples["x"], samples["y"]]), axis=1).T)
 
 
-def _follow(scene: AuditContext, user: int, shown: ShownDay, empty: list[Moment]) -> Person:
-    mine = _samples_of(scene, user, shown)
+def _follow(context: AuditContext, user: int, shown: ShownDay, empty: list[Moment]) -> Person:
+    mine = _samples_of(context, user, shown)
     starts = np.array([moment.begin for moment in empty])
     seen = np.searchsorted(mine["t"], starts) < np.searchsorted(mine["t"], starts + shown.length)
-    known = knowledge_of(scene, np.full(int(seen.sum()), user), starts[seen][:, None], shown.length)
-    fits = scene.fits(scene.published, known)
-    own = max(int(scene.published.own[user]), -1)
-    own_boxes = [] if own < 0 else _boxes_of(scene, own, shown.begin, shown.end)
+    known = knowledge_of(context, np.full(int(seen.sum()), user), starts[seen][:, None], shown.length)
+    fits = context.fits(context.published, known)
+    own = max(int(context.published.own[user]), -1)
+    own_boxes = [] if own < 0 else _boxes_of(context, own, shown.begin, shown.end)
     moments = [
         moment._replace(own_fits=not _any_inside(own_boxes, moment.begin, moment.begin + shown.length))
         for moment in empty
@@ -156,11 +158,11 @@ def _follow(scene: AuditContext, user: int, shown: ShownDay, empty: list[Moment]
     for i, place in enumerate(np.flatnonzero(seen).tolist()):
         found = fits.record[fits.at[i] : fits.at[i] + fits.n[i]]
         start = moments[place].begin
-        others = _smallest(scene, found[found != own], start, start + shown.length)[:_OTHERS]
+        others = _smallest(context, found[found != own], start, start + shown.length)[:_OTHERS]
         drawn.update(others)
         fits_too = own < 0 or bool((found == own).any())
         moments[place] = moments[place]._replace(n_fit=len(found), shown=others, own_fits=fits_too)
-    boxes = {record: _boxes_of(scene, record, shown.begin, shown.end) for record in sorted(drawn)}
+    boxes = {record: _boxes_of(context, record, shown.begin, shown.end) for record in sorted(drawn)}
     return Person(own, [(int(s["t"]), int(s["x"]), int(s["y"])) for s in mine], boxes, moments)
 
 
@@ -168,10 +170,10 @@ def _any_inside(boxes: list[tuple[int, ...]], begin: int, end: int) -> bool:
     return any(box[0] >= begin and box[1] < end for box in boxes)
 
 
-def _smallest(scene: AuditContext, records: Int64s, begin: int, end: int) -> list[int]:
+def _smallest(context: AuditContext, records: Int64s, begin: int, end: int) -> list[int]:
     """Records by the size of their boxes in an interval: what is small is easiest to see."""
     sizes = [
-        sum(_size(box) for box in _boxes_of(scene, int(record), begin, end))
+        sum(_size(box) for box in _boxes_of(context, int(record), begin, end))
         for record in records[:50].tolist()
     ]
     return [int(records[i]) for i in np.argsort(sizes, kind="stable").tolist()]
@@ -181,17 +183,17 @@ def _size(box: tuple[int, ...]) -> int:
     return (box[1] - box[0] + 1) * (box[3] - box[2] + box[5] - box[4] + 2)
 
 
-def _boxes_of(scene: AuditContext, record: int, begin: int, end: int) -> list[tuple[int, ...]]:
-    shelves = scene.published.shelves
-    box = shelves.box[shelves.ptr[record] : shelves.ptr[record + 1]]
+def _boxes_of(context: AuditContext, record: int, begin: int, end: int) -> list[tuple[int, ...]]:
+    index = context.published.index
+    box = index.box[index.ptr[record] : index.ptr[record + 1]]
     near = box[(box["t1"] >= begin) & (box["t0"] < end)]
     return [tuple(int(row[name]) for name in Boxes._fields[1:]) for row in near]
 
 
-def _places(scene: AuditContext, rng: np.random.Generator) -> list[tuple[int, int]]:
+def _places(context: AuditContext, rng: np.random.Generator) -> list[tuple[int, int]]:
     """Where samples are, at random, so that the map has a ground."""
-    rows = rng.integers(0, len(scene.samples), 4 * _PLACES)
-    places = np.unique(np.stack([scene.samples.x[rows], scene.samples.y[rows]], axis=1), axis=0)[:_PLACES]
+    rows = rng.integers(0, len(context.samples), 4 * _PLACES)
+    places = np.unique(np.stack([context.samples.x[rows], context.samples.y[rows]], axis=1), axis=0)[:_PLACES]
     return [(x, y) for x, y in places.tolist()]
 
 

@@ -49,28 +49,31 @@ class Usefulness(NamedTuple):
     sides: dict[str, str]
 
 
-def measure_usefulness(scene: AuditContext, *, public: bool) -> Usefulness:
+def measure_usefulness(context: AuditContext, *, public: bool) -> Usefulness:
     """Ask raw samples and boxes; in public, the raw side is told of squares with many people alone.
 
     The map is that of the published boxes: what is raw and lies outside is not on it.
     """
-    published, raw = _table(scene.published.records.boxes, scene), _table(scene.raw.records.boxes, scene)
-    zone, cell = scene.zone.name, f"{_side_m(published.boxes, scene.grid.cell_m)}m"
-    frame = frame_over(published.boxes, scene.grid, cell)
-    near = replace(raw, boxes=gathered(frame, raw.boxes, scene.grid))
+    published, raw = (
+        _table(context.published.records.boxes, context),
+        _table(context.raw.records.boxes, context),
+    )
+    zone, cell = context.zone.name, f"{_side_m(published.boxes, context.grid.cell_m)}m"
+    frame = frame_over(published.boxes, context.grid, cell)
+    near = replace(raw, boxes=gathered(frame, raw.boxes, context.grid))
     one, other = (density(table, cell, zone) for table in (near, published))
     hour = int(
         np.argmax(other.people.sum(axis=1).round(6))
     )  # of equal hours the first, in whatever order they were summed
-    few, nothing = few_people(scene.promise.k), np.empty(0)
-    found, sides = agreement(scene.samples, published, cell=cell, timezone=zone), dict[str, str]()
+    few, nothing = few_people(context.promise.k), np.empty(0)
+    found, sides = agreement(context.samples, published, cell=cell, timezone=zone), dict[str, str]()
     if public:
         found, sides = _public_agreement(found, raw, frame.square_m, zone, few)
     return Usefulness(
         agreement=found,
         side_km=frame.square_m / 1000,
         across=(frame.n_i, frame.n_j),
-        n_elsewhere=int(outside(frame, raw.boxes, scene.grid).sum()),
+        n_elsewhere=int(outside(frame, raw.boxes, context.grid).sum()),
         hour=hour,
         crowds=(_crowd(one, hour, frame, few if public else 0.0), _crowd(other, hour, frame, 0.0)),
         radii=(nothing if public else _radii(gyration(raw)), _radii(gyration(published))),
@@ -105,11 +108,11 @@ def _told(share: float | None, n_people: int, few: int) -> PublicShare | None:
     return None if share is None else round_share(share, n_people, few)
 
 
-def _table(boxes: Boxes, scene: AuditContext) -> PublishedTable:
+def _table(boxes: Boxes, context: AuditContext) -> PublishedTable:
     """Boxes as if they had been read from a file."""
     whole = Boxes._make(np.ascontiguousarray(column) for column in boxes)
     names = np.arange(int(boxes.owner.max(initial=-1)) + 1).astype(object)
-    return PublishedTable(whole, names, scene.grid, None, None, None)
+    return PublishedTable(whole, names, context.grid, None, None, None)
 
 
 def _side_m(boxes: Boxes, cell_m: float) -> int:

@@ -83,8 +83,8 @@ def assess_events(events: Events, real: Events | None = None, *, seed: int = 0) 
         )
     found = measure(traces, seed)
     beside = None if real is None else measure(traces_of(real), seed)
-    warnings = events.intake.all_warnings + (
-        [] if real is None else [f"Real events: {line}" for line in real.intake.all_warnings]
+    warnings = events.read_summary.all_warnings + (
+        [] if real is None else [f"Real events: {line}" for line in real.read_summary.all_warnings]
     )
     return Credibility(found, judge(found), beside, warnings)
 

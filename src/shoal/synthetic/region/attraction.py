@@ -71,9 +71,9 @@ def flat_choice(weights: Ints) -> WeightedChoice:
     return WeightedChoice(np.cumsum(_scaled(weights)).astype(np.int32)[None, :])
 
 
-def gravity_choice(x: Ints, y: Ints, pull: Ints, scale_m: Ints, power: int = 2) -> WeightedChoice:
-    """Pull / (1 + (distance / scale)^2)^(power / 2) from each origin, with its own scale; never the origin itself."""
-    scaled = _scaled(pull)
+def gravity_choice(x: Ints, y: Ints, weights: Ints, scale_m: Ints, power: int = 2) -> WeightedChoice:
+    """Weight / (1 + (distance / scale)^2)^(power / 2) from each origin, with its own scale; never the origin itself."""
+    scaled = _scaled(weights)
     running = np.empty((len(x), len(x)), dtype=np.int32)
     for first in range(0, len(x), _ROWS_AT_ONCE):
         rows = np.arange(first, min(first + _ROWS_AT_ONCE, len(x)))
@@ -118,12 +118,12 @@ def build_attraction(network: Network, commute_m: int, journey_m: int, stream: S
     each = np.arange(len(network.x))
     crowd = np.sqrt(network.around.astype(np.float64))
     people = (0.1 + _uneven(child(child(stream, 0), each))) * crowd
-    attraction = (0.1 + _uneven(child(child(stream, 1), each))) * crowd * np.sqrt(crowd)
+    crowding = (0.1 + _uneven(child(child(stream, 1), each))) * crowd * np.sqrt(crowd)
 
-    pull = (1_000 * attraction).astype(np.int64)
+    weights = (1_000 * crowding).astype(np.int64)
 
     def gravity(scale_m: Ints, power: int = 2) -> WeightedChoice:
-        return gravity_choice(network.x, network.y, pull, scale_m, power)
+        return gravity_choice(network.x, network.y, weights, scale_m, power)
 
     return Attraction(
         homes=flat_choice((1_000 * people).astype(np.int64)),

@@ -55,7 +55,7 @@ def draw_day(
     habits: Habits,
     journeys: Journeys,
     network: Network,
-    pull: Attraction,
+    attraction: Attraction,
     stream: Streams,
     number: int,
 ) -> RegionDays:
@@ -65,7 +65,7 @@ def draw_day(
     away = (woke != people.home) | (bed != people.home)
     to_work = people.worker & ~away & bernoulli_percent(child(stream, 1), 12 if weekend else 93)
     plan = _plan(people, habits, woke, bed, to_work, stream, weekend=weekend)
-    plan = _with_colleagues(plan, people, pull, to_work, number)
+    plan = _with_colleagues(plan, people, attraction, to_work, number)
     plan = _with_household(plan, people, away, to_work, number, weekend=weekend)
     for stay in OUTINGS:
         habits.remember(plan.place[:, stay], plan.outing[:, stay] & ~away, plan.explored[:, stay])
@@ -130,7 +130,7 @@ def _timing(people: RegionPeople, stream: Streams, to_work: Bools, outing: Bools
 
 
 def _with_colleagues(
-    plan: DayPlan, people: RegionPeople, pull: Attraction, to_work: Bools, number: int
+    plan: DayPlan, people: RegionPeople, attraction: Attraction, to_work: Bools, number: int
 ) -> DayPlan:
     """Some days those of a firm who are at work eat out together."""
     firm = child(people.firm, number)
@@ -139,7 +139,7 @@ def _with_colleagues(
         & bernoulli_percent(child(firm, 0), 30)
         & bernoulli_percent(child(people.stream, 1_000_000 + number), 75)
     )
-    where_to = pull.errands.pick(child(firm, 1), people.work)
+    where_to = attraction.errands.pick(child(firm, 1), people.work)
     leave = 60 * 705 + uniform_below(child(firm, 2), 3_000)
     stay = 60 * 35 + uniform_below(child(firm, 3), 1_800)
     plan.place[:, MIDDAY] = np.where(lunch, where_to, plan.place[:, MIDDAY])

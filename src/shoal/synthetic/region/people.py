@@ -36,11 +36,15 @@ _NEAR_WORK = (False, True, False, False, True, False, True, False)
 class Habits:
     """The visits that people remember; rows are people."""
 
-    def __init__(self, people: RegionPeople, pull: Attraction, most_visits: int) -> None:
-        self._pull = pull
-        self._far_percent = (_FAR_PERCENT * people.wanderlust * people.wanderlust).astype(np.int64)
+    def __init__(self, people: RegionPeople, attraction: Attraction, most_visits: int) -> None:
+        self._pull = attraction
+        self._far_percent = (_FAR_PERCENT * people.travel_propensity * people.travel_propensity).astype(
+            np.int64
+        )
         known = [
-            pull.errands.pick(child(people.stream, 100 + number), people.work if near_work else people.home)
+            attraction.errands.pick(
+                child(people.stream, 100 + number), people.work if near_work else people.home
+            )
             for number, near_work in enumerate(_NEAR_WORK)
         ]
         n_known = sum(_VISITS)
@@ -80,9 +84,9 @@ _NIGHTS = np.cumsum(420 // np.arange(1, _LONGEST + 1))[None, :]
 class Journeys:
     """Where people sleep, from night to night."""
 
-    def __init__(self, people: RegionPeople, pull: Attraction, per_thousand: int) -> None:
-        self._people, self._pull = people, pull
-        self._chance = (per_thousand * 1_000 * people.wanderlust).astype(np.int64)  # in a million
+    def __init__(self, people: RegionPeople, attraction: Attraction, per_thousand: int) -> None:
+        self._people, self._pull = people, attraction
+        self._chance = (per_thousand * 1_000 * people.travel_propensity).astype(np.int64)  # in a million
         self._bed = people.home
         self._nights_left = np.zeros(len(people.home), dtype=np.int64)
 
@@ -120,10 +124,10 @@ class RegionPeople(NamedTuple):
     firm: Streams
     late_s: Ints  # how much later than others the person lives, -1.5 to 1.5 hours
     activity: Floats  # relative, heavy-tailed
-    wanderlust: Floats  # how readily the person goes on journeys, relative, heavy-tailed
+    travel_propensity: Floats  # how readily the person goes on journeys, relative, heavy-tailed
 
 
-def draw_people(index: Ints, pull: Attraction, stream: Streams) -> RegionPeople:
+def draw_people(index: Ints, attraction: Attraction, stream: Streams) -> RegionPeople:
     """People with consecutive numbers from a multiple of HOUSEHOLD on."""
     own = child(child(stream, 0), index)
     row = np.arange(len(index))
@@ -131,9 +135,9 @@ def draw_people(index: Ints, pull: Attraction, stream: Streams) -> RegionPeople:
     pattern = pick(child(child(stream, 1), index // HOUSEHOLD), _HOW_OFTEN)
     head = HOUSEHOLD * four + _HEADS[pattern, position]
     household = child(child(stream, 2), index - row + head)
-    home = pull.homes.pick(child(household, 0), np.zeros(len(index), dtype=np.int64))
+    home = attraction.homes.pick(child(household, 0), np.zeros(len(index), dtype=np.int64))
     worker = bernoulli_percent(child(own, 0), _WORKERS_PERCENT)
-    work = np.where(worker, pull.work.pick(child(own, 1), home), home)
+    work = np.where(worker, attraction.work.pick(child(own, 1), home), home)
     firm = child(child(child(stream, 3), work), uniform_below(child(own, 2), _FIRMS))
     return RegionPeople(
         stream=own,
@@ -145,7 +149,7 @@ def draw_people(index: Ints, pull: Attraction, stream: Streams) -> RegionPeople:
         firm=firm,
         late_s=uniform_below(child(own, 3), 5_400) + uniform_below(child(own, 4), 5_400) - 5_400,
         activity=relative_activity(child(own, 5)),
-        wanderlust=log_logistic(child(own, 6), 4.0),
+        travel_propensity=log_logistic(child(own, 6), 4.0),
     )
 
 

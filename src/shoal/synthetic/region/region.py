@@ -30,7 +30,7 @@ class Region(NamedTuple):
 
     antennas: Antennas
     network: Network
-    pull: Attraction
+    attraction: Attraction
     preset: Preset
     bursts: float
     stream: Streams
@@ -51,12 +51,12 @@ def build_region(preset: Preset, antennas: Antennas, stream: Streams) -> Region:
     whether that was still so with as many more as it takes.
     """
     network = build_network(antennas.x, antennas.y)
-    pull = build_attraction(network, preset.commute_m, preset.journey_m, child(stream, 0))
+    attraction = build_attraction(network, preset.commute_m, preset.journey_m, child(stream, 0))
     people = child(stream, 1)
 
     def with_kept(kept: float) -> Region:
         bursts = bursts_for(preset.samples_per_hour, kept, days=preset.days, every_day=preset.every_day)
-        return Region(antennas, network, pull, preset, bursts, people)
+        return Region(antennas, network, attraction, preset, bursts, people)
 
     def share_kept(region: Region) -> float:
         drawn, seen = _draw(region, np.arange(_PILOTS, dtype=np.int64), min(preset.days, _PILOT_DAYS))
@@ -78,13 +78,13 @@ def samples_of(region: Region, first: int, end: int, days: int) -> Seen:
 
 def _draw(region: Region, index: Ints, days: int) -> tuple[int, Seen]:
     """How many events were drawn, and the samples they make: one per user and minute, none after the last day."""
-    people = draw_people(index, region.pull, region.stream)
-    habits = Habits(people, region.pull, most_visits=len(OUTINGS) * days)
-    journeys = Journeys(people, region.pull, region.preset.journeys)
+    people = draw_people(index, region.attraction, region.stream)
+    habits = Habits(people, region.attraction, most_visits=len(OUTINGS) * days)
+    journeys = Journeys(people, region.attraction, region.preset.journeys)
     parts = []
     for number in range(days):
         stream = child(people.stream, 1_000 + number)
-        itinerary = draw_day(people, habits, journeys, region.network, region.pull, stream, number)
+        itinerary = draw_day(people, habits, journeys, region.network, region.attraction, stream, number)
         events = draw_events(
             people,
             itinerary,
