@@ -25,9 +25,9 @@ import shoal
 from shoal.core.promise import Grid, Promise
 from shoal.core.workers import Workers
 from shoal.hiding.epochs import LiveEpoch, Timeline
+from shoal.hiding.matching import candidates
 from shoal.hiding.matching.candidates import all_edges
-from shoal.hiding.matching.selector import candidates
-from shoal.hiding.spectral.selector import affinity, clusters
+from shoal.hiding.spectral import clustering
 from shoal.hiding.window import build_window
 from shoal.reading import read_events
 from shoal.reporting.figures.sweep import write_sweep
@@ -111,7 +111,7 @@ class Counted:
         self._patches = [
             patch.object(candidates, "nearest", self._counting(candidates.nearest, lambda a: a[-1][a[4] : a[5]].sum())),
             *(patch.object(module, "edge_costs", self._counting(module.edge_costs, lambda a: a[4] - a[3]))
-              for module in (candidates, affinity)),
+              for module in (candidates, clustering)),
         ]  # fmt: skip
         for each in self._patches:
             each.start()
@@ -152,29 +152,29 @@ def stages() -> None:
         )
         rank = np.arange(12_000, dtype=np.int32)
         arrays = build_window([LiveEpoch(part, part.raw)], 12_000, rank, 1.0, alone)
-        n, scale = len(arrays.user), clusters.Scale()
+        n, scale = len(arrays.user), clustering.Scale()
         print(f"{n:,} users of one epoch, one thread")
         rate = kernel_rate(events)
-        landmarks = clusters._landmarks(n, scale.landmarks)
-        coordinates = np.log(1 + affinity.costs_to(arrays, landmarks))
-        users = np.unique(clusters._representatives(coordinates, 0, scale))
-        costs = affinity.pairwise_costs(arrays, users)
+        landmarks = clustering._landmarks(n, scale.landmarks)
+        coordinates = np.log(1 + clustering.costs_to(arrays, landmarks))
+        users = np.unique(clustering._representatives(coordinates, 0, scale))
+        costs = clustering.pairwise_costs(arrays, users)
         n_clusters = round(np.sqrt(n))
         means = KMeans(scale.representing(n), n_init=1, max_iter=10, random_state=0)
         library = SpectralClustering(
             n_clusters, affinity="precomputed", assign_labels="cluster_qr", random_state=0
         )
         ours_and_theirs: dict[str, tuple[Callable[[], object], Callable[[], object] | float]] = {
-            "costs to landmarks": (lambda: affinity.costs_to(arrays, landmarks), n * len(landmarks) / rate),
+            "costs to landmarks": (lambda: clustering.costs_to(arrays, landmarks), n * len(landmarks) / rate),
             "representatives": (
-                lambda: clusters._representatives(coordinates, 0, scale), lambda: means.fit(coordinates)
+                lambda: clustering._representatives(coordinates, 0, scale), lambda: means.fit(coordinates)
             ),
             "costs of their pairs": (
-                lambda: affinity.pairwise_costs(arrays, users), len(users) * (len(users) - 1) / 2 / rate
+                lambda: clustering.pairwise_costs(arrays, users), len(users) * (len(users) - 1) / 2 / rate
             ),
             "spectral clustering": (
-                lambda: clusters._spectral(costs, n_clusters),
-                lambda: library.fit(affinity.self_tuning_affinity(costs)),
+                lambda: clustering._spectral(costs, n_clusters),
+                lambda: library.fit(clustering.self_tuning_affinity(costs)),
             ),
         }  # fmt: skip
         for stage, (ours, theirs) in ours_and_theirs.items():

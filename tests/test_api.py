@@ -12,9 +12,9 @@ import pyarrow as pa
 import pytest
 
 import shoal
-from command import boxes_in, city, in_metres, left_in, read_table, records_of, write
-from listening import Listener
 from shoal.errors import InputError, ParameterError, ShoalError, UnfinishedError
+from support.progress_listener import Listener
+from support.run_command import boxes_in, city, in_metres, left_in, read_table, records_of, write
 
 HALF_HOURS: dict[str, Any] = {"k": 2, "tau": "30min", "epsilon": "30min"}
 

@@ -13,8 +13,6 @@ import pytest
 
 import shoal
 from auditing.audits import made_up
-from command import city, in_metres, write
-from listening import Listener
 from shoal.auditing.coverage.check import Coverage
 from shoal.auditing.measures import NO_KEY, Measure
 from shoal.auditing.proportions import Proportion
@@ -22,6 +20,8 @@ from shoal.auditing.result import DatasetCounts
 from shoal.auditing.truthfulness import Truthfulness
 from shoal.core.promise import Grid, Promise
 from shoal.errors import InputError, ParameterError
+from support.progress_listener import Listener
+from support.run_command import city, in_metres, write
 
 HALF_HOURS: dict[str, Any] = {"k": 2, "tau": "30min", "epsilon": "30min"}
 GIVEN: dict[str, Any] = {**HALF_HOURS, "cell": "100m", "step": "1min"}

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from auditing.audit_contexts import stage
 from auditing.planted import COVERAGE_FAULTS, Planted, invented_box, reused_hiding_sets, swapped_records
-from auditing.stage import stage
 from oracles.auditor import leakage as leakage_by_hand
 from shoal.auditing.attacks.inference import attack_leakage
 from shoal.auditing.auditor import run_audit

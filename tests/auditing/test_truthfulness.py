@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from auditing.stage import HOUR, damaged, stage
+from auditing.audit_contexts import HOUR, damaged, stage
 from oracles.auditor import boxes_without_own_sample, overlapping_pairs, suppressed_samples
 from oracles.casual_worlds import random_case
 from oracles.reference import reference_release

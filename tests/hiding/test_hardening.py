@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine import as_samples, release
 from oracles.casual_worlds import random_case
 from shoal.core.promise import Grid, Promise
 from shoal.core.workers import Workers
@@ -34,6 +33,7 @@ from shoal.hiding.pipeline import Outcome, anonymize_samples
 from shoal.hiding.settings import MOST_REACH, PRICES, Reuse, Settings, applicable_harden
 from shoal.reading import read_events
 from shoal.synthetic import make_city
+from support.release_worlds import as_samples, release
 
 Box = tuple[int, ...]
 

@@ -6,9 +6,9 @@ import random
 
 import numpy as np
 import pytest
-from test_tree import crowd
 
 from shoal.hiding.window import cut_into_shards
+from support.random_windows import crowd
 
 
 @pytest.mark.parametrize("most", [1, 2, 7, 16, 50, 1000])

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine import World, as_samples, release
 from shoal.core.promise import Promise
 from shoal.errors import InputError
 from shoal.hiding.epochs import Timeline
 from shoal.hiding.patterns import Patterns
 from shoal.hiding.suppression import choose_withheld, decide_presence
+from support.release_worlds import World, as_samples, release
 
 
 def present(*epochs: int, place: int = 0) -> set[tuple[int, int, int]]:

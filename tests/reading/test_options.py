@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 import shoal
-from listening import Listener
 from shoal.auditing.opening import AuditOptions, open_audit
 from shoal.cli import options
 from shoal.core.signatures import options_of, takes
@@ -18,6 +17,7 @@ from shoal.errors import ParameterError
 from shoal.reading import read_events
 from shoal.reading.filters import BoundingBox, Filters
 from shoal.reading.options import ReadingOptions, check_reading
+from support.progress_listener import Listener
 
 NAMES = set(ReadingOptions.__annotations__)
 NOWHERE: Any = object()  # no events: whoever tries to read it fails with another error

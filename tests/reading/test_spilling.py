@@ -35,8 +35,7 @@ Row = tuple[str, int, float, float]  # user, second, x or longitude, y or latitu
 @pytest.fixture
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     """Many batches and many buckets, however few rows."""
-    for module in ("tables", "parquet_files"):
-        monkeypatch.setattr(f"shoal.reading.{module}.BATCH_ROWS", 7)
+    monkeypatch.setattr("shoal.reading.tables.BATCH_ROWS", 7)
     monkeypatch.setattr("shoal.reading.csv_files._BLOCK_BYTES", 300)
     monkeypatch.setattr("shoal.reading.sorting._BUCKET_ROWS", 5)
     monkeypatch.setattr("shoal.reading.resolving._SHORTEST_STRETCH_S", 1)
@@ -283,9 +282,9 @@ MEASURE = """
 import sys
 from pathlib import Path
 from shoal.core.promise import Grid
-from shoal.reading import archiving, parquet_files, read_events
+from shoal.reading import read_events, sorting, tables
 
-parquet_files.BATCH_ROWS, archiving._BUCKET_ROWS = 1 << 16, 1 << 17
+tables.BATCH_ROWS, sorting._BUCKET_ROWS = 1 << 16, 1 << 17
 
 def peak_kb():
     return int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0])

@@ -11,11 +11,11 @@ import pyarrow.parquet
 import pytest
 
 import shoal
-from command import write
 from shoal.core.samples import Samples, samples_from_columns
 from shoal.errors import InputError
 from shoal.reading import read_published
 from shoal.utility import agreement, density, flows, gyration, homes, workplaces
+from support.run_command import write
 from utility.tiny_releases import SQUARE_M, Box, World, random_world, slow_density, slow_flows, table_of
 
 SIDE = f"{SQUARE_M}m"

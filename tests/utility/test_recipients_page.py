@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 import shoal
+from support.paths import PROJECT
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs/recipients.md").read_text(encoding="utf-8")
+PAGE = (PROJECT / "docs/recipients.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
 OPTIONAL = ("duckdb", "geopandas", "shapely")
 

@@ -12,13 +12,13 @@ import pyproj
 import pytest
 
 import shoal
-from command import city, records_of
-from reading.geo import neighbours
-from reading.geo.neighbours import Geometry
 from reading.refusals import refusal
 from shoal.core.promise import Grid
 from shoal.core.samples import Samples
 from shoal.reading import read_events
+from support import fake_frames
+from support.fake_frames import Geometry
+from support.run_command import city, records_of
 
 HALF_HOURS: dict[str, Any] = {"k": 2, "tau": "30min", "epsilon": "30min"}
 CANARIES = ("canary", "48.123456", "7.654321", "2024-05-17")
@@ -38,7 +38,7 @@ def points(frame: pd.DataFrame, lon: str = "lon", lat: str = "lat") -> list[Geom
 def stand_in(
     frame: pd.DataFrame, geometries: list[Any], crs: Any = "EPSG:4326", name: str = "geometry"
 ) -> Any:
-    return neighbours.geoframe(frame, geometries, crs, name)
+    return fake_frames.geoframe(frame, geometries, crs, name)
 
 
 def real(frame: pd.DataFrame, geometries: list[Any], crs: Any = "EPSG:4326", name: str = "geometry") -> Any:
@@ -216,7 +216,7 @@ def test_a_frame_whose_geometry_is_not_set() -> None:
 def test_traj_data_frame() -> None:
     frame = events().rename(columns={"user": "uid", "time": "datetime", "lon": "lng"})
     frame["datetime"] = frame["datetime"].dt.tz_localize(None)
-    tdf = neighbours.TrajDataFrame(frame.assign(tid=1))
+    tdf = fake_frames.TrajDataFrame(frame.assign(tid=1))
     found = read(tdf)
     assert_same(found.samples, read(EVENTS).samples)
     assert found.read_summary.columns_dropped == ["tid"]
@@ -224,5 +224,5 @@ def test_traj_data_frame() -> None:
 
 def test_a_traj_data_frame_of_one_user_cannot_hide_anybody() -> None:
     frame = ROWS.rename(columns={"time": "datetime"}).assign(lat=48.123456, lng=7.654321).drop(columns="user")
-    tdf = neighbours.TrajDataFrame(frame)
+    tdf = fake_frames.TrajDataFrame(frame)
     assert "No column 'user' among datetime, lat, lng" in refusal(lambda: read(tdf), CANARIES)

@@ -9,8 +9,6 @@ import pandas as pd
 import pytest
 
 import shoal
-from command import records_of
-from reading.geo import neighbours
 from reading.geo.test_frames import (
     CANARIES,
     EVENTS,
@@ -26,6 +24,8 @@ from reading.geo.test_frames import (
     stand_in,
 )
 from reading.refusals import refusal
+from support import fake_frames
+from support.run_command import records_of
 
 
 @pytest.fixture(params=["stand-in", "movingpandas"])
@@ -49,19 +49,19 @@ def frame_of(geoframe: Make, zone: str | None = "UTC", **columns: Any) -> Any:
 
 def collection(frame: Any, **about: Any) -> Any:
     """A collection of one trajectory for each user; real if the frame is."""
-    if not isinstance(frame, neighbours.GeoDataFrame):
+    if not isinstance(frame, fake_frames.GeoDataFrame):
         movingpandas = pytest.importorskip("movingpandas")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return movingpandas.TrajectoryCollection(frame, traj_id_col="user", t="time", **about)
     made = []
     for user, rows in frame.groupby("user"):
-        part = neighbours.geoframe(
+        part = fake_frames.geoframe(
             pd.DataFrame(rows).set_index("time").drop(columns="geometry"), list(rows["geometry"]), frame.crs
         )
         column = about.get("obj_id_col")
-        made.append(neighbours.Trajectory(part, user, obj_id=rows[column].iloc[0] if column else None))
-    return neighbours.TrajectoryCollection(made)
+        made.append(fake_frames.Trajectory(part, user, obj_id=rows[column].iloc[0] if column else None))
+    return fake_frames.TrajectoryCollection(made)
 
 
 def expected(frame: Any, user: str = "user") -> Any:
@@ -145,10 +145,10 @@ def test_coordinates_that_are_no_points_yet(geoframe: Make) -> None:
             crs="EPSG:4326",
         )
     else:
-        trips = neighbours.TrajectoryCollection(
+        trips = fake_frames.TrajectoryCollection(
             [
-                neighbours.Trajectory(
-                    neighbours.geoframe(rows.set_index("time"), [None] * len(rows)), user, x="lon", y="lat"
+                fake_frames.Trajectory(
+                    fake_frames.geoframe(rows.set_index("time"), [None] * len(rows)), user, x="lon", y="lat"
                 )
                 for user, rows in frame.groupby("user")
                 if len(rows) > 1
@@ -179,14 +179,14 @@ def test_a_release_and_its_audit(geoframe: Make) -> None:
 
 
 def test_collections_that_are_refused() -> None:
-    def trajectory(**about: Any) -> neighbours.Trajectory:
+    def trajectory(**about: Any) -> fake_frames.Trajectory:
         rows = ROWS.set_index("time")
-        return neighbours.Trajectory(
+        return fake_frames.Trajectory(
             stand_in(rows, [HERE] * 2, about.pop("crs", "EPSG:4326")), "canary", **about
         )
 
-    def message(*trajectories: neighbours.Trajectory) -> str:
-        return refusal(lambda: read(neighbours.TrajectoryCollection(list(trajectories))), CANARIES)
+    def message(*trajectories: fake_frames.Trajectory) -> str:
+        return refusal(lambda: read(fake_frames.TrajectoryCollection(list(trajectories))), CANARIES)
 
     assert "is empty: expected a trajectory for each person" in message()
     assert "1 of 2 trajectories tell which object moved" in message(trajectory(), trajectory(obj_id="canary"))
@@ -197,7 +197,7 @@ def test_collections_that_are_refused() -> None:
     narrow = trajectory()
     narrow.df = narrow.df.drop(columns="user")
     narrow.df.crs, narrow.df.geometry_name = "EPSG:4326", "geometry"
-    trips = neighbours.TrajectoryCollection([trajectory(), narrow])
+    trips = fake_frames.TrajectoryCollection([trajectory(), narrow])
     words = refusal(lambda: read(trips, columns={"user": "user"}), CANARIES)
     assert "Trajectory 2 of 2 lacks the user column of the first" in words
 

@@ -1,0 +1,86 @@
+"""Compiled code that does not count its arrays must not hand any out, and none of it may outlive its source."""
+
+from __future__ import annotations
+
+import ast
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numba.core.errors import TypingError
+
+import shoal
+from shoal.core.arrays import Int32s
+from shoal.core.compiled import compiled_sources, jit_inline, jit_no_arrays, source_digest
+
+
+@pytest.mark.parametrize("decorator", [jit_inline, jit_no_arrays])
+def test_a_function_that_returns_arrays_is_refused(decorator) -> None:
+    def part(values: Int32s) -> Int32s:
+        return values[1:]
+
+    with pytest.raises(TypeError, match="part returns Int32s: compile it with kernel or making"):
+        decorator(part)
+
+
+def test_a_function_that_makes_arrays_is_refused() -> None:
+    with pytest.raises(TypingError):
+        makes_an_array(3)
+
+
+@jit_no_arrays
+def makes_an_array(n: int) -> int:
+    return len(np.empty(n))
+
+
+PACKAGE = Path(shoal.__file__).parent
+# Types of arrays, which compiled code names in annotations only.
+UNCOMPILED = {"shoal.core.arrays"}
+
+
+@pytest.fixture(scope="module")
+def copied_package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    copy = tmp_path_factory.mktemp("package") / "shoal"
+    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    return copy
+
+
+def uses_the_compiler(path: Path) -> bool:
+    """Whether a file imports numba, or anything from the module that owns its flags."""
+    tree = ast.parse(path.read_text())
+    imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    imported |= {
+        alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names
+    }
+    return bool(imported & {"numba", "shoal.core.compiled"})
+
+
+def test_every_file_that_uses_the_compiler_is_in_the_digest() -> None:
+    expected = {path for path in PACKAGE.rglob("*.py") if uses_the_compiler(path)}
+    assert set(compiled_sources(PACKAGE)) == expected
+    assert len(expected) > 25
+
+
+@pytest.mark.parametrize("source", compiled_sources(PACKAGE), ids=lambda path: path.stem)
+def test_touching_any_compiled_file_changes_the_digest(source: Path, copied_package: Path) -> None:
+    before = source_digest(copied_package)
+    copy = copied_package / source.relative_to(PACKAGE)
+    original = copy.read_text()
+    copy.write_text(original + "\n")
+    try:
+        assert source_digest(copied_package) != before
+    finally:
+        copy.write_text(original)
+
+
+@pytest.mark.parametrize("source", compiled_sources(PACKAGE), ids=lambda path: path.stem)
+def test_compiled_code_takes_nothing_from_a_file_outside_the_digest(source: Path) -> None:
+    """A constant from elsewhere would be frozen into machine code that does not go when it changes."""
+    digested = {
+        ".".join(("shoal", *path.relative_to(PACKAGE).with_suffix("").parts))
+        for path in compiled_sources(PACKAGE)
+    }
+    for node in ast.walk(ast.parse(source.read_text())):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("shoal"):
+            assert node.module in digested | UNCOMPILED

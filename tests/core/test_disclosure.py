@@ -1,0 +1,94 @@
+"""Shares on a datasheet: few people look like none, and all but a few like all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from auditing.audits import made_up
+from reporting.town import by_day, publish
+from shoal.auditing.measures import Measure
+from shoal.auditing.opening import open_audit
+from shoal.auditing.proportions import Proportion, proportion_among
+from shoal.core.disclosure import PublicShare, round_share, rounded_down, rounded_up
+from shoal.core.progress import SilentProgress
+from shoal.reporting.facts.datasheet import public_audit, published_part
+from shoal.reporting.facts.usefulness import measure_usefulness
+
+
+def test_of_ten_people_nothing_is_told() -> None:
+    """Or 9 of 10 homes in place would tell that one is not."""
+    assert {round_share(count / 10, 10, 10) for count in range(11)} == {None}
+    assert {round_share(count / 19, 19, 10) for count in range(20)} == {None}
+
+
+def test_of_41_people_few_look_like_none_and_like_all() -> None:
+    told = [round_share(count / 41, 41, 10) for count in range(42)]
+    assert set(told[:10]) == {PublicShare(0.25, "under")}
+    assert set(told[-10:]) == {PublicShare(0.75, "over")}
+    assert told[10:-10] == [PublicShare(round(count / 41, 2)) for count in range(10, 32)]
+
+
+@pytest.mark.parametrize("few", [10, 25])
+@pytest.mark.parametrize("n", [50, 64, 99, 100, 101, 997, 5000, 20_000])
+def test_what_is_told_is_true(n: int, few: int) -> None:
+    """Whatever the count; and any two counts of few people look alike."""
+    told = {
+        count: round_share(count / n, n, few)
+        for count in {*range(40), *range(n // 2 - 9, n // 2), *range(n - 40, n + 1)}
+    }
+    for count, share in told.items():
+        assert share is not None
+        if share.side == "under":
+            assert count / n < share.value
+        elif share.side == "over":
+            assert count / n > share.value
+        else:
+            assert few <= count <= n - few
+            assert 0 < share.value < 1
+    assert len({told[count] for count in range(few)}) == len({told[n - count] for count in range(few)}) == 1
+
+
+def test_rounding_widens() -> None:
+    assert (rounded_down(0.0399), rounded_up(0.0301)) == (0.03, 0.04)
+    assert (rounded_down(0.0), rounded_up(1.0)) == (0.0, 1.0)
+
+
+def told_of(value: float, victims: int) -> Proportion | str:
+    """An attack as the datasheet has it."""
+    figures = [
+        Measure("home_and_work", "home", "within_1km", proportion_among(value, 500, victims), "", None)
+    ]
+    return public_audit(made_up(figures=figures)).figures[0].published
+
+
+def test_attacks_on_ten_victims_are_not_told() -> None:
+    assert {told_of(count / 10, 10) for count in range(11)} == {"not told: fewer than 20 victims"}
+
+
+def test_attacks_on_41_victims_tell_no_few_of_them_by_value_or_interval() -> None:
+    low, high = ({told_of(count / 41, 41) for count in counts} for counts in (range(10), range(32, 42)))
+    assert len(low) == len(high) == 1
+    (under,), (over,) = low, high
+    assert isinstance(under, Proportion)
+    assert isinstance(over, Proportion)
+    assert (under.in_words(), over.in_words()) == ("under 25 %", "over 75 %")
+    for count in range(10):
+        assert under.low <= proportion_among(count / 41, 500, 41).high <= under.high
+        assert over.low <= proportion_among(1 - count / 41, 500, 41).low <= over.high
+
+
+@pytest.mark.parametrize(("n_users", "told"), [(10, False), (41, True)])
+def test_agreement_of_a_small_town_tells_no_few_people(n_users: int, told: bool, tmp_path: Path) -> None:
+    made = publish(tmp_path, by_day(n_users))
+    with open_audit(made.events, made.published, SilentProgress(), key=made.key, attacks=20) as (context, _):
+        found = measure_usefulness(published_part(context), public=True)
+    shares = {
+        name: getattr(found.agreement, name) for name in ("homes", "workplaces", "flows", "gyration_distance")
+    }
+    assert told == any(share is not None for share in shares.values())
+    assert set(found.sides) <= set(shares)
+    for name, share in shares.items():
+        if share is not None and name not in found.sides:
+            assert 10 / n_users - 0.005 <= share <= 1 - 10 / n_users + 0.005

@@ -1,0 +1,237 @@
+"""What a datasheet is computed from, and which of it is told: published samples alone, and figures over many people."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from auditing.audits import finding, made_up
+from reporting.releases import Release
+from reporting.town import alone, by_day, publish
+from shoal.auditing.auditor import run_audit
+from shoal.auditing.context import AuditContext
+from shoal.auditing.measures import Measure
+from shoal.auditing.opening import open_audit
+from shoal.auditing.proportions import Proportion, proportion_among
+from shoal.core.boxes import Boxes
+from shoal.core.progress import SilentProgress
+from shoal.core.promise import Grid, Promise
+from shoal.core.zones import Zone
+from shoal.reporting import write_report
+from shoal.reporting.facts.datasheet import public_audit, published_part
+from shoal.reporting.facts.precision import measure_precision, medians_of_groups
+from shoal.reporting.facts.usefulness import measure_usefulness
+from shoal.utility import density, flows, gyration
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Release:
+    return publish(tmp_path_factory.mktemp("town"), [*by_day(), *alone("user-003", 3)])
+
+
+@pytest.fixture(scope="module")
+def context(made: Release) -> Iterator[AuditContext]:
+    with open_audit(made.events, made.published, SilentProgress(), key=made.key, attacks=150) as (opened, _):
+        yield opened
+
+
+# ---- published samples alone ---------------------------------------------------------------------------------------
+
+
+def test_the_published_part_has_every_sample_but_those_suppressed(context: AuditContext) -> None:
+    part = published_part(context)
+    assert len(part.samples) == len(context.samples) - 15
+    assert part.samples.n_users == context.published.records.n_records
+    one, other = (
+        {*zip(each.published.own[each.samples.user], *columns(each), strict=True)} for each in (context, part)
+    )
+    assert other < one
+    rows = np.stack([part.samples.user, *columns(part)])
+    assert (np.lexsort(rows[::-1]) == np.arange(len(part.samples))).all()
+
+
+def columns(context: AuditContext) -> tuple[np.ndarray, ...]:
+    return context.samples.t, context.samples.x, context.samples.y
+
+
+# ---- what the boxes are good for -----------------------------------------------------------------------------------
+
+
+def test_both_sides_are_what_they_say(context: AuditContext, made: Release) -> None:
+    """Each figure beside the same estimate, made anew: raw first, and both sides different."""
+    found = measure_usefulness(context, public=False)
+    cell = f"{found.side_km:g}km"
+    raw = _as_table(context)
+    for side, table in enumerate((raw, made.published)):
+        people = density(table, cell)
+        shown = people.people[found.hour]
+        inside = people.squares.i >= density(made.published, cell).squares.i.min()
+        assert sorted(found.crowds[side].people) == pytest.approx(sorted(shown[(shown > 0) & inside]))
+        quantiles = np.quantile(gyration(table), np.linspace(0, 1, len(found.radii[side])))
+        assert found.radii[side] == pytest.approx(quantiles)
+    told = flows(made.published, cell)
+    assert found.hour == int(np.argmax(density(made.published, cell).people.sum(axis=1).round(6))) == 9
+    assert 0 < found.trips[1].sum() < told.trips.sum()
+    assert set(np.round(found.trips[1], 9)) <= {0.0, *np.round(told.trips, 9)}
+    assert list(found.trips[0]) == sorted(found.trips[0], reverse=True)
+    assert list(found.trips[0]) != list(found.trips[1])
+
+
+def _as_table(context: AuditContext) -> object:
+    from shoal.reading import PublishedTable
+
+    samples = context.samples
+    t, x, y = (np.ascontiguousarray(column) for column in columns(context))
+    boxes = Boxes(samples.user, t, t, x, x, y, y)
+    return PublishedTable(boxes, samples.users, context.grid, None, None, None)
+
+
+def test_in_public_the_raw_side_is_squares_with_many_people(context: AuditContext) -> None:
+    """Some squares have a few people, one has half of the town at work."""
+    internal, public = (
+        measure_usefulness(published_part(context), public=public) for public in (False, True)
+    )
+    assert (internal.crowds[0].people < 10).any()
+    assert (public.crowds[0].people >= 10).all()
+    assert 0 < len(public.crowds[0].people) < len(internal.crowds[0].people)
+    assert list(public.crowds[1].people) == list(internal.crowds[1].people)
+    assert len(public.radii[0]) == len(public.trips[0]) == len(public.trips[1]) == 0
+    assert len(internal.trips[0])
+    assert len(public.radii[1])
+
+
+def test_the_map_is_that_of_the_boxes(context: AuditContext) -> None:
+    found = measure_usefulness(context, public=False)
+    assert found.n_elsewhere == 15
+    for axis in (0, 1):
+        assert max(max(crowd[axis]) for crowd in found.crowds) < found.across[axis] < 30
+        assert min(min(crowd[axis]) for crowd in found.crowds) >= 0
+
+
+# ---- hours and areas -----------------------------------------------------------------------------------------------
+
+
+def boxes_of(records: list[tuple[int, int, int]]) -> Boxes:
+    """Boxes of one cell and slot: owner, hour and x."""
+    owner, hour, x = (np.array(column) for column in zip(*records, strict=True))
+    t, x, y = (60 * hour).astype(np.int64), x.astype(np.int32), np.zeros(len(x), np.int32)
+    return Boxes(owner.astype(np.int32), t, t, x, x, y, y)
+
+
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_hours_and_squares_of_fewer_than_k_records_are_left_out(k: int) -> None:
+    """k records at 8 in the west; k - 1 at 20 in the east, with as many boxes."""
+    many = [(record, 8, 0) for record in range(k)]
+    few = [(record % (k - 1), 20, 5_000) for record in range(k)]
+    found = measure_precision(boxes_of([*many, *few]), Grid(), Zone("UTC"), k)
+    assert np.flatnonzero(~np.isnan(found.hourly.km)).tolist() == [8]
+    assert np.flatnonzero(~np.isnan(found.hourly.minutes)).tolist() == [8]
+    assert [(square.x, square.records) for square in found.area.squares] == [(0.0, k)]
+
+
+def test_hours_are_those_of_the_clock() -> None:
+    found = measure_precision(boxes_of([(0, 8, 0), (1, 8, 0)]), Grid(), Zone("Asia/Tokyo"), 2)
+    assert np.flatnonzero(~np.isnan(found.hourly.km)).tolist() == [17]
+
+
+def test_medians_of_groups_count_owners_and_not_values() -> None:
+    values, owner = np.array([1.0, 2.0, 3.0, 9.0]), np.array([0, 0, 0, 1], np.int32)
+    assert np.isnan(medians_of_groups(np.zeros(4, np.int64), values, owner, 1, 3)).all()
+    assert medians_of_groups(np.zeros(4, np.int64), values, owner, 1, 2) == [2.5]
+
+
+# ---- attacks -------------------------------------------------------------------------------------------------------
+
+
+def test_every_figure_of_an_audit_says_on_how_many_victims(context: AuditContext) -> None:
+    figures = run_audit(context, [], SilentProgress()).figures
+    shares = [share for figure in figures for share in (figure.published, figure.raw)]
+    known = [share for share in shares if isinstance(share, Proportion)]
+    assert known
+    assert all(share.victims is not None and 0 < share.victims <= min(share.n, 40) for share in known)
+
+
+def test_few_victims_are_not_told_and_many_are_in_whole_per_cent() -> None:
+    few, many = proportion_among(0.32345, 2000, 19), proportion_among(0.32345, 2000, 40)
+    figures = [
+        Measure("linkage", "", "success", few, many, 0.00512),
+        Measure("points", "4", "single", many, few, 0.7),
+        Measure("longer", "1_tau", "single", proportion_among(0.001, 5, None), "not checked: no key", 0.3),
+    ]
+    audit = public_audit(made_up(figures=figures))
+    first, second, third = audit.figures
+    assert first.published == second.raw == third.published == "not told: fewer than 20 victims"
+    assert isinstance(first.raw, Proportion)
+    assert first.raw[:3] == (0.32, 0.19, 0.48)
+    assert (first.guessing, second.guessing, third.guessing) == (0.01, None, None)
+    assert third.raw == "not checked: no key"
+    assert audit.leakage is None
+
+
+def test_a_large_k_asks_for_more_victims() -> None:
+    figures = [
+        Measure("linkage", "", "success", proportion_among(0.5, 99, 39), proportion_among(0.5, 99, 40), None)
+    ]
+    told = public_audit(made_up(Promise(20, 30, 30), figures=figures)).figures[0]
+    assert told.published == "not told: fewer than 40 victims"
+    assert isinstance(told.raw, Proportion)
+
+
+def test_no_share_is_called_nothing_or_all() -> None:
+    figures = [
+        Measure("linkage", "", "success", proportion_among(v, 9999, 9000), "", None)
+        for v in (0, 0.004, 0.996, 1)
+    ]
+    told = [figure.published for figure in public_audit(made_up(figures=figures)).figures]
+    words = [share.in_words() for share in told if isinstance(share, Proportion)]
+    assert words == ["under 1 %", "under 1 %", "over 99 %", "over 99 %"]
+
+
+@pytest.mark.parametrize("victims", [40, 41, 99, 1000, 12_345])
+def test_the_interval_told_holds_the_exact_one(victims: int) -> None:
+    for value in (*np.linspace(0, 1, 301), 0.0001, 0.012, 0.29, 0.995, 0.997, 0.9999):
+        exact = proportion_among(float(value), 5000, victims)
+        told = public_audit(made_up(figures=[Measure("linkage", "", "success", exact, "", None)])).figures[0]
+        assert isinstance(told.published, Proportion)
+        assert told.published.low <= exact.low <= exact.high <= told.published.high
+        assert told.published.low <= told.published.value <= told.published.high
+
+
+def test_findings_about_few_are_not_told() -> None:
+    for victims, n_told in ((19, 0), (20, 1)):
+        figures = [Measure("rankings", "", "smallest", proportion_among(0.9, 99, victims), "", None)]
+        audit = public_audit(made_up(figures=figures, findings=[finding()]))
+        assert len(audit.findings) == n_told
+
+
+# ---- on the page ---------------------------------------------------------------------------------------------------
+
+
+def test_the_page_draws_each_side_where_it_belongs(
+    made: Release, context: AuditContext, tmp_path: Path
+) -> None:
+    """Squares of the raw and the published map, and suppression from the least active to the most."""
+    page = tmp_path / "report.html"
+    audit = write_report(made.events, made.published, page, key=made.key, attacks=20)
+    html = page.read_text()
+    found = measure_usefulness(context, public=False)
+    drawn = [re.findall(r'class="shade\d', _figure(html, name)) for name in ("Raw", "Published")]
+    assert [len(squares) for squares in drawn] == [len(crowd.people) for crowd in found.crowds]
+    assert len(drawn[0]) != len(drawn[1])
+    assert audit.truthfulness is not None
+    shares = [part.share for part in audit.truthfulness.by_activity]
+    bars = re.findall(
+        r'<rect class="bar lost"[^>]*height="([\d.]+)"', _figure(html, "By how active users are")
+    )
+    heights = [float(bar) for bar in bars]
+    assert len(set(shares)) > 1
+    assert np.argmax(heights) == np.argmax(shares)
+    assert heights == pytest.approx([max(heights) * share / max(shares) for share in shares], abs=1)
+
+
+def _figure(html: str, caption: str) -> str:
+    return html.split(f"<figcaption>{caption}</figcaption>")[1].split("</figure>")[0]

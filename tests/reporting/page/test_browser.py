@@ -1,0 +1,281 @@
+"""The report in a real browser: the tabs, the theme and the slider, at phone and desktop widths."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reporting.page.browser import Page, open_browser
+from reporting.releases import make_release
+from shoal.reporting import write_report
+
+TABS = ("verdict", "precision", "privacy", "utility", "people-panel", "details")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with open_browser() as chromium:
+        yield chromium
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("report")
+    release = make_release(folder)
+    write_report(release.events, release.published, folder / "report.html", key=release.key, attacks=100)
+    return folder / "report.html"
+
+
+@pytest.fixture(scope="module")
+def broken(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("broken")
+    release = make_release(folder)
+    promise = {"k": 4, "tau": "30min", "epsilon": "30min"}
+    write_report(
+        release.events, release.published, folder / "report.html", key=release.key, attacks=20, **promise
+    )
+    return folder / "report.html"
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1280])
+def test_opens_without_complaint_at_any_width(browser: Any, report: Path, width: int, theme: str) -> None:
+    page = Page(browser, report, width=width, theme=theme)
+    for name in TABS:
+        page.tab.click(f"#tab-{name}")
+        assert not page.overflows
+        assert [tab for tab in TABS if page.tab.is_visible(f"#{tab}")] == [name]
+    assert page.complaints == []
+    assert page.outside == []
+
+
+def test_the_arrow_keys_change_tabs(browser: Any, report: Path) -> None:
+    page = Page(browser, report, width=1000, theme="light")
+    page.tab.focus("#tab-verdict")
+    page.tab.keyboard.press("ArrowRight")
+    assert page.tab.is_visible("#precision")
+    page.tab.keyboard.press("ArrowLeft")
+    page.tab.keyboard.press("ArrowLeft")
+    assert page.tab.is_visible("#details")
+    page.tab.keyboard.press("Home")
+    assert page.tab.is_visible("#verdict")
+    page.tab.keyboard.press("End")
+    assert page.tab.is_visible("#details")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_theme_changes_and_changes_back(browser: Any, report: Path, theme: str) -> None:
+    page = Page(browser, report, width=1000, theme=theme)
+    before = page.background
+    page.tab.click("#theme")
+    assert page.background != before
+    page.tab.click("#theme")
+    assert page.background == before
+
+
+def test_the_slider_goes_through_the_day(browser: Any, report: Path) -> None:
+    page = Page(browser, report, width=1000, theme="light")
+    page.tab.click("#tab-people-panel")
+    times, drawings, words = set(), set(), set()
+    for value in range(0, int(page.tab.get_attribute("#when", "max") or 0) + 1):
+        page.tab.locator("#when").fill(str(value))
+        times.add(page.tab.inner_text("#time"))
+        drawings.add(page.tab.inner_html("#map"))
+        words.add(page.tab.inner_text("#fits"))
+    assert len(times) == value + 1 > 20
+    assert len(drawings) > 5
+    assert any("records fit what was seen" in line for line in words)
+    assert not page.tab.locator("#fits.broken").count()
+
+
+def test_only_boxes_of_the_chosen_time_are_drawn(browser: Any, report: Path) -> None:
+    page = Page(browser, report, width=1000, theme="light")
+    page.tab.click("#tab-people-panel")
+    told = json.loads(page.tab.locator("#people").text_content())
+    all_day = 0
+    for number, person in enumerate(told["people"][:2]):
+        page.tab.select_option("#who", str(number))
+        for value, (begin, _, shown, *_) in list(enumerate(person["moments"]))[::2]:
+            page.tab.locator("#when").fill(str(value))
+            end = begin + told["length"]
+            lanes = {"own": person["own"]} | {f"record{i + 1}": record for i, record in enumerate(shown)}
+            meant = {
+                css: sum(box[1] > begin and box[0] < end for box in person["boxes"][str(record)])
+                for css, record in lanes.items()
+            }
+            css = page.tab.evaluate("[...document.querySelectorAll('#map rect')].map(e => e.classList[1])")
+            assert {name: css.count(name) for name in lanes} == meant
+            assert len(css) == sum(meant.values())
+            seen = sum(begin <= t < end for t, _, _ in person["samples"])
+            assert page.tab.locator("#map .sample.seen").count() == seen
+            all_day = max(all_day, len(person["boxes"][str(person["own"])]) - meant["own"])
+    assert all_day > 3
+
+
+def test_too_few_records_are_marked(browser: Any, broken: Path) -> None:
+    """A release with k = 2 that is held to k = 4: some times leave fewer, some do not."""
+    page = Page(browser, broken, width=1000, theme="light")
+    page.tab.click("#tab-people-panel")
+    told = json.loads(page.tab.locator("#people").text_content())
+    marked = set()
+    for number, person in enumerate(told["people"][:2]):
+        page.tab.select_option("#who", str(number))
+        for value, (_, n_fit, *_, own_fits) in list(enumerate(person["moments"]))[::2]:
+            page.tab.locator("#when").fill(str(value))
+            few = n_fit < 4 and own_fits
+            assert page.tab.locator("#fits.broken").count() == few
+            words = page.tab.inner_text("#fits")
+            assert f"{n_fit:,}" in words
+            assert ("That is fewer than 4." in words) == few
+            marked.add(few)
+    assert marked == {True, False}
+
+
+def test_the_slider_tells_where_something_was_seen(browser: Any, report: Path) -> None:
+    page = Page(browser, report, width=1000, theme="light")
+    page.tab.click("#tab-people-panel")
+    told = json.loads(page.tab.locator("#people").text_content())
+    person = told["people"][0]
+    seen = [
+        value
+        for value, (begin, *_) in enumerate(person["moments"])
+        if any(begin <= t < begin + told["length"] for t, _, _ in person["samples"])
+    ]
+    assert 1 < len(seen) < len(person["moments"])
+    assert page.tab.locator("#seen-at i").count() == len(seen)
+    page.tab.locator("#when").fill("0")
+    stops = []
+    while page.tab.locator("#later").is_enabled():
+        page.tab.click("#later")
+        stops.append(int(page.tab.input_value("#when")))
+    assert stops == [value for value in seen if value > 0]
+    page.tab.click("#earlier")
+    assert int(page.tab.input_value("#when")) == seen[-2]
+    spoken = page.tab.get_attribute("#when", "aria-valuetext") or ""
+    assert page.tab.inner_text("#time") in spoken
+    assert "what was seen" in spoken
+
+
+def test_where_nothing_was_seen_records_are_counted_as_well(browser: Any, report: Path) -> None:
+    page = Page(browser, report, width=1000, theme="light")
+    page.tab.click("#tab-people-panel")
+    told = json.loads(page.tab.locator("#people").text_content())
+    moments, samples = told["people"][0]["moments"], told["people"][0]["samples"]
+    empty = [
+        value
+        for value, (begin, *_) in enumerate(moments)
+        if not any(begin <= t < begin + told["length"] for t, _, _ in samples)
+    ]
+    page.tab.locator("#when").fill(str(empty[len(empty) // 2]))
+    n_fit = moments[empty[len(empty) // 2]][1]
+    assert page.tab.inner_text("#fits").startswith(f"Nothing was seen in this time; {n_fit} records fit that")
+
+
+def test_whole_trajectories_have_no_slider(browser: Any, tmp_path: Path) -> None:
+    release = make_release(tmp_path, users=60, days=2, whole=True)
+    write_report(release.events, release.published, tmp_path / "report.html", key=release.key, attacks=20)
+    page = Page(browser, tmp_path / "report.html", width=1000, theme="light")
+    page.tab.click("#tab-people-panel")
+    assert not page.tab.is_visible("#when")
+    assert not page.tab.is_visible("#later")
+    assert page.tab.inner_text("#time").startswith("day 1, ")
+    assert "to day 2, " in page.tab.inner_text("#time")
+    told = json.loads(page.tab.locator("#people").text_content())
+    for number, person in enumerate(told["people"]):
+        page.tab.select_option("#who", str(number))
+        assert page.tab.locator("#map .sample.seen").count() == len(person["samples"])
+    assert page.complaints == []
+
+
+def test_nothing_is_dead_without_javascript(browser: Any, report: Path) -> None:
+    tab = browser.new_context(java_script_enabled=False).new_page()
+    tab.goto(report.as_uri())
+    assert all(tab.is_visible(f"#{name}") for name in TABS)
+    for control in ("#theme", "[role=tablist]", "#when", "#later", "#fits", "#map", "#lanes"):
+        assert not tab.is_visible(control)
+    assert "needs JavaScript" in tab.inner_text("#people-panel")
+
+
+def test_labels_of_an_axis_do_not_overlap_its_name(browser: Any, report: Path) -> None:
+    page = Page(browser, report, width=390, theme="light")
+    for name in ("precision", "privacy", "utility"):
+        page.tab.click(f"#tab-{name}")
+        apart = page.tab.evaluate(
+            """[...document.querySelectorAll('figure > svg')].flatMap(svg => {
+              const name = svg.querySelector('text.name[transform]');
+              if (!name || !svg.getBoundingClientRect().width) return [];
+              const right = name.getBoundingClientRect().right;
+              const labels = [...svg.querySelectorAll('text.tick[text-anchor=end]')];
+              return labels.map(e => e.getBoundingClientRect().left - right);
+            })"""
+        )
+        assert apart
+        assert min(apart) >= 0
+
+
+def test_everybody_can_be_looked_at(browser: Any, report: Path) -> None:
+    page = Page(browser, report, width=1000, theme="light")
+    page.tab.click("#tab-people-panel")
+    n = page.tab.locator("#who option").count()
+    drawings = set()
+    for number in range(n):
+        page.tab.select_option("#who", str(number))
+        drawings.add(page.tab.inner_html("#map"))
+        assert page.tab.locator("#map .sample.seen").count() >= 1
+        assert page.tab.locator("#map .box").count() >= 1
+    assert len(drawings) == n > 1
+
+
+def test_everything_is_printed(browser: Any, report: Path) -> None:
+    page = Page(browser, report, width=1000, theme="dark")
+    page.tab.emulate_media(media="print")
+    assert all(page.tab.is_visible(f"#{name}") for name in TABS)
+    assert not page.tab.is_visible("#theme")
+    assert page.background == "rgb(255, 255, 255)"
+
+
+def test_no_table_is_cut_off_on_a_phone(browser: Any, report: Path) -> None:
+    page = Page(browser, report, width=390, theme="light")
+    for name in TABS:
+        page.tab.click(f"#tab-{name}")
+        inner = "[...document.querySelectorAll('.wide')].filter(e => e.offsetParent && e.scrollWidth > e.clientWidth)"
+        assert page.tab.evaluate(f"{inner}.length") == 0
+        outside = "[...document.querySelectorAll('figure > svg text')].filter(e => e.getBoundingClientRect().width &&"
+        assert page.tab.evaluate(f"{outside} e.getBoundingClientRect().left < 0).length") == 0
+        assert page.tab.evaluate(f"{outside} e.getBoundingClientRect().right > 390).length") == 0
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_entries_of_a_legend_do_not_overlap(browser: Any, report: Path, width: int) -> None:
+    page = Page(browser, report, width=width, theme="light")
+    page.tab.click("#tab-privacy")
+    boxes = page.tab.evaluate(
+        "[...document.querySelectorAll('#privacy text.legend')].map(e => [e.getBoundingClientRect().left,"
+        " e.getBoundingClientRect().right, e.getBoundingClientRect().top])"
+    )
+    assert len(boxes) >= 4
+    for one, other in pairwise(boxes):
+        assert one[2] != other[2] or one[1] < other[0]
+
+
+def test_only_records_that_are_drawn_are_in_the_legend(browser: Any, report: Path) -> None:
+    page = Page(browser, report, width=1000, theme="light")
+    page.tab.click("#tab-people-panel")
+    for lane in range(1, 6):
+        drawn = page.tab.locator(f"#map .record{lane}").count() > 0
+        assert page.tab.locator(f"#lanes .record{lane}").is_visible() == drawn
+
+
+def test_each_part_begins_a_sheet_of_paper(browser: Any, report: Path) -> None:
+    page = Page(browser, report, width=1000, theme="light")
+    page.tab.emulate_media(media="print")
+    breaks = "[...document.querySelectorAll('[role=tabpanel]')].map(e => getComputedStyle(e).breakBefore)"
+    assert page.tab.evaluate(breaks) == ["auto", *["page"] * (len(TABS) - 1)]
+    assert page.tab.is_visible("#time")
+    sheets = page.tab.pdf(format="A4").count(b"/Type /Page\n")
+    assert sheets >= len(TABS)

@@ -1,0 +1,274 @@
+"""The report: what its words say of releases that keep, break, relax and suppress, and what a public one must not."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import shoal
+from reporting.page.outline import Outline
+from reporting.releases import Release, make_release
+from shoal.reporting import write_report
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory: pytest.TempPathFactory) -> Release:
+    return make_release(tmp_path_factory.mktemp("release"))
+
+
+@pytest.fixture(scope="module")
+def sparse(tmp_path_factory: pytest.TempPathFactory) -> Release:
+    return make_release(tmp_path_factory.mktemp("sparse"), users=40, k=3, tau="2h")
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Release:
+    return make_release(tmp_path_factory.mktemp("whole"), users=40, whole=True)
+
+
+IN_THE_TABLE = {
+    "linkage": ("picks one of the records that fit",),
+    "rankings": ("smallest boxes",),
+    "method": ("knows the method",),
+    "intervals": ("knows 2 separate intervals",),
+    "points": ("knows 4 samples",),
+    "top_locations": ("places where the person is most",),
+    "home_and_work": ("guesses the home",),
+    "homogeneity": ("in one cell",),
+    "leakage": ("more than a further epsilon",),
+}
+
+
+def page_of(release: Release, path: Path, **options: object) -> tuple[str, str]:
+    """The page, and its words."""
+    write_report(release.events, release.published, path, attacks=100, **options)
+    html = path.read_text()
+    outline = Outline()
+    outline.feed(re.sub(r"<script.*?</script>", "", html, flags=re.S))
+    outline.close()
+    assert outline.open == []
+    return html, " ".join(" ".join(outline.text).split())
+
+
+def test_a_release_that_keeps_its_promise(release: Release, tmp_path: Path) -> None:
+    html, words = page_of(release, tmp_path / "report.html", key=release.key)
+    assert "Watch anyone for 30 minutes: at least 2 records fit." in words
+    assert "KEPT: whoever knows everything" in words
+    assert "Internal: shows raw data" in words
+    for title in (
+        "Three questions of the law",
+        "Attacks, before and after",
+        "What the data are still good for",
+        "The cliff",
+        "How it was made",
+    ):
+        assert title in words
+    assert not re.search(r"(?:src|href)=[\"']", html)
+    assert "http" not in html.replace("http://www.w3.org/2000/svg", "")
+    assert len(html) < 6_000_000
+    assert (tmp_path / "report.html").stat().st_mode & 0o077 == 0
+
+
+def test_a_broken_promise_is_the_first_thing_told(release: Release, tmp_path: Path) -> None:
+    options = {"key": release.key, "k": 5, "tau": "30min", "epsilon": "30min"}
+    copy = release._replace(published=tmp_path / "published.parquet")
+    table = pq.read_table(release.published)
+    pq.write_table(table.replace_schema_metadata(None), copy.published)  # as of others: it makes no promise
+    grid = {"cell": "100m", "step": "1min", "crs": made_in(release)}
+    _, words = page_of(copy, tmp_path / "report.html", **options, **grid)
+    assert "The promise is broken: do not publish this file." in words
+    assert "BROKEN:" in words
+    assert "at least 5 records fit." not in words.split("What was promised")[0]
+    assert words.index("BROKEN:") < words.index("What was published")
+    assert "Do not hand it on. Make it again" in words
+    audit = write_report(
+        release.events, release.published, tmp_path / "sheet.html", public=True, attacks=50, **options
+    )
+    assert not audit.kept
+    assert not (tmp_path / "sheet.html").exists()
+
+
+def made_in(release: Release) -> str:
+    """The coordinate system of a release."""
+    crs: str = json.loads(Path(f"{release.published}.manifest.json").read_text())["grid"]["crs"]
+    return crs
+
+
+def test_a_file_that_fails_what_it_never_promised_is_not_called_broken(
+    release: Release, tmp_path: Path
+) -> None:
+    copy = relaxed(release, tmp_path)
+    options = {"key": release.key, "k": 3, "tau": "1h", "epsilon": "30min"}
+    _, words = page_of(copy, tmp_path / "report.html", **options)
+    assert "Held to k 3 and 1 hour, this file fails; it was made for k 2 and 30 minutes." in words
+    assert "FAILS a promise that is not its own (held to k 3 and 1 h, made for k 2 and" in words
+    assert "What it is held to Somebody who watched a person for any hour, and knows" in words
+    assert "That is not what it was made for, which is k 2 and 30 minutes." in words
+    assert "If so, publish it under its own promise" in words
+    assert "among the records that fit would be, were the promise kept, right in at most 33.3 %." in words
+    for wrong in (
+        "promised Somebody",
+        "promise is broken",
+        "BROKEN",
+        "Make it again",
+        "Relaxed",
+        "any 1 hour",
+    ):
+        assert wrong not in words
+
+
+def test_a_file_held_to_less_than_its_promise(release: Release, tmp_path: Path) -> None:
+    options = {"key": release.key, "k": 2, "tau": "20min", "epsilon": "30min"}
+    _, words = page_of(relaxed(release, tmp_path), tmp_path / "report.html", **options)
+    assert "Watch anyone for 20 minutes: at least 2 records fit." in words
+    assert "What it is held to" in words
+    assert "which is k 2 and 30 minutes." in words
+    assert "Relaxed:" not in words
+
+
+def test_a_broken_page_says_nowhere_that_k_records_fit(sparse: Release, tmp_path: Path) -> None:
+    """Whatever the file's own manifest says: it was made for k = 3."""
+    copy = relaxed(sparse, tmp_path)
+    options = {"key": copy.key, "k": 5, "tau": "2h", "epsilon": "30min"}
+    audit = shoal.audit(copy.events, copy.published, attacks=10, **options)
+    fewest = audit.coverage.worst[0].n_records
+    assert 1 < fewest < 5
+    _, words = page_of(copy, tmp_path / "report.html", **options)
+    assert f"in the worst case with {fewest} instead of 5." in words
+    _, after = words.split("This file does not do so for everybody", 1)
+    assert "Relaxed:" not in after  # of the promise it was made for
+    assert "of the samples, where fewer than 5 users" in after
+    assert not re.search(r"at least 5 records|At least 5 records", after)
+    assert "goes its own way" not in words
+
+
+def test_overlapping_boxes_are_not_called_untrue(tmp_path: Path) -> None:
+    release = make_release(tmp_path, users=30)
+    table = pq.read_table(release.published)
+    pq.write_table(pa.concat_tables([table, table.slice(0, 1)]), release.published)
+    _, words = page_of(release, tmp_path / "report.html", key=release.key)
+    assert "boxes overlap with another of the same record in time" in words
+    assert "but boxes of a record overlap in time" in words
+    assert "as if somebody had been in two places at once" in words
+    assert "not true" not in words
+
+
+def test_guarantee_2_is_claimed_only_where_the_manifest_gives_it(release: Release, tmp_path: Path) -> None:
+    promise = {"k": 2, "tau": "30min", "epsilon": "30min"}
+    _, words = page_of(release, tmp_path / "manifest.html", key=release.key)
+    assert "goes its own way" in words
+    copy = release._replace(published=tmp_path / "published.parquet")
+    copy.published.write_bytes(release.published.read_bytes())
+    _, words = page_of(copy, tmp_path / "none.html", key=release.key, **promise)
+    assert "goes its own way" not in words
+    assert "nor how this file was made: it has no manifest" in words
+    _, words = page_of(release, tmp_path / "other.html", key=release.key, **(promise | {"tau": "20min"}))
+    assert "goes its own way" not in words
+    assert "its manifest tells of another promise" in words
+
+
+def test_hours_are_told_on_the_clock_of_the_report(release: Release, tmp_path: Path) -> None:
+    html, words = page_of(release, tmp_path / "report.html", key=release.key, timezone="Asia/Tokyo")
+    assert words.count("hour of the day, Asia/Tokyo") >= 2
+    assert re.search(r"People from \d+ to \d+ o'clock On the clock of Asia/Tokyo", words)
+    assert '"zone":"Asia/Tokyo"' in html
+    assert "UTC" not in words
+
+
+def test_every_attack_is_in_the_table_with_intervals(release: Release, tmp_path: Path) -> None:
+    html, _ = page_of(release, tmp_path / "report.html", key=release.key)
+    table = html.split("an attacker who …")[1].split("</table>")[0]
+    rows = re.findall(r"<tr>(.*?)</tr>", table, re.S)
+    audit = shoal.audit(release.events, release.published, key=release.key, attacks=20)
+    for attack in {figure.attack for figure in audit.figures} - {"longer"}:  # that is the cliff
+        assert any(found in row for row in rows for found in IN_THE_TABLE[attack]), attack
+    for row in rows[1:]:
+        assert len(re.findall(r"\([^()]*% to [^()]*%\)", row)) == 2
+
+
+def test_without_a_key_it_is_said_what_gaps_are(release: Release, tmp_path: Path) -> None:
+    _, words = page_of(release, tmp_path / "report.html")
+    assert "gaps forgiven" in words
+    assert "some samples may be in no box" in words
+
+
+def test_what_is_suppressed_is_told_and_drawn(sparse: Release, tmp_path: Path) -> None:
+    _, words = page_of(sparse, tmp_path / "report.html", key=sparse.key)
+    assert "could hide each other" in words
+    assert "By how active users are" in words
+    assert "Nothing: every sample" not in words
+
+
+def relaxed(release: Release, folder: Path) -> Release:
+    """A copy whose manifest tells of relaxations."""
+    content = json.loads(Path(f"{release.published}.manifest.json").read_text())
+    copy = folder / "published.parquet"
+    copy.write_bytes(release.published.read_bytes())
+    content["counts"]["rows_dropped"] = {"missing position": 4400}
+    Path(f"{copy}.manifest.json").write_text(json.dumps({**content, "relaxations": 1900}))
+    return release._replace(published=copy)
+
+
+def test_what_was_relaxed_is_told(release: Release, tmp_path: Path) -> None:
+    copy = relaxed(release, tmp_path)
+    _, words = page_of(copy, tmp_path / "report.html")
+    assert "so that up to 1,900 times somebody had to be hidden by the same person again" in words
+    assert "rows dropped missing position 4,400" in words
+
+
+def test_whole_trajectories_have_no_heading_without_content(
+    whole: Release, release: Release, tmp_path: Path
+) -> None:
+    heading = "Knowing the method, and what follows"
+    html, words = page_of(whole, tmp_path / "whole.html", key=whole.key)
+    assert "Know anyone's whole trajectory: at least 2 records fit." in words
+    assert heading not in words
+    assert (
+        "Whoever knows every sample and picks blindly among the records that fit is right in at most 50 %."
+        in words
+    )
+    assert "Ranking these records can do better: what is promised is how many fit, not that they are" in words
+    assert "The promise allows" not in words
+    assert not re.search(r"<ul[^>]*>\s*</ul>|</h2>\s*</section>", html)
+    _, words = page_of(release, tmp_path / "timed.html", key=release.key)
+    assert f"{heading} Knowing the method." in words
+    assert "Whoever knows one interval of 30 minutes and picks blindly" in words
+    assert "Ranking these records, or knowing more, can do better" in words
+
+
+def test_without_a_key(release: Release, tmp_path: Path) -> None:
+    _, words = page_of(release, tmp_path / "report.html")
+    assert "KEPT, as far as can be checked without a key" in words
+    assert "can only be told with the key" in words
+
+
+def test_a_public_page_holds_nothing_raw(release: Release, tmp_path: Path) -> None:
+    html, words = page_of(release, tmp_path / "sheet.html", key=release.key, public=True)
+    assert "May be published with the data" in words
+    assert "Internal" not in words
+    assert 'id="people"' not in html
+    assert 'id="map"' not in html
+    events = pq.read_table(release.events).to_pydict()
+    for user in set(events["user"]):
+        assert not re.search(rf"\b{re.escape(str(user))}\b", words)
+    for axis in ("lat", "lon"):
+        for value in set(np.round(events[axis], 4)):
+            assert f"{value:.4f}" not in html
+    boxes = pq.read_table(release.key).to_pydict()
+    assert not any(name in html for name in boxes["record"])
+
+
+def test_a_page_that_is_there_is_kept(release: Release, tmp_path: Path) -> None:
+    from shoal.errors import InputError
+
+    page = tmp_path / "report.html"
+    page.write_text("mine")
+    with pytest.raises(InputError, match="exists already"):
+        write_report(release.events, release.published, page)
+    assert page.read_text() == "mine"
