@@ -22,7 +22,7 @@ from shoal.auditing.attacks.chain import attack_chain
 from shoal.auditing.opening import open_audit
 from shoal.auditing.proportions import Proportion
 from shoal.core.progress import SilentProgress
-from shoal.hiding.settings import PRICES
+from shoal.hiding.hardening import PRICES
 from shoal.reporting.figures import matplotlib_style
 from shoal.reporting.figures.matplotlib_style import Plot
 

@@ -54,10 +54,7 @@ def without_method(found: dict[str, Any]) -> dict[str, Any]:
 
 def test_arguments() -> None:
     assert list(inspect.signature(shoal.audit).parameters) == [
-        "events", "published", "engine", "cluster", "progress",
-        "k", "tau", "epsilon", "whole", "key", "cell", "step", "crs", "attacks", "seed", "workers",
-        "columns", "sites", "format", "timezone", "start", "end", "exclude_users", "bbox", "min_days_active",
-        "resample",
+        "events", "published", "engine", "cluster", "progress", "options",
     ]  # fmt: skip
     public = {name for name in vars(shoal.Audit) if not name.startswith("_")}
     assert public - set(shoal.Audit.__dataclass_fields__) == {

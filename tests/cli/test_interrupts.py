@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from shoal.cli.main import main
+from shoal.cli import main
 from shoal.storage.files import held
 
 
@@ -56,13 +56,13 @@ def test_nothing_happens_in_other_threads() -> None:
 def test_an_error_on_the_way_out_of_an_interruption_is_told_as_one(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def interrupted(**_: object) -> None:
+    def interrupted(_: list[str]) -> None:
         try:
             raise KeyboardInterrupt
         finally:
             raise ValueError("cannot close")
 
-    monkeypatch.setattr(main, "app", interrupted)
+    monkeypatch.setattr(main, "_run", interrupted)
     with pytest.raises(SystemExit) as end:
         main.main([])
     assert end.value.code == 3

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from shoal.cli.options import FORMATS
+from shoal.core.options import FORMAT_NAMES as FORMATS
 from shoal.core.schema import ALIASES
 from support.paths import PROJECT
 

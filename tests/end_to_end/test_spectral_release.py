@@ -186,7 +186,7 @@ def test_a_checkpoint_with_other_clusters_is_refused(tmp_path: Path, monkeypatch
 
 
 def test_without_scikit_learn_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shoal.core.checks.find_spec", lambda _: None)
+    monkeypatch.setattr("shoal.core.options.find_spec", lambda _: None)
     with pytest.raises(shoal.ParameterError, match="needs scikit-learn"):
         shoal.anonymize(city(), k=2, whole=True, selector="spectral")
 

@@ -19,11 +19,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from reading import oracle
+from shoal.core.options import ReadingOptions
 from shoal.core.promise import Grid
 from shoal.errors import InputError, UnfinishedError
-from shoal.reading import Events, Filters, Projection, read_events
+from shoal.reading import Events, Projection, read_events
 from shoal.storage.piles import FolderPiles
 from shoal.storage.sample_store import FileColumn
+from support.reading import read_with
 
 NOW = 1_700_000_000
 DAY = 86_400
@@ -77,18 +79,17 @@ def random_options(rng: random.Random, kind: str, rows: list[Row]) -> dict[str, 
         "grid": Grid(cell_m=rng.choice((10.0, 250.0)), step_s=rng.choice((1, 7, 60))),
         "exclude_users": rng.choice((None, ["b", "nobody"])),
         "start": rng.choice((None, "2001-01-01", "2023-11-14T22:13:30")),
-        "filters": Filters.parse(
-            rng.choice((None, None, box)),
-            rng.choice((None, None, 2)) if len(rows) > 5 else None,
-            rng.choice((None, "1s", "10s", "11min")),
-        ),
+        "bbox": rng.choice((None, None, box)),
+        "min_days_active": rng.choice((None, None, 2)) if len(rows) > 5 else None,
+        "resample": rng.choice((None, "1s", "10s", "11min")),
         "sites": SITES if kind == "sites" else None,
     }
 
 
 def slow(kind: str, rows: list[Row], options: dict[str, Any], projection: Any) -> tuple[list, Counter, int]:
     """Samples by (t, user, x, y), why rows were dropped, and how many were duplicates."""
-    grid, filters, dropped = options["grid"], options["filters"], Counter()
+    grid, dropped = options["grid"], Counter()
+    filters = ReadingOptions.from_keywords(options)
     starts = {None: -(10**12), "2001-01-01": 978_307_200, "2023-11-14T22:13:30": 1_700_000_010}
 
     def keep(rows: list, holds: Any, reason: str) -> list:
@@ -98,8 +99,8 @@ def slow(kind: str, rows: list[Row], options: dict[str, Any], projection: Any) -
 
     rows = keep(rows, lambda row: row[1] >= starts[options["start"]], "before --from or after --to")
     rows = keep(rows, lambda row: row[0] not in (options["exclude_users"] or ()), "excluded user")
-    if filters.bbox is not None:
-        west, south, east, north = vars(filters.bbox).values()
+    if filters.bounding_box is not None:
+        west, south, east, north = vars(filters.bounding_box).values()
         rows = keep(rows, lambda row: west <= row[2] <= east and south <= row[3] <= north, "outside --bbox")
     if filters.min_days_active is not None:
         days = Counter(user for user, _ in {(row[0], row[1] // DAY) for row in rows})
@@ -149,7 +150,7 @@ def forms(frame: pd.DataFrame, folder: Path) -> Iterator[Any]:
 def outcome(form: Any, options: dict[str, Any], spill: Path | None = None) -> Events | str:
     """What was read, or why nothing was."""
     try:
-        return read_events(form, threads=2, **options, spill=spill)
+        return read_with(form, threads=2, **options, spill=spill)
     except InputError as error:
         return str(error)
 
@@ -187,10 +188,10 @@ def test_the_constants_matter_only_for_memory(tmp_path: Path) -> None:
     kind, rows = random_rows(random.Random(3))
     frame = table_of(kind, rows, 1)
     options = {"grid": Grid(), "sites": SITES if kind == "sites" else None}
-    many = content(read_events(frame, **options, spill=tmp_path / "many"))
+    many = content(read_with(frame, **options, spill=tmp_path / "many"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("shoal.reading.sorting._BUCKET_ROWS", 10**6)
-        assert content(read_events(frame, **options, spill=tmp_path / "one")) == many
+        assert content(read_with(frame, **options, spill=tmp_path / "one")) == many
 
 
 # ---- the folder ----------------------------------------------------------------------------------------------------

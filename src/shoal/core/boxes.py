@@ -43,12 +43,9 @@ class Boxes(NamedTuple):
         return Boxes._make(column[order] for column in self)
 
 
-@dataclass
+@dataclass(frozen=True)
 class BoxSource:
-    """Where the boxes of a release are: ``read`` gives them part by part, as often as one likes.
-
-    They move once they are published, from the steps that made them to the published file; then ``read`` is another.
-    """
+    """Where the boxes of a release are: ``read`` gives them part by part, as often as needed."""
 
     read: Callable[[], Iterable[Boxes]]
 

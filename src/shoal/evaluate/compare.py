@@ -12,10 +12,10 @@ import pyarrow as pa
 
 from shoal.core.arrays import Int32s
 from shoal.core.checks import check_count, check_workers
+from shoal.core.options import HidingOptions, ReadingKeywords, ReadingOptions, refuse_unknown
 from shoal.core.progress import Progress, SilentProgress
 from shoal.core.promise import Grid, Promise
 from shoal.core.samples import Samples
-from shoal.core.signatures import takes
 from shoal.core.workers import Workers
 from shoal.errors import ParameterError
 from shoal.evaluate.baselines import PAPER_GRIDS, W4M, Glove, KMerge, Method, Static, draw_tuples, on_tuples
@@ -23,10 +23,8 @@ from shoal.evaluate.baselines.tuples import only
 from shoal.hiding.epochs import LiveEpoch, Timeline
 from shoal.hiding.matching.candidates import nearest_members
 from shoal.hiding.pipeline import anonymize_samples, check_population, prepare
-from shoal.hiding.settings import Settings
 from shoal.hiding.window import build_window
 from shoal.reading import read_events
-from shoal.reading.options import READING, ReadingOptions, check_reading
 from shoal.utility import precision_of
 
 
@@ -124,7 +122,6 @@ def _others(grid: Grid, seed: int) -> dict[str, Method]:
     return {**statics, W4M.name: W4M(grid, seed=seed)}
 
 
-@takes(READING)
 def compare(
     events: Any,
     *,
@@ -137,7 +134,7 @@ def compare(
     seed: int = 0,
     workers: int | None = None,
     progress: Progress | None = None,
-    **reading: Unpack[ReadingOptions],
+    **reading: Unpack[ReadingKeywords],
 ) -> Comparison:
     """Every method of the paper's table on the same k-tuples, and on ``whole_users`` users drawn at random.
 
@@ -147,6 +144,8 @@ def compare(
     as in anonymize().
     """
     progress = progress or SilentProgress()
+    refuse_unknown("compare", reading, ReadingOptions)
+    how = ReadingOptions.from_keywords(reading)
     grid = Grid.parse(cell, step)
     if not ks:
         raise ParameterError("ks must name at least one k, got none.")
@@ -159,9 +158,8 @@ def compare(
         raise ParameterError(f"whole users must be at least {ks[-1]}, the largest k, or 0, got {n_whole}.")
     seed = check_count(seed, "seed", least=0)
     n_workers = check_workers(workers)
-    how = check_reading(reading)
     progress.stage("reading")
-    found = read_events(events, grid=grid, threads=n_workers, **how)
+    found = read_events(events, grid=grid, options=how, threads=n_workers)
     samples = found.samples
     check_population(samples.n_users, ks[-1])
     n_whole = min(n_whole, samples.n_users)
@@ -221,10 +219,10 @@ def _on_dataset(name: str, method: Method, samples: Samples, k: int, progress: P
 
 
 def _ours(samples: Samples, k: int, grid: Grid, seed: int) -> Compared:
-    settings = Settings(seed=seed)
-    prepare(settings)
+    hiding = HidingOptions(seed=seed)
+    prepare(hiding)
     with Workers(1) as alone:
-        outcome = anonymize_samples(samples, Promise(k, None, None), settings, alone)
+        outcome = anonymize_samples(samples, Promise(k, None, None), hiding, alone)
     spread = precision_of(outcome.box_sizes, grid)
     return Compared(
         WHOLE,

@@ -14,18 +14,24 @@ import pyarrow as pa
 
 from shoal.core.checks import check_workers
 from shoal.core.formatting import duration
+from shoal.core.options import (
+    NOT_SWEPT,
+    HidingKeywords,
+    HidingOptions,
+    ReadingKeywords,
+    ReadingOptions,
+    Selector,
+    refuse_unknown,
+)
 from shoal.core.progress import Progress, SilentProgress
 from shoal.core.promise import Grid
-from shoal.core.signatures import takes
 from shoal.core.workers import Workers
 from shoal.core.zones import Zone
 from shoal.errors import InputError, NothingLeftError, UnfinishedError
 from shoal.evaluate.measuring import Hour, Measured, measure, measure_hours, nothing_left
 from shoal.evaluate.sweep_points import AXES, HOURS, Point, SweepPlan, plan_sweep
 from shoal.hiding.pipeline import anonymize_samples, check_population, prepare
-from shoal.hiding.settings import Selector, Settings, check_settings
 from shoal.reading import Events, read_events
-from shoal.reading.options import READING, ReadingOptions, check_reading
 from shoal.storage.files import reason
 
 _HEADER = "sweep.json"
@@ -134,7 +140,10 @@ class Sweep(NamedTuple):
         return pa.Table.from_pylist([row._asdict() for row in self.hours])
 
 
-@takes(READING)
+class _SweepArguments(HidingKeywords, ReadingKeywords, total=False):
+    """Options of sweep(): HidingOptions but for NOT_SWEPT, and ReadingOptions."""
+
+
 def sweep(
     events: Any,
     *,
@@ -147,37 +156,36 @@ def sweep(
     selectors: Sequence[str] | None = None,
     cell: str = "100m",
     step: str = "1min",
-    space_weight: float = 1.0,
-    reuse: str = "once",
-    seed: int = 0,
     workers: int | None = None,
     checkpoint: str | Path | None = None,
     resume: bool = False,
     progress: Progress | None = None,
-    **reading: Unpack[ReadingOptions],
+    **options: Unpack[_SweepArguments],
 ) -> Sweep:
     """Measure precision and suppression as one thing varies: tau (with epsilon = tau), k, epsilon at a fixed ``tau``.
 
     ``over`` names what varies; ``hours`` is the week of the release with ``k`` and ``tau`` alone, hour by hour. A
     release is measured, not published: nothing of it is kept or checked. With ``checkpoint``, a folder, an interrupted
     sweep goes on with ``resume``. ``selectors``: ours and the paper's side by side unless given; ours alone where the
-    library for the paper's is not installed. How events are read is said as in anonymize().
+    library for the paper's is not installed. ``space_weight``, ``reuse``, ``seed`` and how events
+    are read are chosen as in anonymize().
     """
     progress = progress or SilentProgress()
+    refuse_unknown("sweep", options, HidingOptions, ReadingOptions, without=NOT_SWEPT)
+    reading = ReadingOptions.from_keywords(options)
     selectors = _both() if selectors is None else selectors
     grid = Grid.parse(cell, step)
     plan = plan_sweep(over, selectors=selectors, k=k, tau=tau, ks=ks, taus=taus, epsilons=epsilons, grid=grid)
-    settings = {name: check_settings(space_weight, name, reuse, seed) for name in selectors}
+    hiding = {name: HidingOptions.from_keywords({**options, "selector": name}) for name in selectors}
     n_workers = check_workers(workers)
-    how = check_reading(reading)
     progress.stage("reading")
-    found = read_events(events, grid=grid, threads=n_workers, **how)
+    found = read_events(events, grid=grid, options=reading, threads=n_workers)
     check_population(found.store.n_users, max(point.k for point in plan.points))
     identity = {
         "events": found.store.fingerprint(),
         "grid": [grid.cell_m, grid.step_s],
         "zone": found.timezone,
-        "settings": {name: list(each) for name, each in settings.items()},
+        "hiding": {name: each.to_dict() for name, each in hiding.items()},
         "version": version("shoal"),
     }
     store = (
@@ -186,10 +194,10 @@ def sweep(
         else FolderSweepStore(Path(checkpoint), identity, resume=resume)
     )
     progress.stage("loading the engine (compiles it once)")
-    for each in settings.values():
+    for each in hiding.values():
         prepare(each)
     with Workers(n_workers) as threads:
-        return run_sweep(found, plan, settings, threads, store, progress)
+        return run_sweep(found, plan, hiding, threads, store, progress)
 
 
 def _both() -> list[str]:
@@ -200,7 +208,7 @@ def _both() -> list[str]:
 def run_sweep(
     events: Events,
     plan: SweepPlan,
-    settings: Mapping[str, Settings],
+    hiding: Mapping[str, HidingOptions],
     workers: Workers,
     store: SweepStore,
     progress: Progress,
@@ -215,7 +223,7 @@ def run_sweep(
         kept_hours = _kept_all(store.get(f"{point.name}-hours.json"), Hour)
         if kept is None or (by_hour and kept_hours is None):
             progress.stage(f"release {number} of {len(points)} ({_in_words(point, events.grid.step_s)})")
-            kept, kept_hours = _measured(events, point, settings[point.selector], workers)
+            kept, kept_hours = _measured(events, point, hiding[point.selector], workers)
             store.put(f"{point.name}-hours.json", kept_hours)
             store.put(f"{point.name}.json", kept)
         measured[point] = kept
@@ -225,11 +233,11 @@ def run_sweep(
 
 
 def _measured(
-    events: Events, point: Point, settings: Settings, workers: Workers
+    events: Events, point: Point, hiding: HidingOptions, workers: Workers
 ) -> tuple[Measured, list[Hour]]:
     """Make one release and measure it, hour by hour as well; one of which nothing would be left counts, too."""
     try:
-        outcome = anonymize_samples(events.samples, point.promise, settings, workers)
+        outcome = anonymize_samples(events.samples, point.promise, hiding, workers)
     except NothingLeftError:
         return nothing_left(point, events.grid), []
     hours = measure_hours(events.samples, outcome, point.selector, events.grid, Zone(events.timezone))

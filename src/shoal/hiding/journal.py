@@ -23,6 +23,7 @@ from shoal.hiding.window import HidingSets
 from shoal.storage.files import CHANGED, explained, held, write_private
 
 _HEADER = "run.json"
+_FORMAT = 2  # of the journal and the checkpoint around it; 1 had no number
 _TORN = (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile, zlib.error)
 
 
@@ -76,6 +77,11 @@ class FolderJournal:
         except (OSError, ValueError, TypeError):
             self._begin(identity)
             return False
+        if found.get("format") != _FORMAT:
+            raise InputError(
+                f"The checkpoint {self._folder.name} must be of format {_FORMAT}, found {found.get('format')!r}:"
+                " resume it with the version of shoal that made it, or remove it."
+            )
         differing = sorted(name for name in identity if found.get(name) != identity[name])
         if differing:
             raise InputError(
@@ -88,7 +94,7 @@ class FolderJournal:
         with _explained():
             for stale in self._folder.glob("step-*.npz"):
                 stale.unlink()
-        self._put(_HEADER, json.dumps(identity, sort_keys=True).encode())
+        self._put(_HEADER, json.dumps({"format": _FORMAT, **identity}, sort_keys=True).encode())
 
     def _path(self, number: int) -> Path:
         return self._folder / f"step-{number:07d}.npz"

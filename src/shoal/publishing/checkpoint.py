@@ -10,11 +10,15 @@ import contextlib
 import os
 import shutil
 from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from shoal.core.options import HidingOptions
+from shoal.core.promise import Promise
 from shoal.errors import InputError
 from shoal.hiding.journal import FolderJournal, Journal, MemoryJournal
+from shoal.reading import Events
 from shoal.storage.files import explained
 
 _LOCK, _WRITING = "lock", "writing"
@@ -121,3 +125,17 @@ def _lock(folder: Path) -> int:
     except (ImportError, OSError):  # no locks on this system: two runs at a time are the user's care
         pass
     return descriptor
+
+
+def run_identity(events: Events, promise: Promise, options: HidingOptions) -> dict[str, Any]:
+    """What must be equal for one run to go on where another ended."""
+    return {
+        "dataset": events.store.fingerprint(),
+        "k": promise.k,
+        "tau": promise.tau,
+        "epsilon": promise.epsilon,
+        "cell": events.grid.cell_m,
+        "step": events.grid.step_s,
+        **{name.replace("_", " "): value for name, value in options.deciding().items()},
+        "version of shoal": version("shoal"),
+    }

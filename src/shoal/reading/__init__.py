@@ -5,7 +5,6 @@ For audits, published tables and keys are read back as well.
 
 from shoal.core.projection import Plane, Projection, parse_crs
 from shoal.reading.events import Events, read_events
-from shoal.reading.filters import Filters
 from shoal.reading.formats import FORMAT_NAMES
 from shoal.reading.key import read_key
 from shoal.reading.published import PublishedRows, PublishedTable, read_published
@@ -15,7 +14,6 @@ from shoal.reading.summary import ReadSummary
 __all__ = [
     "FORMAT_NAMES",
     "Events",
-    "Filters",
     "ReadSummary",
     "Plane",
     "Projection",

@@ -9,6 +9,7 @@ import pytest
 
 import shoal
 from shoal.cli.text.plan import advice, plan_lines
+from shoal.core.options import HidingOptions
 from shoal.core.progress import SilentProgress
 from shoal.core.promise import Grid
 from shoal.core.workers import Workers
@@ -18,7 +19,6 @@ from shoal.evaluate.plan.planning import Budget, Plan, estimate, plan, points_of
 from shoal.evaluate.plan.presumed_history import EpochPlaces, HistoryGuesser
 from shoal.evaluate.plan.stretches import Census, choose_stretches, take_census
 from shoal.hiding.pipeline import anonymize_samples
-from shoal.hiding.settings import Settings
 from shoal.reading import read_events
 from shoal.reporting.figures.sweep import write_plan
 from shoal.utility import precision_of
@@ -97,7 +97,7 @@ def test_nobody_to_guess() -> None:
 
 
 def test_forecasts_are_near_a_full_run(store) -> None:
-    points, settings = points_of([2, 5], ["30min", "2h"], ["30min"], GRID), Settings()
+    points, settings = points_of([2, 5], ["30min", "2h"], ["30min"], GRID), HidingOptions()
     with Workers(1) as alone:
         told = estimate(store, points, settings, alone, GRID, Budget(0, 1e6), SilentProgress())
         for point, row in zip(points, told, strict=True):
@@ -130,7 +130,7 @@ def test_the_same_on_any_number_of_workers(store) -> None:
     rows = []
     for n in (1, 2):
         with Workers(n) as workers:
-            row = estimate(store, points, Settings(), workers, GRID, Budget(0, 1e6), SilentProgress())[0]
+            row = estimate(store, points, HidingOptions(), workers, GRID, Budget(0, 1e6), SilentProgress())[0]
             rows.append(row._replace(seconds=0, processor_seconds=0))
     assert rows[0] == rows[1]
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from textwrap import wrap
 
 from shoal.core.formatting import duration, percent, short
+from shoal.core.options import Selector
 from shoal.evaluate.compare import TUPLES, WHOLE, Compared, Comparison, TupleDraw
 from shoal.evaluate.measuring import Measured
 from shoal.evaluate.sweep import Sweep
-from shoal.hiding.settings import Selector
 
 _SWEEP = ("selector", "k", "tau", "epsilon", "space km", "time min", "suppressed", "seconds")
 _TUPLES = {TupleDraw.RANDOM: "random tuples", TupleDraw.NEAR: "tuples, each a random user and the nearest"}

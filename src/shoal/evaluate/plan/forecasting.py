@@ -10,6 +10,7 @@ import numpy as np
 from shoal.core.arrays import Int64s
 from shoal.core.box_sizes import BoxSizes, Histogram, box_sizes_of
 from shoal.core.boxes import Boxes, concatenate
+from shoal.core.options import HARDEN_MOST_REACH, HidingOptions
 from shoal.core.promise import Grid
 from shoal.core.workers import Workers
 from shoal.errors import NothingLeftError
@@ -19,7 +20,6 @@ from shoal.evaluate.sweep_points import Point
 from shoal.hiding.epochs import Timeline
 from shoal.hiding.fold import Fold, Step
 from shoal.hiding.pipeline import anonymize_samples
-from shoal.hiding.settings import MOST_REACH, Settings
 from shoal.hiding.suppression import Presence
 from shoal.storage.sample_store import SampleStore
 from shoal.utility import precision_of
@@ -83,12 +83,12 @@ def try_stretches(
     stretches: list[TrialStretch],
     past: Past,
     census: Census,
-    settings: Settings,
+    hiding: HidingOptions,
     workers: Workers,
 ) -> Trial:
     """Fold the stretches, by time, on top of what may have been before; no presence: everybody is there."""
     timeline = Timeline(store, point.promise)
-    fold = Fold(store.n_users, timeline, point.promise, settings, workers)
+    fold = Fold(store.n_users, timeline, point.promise, hiding, workers)
     box_sizes, views = box_sizes_of(concatenate([])), []
     n_members = relaxations = seconds = processor = 0.0
     fold.reserve_history(_entries(past, stretches[-1].first, store.n_users, point.k))
@@ -149,12 +149,12 @@ def nothing() -> Trial:
 
 
 def try_everything(
-    store: SampleStore, point: Point, settings: Settings, workers: Workers
+    store: SampleStore, point: Point, hiding: HidingOptions, workers: Workers
 ) -> tuple[Trial, float]:
     """Make the release itself, and say which share of it is suppressed."""
     spent = time.process_time()
     try:
-        outcome = anonymize_samples(store, point.promise, settings, workers)
+        outcome = anonymize_samples(store, point.promise, hiding, workers)
     except NothingLeftError:
         return nothing(), 1.0
     used = time.process_time() - spent
@@ -172,11 +172,11 @@ def try_everything(
 
 def forecast(
     trial: Trial, suppressed_share: float, point: Point, store: SampleStore, census: Census, grid: Grid,
-    settings: Settings, n_workers: int, *, n_stretches: int,
+    hiding: HidingOptions, n_workers: int, *, n_stretches: int,
 ) -> Forecast:  # fmt: skip
     """A trial as what a run from end to end would give."""
     minutes, unknown = grid.step_s / 60, float("nan")
-    level = _level(point, settings) if n_stretches else 0.5
+    level = _level(point, hiding) if n_stretches else 0.5
     found = precision_of(trial.box_sizes, grid) if trial.box_sizes.n_boxes else None
     elsewhere = len(store) * _ELSEWHERE_S
     return Forecast(
@@ -198,10 +198,10 @@ def forecast(
     )
 
 
-def _level(point: Point, settings: Settings) -> float:
+def _level(point: Point, hiding: HidingOptions) -> float:
     """The share of the boxes of stretches that are below the median of a full run."""
     reach = point.promise.reach
-    more = _MORE_HARDENED if settings.harden and reach <= MOST_REACH else 0.0
+    more = _MORE_HARDENED if hiding.harden and reach <= HARDEN_MOST_REACH else 0.0
     more += _MORE_LEAKING * (reach - 1) if point.k == _REMEMBERING_K else 0.0
     return min(_MEDIAN + more, _MOST_MEDIAN)
 
