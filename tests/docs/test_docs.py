@@ -46,7 +46,9 @@ def test_local_links_and_images_exist(page: Path) -> None:
 @pytest.mark.parametrize("page", [page for page in PAGES if page.name != "CHANGELOG.md"], ids=page_name)
 def test_code_that_pages_name_exists(page: Path) -> None:
     """Files and folders from the project's root or from src/shoal, and modules to import; but for what has moved."""
-    text = re.sub(r"^\*Moved since.*?\*$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    text = re.sub(
+        r"^\*Moved since.*?\*$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
+    )
     for name in re.findall(r"`((?:\w+/)*\w+\.py|(?:src|tests|benchmarks|tools)/[\w/]+)`", text):
         found = (ROOT / name, PACKAGE / name) if "/" in name else PACKAGE.rglob(name)
         assert any(path.exists() for path in found), f"{name} is no file"

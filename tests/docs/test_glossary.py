@@ -39,7 +39,9 @@ def test_files_and_classes_exist(row: list[str]) -> None:
     for place in places:
         assert (PACKAGE / place).exists(), place
     named = re.findall(r"`([A-Z]\w+)`", where)
-    assert set(named) <= {name for place in places if place.endswith(".py") for name in classes(PACKAGE / place)}
+    assert set(named) <= {
+        name for place in places if place.endswith(".py") for name in classes(PACKAGE / place)
+    }
     assert not set(re.findall(r"`([^`]+)`", where)) - {*places, *named}, "neither a place nor a class"
 
 

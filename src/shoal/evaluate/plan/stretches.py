@@ -1,4 +1,4 @@
-"""Which hours stand for all: a few stretches of epochs, each for a part of the day."""
+"""Which hours a plan tries: stretches of epochs that stand for all of the time, as many as the budget allows."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from shoal.core.arrays import Bools, Floats, Int64s
 from shoal.core.box_sizes import BoxSizes
 from shoal.evaluate.sweep_points import Point
 from shoal.storage.sample_store import SampleStore
+
+# ---- stretches ----------------------------------------------------------------------------------------------------
 
 COUNTED = 1  # epochs of a stretch that count, behind those that only lead up to them
 
@@ -98,6 +100,8 @@ def _apart(place: int, chosen: list[TrialStretch], census: Census, reach: int) -
     return all(abs(place + census.first_epoch - stretch.first) >= least for stretch in chosen)
 
 
+# ---- how many stretches each point is tried on --------------------------------------------------------------------
+
 MOST_STRETCHES = 16  # with 8, more is off by over 15 %; with 32, hardly less than with 16: docs/plan.md
 ENOUGH_STRETCHES = 4  # where they are chosen because they look like all
 _PER_S = 26_000  # samples that take in a member in a processor second, in windows of two epochs: docs/plan.md
@@ -158,6 +162,8 @@ def _seconds(point: Point, census: Census) -> float:
     reach, turns = point.promise.reach, max(point.k - 1, _LEAST_TURNS)
     return (COUNTED + reach) * per_epoch * turns * (2 + reach) / 3 / _PER_S
 
+
+# ---- which few stretches look most like all -----------------------------------------------------------------------
 
 _LEVELS = (0.25, 0.5, 0.75)
 

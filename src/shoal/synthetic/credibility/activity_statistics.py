@@ -1,4 +1,4 @@
-"""How active people are: events a day, hours, gaps, load of antennas."""
+"""Statistics of activity: samples per user and hour, hours of the day, times between events, load of antennas."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ from shoal.synthetic.credibility.traces import (
     whole_edges,
 )
 
+# ---- samples per user and hour ------------------------------------------------------------------------------------
+
 
 class Activity(NamedTuple):
     """Samples per hour over all users, how uneven they are, and the share of users with at least so many."""
@@ -35,6 +37,8 @@ def measure_activity(traces: Traces) -> Activity:
     median, p90 = (float(value) for value in np.quantile(rate, (0.5, 0.9)))
     return Activity(float(rate.mean()), median, p90 / median, survival(rate))
 
+
+# ---- hours of the day ---------------------------------------------------------------------------------------------
 
 NIGHT, DAY = range(1, 5), range(10, 20)  # hours of the clock on the wall
 
@@ -61,6 +65,8 @@ def measure_rhythm(traces: Traces) -> Rhythm:
         night_to_day=float(whole[NIGHT].mean()) / by_day if by_day else None,
     )
 
+
+# ---- times between events -----------------------------------------------------------------------------------------
 
 FIT_FROM, FIT_TO = 0.01, 1.0  # of the mean gap of the user; the law is cut off beyond
 FINEST_S = 60  # coarser times have no gaps that short
@@ -136,6 +142,8 @@ def burstiness(user: Int64s, gap: Int64s, n_users: int) -> Floats:
     deviation = np.sqrt(np.maximum(squares / n[enough] - mean**2, 0))
     return np.asarray((deviation - mean) / (deviation + mean))
 
+
+# ---- load of antennas ---------------------------------------------------------------------------------------------
 
 _DRAWN = 100
 

@@ -1,4 +1,4 @@
-"""How people move: places visited, radius of gyration, exploration."""
+"""Statistics of mobility: visits by rank, radius of gyration, distinct places over time."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import numpy as np
 
 from shoal.core.arrays import Floats, Int64s
 from shoal.synthetic.credibility.traces import EMPTY, HOUR_S, Curve, Traces, density, slope
+
+# ---- visits by rank -----------------------------------------------------------------------------------------------
 
 RANKS = 10  # of the fit; users with fewer places are left out of it
 _LEAST_TRAVELLERS = 30
@@ -53,6 +55,8 @@ def ranked_places(traces: Traces) -> tuple[Int64s, Int64s, Floats]:
     n_samples = np.bincount(user, weights=count, minlength=traces.n_users)
     return user, rank, count / n_samples[user]
 
+
+# ---- radius of gyration -------------------------------------------------------------------------------------------
 
 # Gonzalez et al. 2008: P(r) ~ (r + OFFSET_KM)^-beta exp(-r / CUTOFF_KM), beta = 1.65.
 OFFSET_KM, CUTOFF_KM = 5.8, 350.0
@@ -113,6 +117,8 @@ def fitted_beta(radius: Floats, reach_km: float) -> float | None:
         low, high = (beta, high) if expected > wanted else (low, beta)
     return beta
 
+
+# ---- distinct places over time ------------------------------------------------------------------------------------
 
 FIT_FROM_H = 24  # a day has hours in which nobody goes anywhere
 _HOURS_DRAWN = (1, 2, 3, 4, 6, 8, 12, 18)

@@ -1,7 +1,8 @@
-"""Exploration and preferential return (Song, Koren, Wang and Barabási, Nature Physics 2010).
+"""The people of a region: homes, work places, households and firms; the places they return to; their journeys.
 
-Who knows S places goes to a new one with chance rho S^-gamma, else back to one of the places of earlier visits, each
-as likely as it was visited often: a visit of the past, drawn at random.
+``Habits`` is exploration and preferential return (Song, Koren, Wang and Barabási, Nature Physics 2010). A person who
+knows S places goes to a new one with chance rho S^-gamma, else back to a known place, each with a chance in proportion
+to its visits: a visit of the past, drawn at random.
 """
 
 from __future__ import annotations
@@ -22,6 +23,65 @@ from shoal.synthetic.random_streams import (
     uniform_below,
 )
 from shoal.synthetic.region.attraction import ONE, Attraction, falling_chances
+
+# ---- who they are -------------------------------------------------------------------------------------------------
+
+HOUSEHOLD = 4  # people in a row among whom households are formed
+# Whose household each of the four belongs to, and how often that is so (percent, running total).
+_HEADS = np.array([[0, 1, 2, 3], [0, 0, 2, 3], [0, 0, 2, 2], [0, 0, 0, 3], [0, 0, 0, 0]])
+_HOW_OFTEN = np.cumsum([45, 28, 12, 10, 5])[None, :]
+_WORKERS_PERCENT = 62
+_FIRMS = 40  # at an antenna
+ACTIVITY_CAP = 20.0
+
+
+class RegionPeople(NamedTuple):
+    """What stays the same about people from day to day; rows are people."""
+
+    stream: Streams
+    head: Ints  # the row of the first of the household; often the person's own
+    household: Streams
+    home: Ints
+    worker: npt.NDArray[np.bool_]
+    work: Ints
+    firm: Streams
+    late_s: Ints  # how much later than others the person lives, -1.5 to 1.5 hours
+    activity: Floats  # relative, heavy-tailed
+    travel_propensity: Floats  # how readily the person goes on journeys, relative, heavy-tailed
+
+
+def draw_people(index: Ints, attraction: Attraction, stream: Streams) -> RegionPeople:
+    """People with consecutive numbers from a multiple of HOUSEHOLD on."""
+    own = child(child(stream, 0), index)
+    row = np.arange(len(index))
+    four, position = row // HOUSEHOLD, row % HOUSEHOLD
+    pattern = pick(child(child(stream, 1), index // HOUSEHOLD), _HOW_OFTEN)
+    head = HOUSEHOLD * four + _HEADS[pattern, position]
+    household = child(child(stream, 2), index - row + head)
+    home = attraction.homes.pick(child(household, 0), np.zeros(len(index), dtype=np.int64))
+    worker = bernoulli_percent(child(own, 0), _WORKERS_PERCENT)
+    work = np.where(worker, attraction.work.pick(child(own, 1), home), home)
+    firm = child(child(child(stream, 3), work), uniform_below(child(own, 2), _FIRMS))
+    return RegionPeople(
+        stream=own,
+        head=head,
+        household=household,
+        home=home,
+        worker=worker,
+        work=work,
+        firm=firm,
+        late_s=uniform_below(child(own, 3), 5_400) + uniform_below(child(own, 4), 5_400) - 5_400,
+        activity=relative_activity(child(own, 5)),
+        travel_propensity=log_logistic(child(own, 6), 4.0),
+    )
+
+
+def relative_activity(stream: Streams) -> Floats:
+    """How much people use their phones."""
+    return 0.15 + log_logistic(stream, ACTIVITY_CAP)
+
+
+# ---- exploration and preferential return --------------------------------------------------------------------------
 
 _RHO, _GAMMA = "0.6", "0.21"
 _MOST_PLACES = 1_024
@@ -77,6 +137,8 @@ class Habits:
         np.minimum(self._places, _MOST_PLACES - 1, out=self._places)
 
 
+# ---- nights elsewhere ---------------------------------------------------------------------------------------------
+
 _LONGEST = 7  # nights; n of them with weight 1 / n
 _NIGHTS = np.cumsum(420 // np.arange(1, _LONGEST + 1))[None, :]
 
@@ -101,58 +163,3 @@ class Journeys:
         goal = self._pull.journeys.pick(child(stream, 2), home)
         self._bed = np.where(self._nights_left == 0, home, np.where(leaves, goal, woke))
         return woke, self._bed
-
-
-HOUSEHOLD = 4  # people in a row among whom households are formed
-# Whose household each of the four belongs to, and how often that is so (percent, running total).
-_HEADS = np.array([[0, 1, 2, 3], [0, 0, 2, 3], [0, 0, 2, 2], [0, 0, 0, 3], [0, 0, 0, 0]])
-_HOW_OFTEN = np.cumsum([45, 28, 12, 10, 5])[None, :]
-_WORKERS_PERCENT = 62
-_FIRMS = 40  # at an antenna
-ACTIVITY_CAP = 20.0
-
-
-class RegionPeople(NamedTuple):
-    """What stays the same about people from day to day; rows are people."""
-
-    stream: Streams
-    head: Ints  # the row of the first of the household; often the person's own
-    household: Streams
-    home: Ints
-    worker: npt.NDArray[np.bool_]
-    work: Ints
-    firm: Streams
-    late_s: Ints  # how much later than others the person lives, -1.5 to 1.5 hours
-    activity: Floats  # relative, heavy-tailed
-    travel_propensity: Floats  # how readily the person goes on journeys, relative, heavy-tailed
-
-
-def draw_people(index: Ints, attraction: Attraction, stream: Streams) -> RegionPeople:
-    """People with consecutive numbers from a multiple of HOUSEHOLD on."""
-    own = child(child(stream, 0), index)
-    row = np.arange(len(index))
-    four, position = row // HOUSEHOLD, row % HOUSEHOLD
-    pattern = pick(child(child(stream, 1), index // HOUSEHOLD), _HOW_OFTEN)
-    head = HOUSEHOLD * four + _HEADS[pattern, position]
-    household = child(child(stream, 2), index - row + head)
-    home = attraction.homes.pick(child(household, 0), np.zeros(len(index), dtype=np.int64))
-    worker = bernoulli_percent(child(own, 0), _WORKERS_PERCENT)
-    work = np.where(worker, attraction.work.pick(child(own, 1), home), home)
-    firm = child(child(child(stream, 3), work), uniform_below(child(own, 2), _FIRMS))
-    return RegionPeople(
-        stream=own,
-        head=head,
-        household=household,
-        home=home,
-        worker=worker,
-        work=work,
-        firm=firm,
-        late_s=uniform_below(child(own, 3), 5_400) + uniform_below(child(own, 4), 5_400) - 5_400,
-        activity=relative_activity(child(own, 5)),
-        travel_propensity=log_logistic(child(own, 6), 4.0),
-    )
-
-
-def relative_activity(stream: Streams) -> Floats:
-    """How much people use their phones."""
-    return 0.15 + log_logistic(stream, ACTIVITY_CAP)
