@@ -39,7 +39,7 @@ class TupleDraw(StrEnum):
     """How tuples are drawn."""
 
     RANDOM = "random"  # any users
-    NEAR = "near"  # a random user with those cheapest to hide among
+    NEAR = "near"  # a random user with the users cheapest to merge with
 
 
 class Compared(NamedTuple):
@@ -79,7 +79,7 @@ def methods_on_tuples(grid: Grid, seed: int) -> dict[str, Method]:
 
 
 def methods_on_datasets(grid: Grid, seed: int, n_users: int) -> dict[str, Method]:
-    """The same as their authors run them, those that can be; k-merge chooses no groups."""
+    """The methods as their authors run them, as far as the number of users allows; k-merge chooses no groups."""
     methods = {**_others(grid, seed), Glove.name: Glove(grid)}
     return {
         name: method
@@ -228,7 +228,7 @@ def draw(
 def _random_users_with_their_nearest(
     samples: Samples, width: int, count: int, seed: int, workers: Workers
 ) -> Int32s:
-    """A line per tuple: a user, then those whose whole trajectories merge with the user's at the least cost."""
+    """A line per tuple: a user, then the users whose whole trajectories merge with this user's at the least cost."""
     timeline = Timeline(samples, Promise(2, None, None))
     everything = timeline.slice(int(timeline.epochs[0]))
     rank = np.arange(samples.n_users, dtype=np.int32)

@@ -35,7 +35,7 @@ Row = TypeVar("Row", Measured, Hour)
 
 
 class Sweep(NamedTuple):
-    """Every point measured, and the hours of the week of those in the middle."""
+    """Every point measured, and the hours of the week for the points in the middle."""
 
     plan: SweepPlan
     measured: dict[Point, Measured]
@@ -144,7 +144,7 @@ def run_sweep(
 def _measured(
     events: Events, point: Point, settings: Settings, workers: Workers
 ) -> tuple[Measured, list[Hour]]:
-    """Make one release and measure it, hour by hour as well; one of which nothing would be left counts, too."""
+    """Make one release and measure it, hour by hour as well; a release of which nothing would be left counts, too."""
     try:
         outcome = anonymize_samples(events.samples, point.promise, settings, workers)
     except NothingLeftError:
@@ -159,7 +159,7 @@ def _in_words(point: Point, step_s: int) -> str:
 
 
 def _kept(noted: Any, kind: type[Row]) -> Row | None:
-    """A row that was kept, or None if this is none."""
+    """A row from what the store has, or None if that is no row of this kind."""
     return kind(*noted) if isinstance(noted, list) and len(noted) == len(kind._fields) else None
 
 
@@ -174,7 +174,7 @@ _HEADER = "sweep.json"
 
 
 class SweepStore(Protocol):
-    """What was measured, by name."""
+    """Where a sweep keeps what it has measured, by name."""
 
     def get(self, name: str) -> Any:
         """What was kept under a name, or None."""
@@ -184,7 +184,7 @@ class SweepStore(Protocol):
 
 
 class MemorySweepStore:
-    """Ends with the process."""
+    """What was measured, kept in memory: it ends with the process."""
 
     def __init__(self) -> None:
         self._kept: dict[str, Any] = {}
@@ -199,7 +199,7 @@ class MemorySweepStore:
 
 
 class FolderSweepStore:
-    """A file per point. The header tells the sweep apart from others; it is secret like the events (mode 0700)."""
+    """A folder with a file per point. Its header identifies the sweep; the folder is private like the events (0700)."""
 
     def __init__(self, folder: Path, identity: dict[str, Any], *, resume: bool) -> None:
         self._folder = folder
@@ -243,7 +243,7 @@ def checkpoint_of(output: Path) -> Path:
 
 
 def remove(checkpoint: Path) -> None:
-    """Nothing is left to go on with."""
+    """Remove what an unfinished sweep kept."""
     shutil.rmtree(checkpoint, ignore_errors=True)
 
 

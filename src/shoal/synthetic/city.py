@@ -183,7 +183,7 @@ class CityEvents(NamedTuple):
 def draw_events(
     people: CityPeople, days: CityDays, stream: Streams, *, weekend: bool, at_least: int
 ) -> CityEvents:
-    """All events of one day of every user; everybody has ``at_least`` so many sessions."""
+    """All events of one day of every user, who has at least ``at_least`` sessions."""
     share = _WEEKEND_SHARE if weekend else 1.0
     busy = 0.3 + 1.4 * uniform(child(stream, 20))
     sessions = _SESSIONS_PER_ACTIVITY * share * people.activity * busy + uniform(child(stream, 21))
@@ -204,7 +204,7 @@ def draw_events(
 def _session_starts(
     people: CityPeople, days: CityDays, day: Ints, session: Streams, *, weekend: bool
 ) -> Ints:
-    """By the clock, shifted for those who live late; some on the way to work or back."""
+    """By the clock, shifted for people who live late; some on the way to work or back."""
     half_hour = pick(child(session, 0), SESSION_STARTS[[int(weekend)]])
     by_clock = half_hour * _HALF_HOUR_S + uniform_below(child(session, 1), _HALF_HOUR_S) + people.late_s[day]
     trip = np.where(bernoulli_percent(child(session, 3), 50), 1, N_STAYS - 1)
@@ -218,7 +218,7 @@ def _session_starts(
 
 
 def make_city(users: int = 2000, days: int = 1, seed: int = 0) -> pa.Table:
-    """Samples of a made-up city: columns user, time, lat, lon, by time.
+    """Samples of a synthetic city: columns user, time, lat, lon, by time.
 
     Every user has at least one sample; on average there are 0.87 per user and hour on a weekday.
     """

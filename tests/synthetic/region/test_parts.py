@@ -161,7 +161,7 @@ def test_network_against_brute_force(n: int, side: int) -> None:
     for i in range(len(x)):
         far = (x - x[i]) ** 2 + (y - y[i]) ** 2
         order = sorted(set(range(len(x))) - {i}, key=lambda j: (far[j], j))[:N_NEIGHBOURS]
-        assert network.heard[i].tolist() == [j if far[j] <= 5_000**2 else i for j in order]
+        assert network.in_range[i].tolist() == [j if far[j] <= 5_000**2 else i for j in order]
         assert network.spacing_m[i] == int(np.sqrt(far[order[-1]]))
         assert network.around[i] == (far <= 2_500**2).sum()
 

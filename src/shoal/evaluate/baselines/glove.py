@@ -26,7 +26,7 @@ _LINES_AT_ONCE = 256  # between two steps of progress
 
 @dataclass(frozen=True)
 class Limits:
-    """Boxes are suppressed that are wider than this in x or in y, or that last longer.
+    """The largest box that is not suppressed: its width in x and in y, and how long it lasts.
 
     The defaults are recalled from the publications, not verified; that x and y each count is our reading.
     """
@@ -67,14 +67,14 @@ class Glove:
         return generalized(samples, k, boxes, group, self.grid)
 
     def merged(self, box: Int64s) -> Int64s:
-        """What remains of a merged fingerprint."""
+        """A merged fingerprint without boxes that are too coarse, reshaped."""
         if self.limits is not None:
             box = suppress(box, self.limits, self.grid)
         return in_order(reshape(box) if self.reshape else box)
 
 
 def _merge_greedily(groups: _Groups, k: int, progress: Progress) -> None:
-    """Take the cheapest pair until at most one group has fewer than k members; that one joins the nearest."""
+    """Merge the cheapest pair until at most one group has fewer than k members; that group joins the nearest."""
     unfinished = np.ones(groups.n, np.bool_)
     table = _Table(groups, unfinished, progress)
     progress.stage("merging fingerprints", groups.n - 1)
@@ -132,7 +132,7 @@ class _Groups:
         )
 
     def efforts(self, g: int, unfinished: Bools) -> Floats:
-        """Effort of a group and every other; infinite where that is not open."""
+        """Effort of a group with every other; infinite where the other is not open."""
         prints, out = self._prints(), np.empty(self.n)
         self.workers.for_blocks(
             self.n, lambda begin, end: efforts_of(prints, g, unfinished, begin, end, *self._full, out)

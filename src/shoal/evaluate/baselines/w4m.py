@@ -141,7 +141,7 @@ def _count(sizes: Int64s, clusters: Clusters) -> SampleCounts:
 
 
 def make_tracks(samples: Samples) -> Tracks:
-    """Trajectories in cells, with time as the way that people go in it on average."""
+    """Trajectories in cells, with time as the distance that people go in it on average."""
     ptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(samples.user))])
     x, y = samples.x.astype(np.float64), samples.y.astype(np.float64)
     way = (samples.t - samples.t.min()) * common_speed(samples)
@@ -151,7 +151,7 @@ def make_tracks(samples: Samples) -> Tracks:
 def common_speed(samples: Samples) -> float:
     """V, in cells per slot: the mean over trajectories of path length / duration.
 
-    Those of a single moment have no speed and do not count; if all are, V is 0 and time does not matter.
+    Trajectories of a single moment have no speed and do not count; without any other, V is 0 and time is ignored.
     """
     n = samples.n_users
     same = samples.user[1:] == samples.user[:-1]
@@ -168,7 +168,7 @@ GROWTH = 1.5  # of the radius, when too much was trashed
 
 
 class Clusters(NamedTuple):
-    """pivot[c]: the pivot of cluster c; members[c]: everybody in it, the pivot first; trash: those in none."""
+    """pivot[c]: the pivot of cluster c; members[c]: everybody in it, the pivot first; trash: users in no cluster."""
 
     pivot: list[int]
     members: list[Int64s]
@@ -190,7 +190,7 @@ def find_clusters(
 
 
 class _Alignments:
-    """How far everybody is from a pivot, found out once: a larger radius changes none of it."""
+    """How far everybody is from a pivot, computed once: a larger radius does not change it."""
 
     def __init__(self, tracks: Tracks, unit: float) -> None:
         self.n = len(tracks.ptr) - 1
@@ -217,16 +217,16 @@ def _cluster(
             break
         if not free[pivot]:
             continue
-        company = _company(alignments, pivot, free, k, radius)
-        if company is not None:
+        nearest = _nearest_free(alignments, pivot, free, k, radius)
+        if nearest is not None:
             pivots.append(pivot)
-            members.append(np.concatenate([[pivot], company]))
+            members.append(np.concatenate([[pivot], nearest]))
             free[members[-1]] = False
             progress.advance()
     return _place_the_rest(alignments, Clusters(pivots, members, np.flatnonzero(free)), radius)
 
 
-def _company(alignments: _Alignments, pivot: int, free: Bools, k: int, radius: float) -> Int64s | None:
+def _nearest_free(alignments: _Alignments, pivot: int, free: Bools, k: int, radius: float) -> Int64s | None:
     """The k - 1 free trajectories nearest to a pivot, or None if one of them is farther than the radius."""
     distance, farthest = alignments.to(pivot)
     others = np.flatnonzero(free)

@@ -13,7 +13,7 @@ from shoal.synthetic.credibility.measures import Measures, Setting
 
 
 class Topic(NamedTuple):
-    """One thing that tells people from dice; a figure is drawn of each."""
+    """One thing in which people differ from random events; each has a figure of its own."""
 
     name: str
     title: str

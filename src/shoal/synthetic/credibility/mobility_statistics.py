@@ -25,7 +25,7 @@ class Visits(NamedTuple):
 
 
 def measure_visits(traces: Traces) -> Visits:
-    """The top shares are means over all users; frequency and exponent over those with at least RANKS places."""
+    """Rank everybody's places: top shares are means over all users, the rest over users with at least RANKS places."""
     user, rank, share = ranked_places(traces)
     top, second = (
         np.bincount(user[rank == k], weights=share[rank == k], minlength=traces.n_users) for k in (1, 2)
@@ -60,7 +60,7 @@ def ranked_places(traces: Traces) -> tuple[Int64s, Int64s, Floats]:
 
 # Gonzalez et al. 2008: P(r) ~ (r + OFFSET_KM)^-beta exp(-r / CUTOFF_KM), beta = 1.65.
 OFFSET_KM, CUTOFF_KM = 5.8, 350.0
-LEAST_KM = 1.0  # below, radii tell of antennas rather than of people
+LEAST_KM = 1.0  # shorter radii depend on antennas rather than on people
 _LEAST_USERS = 100  # of a fit
 _STEPS = 4_000  # of the integral
 
@@ -75,7 +75,7 @@ class Radius(NamedTuple):
 
 
 def measure_radius(traces: Traces) -> Radius:
-    """``spread``: the tenth that moves furthest begins at so many times the median. Who stays put counts, too."""
+    """Radii of all users, those who stay put included; ``spread`` is the 90 % quantile by the median."""
     radius = radii_km(traces)
     median, p90 = (float(value) for value in np.quantile(radius, (0.5, 0.9)))
     reach = 0.5 * float(np.hypot(np.ptp(traces.x_km), np.ptp(traces.y_km)))  # no radius is longer
@@ -133,7 +133,7 @@ class Exploration(NamedTuple):
 
 
 def measure_exploration(traces: Traces) -> Exploration:
-    """Time counts from the first hour of the data. ``new_share`` is that of the second half of the time.
+    """Count places from the first hour of the data on; ``new_share`` is that of the second half of the time.
 
     A move is a sample at another place than the user's sample before.
     """

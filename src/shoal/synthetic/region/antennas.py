@@ -51,7 +51,7 @@ def lay_out(layout: RegionLayout, antennas: int, surface_km2: int, stream: Strea
 
 
 def _centres(layout: RegionLayout, antennas: int, half_m: int, stream: Streams) -> tuple[Ints, Ints, Ints]:
-    """For every antenna, the middle of its town and how far it spreads; -1 for those that stand anywhere."""
+    """For every antenna, the middle of its town and how far the town spreads; -1 where it stands anywhere."""
     main_x, main_y = half_m * layout.main_x // 100, half_m * layout.main_y // 100
     core, suburbs, in_towns, villages = (
         antennas * percent // 100 for percent in (layout.core, layout.suburbs, layout.towns, layout.villages)
@@ -161,7 +161,7 @@ N_NEIGHBOURS = 3
 _SQUARES = 1_024  # along each side
 _TILE = 32  # squares along each side of a tile
 _ROWS_AT_ONCE = 256
-_EARSHOT_M = 5_000
+_RANGE_M = 5_000
 _NEARBY_M = 2_500
 
 
@@ -170,7 +170,9 @@ class Network(NamedTuple):
 
     x: Ints
     y: Ints
-    heard: Ints  # (antennas, N_NEIGHBOURS): the nearest others; the antenna itself in place of those out of earshot
+    in_range: (
+        Ints  # (antennas, N_NEIGHBOURS): the nearest others; the antenna itself in place of one out of range
+    )
     spacing_m: Ints  # how far the last of the nearest is
     around: Ints  # how many antennas within _NEARBY_M, itself included
     raster: Ints  # (squares, squares), [y, x]
@@ -189,7 +191,7 @@ def build_network(x: Ints, y: Ints) -> Network:
     """Index antennas that stand at different positions (more than N_NEIGHBOURS of them)."""
     west, south = int(x.min()), int(y.min())
     square_m = max(int(x.max()) - west, int(y.max()) - south) // _SQUARES + 1
-    heard = np.empty((len(x), N_NEIGHBOURS), dtype=np.int64)
+    in_range = np.empty((len(x), N_NEIGHBOURS), dtype=np.int64)
     spacing_m, around = np.empty(len(x), dtype=np.int64), np.empty(len(x), dtype=np.int64)
     for first in range(0, len(x), _ROWS_AT_ONCE):
         rows = slice(first, first + _ROWS_AT_ONCE)
@@ -197,14 +199,14 @@ def build_network(x: Ints, y: Ints) -> Network:
         around[rows] = (apart <= _NEARBY_M**2).sum(axis=1)
         ranked = np.argsort(apart, axis=1, kind="stable")[:, 1 : 1 + N_NEIGHBOURS]
         squared = np.take_along_axis(apart, ranked, axis=1)
-        heard[rows] = np.where(squared <= _EARSHOT_M**2, ranked, np.arange(len(x))[rows, None])
+        in_range[rows] = np.where(squared <= _RANGE_M**2, ranked, np.arange(len(x))[rows, None])
         spacing_m[rows] = np.sqrt(squared[:, -1].astype(np.float64)).astype(np.int64)
     raster = _raster(x - west, y - south, square_m)
-    return Network(x, y, heard, spacing_m, around, raster, west, south, square_m)
+    return Network(x, y, in_range, spacing_m, around, raster, west, south, square_m)
 
 
 def _raster(x: Ints, y: Ints, square_m: int) -> Ints:
-    """The nearest antenna of every square: tile by tile, among those that can be nearest anywhere in the tile."""
+    """The nearest antenna of every square, tile by tile: only some can be nearest anywhere in a tile."""
     raster = np.empty((_SQUARES, _SQUARES), dtype=np.int64)
     middles = np.arange(_SQUARES, dtype=np.int64) * square_m + square_m // 2
     reach_m = (_TILE * square_m * 3) // 2 + 2  # more than from a tile's middle to its corner and back

@@ -17,11 +17,11 @@ from shoal.synthetic.region.antennas import Network
 
 # ---- what draws people to antennas --------------------------------------------------------------------------------
 
-_ERRAND_M = 1_500  # how far people like to go for errands; farther where antennas are far apart
+_ERRAND_M = 1_500  # a typical distance of errands; longer where antennas are far apart
 
 
 class Attraction(NamedTuple):
-    """Wheels to pick antennas from."""
+    """How likely each antenna is, as a home, and from each antenna as a work place, an errand, a journey."""
 
     homes: WeightedChoice  # by population
     work: WeightedChoice

@@ -85,10 +85,10 @@ def relative_activity(stream: Streams) -> Floats:
 
 _RHO, _GAMMA = "0.6", "0.21"
 _MOST_PLACES = 1_024
-_FAR_PERCENT = 10  # of explorations lead as far as journeys do, for people of wanderlust 1
+_FAR_PERCENT = 10  # of explorations lead as far as journeys do, for people of travel propensity 1
 _EXPLORES = falling_chances(_RHO, _GAMMA, _MOST_PLACES)
 
-# What people know before anybody watches: places near home, near work and elsewhere, and how often they were there.
+# What people know before the first day: places near home, near work and elsewhere, and how often they were there.
 _VISITS = (3, 2, 2, 1, 1, 1, 1, 1)
 _NEAR_WORK = (False, True, False, False, True, False, True, False)
 
@@ -97,7 +97,7 @@ class Habits:
     """The visits that people remember; rows are people."""
 
     def __init__(self, people: RegionPeople, attraction: Attraction, most_visits: int) -> None:
-        self._pull = attraction
+        self._attraction = attraction
         self._far_percent = (_FAR_PERCENT * people.travel_propensity * people.travel_propensity).astype(
             np.int64
         )
@@ -116,20 +116,20 @@ class Habits:
     def go_out(
         self, stream: Streams, origin: Ints, strange: npt.NDArray[np.bool_]
     ) -> tuple[Ints, npt.NDArray[np.bool_]]:
-        """Where everybody would go now, and whether it is new to them; those in strange parts explore."""
+        """Where everybody would go now, and whether the place is new to them; in strange parts it always is."""
         explores = strange | (uniform_below(child(stream, 0), ONE) < _EXPLORES[self._places])
         far = bernoulli_percent(child(stream, 3), self._far_percent)
         new = np.where(
             far,
-            self._pull.journeys.pick(child(stream, 4), origin),
-            self._pull.errands.pick(child(stream, 1), origin),
+            self._attraction.journeys.pick(child(stream, 4), origin),
+            self._attraction.errands.pick(child(stream, 1), origin),
         )
         rows = np.arange(len(origin))
         known = self._visits[rows, uniform_below(child(stream, 2), self._length)]
         return np.where(explores, new, known), explores
 
     def remember(self, place: Ints, went: npt.NDArray[np.bool_], explored: npt.NDArray[np.bool_]) -> None:
-        """Note a visit of those who went."""
+        """Add a visit for the people who went."""
         rows = np.flatnonzero(went)
         self._visits[rows, self._length[rows]] = place[rows]
         self._length[rows] += 1
@@ -147,7 +147,7 @@ class Journeys:
     """Where people sleep, from night to night."""
 
     def __init__(self, people: RegionPeople, attraction: Attraction, per_thousand: int) -> None:
-        self._people, self._pull = people, attraction
+        self._people, self._attraction = people, attraction
         self._chance = (per_thousand * 1_000 * people.travel_propensity).astype(np.int64)  # in a million
         self._bed = people.home
         self._nights_left = np.zeros(len(people.home), dtype=np.int64)
@@ -160,6 +160,6 @@ class Journeys:
         leaves = at_home & (uniform_below(child(stream, 0), 1_000_000) < self._chance)
         nights = 1 + pick(child(stream, 1), _NIGHTS)
         self._nights_left = np.where(leaves, nights, np.maximum(self._nights_left - 1, 0))
-        goal = self._pull.journeys.pick(child(stream, 2), home)
+        goal = self._attraction.journeys.pick(child(stream, 2), home)
         self._bed = np.where(self._nights_left == 0, home, np.where(leaves, goal, woke))
         return woke, self._bed

@@ -75,7 +75,7 @@ def draw_events(
 
 
 def _starts(people: RegionPeople, days: RegionDays, person: Ints, burst: Streams, *, weekend: bool) -> Ints:
-    """By the clock, shifted for those who live late; some on a trip."""
+    """By the clock, shifted for people who live late; some on a trip."""
     half_hour = pick(child(burst, 0), SESSION_STARTS[[int(weekend)]])
     by_clock = half_hour * _HALF_HOUR_S + uniform_below(child(burst, 1), _HALF_HOUR_S) + people.late_s[person]
     trip = 1 + uniform_below(child(burst, 3), N_STAYS - 1)
@@ -93,7 +93,7 @@ def may_be_silent(people: RegionPeople, number: int, *, every_day: bool) -> npt.
 
 
 def relative_busyness(stream: Streams) -> Floats:
-    """How busy a day is."""
+    """How busy a day is, relative: 0.3 to 1.7."""
     return 0.3 + 1.4 * uniform(stream)
 
 
@@ -111,7 +111,7 @@ _MOST_BURSTS = 1_000
 def bursts_for(samples_per_hour: float, kept: float, *, days: int, every_day: bool) -> float:
     """Bursts on a weekday of a person of activity 1, such that people have so many samples over ``days`` on average.
 
-    ``kept`` is the share of events that become samples: others fall into the same minute as one or after the end.
+    ``kept`` is the share of events that become samples: others fall into the minute of another event or after the end.
     """
     relative = _relative_rates()
     wanted = int(_UNIT * 24 * samples_per_hour / (kept * events_per_burst()))
@@ -149,10 +149,10 @@ def _bursts_a_day(bursts: int, relative: Ints, days: int, *, every_day: bool) ->
 
 
 def _relative_rates() -> Ints:
-    """Activity times business of people on days, at evenly spread quantiles of both."""
+    """Activity times busyness of people on days, at evenly spread quantiles of both."""
     activity = (_UNIT * relative_activity(_evenly(4_096))).astype(np.int64)
-    business = (1_000 * relative_busyness(_evenly(32))).astype(np.int64)
-    return (activity[:, None] * business // 1_000).ravel()
+    busyness = (1_000 * relative_busyness(_evenly(32))).astype(np.int64)
+    return (activity[:, None] * busyness // 1_000).ravel()
 
 
 def _evenly(parts: int) -> Streams:
@@ -192,6 +192,6 @@ def antenna_of(
     hour = child(stream[person], 100 + second // _HOUR_S)
     which = pick(child(hour, here), _OWN_OR_OTHER)
     turn = uniform_below(child(people.stream[person], 10_000_000 + here), N_NEIGHBOURS)
-    other = network.heard[here, (which + turn) % N_NEIGHBOURS]
+    other = network.in_range[here, (which + turn) % N_NEIGHBOURS]
     at_place = np.where(which == 0, here, other)
     return np.where(moving, network.nearest(x, y), at_place)

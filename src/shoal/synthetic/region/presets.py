@@ -10,7 +10,7 @@ from shoal.errors import ParameterError
 
 @dataclass(frozen=True)
 class RegionLayout:
-    """How antennas are spread: percent of them in each kind of place, the rest anywhere; and how far places reach."""
+    """Where antennas stand: percent of them in each kind of place (the rest anywhere), and how far a place reaches."""
 
     core: int  # the middle of the main city
     core_m: int
@@ -35,9 +35,9 @@ class Preset:
     days: int
     every_day: bool  # everybody has a sample every day; else on six days in seven
     layout: RegionLayout
-    commute_m: int  # how far people like to go to work
+    commute_m: int  # a typical way to work
     journeys: int  # begun by a thousand people on a day
-    journey_m: int  # how far they like to lead
+    journey_m: int  # how far they typically lead
 
 
 _NATION = RegionLayout(
@@ -120,7 +120,7 @@ PRESETS = {
 # ---- a preset with other figures ----------------------------------------------------------------------------------
 
 LEAST_ANTENNAS, MOST_ANTENNAS = 10, 10_000
-MOST_PER_KM2 = 5  # with more there is no room to keep made-up antennas apart
+MOST_PER_KM2 = 5  # with more there is no room to keep synthetic antennas apart
 _MOST_KM2 = 4_000_000
 _MOST_SAMPLES = 20  # people have one a minute at most, and few at night
 
