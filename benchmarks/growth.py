@@ -65,7 +65,7 @@ def precision(run: dict[str, Any]) -> list[object]:
 
 
 def selectors(cities: Cities, sizes: list[int]) -> Iterator[str]:
-    """The design's selector against the paper's."""
+    """Our selector against the paper's."""
     yield "## `matching` against `spectral`"
     yield ""
     rows: list[list[object]] = []
