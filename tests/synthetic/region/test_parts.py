@@ -71,17 +71,17 @@ def test_draws_of_a_power_law_have_its_exponent(exponent: float) -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(rows=st.lists(st.lists(st.integers(0, 9), min_size=5, max_size=5), min_size=1, max_size=4))
-def test_a_wheel_picks_what_a_search_finds(rows: list[list[int]]) -> None:
+def test_a_weighted_choice_picks_what_a_search_finds(rows: list[list[int]]) -> None:
     running = np.cumsum(np.array(rows), axis=1)
     running[:, -1] += running[:, -1] == 0  # something to pick
-    wheel = WeightedChoice(running.astype(np.int32))
+    choice = WeightedChoice(running.astype(np.int32))
     drawn = streams(500)
     origin = uniform_below(child(drawn, 9), len(rows))
     tickets = uniform_below(drawn, running[origin, -1])
     expected = [
         int(np.searchsorted(running[o], t, side="right")) for o, t in zip(origin, tickets, strict=True)
     ]
-    assert wheel.pick(drawn, origin).tolist() == expected
+    assert choice.pick(drawn, origin).tolist() == expected
 
 
 def test_a_flat_wheel_picks_by_weight() -> None:
