@@ -67,7 +67,7 @@ def test_census(store) -> None:
     assert census.of(range(epoch, epoch + 2)) == len(store.between(epoch * 30, (epoch + 2) * 30).user)
 
 
-# ---- presumed history ------------------------------------------------------------------------------------------------------
+# ---- presumed history ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("k", [2, 3, 5])
