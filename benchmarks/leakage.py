@@ -4,7 +4,7 @@
 
 The attacker knows all samples K of a victim in [a, a + tau) and keeps the records consistent with K. An epoch leaks its
 slots outside that interval when the victim has samples there and every record kept is consistent with those too
-(design section 1, guarantee 2). By construction it is one epsilon at most; records that agree by accident add to it.
+(docs/promise.md, guarantee 2). By construction it is one epsilon at most; records that agree by accident add to it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Kernels, each on a window of a made-up city at noon: python -m pytest --benchmark-only benchmarks/kernels."""
+"""Kernels, each on a window of a synthetic city at noon: python -m pytest --benchmark-only benchmarks/kernels."""
 
 from __future__ import annotations
 

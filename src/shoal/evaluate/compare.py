@@ -1,4 +1,4 @@
-"""Which users make up the k-tuples of a comparison."""
+"""``shoal.compare``: the methods of the paper's comparison on the same k-tuples of users, and on whole datasets."""
 
 from __future__ import annotations
 
@@ -27,46 +27,17 @@ from shoal.hiding.window import build_window
 from shoal.reading import read_events
 from shoal.utility import precision_of
 
+KS = (2, 5, 8)
+TUPLES, WHOLE = "tuples", "whole"
+OURS = "shoal"
+MOST_COMPARED = 1_000  # users: GLOVE and W4M compare all pairs of whole trajectories
+
 
 class TupleDraw(StrEnum):
     """How tuples are drawn."""
 
     RANDOM = "random"  # any users
-    NEAR = "near"  # a random user with those cheapest to hide among
-
-
-def draw(
-    how: TupleDraw, samples: Samples, ks: Sequence[int], count: int, seed: int, workers: Workers
-) -> dict[int, list[Samples]]:
-    """``count`` tuples for every k; the same seed gives the same tuples."""
-    if how is TupleDraw.RANDOM:
-        return {k: draw_tuples(samples, k, count, seed) for k in ks}
-    ranked = _random_users_with_their_nearest(samples, max(ks) - 1, count, seed, workers)
-    return {k: [only(samples, users[:k].astype(np.int64)) for users in ranked] for k in ks}
-
-
-def _random_users_with_their_nearest(
-    samples: Samples, width: int, count: int, seed: int, workers: Workers
-) -> Int32s:
-    """A line per tuple: a user, then those whose whole trajectories merge with the user's at the least cost."""
-    timeline = Timeline(samples, Promise(2, None, None))
-    everything = timeline.slice(int(timeline.epochs[0]))
-    rank = np.arange(samples.n_users, dtype=np.int32)
-    arrays = build_window([LiveEpoch(everything, everything.raw)], samples.n_users, rank, 1.0, workers)
-    rng = np.random.default_rng(seed)
-    drawn = np.concatenate([rng.permutation(samples.n_users) for _ in range(-(-count // samples.n_users))])[
-        :count
-    ]
-    owners = arrays.place[drawn]
-    members, _ = nearest_members(arrays, owners, width, workers)
-    users: Int32s = arrays.user[np.column_stack([owners, members])]
-    return users
-
-
-KS = (2, 5, 8)
-TUPLES, WHOLE = "tuples", "whole"
-OURS = "shoal"
-MOST_COMPARED = 1_000  # users: GLOVE and W4M compare all pairs of whole trajectories
+    NEAR = "near"  # a random user with the users cheapest to merge with
 
 
 class Compared(NamedTuple):
@@ -106,7 +77,7 @@ def methods_on_tuples(grid: Grid, seed: int) -> dict[str, Method]:
 
 
 def methods_on_datasets(grid: Grid, seed: int, n_users: int) -> dict[str, Method]:
-    """The same as their authors run them, those that can be; k-merge chooses no groups."""
+    """The methods as their authors run them, as far as the number of users allows; k-merge chooses no groups."""
     methods = {**_others(grid, seed), Glove.name: Glove(grid)}
     return {
         name: method
@@ -237,3 +208,34 @@ def _ours(samples: Samples, k: int, grid: Grid, seed: int) -> Compared:
         deleted=0.0,
         seconds=outcome.seconds,
     )
+
+
+# ---- tuples -------------------------------------------------------------------------------------------------------
+
+
+def draw(
+    how: TupleDraw, samples: Samples, ks: Sequence[int], count: int, seed: int, workers: Workers
+) -> dict[int, list[Samples]]:
+    """``count`` tuples for every k; the same seed gives the same tuples."""
+    if how is TupleDraw.RANDOM:
+        return {k: draw_tuples(samples, k, count, seed) for k in ks}
+    ranked = _random_users_with_their_nearest(samples, max(ks) - 1, count, seed, workers)
+    return {k: [only(samples, users[:k].astype(np.int64)) for users in ranked] for k in ks}
+
+
+def _random_users_with_their_nearest(
+    samples: Samples, width: int, count: int, seed: int, workers: Workers
+) -> Int32s:
+    """A line per tuple: a user, then the users whose whole trajectories merge with this user's at the least cost."""
+    timeline = Timeline(samples, Promise(2, None, None))
+    everything = timeline.slice(int(timeline.epochs[0]))
+    rank = np.arange(samples.n_users, dtype=np.int32)
+    arrays = build_window([LiveEpoch(everything, everything.raw)], samples.n_users, rank, 1.0, workers)
+    rng = np.random.default_rng(seed)
+    drawn = np.concatenate([rng.permutation(samples.n_users) for _ in range(-(-count // samples.n_users))])[
+        :count
+    ]
+    owners = arrays.place[drawn]
+    members, _ = nearest_members(arrays, owners, width, workers)
+    users: Int32s = arrays.user[np.column_stack([owners, members])]
+    return users

@@ -1,4 +1,4 @@
-"""Points of a sweep that are measured already: kept in a folder from which an interrupted sweep goes on."""
+"""``shoal.sweep``: precision and suppression measured under many promises; an interrupted sweep can be resumed."""
 
 from __future__ import annotations
 
@@ -34,89 +34,6 @@ from shoal.hiding.pipeline import anonymize_samples, check_population, prepare
 from shoal.reading import Events, read_events
 from shoal.storage.files import reason
 
-_HEADER = "sweep.json"
-
-
-class SweepStore(Protocol):
-    """What was measured, by name."""
-
-    def get(self, name: str) -> Any:
-        """What was kept under a name, or None."""
-
-    def put(self, name: str, value: Any) -> None:
-        """Keep a value."""
-
-
-class MemorySweepStore:
-    """Ends with the process."""
-
-    def __init__(self) -> None:
-        self._kept: dict[str, Any] = {}
-
-    def get(self, name: str) -> Any:
-        """What was kept under a name, or None."""
-        return self._kept.get(name)
-
-    def put(self, name: str, value: Any) -> None:
-        """Keep a value."""
-        self._kept[name] = value
-
-
-class FolderSweepStore:
-    """A file per point. The header tells the sweep apart from others; it is secret like the events (mode 0700)."""
-
-    def __init__(self, folder: Path, identity: dict[str, Any], *, resume: bool) -> None:
-        self._folder = folder
-        if folder.exists() and not resume:
-            raise InputError(
-                f"Found {folder.name} of an unfinished sweep: add --resume to go on with it, or remove it."
-            )
-        try:
-            folder.mkdir(mode=0o700, exist_ok=resume)
-        except OSError as error:
-            raise _unwritable(error) from error
-        noted = self.get(_HEADER)
-        if noted is None:
-            self.put(_HEADER, identity)
-        elif noted != identity:
-            raise InputError(
-                f"{folder.name} belongs to a sweep of other events or settings:"
-                " resume with the same, or remove it."
-            )
-
-    def get(self, name: str) -> Any:
-        """What was kept under a name, or None."""
-        try:
-            return json.loads((self._folder / name).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return None
-
-    def put(self, name: str, value: Any) -> None:
-        """Keep a value; it appears whole or not at all."""
-        try:
-            unfinished = self._folder / f"{name}.part"
-            unfinished.write_text(json.dumps(value), encoding="utf-8")
-            unfinished.replace(self._folder / name)
-        except OSError as error:
-            raise _unwritable(error) from error
-
-
-def checkpoint_of(output: Path) -> Path:
-    """Where a sweep into a folder keeps what it has measured."""
-    return output.with_name(output.name + ".checkpoint")
-
-
-def remove(checkpoint: Path) -> None:
-    """Nothing is left to go on with."""
-    shutil.rmtree(checkpoint, ignore_errors=True)
-
-
-def _unwritable(error: OSError) -> UnfinishedError:
-    return UnfinishedError(
-        f"Could not keep what was measured ({reason(error)}): make room or mend that, then go on with --resume."
-    )
-
-
 KS = (2, 3, 5, 8)
 TAUS = ("10min", "20min", "30min", "1h", "2h", "4h")
 EPSILONS = ("10min", "15min", "30min", "1h", "2h")
@@ -124,7 +41,7 @@ Row = TypeVar("Row", Measured, Hour)
 
 
 class Sweep(NamedTuple):
-    """Every point measured, and the hours of the week of those in the middle."""
+    """Every point measured, and the hours of the week for the points in the middle."""
 
     plan: SweepPlan
     measured: dict[Point, Measured]
@@ -235,7 +152,7 @@ def run_sweep(
 def _measured(
     events: Events, point: Point, hiding: HidingOptions, workers: Workers
 ) -> tuple[Measured, list[Hour]]:
-    """Make one release and measure it, hour by hour as well; one of which nothing would be left counts, too."""
+    """Make one release and measure it, hour by hour as well; a release of which nothing would be left counts, too."""
     try:
         outcome = anonymize_samples(events.samples, point.promise, hiding, workers)
     except NothingLeftError:
@@ -244,8 +161,13 @@ def _measured(
     return measure(outcome, point, events.grid), hours
 
 
+def _in_words(point: Point, step_s: int) -> str:
+    tau, epsilon = (duration(slots * step_s) for slots in (point.tau, point.epsilon))
+    return f"{point.selector}, k {point.k}, tau {tau}, epsilon {epsilon}"
+
+
 def _kept(noted: Any, kind: type[Row]) -> Row | None:
-    """A row that was kept, or None if this is none."""
+    """A row from what the store has, or None if that is no row of this kind."""
     return kind(*noted) if isinstance(noted, list) and len(noted) == len(kind._fields) else None
 
 
@@ -254,6 +176,86 @@ def _kept_all(noted: Any, kind: type[Row]) -> list[Row] | None:
     return None if None in rows else [row for row in rows if row is not None]
 
 
-def _in_words(point: Point, step_s: int) -> str:
-    tau, epsilon = (duration(slots * step_s) for slots in (point.tau, point.epsilon))
-    return f"{point.selector}, k {point.k}, tau {tau}, epsilon {epsilon}"
+# ---- points that are measured already -----------------------------------------------------------------------------
+
+_HEADER = "sweep.json"
+
+
+class SweepStore(Protocol):
+    """Where a sweep keeps what it has measured, by name."""
+
+    def get(self, name: str) -> Any:
+        """What was kept under a name, or None."""
+
+    def put(self, name: str, value: Any) -> None:
+        """Keep a value."""
+
+
+class MemorySweepStore:
+    """What was measured, kept in memory: it ends with the process."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, Any] = {}
+
+    def get(self, name: str) -> Any:
+        """What was kept under a name, or None."""
+        return self._kept.get(name)
+
+    def put(self, name: str, value: Any) -> None:
+        """Keep a value."""
+        self._kept[name] = value
+
+
+class FolderSweepStore:
+    """A folder with a file per point. Its header identifies the sweep; the folder is private like the events (0700)."""
+
+    def __init__(self, folder: Path, identity: dict[str, Any], *, resume: bool) -> None:
+        self._folder = folder
+        if folder.exists() and not resume:
+            raise InputError(
+                f"Found {folder.name} of an unfinished sweep: add --resume to go on with it, or remove it."
+            )
+        try:
+            folder.mkdir(mode=0o700, exist_ok=resume)
+        except OSError as error:
+            raise _unwritable(error) from error
+        noted = self.get(_HEADER)
+        if noted is None:
+            self.put(_HEADER, identity)
+        elif noted != identity:
+            raise InputError(
+                f"{folder.name} belongs to a sweep of other events or settings:"
+                " resume with the same, or remove it."
+            )
+
+    def get(self, name: str) -> Any:
+        """What was kept under a name, or None."""
+        try:
+            return json.loads((self._folder / name).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+
+    def put(self, name: str, value: Any) -> None:
+        """Keep a value; it appears whole or not at all."""
+        try:
+            unfinished = self._folder / f"{name}.part"
+            unfinished.write_text(json.dumps(value), encoding="utf-8")
+            unfinished.replace(self._folder / name)
+        except OSError as error:
+            raise _unwritable(error) from error
+
+
+def checkpoint_of(output: Path) -> Path:
+    """Where a sweep into a folder keeps what it has measured."""
+    return output.with_name(output.name + ".checkpoint")
+
+
+def remove(checkpoint: Path) -> None:
+    """Remove what an unfinished sweep kept."""
+    shutil.rmtree(checkpoint, ignore_errors=True)
+
+
+def _unwritable(error: OSError) -> UnfinishedError:
+    return UnfinishedError(
+        f"Could not keep what was measured ({reason(error)}): make room or mend that, then go on with --resume."
+    )

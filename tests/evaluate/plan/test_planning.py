@@ -1,4 +1,4 @@
-"""Plans: stretches and weights, what is foretold against what a full run gives, and the words."""
+"""Plans: stretches and weights, forecasts against full runs, and the words."""
 
 from __future__ import annotations
 
@@ -67,11 +67,11 @@ def test_census(store) -> None:
     assert census.of(range(epoch, epoch + 2)) == len(store.between(epoch * 30, (epoch + 2) * 30).user)
 
 
-# ---- guesses ------------------------------------------------------------------------------------------------------
+# ---- presumed history ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("k", [2, 3, 5])
-def test_guesses_are_permutations_of_users_who_come_and_go_alike(k: int) -> None:
+def test_presumed_hiding_sets_are_permutations_of_users_who_come_and_go_alike(k: int) -> None:
     draw = np.random.default_rng(k)
     guesser = HistoryGuesser(60, reach=1, k=k, seed=0)
     there: list[set[int]] = [set()]
@@ -88,7 +88,7 @@ def test_guesses_are_permutations_of_users_who_come_and_go_alike(k: int) -> None
                 assert len({user in epoch for user in (owner, *hiders)}) == 1
 
 
-def test_nobody_to_guess() -> None:
+def test_nobody_to_hide() -> None:
     owners, members = HistoryGuesser(5, reach=1, k=3, seed=0).guess()
     assert (len(owners), members.shape) == (0, (0, 2))
 

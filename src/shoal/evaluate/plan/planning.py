@@ -1,4 +1,4 @@
-"""``shoal.plan``: what releases under several promises would cost, told from a few stretches before a long run."""
+"""``shoal.plan``: what releases under several promises would cost, estimated from a few stretches of time."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ KS = (2, 3, 5)
 TAUS = ("30min", "1h", "2h")
 EPSILONS = ("30min",)
 MOST_POINTS = 27
-_PER_S = 14_000  # samples hidden in one other in a processor second: docs/scaling.md
+_PER_S = 14_000  # samples that get one member in a processor second: docs/scaling.md
 _SHORT_S = 40  # processor seconds within which everything is tried, not a few stretches
-_HIDING_S = 116  # those that all stretches of all points may take together
+_HIDING_S = 116  # processor seconds that all stretches of all points may take together
 _DAY_S = 86_400
 
 
@@ -62,7 +62,7 @@ class Budget(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What was foretold, a forecast per point; by epsilon, tau and k."""
+    """A forecast per point, by epsilon, tau and k."""
 
     forecasts: list[Forecast]
     n_samples: int
@@ -185,7 +185,7 @@ def estimate(
 
 
 class _Trials(NamedTuple):
-    """What the points of an epsilon are tried on."""
+    """Tries the points of one epsilon, on all samples or on stretches."""
 
     store: SampleStore
     shares: Shares
@@ -195,7 +195,7 @@ class _Trials(NamedTuple):
     progress: Progress
 
     def of(self, points: Sequence[Point]) -> dict[Point, tuple[Trial, float]]:
-        """Try every point: what it gives, and the share that is suppressed. Those that see all stretches come first."""
+        """The trial of every point, and the share it suppresses. Points that see all stretches come first."""
         tried: dict[Point, tuple[Trial, float]] = {}
         if not self.shares.stretches:
             return {point: self._try_everything(point) for point in points}
@@ -218,14 +218,15 @@ class _Trials(NamedTuple):
         return tried
 
     def _stretches(self, point: Point, views: list[list[BoxSizes]]) -> list[TrialStretch]:
-        """Those that a point is tried on, given what others showed on all of them."""
+        """The stretches that a point is tried on, given what other points showed on all of them."""
         every, number = self.shares
         return most_representative(every, views, self.census, number[point], point.promise.reach)
 
     def _presences(self, points: Sequence[Point]) -> dict[Point, Presence | None]:
-        """Who would be published when; None where it is everybody always.
+        """Who would be published when; None where nobody is ever suppressed.
 
-        Where a longer tau and a larger k suppress nothing, enough share every pattern, hence every part of it.
+        A pattern over a longer tau contains those over a shorter one. So where a longer tau and a larger k suppress
+        nothing, enough people share every pattern here as well.
         """
         found: dict[Point, Presence | None] = {}
         for point in sorted(points, key=lambda point: (point.tau, point.k), reverse=True):
@@ -242,7 +243,7 @@ class _Trials(NamedTuple):
         return found
 
     def _sightings(self, point: Point) -> dict[int, EpochPlaces]:
-        """Who is where, up to the last stretch."""
+        """Who is where in every epoch up to the last stretch."""
         timeline = Timeline(self.store, point.promise)
         epochs = range(self.census.first_epoch, self.shares.stretches[-1].end)
         return {epoch: places_of_epoch(timeline.slice(epoch)) for epoch in epochs}
