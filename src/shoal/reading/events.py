@@ -33,8 +33,8 @@ from shoal.reading.source import Source
 from shoal.reading.summary import RESAMPLED, DroppedRows, ReadSummary, check_strict, in_order, nothing_left
 from shoal.reading.times import UnitVote
 from shoal.reading.values import decode, texts_of
-from shoal.storage.piles import open_piles
 from shoal.storage.sample_store import SampleStore
+from shoal.storage.spill import ROWS, open_spill
 
 
 @dataclass(frozen=True)
@@ -106,8 +106,8 @@ def read_events(
     rejected = DroppedRows()
     digestion = partial(parse_batch, zone=zone, locate=locate, users=users)
     digested = _digested(table, roles, digestion, rejected, max(1, threads or os.cpu_count() or 1))
-    with open_piles(spill) as piles:
-        batches, per_second = _put_aside(digested, BatchStore(piles))
+    with open_spill(spill, ROWS, keep=True) as space:
+        batches, per_second = _put_aside(digested, BatchStore(space))
         numbering = UserNumbering.of(users.names, excluded)
         for batch in batches:
             resolve_times(batch, per_second, period)
@@ -128,7 +128,7 @@ def read_events(
         if dropped.total() == rows_read:
             raise nothing_left(dropped, rows_read, table.title, format)
         store, resampled, dense = sort_rows(
-            batches, statistics, numbering.names, grid, filters.resample_s, piles
+            batches, statistics, numbering.names, grid, filters.resample_s, space
         )
     dropped[RESAMPLED] += resampled
     warnings = [*table.warnings, *statistics.implausible.warnings(), *dense]

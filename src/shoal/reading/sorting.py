@@ -11,12 +11,12 @@ import pyarrow as pa
 
 from shoal.core.arrays import Bools, Int32s, Int64s
 from shoal.core.promise import Grid
-from shoal.core.sorting import Columns, sort_distinct
+from shoal.core.sorting import Columns, group_rows, sort_distinct
 from shoal.reading.batches import BatchStore
 from shoal.reading.plausibility import SampleDensity
 from shoal.reading.resolving import RowStatistics
-from shoal.storage.piles import Pile, Piles
 from shoal.storage.sample_store import SampleStore
+from shoal.storage.spill import Spill, SpillFile
 
 _AT_LEAST = 1 << 20  # rows worth sorting again
 
@@ -58,41 +58,32 @@ class TimePartition(NamedTuple):
     """The rows before a second and not before that of the bucket before; None ends the last."""
 
     end: int | None
-    pile: Pile
+    file: SpillFile
 
     def pieces(self) -> Iterator[GridRows]:
         """The rows in as many pieces as they came."""
-        return (GridRows(*piece) for piece in self.pile)
+        return (GridRows(*piece) for piece in self.file)
 
 
 class TimePartitions:
-    """Rows by time: bucket i begins at cuts[i - 1], the first with time itself."""
+    """Rows by time: partition i begins at cuts[i - 1], the first with time itself."""
 
-    def __init__(self, cuts: Int64s, piles: Piles) -> None:
+    def __init__(self, cuts: Int64s, spill: Spill) -> None:
         self._cuts = cuts
-        self._piles = [piles.new(f"bucket-{number:06d}") for number in range(len(cuts) + 1)]
+        self._files = spill.new_files("partition", len(cuts) + 1)
 
     def add(self, rows: GridRows) -> None:
-        """Deal out some rows."""
-        if len(rows.when) == 0:
-            return
-        bucket = np.searchsorted(self._cuts, rows.when, side="right").astype(np.uint32)
-        low = int(bucket.min())
-        bucket -= np.uint32(low)
-        sizes = np.bincount(bucket)
-        if len(sizes) > 1:
-            order = np.argsort(bucket.astype(np.min_scalar_type(len(sizes))), kind="stable")
-            rows = GridRows._make(column[order] for column in rows)
-        edges = np.concatenate([[0], np.cumsum(sizes)])
-        for number in np.flatnonzero(sizes).tolist():
-            piece = slice(edges[number], edges[number + 1])
-            self._piles[low + number].append([column[piece].copy() for column in rows])
+        """Put some rows where they belong."""
+        order, partitions = group_rows(np.searchsorted(self._cuts, rows.when, side="right"))
+        rows = GridRows._make(column[order] for column in rows)
+        for number, piece in partitions:
+            self._files[number].append([column[piece].copy() for column in rows])
 
     def __iter__(self) -> Iterator[TimePartition]:
-        """The buckets by time; the rows of one are gone when the next comes."""
-        for end, pile in zip([*self._cuts.tolist(), None], self._piles, strict=True):
-            yield TimePartition(end, pile)
-            pile.clear()
+        """The partitions by time; the rows of one are gone when the next comes."""
+        for end, file in zip([*self._cuts.tolist(), None], self._files, strict=True):
+            yield TimePartition(end, file)
+            file.clear()
 
 
 def joined(pieces: Iterable[GridRows]) -> GridRows:
@@ -117,12 +108,12 @@ def sort_rows(
     names: Any,
     grid: Grid,
     resample_s: int | None,
-    piles: Piles,
+    spill: Spill,
 ) -> SortedRows:
     """Sort the rows of all batches, which are taken, into samples; of each period the first if one is given."""
-    buckets = _dealt(batches, statistics, piles)
+    buckets = _by_time(batches, statistics, spill)
     n_rows = int(statistics.tally.rows.sum())
-    writer = _Writer(piles)
+    writer = _Writer(spill)
     if resample_s is not None:
         kept = 0
         for columns in _resampled(buckets, grid.step_s, resample_s):
@@ -137,9 +128,9 @@ def sort_rows(
     return SortedRows(writer.close(_texts(names, statistics.present)), 0, density.warnings())
 
 
-def _dealt(batches: BatchStore, statistics: RowStatistics, piles: Piles) -> TimePartitions:
+def _by_time(batches: BatchStore, statistics: RowStatistics, spill: Spill) -> TimePartitions:
     """The rows of all batches by time, with users numbered without those who have none."""
-    buckets = TimePartitions(statistics.tally.cuts(_BUCKET_ROWS), piles)
+    buckets = TimePartitions(statistics.tally.cuts(_BUCKET_ROWS), spill)
     number = (np.cumsum(statistics.present) - 1).astype(np.int32)
     for batch in batches.drain():
         x, y = (cell[batch.place] for cell in batch.places)
@@ -173,16 +164,16 @@ def _texts(names: Any, present: Bools) -> npt.NDArray[np.object_]:
 class _Writer:
     """Appends sorted samples, later ones each time, to the columns of an archive."""
 
-    def __init__(self, piles: Piles) -> None:
-        self._user, self._x, self._y = (piles.new(name) for name in ("user", "x", "y"))
+    def __init__(self, spill: Spill) -> None:
+        self._user, self._x, self._y = (spill.new_file(name) for name in ("user", "x", "y"))
         self._slots: list[Int64s] = []
         self._sizes: list[Int64s] = []
 
     def append(self, columns: Columns) -> None:
         """Write samples: slots, users and cells."""
         t, user, x, y = columns
-        for pile, column in ((self._user, user), (self._x, x), (self._y, y)):
-            pile.append([column])
+        for file, column in ((self._user, user), (self._x, x), (self._y, y)):
+            file.append([column])
         starts = np.flatnonzero(np.append(True, t[1:] != t[:-1]))
         self._slots.append(t[starts])
         self._sizes.append(np.diff(np.append(starts, len(t))))

@@ -117,12 +117,12 @@ def reason(error: OSError) -> str:
     return error.strerror or "input/output error"
 
 
-CHANGED = "Files of the checkpoint were changed or removed while they were in use: begin again."
+CHECKPOINT_CHANGED = "Files of the checkpoint were changed or removed while they were in use: begin again."
 
 
 @contextlib.contextmanager
-def explained(what: str, then: str) -> Iterator[None]:
-    """Say ``what`` could not be written, and what to do ``then``, once the cause is mended."""
+def as_unfinished_error(what: str, then: str) -> Iterator[None]:
+    """Disk errors as UnfinishedError: ``what`` could not be written, and what to do ``then``, once that is mended."""
     try:
         yield
     except OSError as error:
@@ -143,7 +143,7 @@ def write_private(path: Path) -> IO[bytes]:
 
 
 @contextlib.contextmanager
-def held() -> Iterator[None]:
+def defer_interrupts() -> Iterator[None]:
     """Ctrl-C in here takes effect at the end. For short work only.
 
     A library that is interrupted while it writes may fail on its way out with an error of its own, which then hides

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from shoal.core.arrays import Int32s, Int64s
 from shoal.core.samples import Samples
 from shoal.errors import UnfinishedError
-from shoal.storage.files import CHANGED
+from shoal.storage.files import CHECKPOINT_CHANGED
 
 _AT_A_TIME = 1 << 20  # rows that are hashed together
 
@@ -56,7 +56,7 @@ class FileColumn(NamedTuple):
         except OSError:
             values = np.empty(0, np.int32)
         if len(values) < end - begin:
-            raise UnfinishedError(CHANGED)
+            raise UnfinishedError(CHECKPOINT_CHANGED)
         return values
 
 
