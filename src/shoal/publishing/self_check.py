@@ -11,7 +11,7 @@ from shoal.auditing.coverage.check import Coverage, RunTasks, check_evidence
 from shoal.auditing.coverage.chunks import Evidence, bucket_borders
 from shoal.auditing.truthfulness import UntruthCounts
 from shoal.core.boxes import NONE
-from shoal.core.disclosure import unprotected_share
+from shoal.core.disclosure import public_share
 from shoal.core.formatting import counted
 from shoal.core.progress import Progress
 from shoal.core.workers import Workers
@@ -116,7 +116,7 @@ def _tell_unprotected(release: Published, coverage: Coverage, n_users: int) -> N
         "gap_tolerant": coverage.n_tolerant,
         "users": n_users,
     }
-    release.manifest["guarantees"]["intervals_with_fewer_than_k_records"] = unprotected_share(
+    release.manifest["guarantees"]["intervals_with_fewer_than_k_records"] = public_share(
         max(coverage.n_strict, coverage.n_tolerant), coverage.n_intervals, n_users, release.promise.k
     )
 
