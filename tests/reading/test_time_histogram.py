@@ -14,7 +14,7 @@ from shoal.reading.plausibility import TimeHistogram
 
 @pytest.mark.parametrize("dense", [1, 10**6])
 def test_counts_and_cuts(monkeypatch: pytest.MonkeyPatch, dense: int) -> None:
-    monkeypatch.setattr("shoal.reading.plausibility._DENSE", dense)
+    monkeypatch.setattr("shoal.reading.plausibility._MOST_STRETCHES", dense)
     rng = random.Random(1)
     for _ in range(300):
         unit, most = rng.choice((1, 7, 60)), rng.randrange(1, 12)

@@ -1,4 +1,7 @@
-"""Edges of published boxes, half open in metres and time, to cells and slots."""
+"""Published tables read back: boxes in cells and slots, the names of their records, and what is wrong with a table.
+
+Edges in the file are half open and in metres and times; ends of ``Boxes`` are included.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,6 @@ from shoal.core.promise import Grid
 from shoal.core.schema import RECORD, T_END, T_START, X_MAX, X_MIN, Y_MAX, Y_MIN, published_schema
 from shoal.core.zones import Zone
 from shoal.errors import InputError
-from shoal.reading import published
 from shoal.reading.columns import need_columns
 from shoal.reading.name_index import NameIndex
 from shoal.reading.opening import open_source
@@ -39,85 +41,22 @@ TIME_FAR = "times outside the years 1 to 9999"
 CELL_FAR = "edges too many cells away from the origin"
 BETWEEN_STEPS = "times that are not whole steps"
 BETWEEN_CELLS = "edges that are not whole cells"
-
 _UTC = Zone("UTC")
 _FRACTION = r"[.,]0*[1-9]"  # of a second, written out and not zero
 _TOLERANCE = 1e-6  # of a cell: what other programs' arithmetic may leave
 _MOST_TOLERANCE = 0.25  # of a cell; numbers of so few digits that more would be needed tell no cell
-
-
-def read_slots(column: Any, name: str, step_s: int, faults: Counter[str]) -> Int64s:
-    """The slots that begin at some times; arbitrary where a fault is counted."""
-    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-    if not (is_text(kind) or pa.types.is_temporal(kind) or pa.types.is_null(kind)) or pa.types.is_time(kind):
-        raise InputError(
-            f"The {name} column holds values of type {kind}: expected timestamps or ISO 8601 text."
-        )
-    if kind != column.type:
-        column = column.dictionary_decode()
-    times = read_times(column, _UTC)
-    usable = times.valid & ~times.numeric
-    held = (times.value >= FIRST_SECOND - step_s) & (times.value <= LAST_SECOND + 1 + step_s)
-    slots, rest = np.divmod(times.value, step_s)
-    faults[MISSING] += _count(times.missing)
-    faults[NO_TIME] += _count(~usable & ~times.missing)
-    faults[TIME_FAR] += _count(usable & ~held)
-    faults[BETWEEN_STEPS] += _count(usable & ((rest != 0) | _fractions(column)))
-    return slots
-
-
-def read_cells(column: Any, name: str, cell_m: float, faults: Counter[str]) -> Int64s:
-    """The cells that begin at some edges; arbitrary where a fault is counted."""
-    numbers = read_numbers(column, name)
-    finite = np.isfinite(numbers.value)
-    with np.errstate(over="ignore"):
-        cells = np.where(finite, numbers.value, 0.0) / cell_m
-    held = (cells >= -MOST_CELLS) & (cells <= MOST_CELLS + 1)
-    cells[~held] = 0.0
-    nearest = np.rint(cells)
-    faults[MISSING] += _count(numbers.missing)
-    faults[NO_NUMBER] += _count(~finite & ~numbers.missing)
-    faults[CELL_FAR] += _count(~held)
-    faults[BETWEEN_CELLS] += _count(np.abs(cells - nearest) > _tolerance(cells, column.type))
-    return nearest.astype(np.int64)
-
-
-def _tolerance(cells: Floats, kind: Any) -> Floats:
-    """How far edges may be from whole cells: a little, and what the number's type cannot tell apart anyway."""
-    relative = {pa.float16(): 2.0**-10, pa.float32(): 2.0**-23}.get(kind, 2.0**-51)
-    return np.clip(np.abs(cells) * relative, _TOLERANCE, _MOST_TOLERANCE)
-
-
-def _fractions(column: Any) -> Bools:
-    """Which times are not whole seconds."""
-    kind = column.type
-    if is_text(kind):
-        parts = pc.fill_null(pc.match_substring_regex(as_bytes(column), _FRACTION), False)
-        written: Bools = parts.to_numpy(zero_copy_only=False)
-        return written
-    if pa.types.is_timestamp(kind) and kind.unit != "s":
-        whole = pc.fill_null(column.cast(pa.int64()), 0).to_numpy(zero_copy_only=False)
-        return np.asarray(whole % PER_SECOND[kind.unit] != 0)
-    return np.zeros(len(column), np.bool_)
-
-
-def _count(holds: Bools) -> int:
-    return int(np.count_nonzero(holds))
-
-
 _MALFORMED = "malformed rows"
 _EMPTY = "boxes that are empty"
-
 # In this order, since a fault may follow from those before it; with what to do about each.
 _REMEDIES = {
     _MALFORMED: "mend them, or make the file again",
-    published.MISSING: "every row needs a record, two times and four edges",
-    published.NO_TIME: "write them as YYYY-MM-DDThh:mm:ssZ",
-    published.NO_NUMBER: "expected metres, with a decimal point",
-    published.TIME_FAR: "mend them",
-    published.CELL_FAR: "edges are in metres; check them, and the cell in --cell, metadata or manifest",
-    published.BETWEEN_STEPS: "the step in --step, metadata or manifest must be the one of this release",
-    published.BETWEEN_CELLS: "the cell in --cell, metadata or manifest must be the one of this release",
+    MISSING: "every row needs a record, two times and four edges",
+    NO_TIME: "write them as YYYY-MM-DDThh:mm:ssZ",
+    NO_NUMBER: "expected metres, with a decimal point",
+    TIME_FAR: "mend them",
+    CELL_FAR: "edges are in metres; check them, and the cell in --cell, metadata or manifest",
+    BETWEEN_STEPS: "the step in --step, metadata or manifest must be the one of this release",
+    BETWEEN_CELLS: "the cell in --cell, metadata or manifest must be the one of this release",
     _EMPTY: "ends do not belong to a box, so t_end, x_max and y_max must lie beyond t_start, x_min and y_min",
 }
 
@@ -185,12 +124,11 @@ def _boxes(batch: Any, grid: Grid, records: NameIndex, faults: Counter[str], tit
     columns = dict(zip(batch.schema.names, batch.columns, strict=True))
     with as_input_error(title, "a published table"):
         owner = records.numbers(columns[RECORD])
-        t0, t1 = (published.read_slots(columns[name], name, grid.step_s, faults) for name in (T_START, T_END))
+        t0, t1 = (read_slots(columns[name], name, grid.step_s, faults) for name in (T_START, T_END))
         x0, x1, y0, y1 = (
-            published.read_cells(columns[name], name, grid.cell_m, faults)
-            for name in (X_MIN, X_MAX, Y_MIN, Y_MAX)
+            read_cells(columns[name], name, grid.cell_m, faults) for name in (X_MIN, X_MAX, Y_MIN, Y_MAX)
         )
-    faults[published.MISSING] += int(np.count_nonzero(owner < 0))
+    faults[MISSING] += int(np.count_nonzero(owner < 0))
     faults[_EMPTY] += int(np.count_nonzero((t1 <= t0) | (x1 <= x0) | (y1 <= y0)))
     places = (cells.astype(np.int32) for cells in (x0, x1 - 1, y0, y1 - 1))
     return Boxes(owner, t0, t1 - 1, *places)
@@ -201,8 +139,8 @@ def _check(faults: Counter[str], rows: int, title: str, grid: Grid) -> None:
     if rows == 0:
         raise InputError(f"{title} has no rows: expected at least one box below the column names.")
     sizes = {
-        published.BETWEEN_STEPS: f" of {grid.step_s} s",
-        published.BETWEEN_CELLS: f" of {grid.cell_m:.12g} m",
+        BETWEEN_STEPS: f" of {grid.step_s} s",
+        BETWEEN_CELLS: f" of {grid.cell_m:.12g} m",
     }
     for fault, remedy in _REMEDIES.items():
         if faults[fault]:
@@ -219,3 +157,62 @@ def _in_order(names: Any) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.object_
     sorted_names = np.empty(len(order), object)
     sorted_names[:] = names.take(order).to_pylist()
     return rank, sorted_names
+
+
+def read_slots(column: Any, name: str, step_s: int, faults: Counter[str]) -> Int64s:
+    """The slots that begin at some times; arbitrary where a fault is counted."""
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if not (is_text(kind) or pa.types.is_temporal(kind) or pa.types.is_null(kind)) or pa.types.is_time(kind):
+        raise InputError(
+            f"The {name} column holds values of type {kind}: expected timestamps or ISO 8601 text."
+        )
+    if kind != column.type:
+        column = column.dictionary_decode()
+    times = read_times(column, _UTC)
+    usable = times.valid & ~times.numeric
+    held = (times.value >= FIRST_SECOND - step_s) & (times.value <= LAST_SECOND + 1 + step_s)
+    slots, rest = np.divmod(times.value, step_s)
+    faults[MISSING] += _count(times.missing)
+    faults[NO_TIME] += _count(~usable & ~times.missing)
+    faults[TIME_FAR] += _count(usable & ~held)
+    faults[BETWEEN_STEPS] += _count(usable & ((rest != 0) | _fractions(column)))
+    return slots
+
+
+def read_cells(column: Any, name: str, cell_m: float, faults: Counter[str]) -> Int64s:
+    """The cells that begin at some edges; arbitrary where a fault is counted."""
+    numbers = read_numbers(column, name)
+    finite = np.isfinite(numbers.value)
+    with np.errstate(over="ignore"):
+        cells = np.where(finite, numbers.value, 0.0) / cell_m
+    held = (cells >= -MOST_CELLS) & (cells <= MOST_CELLS + 1)
+    cells[~held] = 0.0
+    nearest = np.rint(cells)
+    faults[MISSING] += _count(numbers.missing)
+    faults[NO_NUMBER] += _count(~finite & ~numbers.missing)
+    faults[CELL_FAR] += _count(~held)
+    faults[BETWEEN_CELLS] += _count(np.abs(cells - nearest) > _tolerance(cells, column.type))
+    return nearest.astype(np.int64)
+
+
+def _tolerance(cells: Floats, kind: Any) -> Floats:
+    """How far edges may be from whole cells: a little, and what the number's type cannot tell apart anyway."""
+    relative = {pa.float16(): 2.0**-10, pa.float32(): 2.0**-23}.get(kind, 2.0**-51)
+    return np.clip(np.abs(cells) * relative, _TOLERANCE, _MOST_TOLERANCE)
+
+
+def _fractions(column: Any) -> Bools:
+    """Which times are not whole seconds."""
+    kind = column.type
+    if is_text(kind):
+        parts = pc.fill_null(pc.match_substring_regex(as_bytes(column), _FRACTION), False)
+        written: Bools = parts.to_numpy(zero_copy_only=False)
+        return written
+    if pa.types.is_timestamp(kind) and kind.unit != "s":
+        whole = pc.fill_null(column.cast(pa.int64()), 0).to_numpy(zero_copy_only=False)
+        return np.asarray(whole % PER_SECOND[kind.unit] != 0)
+    return np.zeros(len(column), np.bool_)
+
+
+def _count(holds: Bools) -> int:
+    return int(np.count_nonzero(holds))

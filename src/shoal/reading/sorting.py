@@ -1,4 +1,4 @@
-"""Rows into the order of time: resampled, cut into parts that fit into memory, sorted, without duplicates."""
+"""Rows into samples in the order of time: parted by time so that a part fits into memory, resampled, sorted, each once."""
 
 from __future__ import annotations
 
@@ -19,30 +19,7 @@ from shoal.storage.sample_store import SampleStore
 from shoal.storage.spill import Spill, SpillFile
 
 _AT_LEAST = 1 << 20  # rows worth sorting again
-
-
-def first_rows(pieces: Iterable[GridRows], period_s: int) -> GridRows:
-    """Each user's first row in each period, counted from 1970 on, in no matter how many pieces.
-
-    Among rows of one second the one with the smallest cell is kept, whatever the order of rows. Memory holds the rows
-    to keep and about as many more.
-    """
-    waiting: list[GridRows] = []
-    room = _AT_LEAST
-    for piece in pieces:
-        waiting.append(piece)
-        if sum(len(each.when) for each in waiting) > room:
-            waiting = [_firsts(joined(waiting), period_s)]
-            room = max(_AT_LEAST, 2 * len(waiting[0].when))
-    return _firsts(joined(waiting), period_s)
-
-
-def _firsts(rows: GridRows, period_s: int) -> GridRows:
-    rows = GridRows(*sort_distinct(rows))
-    period = rows.when // period_s
-    first = np.ones(len(period), bool)
-    first[1:] = (rows.user[1:] != rows.user[:-1]) | (period[1:] != period[:-1])
-    return GridRows._make(column[first] for column in rows)
+_BUCKET_ROWS = 1 << 21  # that are sorted at once; a single slot, or period, may have more
 
 
 class GridRows(NamedTuple):
@@ -84,14 +61,6 @@ class TimePartitions:
         for end, file in zip([*self._cuts.tolist(), None], self._files, strict=True):
             yield TimePartition(end, file)
             file.clear()
-
-
-def joined(pieces: Iterable[GridRows]) -> GridRows:
-    """Several pieces as one."""
-    return GridRows._make(np.concatenate(columns) for columns in zip(*pieces, strict=True))
-
-
-_BUCKET_ROWS = 1 << 21  # that are sorted at once; a single slot, or period, may have more
 
 
 class SortedRows(NamedTuple):
@@ -148,6 +117,35 @@ def _resampled(buckets: TimePartitions, step_s: int, period_s: int) -> Iterator[
         over = [[column[~done] for column in columns]]
         if done.any():
             yield [column[done] for column in columns]
+
+
+def first_rows(pieces: Iterable[GridRows], period_s: int) -> GridRows:
+    """Each user's first row in each period, counted from 1970 on, in no matter how many pieces.
+
+    Among rows of one second the one with the smallest cell is kept, whatever the order of rows. Memory holds the rows
+    to keep and about as many more.
+    """
+    waiting: list[GridRows] = []
+    room = _AT_LEAST
+    for piece in pieces:
+        waiting.append(piece)
+        if sum(len(each.when) for each in waiting) > room:
+            waiting = [_firsts(joined(waiting), period_s)]
+            room = max(_AT_LEAST, 2 * len(waiting[0].when))
+    return _firsts(joined(waiting), period_s)
+
+
+def _firsts(rows: GridRows, period_s: int) -> GridRows:
+    rows = GridRows(*sort_distinct(rows))
+    period = rows.when // period_s
+    first = np.ones(len(period), bool)
+    first[1:] = (rows.user[1:] != rows.user[:-1]) | (period[1:] != period[:-1])
+    return GridRows._make(column[first] for column in rows)
+
+
+def joined(pieces: Iterable[GridRows]) -> GridRows:
+    """Several pieces as one."""
+    return GridRows._make(np.concatenate(columns) for columns in zip(*pieces, strict=True))
 
 
 def _in_slots(rows: GridRows, step_s: int) -> Columns:

@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 
-from shoal.core.engines.interface import Engine
-from shoal.core.engines.local import LocalEngine
+from shoal.core.engines.interface import Engine, LocalEngine
 from shoal.core.engines.processes import ProcessEngine
 from shoal.errors import ParameterError
 

@@ -11,8 +11,7 @@ from shoal.core.schema import TIME
 from shoal.errors import InputError
 from shoal.reading.formats.cabspotting import CABSPOTTING
 from shoal.reading.formats.d4d import IVORY_COAST, SENEGAL
-from shoal.reading.formats.files import files_in, find_files, head_lines, matching, table_lines
-from shoal.reading.formats.format import Format
+from shoal.reading.formats.format import Format, files_in, find_files, head_lines, matching, table_lines
 from shoal.reading.formats.foursquare import FOURSQUARE
 from shoal.reading.formats.geolife import GEOLIFE
 from shoal.reading.formats.gpx import GPX

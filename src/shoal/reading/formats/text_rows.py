@@ -12,7 +12,7 @@ import pyarrow as pa
 from shoal.core.schema import LAT, LON, TIME, USER
 from shoal.errors import InputError
 from shoal.reading.csv_files import TextLayout, text_rows, text_stream
-from shoal.reading.formats.files import Files, text_lines
+from shoal.reading.formats.format import Files, text_lines
 from shoal.reading.source import as_input_error, in_batches
 from shoal.reading.summary import DroppedRows
 

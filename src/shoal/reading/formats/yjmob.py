@@ -11,8 +11,7 @@ import pyarrow as pa
 
 from shoal.core.schema import TIME, USER, X, Y
 from shoal.errors import InputError
-from shoal.reading.formats.files import Files
-from shoal.reading.formats.format import Format, mostly
+from shoal.reading.formats.format import Files, Format, mostly
 from shoal.reading.formats.tables import MappedTable, header_names, open_tables
 from shoal.reading.formats.text_rows import Columns
 from shoal.reading.source import Source

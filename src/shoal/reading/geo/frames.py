@@ -1,4 +1,4 @@
-"""Frames with a column of points: geopandas, and what builds on it (trackintel's positionfixes)."""
+"""What other Python libraries make: geopandas' frames, trackintel's positionfixes, MovingPandas' trajectories."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from shoal.reading.source import Source, in_batches
 from shoal.reading.summary import DroppedRows
 from shoal.reading.tables import Table
 from shoal.reading.values import one_as_text
+
+_PART = re.compile(r"_\d+$")  # how splitters number the parts of a trajectory
 
 
 def is_geoframe(table: Any) -> bool:
@@ -41,9 +43,6 @@ def with_columns(frame: Any, columns: dict[str, Any]) -> Any:
     if str(frame.index.dtype).startswith("datetime64"):
         columns = columns | {INDEX_TIME: frame.index}
     return ordinary.assign(**columns)
-
-
-_PART = re.compile(r"_\d+$")  # how splitters number the parts of a trajectory
 
 
 def trajectories_of(source: Any) -> list[Any] | None:

@@ -22,6 +22,10 @@ from shoal.reading.summary import DroppedRows
 _DIGITS = "0123456789.eE+-"
 _SPACE = " \t\n\r"
 _PIECE = 1 << 20  # bytes
+_ROWS_AT_A_TIME = 1 << 16
+_MOST_LOOKED_AT = 100  # features, to learn what they have
+_TYPES = {POINT_LON: pa.float64(), POINT_LAT: pa.float64()}  # properties have whichever they have
+_LON_LAT = ("CRS84", "4326")  # how names of coordinate systems end that are longitude and latitude
 
 
 class JsonText:
@@ -106,12 +110,6 @@ class JsonText:
         self._ended = not piece
         self._held = self._held[self._at :] + self._decode(piece, final=self._ended)
         self._at = 0
-
-
-_ROWS_AT_A_TIME = 1 << 16
-_MOST_LOOKED_AT = 100  # features, to learn what they have
-_TYPES = {POINT_LON: pa.float64(), POINT_LAT: pa.float64()}  # properties have whichever they have
-_LON_LAT = ("CRS84", "4326")  # how names of coordinate systems end that are longitude and latitude
 
 
 class FeatureFile:
