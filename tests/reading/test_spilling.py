@@ -37,7 +37,7 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     """Many batches and many partitions, however few rows."""
     monkeypatch.setattr("shoal.reading.tables.BATCH_ROWS", 7)
     monkeypatch.setattr("shoal.reading.csv_files._BLOCK_BYTES", 300)
-    monkeypatch.setattr("shoal.reading.sorting._BUCKET_ROWS", 5)
+    monkeypatch.setattr("shoal.reading.sorting._PARTITION_ROWS", 5)
     monkeypatch.setattr("shoal.reading.resolving._SHORTEST_STRETCH_S", 1)
     monkeypatch.setattr("shoal.reading.sorting._AT_LEAST", 3)
 
@@ -189,7 +189,7 @@ def test_the_constants_matter_only_for_memory(tmp_path: Path) -> None:
     options = {"grid": Grid(), "sites": SITES if kind == "sites" else None}
     many = content(read_events(frame, **options, spill=tmp_path / "many"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("shoal.reading.sorting._BUCKET_ROWS", 10**6)
+        patch.setattr("shoal.reading.sorting._PARTITION_ROWS", 10**6)
         assert content(read_events(frame, **options, spill=tmp_path / "one")) == many
 
 
@@ -275,7 +275,7 @@ from pathlib import Path
 from shoal.core.promise import Grid
 from shoal.reading import read_events, sorting, tables
 
-tables.BATCH_ROWS, sorting._BUCKET_ROWS = 1 << 16, 1 << 17
+tables.BATCH_ROWS, sorting._PARTITION_ROWS = 1 << 16, 1 << 17
 
 def peak_kb():
     return int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0])

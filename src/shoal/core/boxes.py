@@ -48,7 +48,7 @@ class Boxes(NamedTuple):
 class BoxSource:
     """Where the boxes of a release are: ``read`` gives them part by part, as often as one likes.
 
-    They move once they are published, from the steps that made them to the published file; then ``read`` is another.
+    Once the boxes are published, ``read`` takes them from the published file instead of from the steps that made them.
     """
 
     read: Callable[[], Iterable[Boxes]]

@@ -1,4 +1,4 @@
-"""Batches of rows: typed and classified, and put aside until all of them were seen."""
+"""Batches of rows: typed and classified (``parse_batch``), and stored until all of them were read (``BatchStore``)."""
 
 from __future__ import annotations
 
@@ -86,14 +86,14 @@ class _StoredBatch(NamedTuple):
 
 
 class BatchStore:
-    """Batches in a row; what a loop changes about one, by other arrays in place of its own, stays changed."""
+    """Batches in their order, in memory or in files; arrays of a batch that a loop replaces stay replaced."""
 
     def __init__(self, spill: Spill) -> None:
         self._spill = spill
         self._entries: list[_StoredBatch] = []
 
     def append(self, batch: Batch) -> None:
-        """Put one more batch there."""
+        """Store one more batch."""
         file = self._spill.new_file(f"batch-{len(self._entries):07d}")
         file.append(_columns(batch))
         self._entries.append(_StoredBatch(file, batch.dropped, batch.rows))

@@ -13,7 +13,7 @@ _GAP_DAYS = 365  # rows belong together where no gap of a year lies between them
 _MOST_IMPLAUSIBLE = 0.05  # a larger share of the rows is not a mistake but a second period of observation
 _LATEST_YEAR = 2100
 _DENSE_GAP_S = 15
-_MOST_USERS = 200  # as many tell enough
+_MOST_USERS = 200  # whose gaps are looked at
 _FEWEST_GAPS = 5
 _NEVER = np.iinfo(np.int64).min
 

@@ -81,7 +81,7 @@ class PublishedTable:
 class PublishedRows:
     """A published file or table that is read batch by batch, its boxes as they stand.
 
-    ``grid`` and ``crs`` are needed only where neither its metadata nor a manifest beside it tell them.
+    ``grid`` and ``crs`` are needed only where neither its metadata nor a manifest beside it name them.
     """
 
     def __init__(self, source: object, *, grid: Grid | None = None, crs: str | None = None) -> None:
@@ -94,7 +94,7 @@ class PublishedRows:
         self.coordinates = find_coordinates(source, title, self._table.metadata, grid, crs)
 
     def batches(self) -> Iterator[Boxes]:
-        """Boxes, whose owners are the records numbered in the order in which they come; faults are told at the end."""
+        """Boxes; owners are records, numbered in the order in which they come. Faults are reported at the end."""
         grid, title = self.coordinates.grid, self._table.title
         faults, rejected, n_boxes = Counter[str](), DroppedRows(), 0
         for batch in self._table.batches(self._columns, rejected, threads=os.cpu_count() or 1):

@@ -1,4 +1,4 @@
-"""Rows into samples in the order of time: parted by time so that a part fits into memory, resampled, sorted, each once."""
+"""Rows to samples in the order of time: partitions that fit into memory, resampled, sorted, without duplicates."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from shoal.storage.sample_store import SampleStore
 from shoal.storage.spill import Spill, SpillFile
 
 _AT_LEAST = 1 << 20  # rows worth sorting again
-_BUCKET_ROWS = 1 << 21  # that are sorted at once; a single slot, or period, may have more
+_PARTITION_ROWS = 1 << 21  # that are sorted at once; a single slot, or period, may have more
 
 
 class GridRows(NamedTuple):
@@ -32,7 +32,7 @@ class GridRows(NamedTuple):
 
 
 class TimePartition(NamedTuple):
-    """The rows before a second and not before that of the bucket before; None ends the last."""
+    """The rows before the second ``end`` and not before that of the partition before; None ends the last."""
 
     end: int | None
     file: SpillFile
@@ -79,19 +79,19 @@ def sort_rows(
     resample_s: int | None,
     spill: Spill,
 ) -> SortedRows:
-    """Sort the rows of all batches, which are taken, into samples; of each period the first if one is given."""
-    buckets = _by_time(batches, statistics, spill)
-    n_rows = int(statistics.tally.rows.sum())
+    """Sort the rows of all batches, which are drained, into samples; ``resample_s``: only the first of each period."""
+    partitions = _by_time(batches, statistics, spill)
+    n_rows = int(statistics.by_time.rows.sum())
     writer = _Writer(spill)
     if resample_s is not None:
         kept = 0
-        for columns in _resampled(buckets, grid.step_s, resample_s):
+        for columns in _resampled(partitions, grid.step_s, resample_s):
             kept += len(columns[0])
             writer.append(sort_distinct(columns))
         return SortedRows(writer.close(_texts(names, statistics.present)), n_rows - kept, [])
     density = SampleDensity(statistics.n_users)
-    for bucket in buckets:
-        rows = joined(bucket.pieces())
+    for partition in partitions:
+        rows = joined(partition.pieces())
         density.add(rows.user, rows.when)
         writer.append(sort_distinct(_in_slots(rows, grid.step_s)))
     return SortedRows(writer.close(_texts(names, statistics.present)), 0, density.warnings())
@@ -99,21 +99,23 @@ def sort_rows(
 
 def _by_time(batches: BatchStore, statistics: RowStatistics, spill: Spill) -> TimePartitions:
     """The rows of all batches by time, with users numbered without those who have none."""
-    buckets = TimePartitions(statistics.tally.cuts(_BUCKET_ROWS), spill)
+    partitions = TimePartitions(statistics.by_time.cuts(_PARTITION_ROWS), spill)
     number = (np.cumsum(statistics.present) - 1).astype(np.int32)
     for batch in batches.drain():
         x, y = (cell[batch.place] for cell in batch.places)
-        buckets.add(GridRows(number[batch.user], batch.when, x, y))
-    return buckets
+        partitions.add(GridRows(number[batch.user], batch.when, x, y))
+    return partitions
 
 
-def _resampled(buckets: TimePartitions, step_s: int, period_s: int) -> Iterator[Columns]:
-    """First rows of periods, so that all of a slot come together: one may begin in a bucket and end in the next."""
+def _resampled(partitions: TimePartitions, step_s: int, period_s: int) -> Iterator[Columns]:
+    """First rows of periods; those of a slot come together, though it may begin in a partition and end in the next."""
     over: list[Columns] = []
-    for bucket in buckets:
-        columns = _in_slots(first_rows(bucket.pieces(), period_s), step_s)
+    for partition in partitions:
+        columns = _in_slots(first_rows(partition.pieces(), period_s), step_s)
         columns = [np.concatenate(each) for each in zip(*over, columns, strict=True)]
-        done = np.full(len(columns[0]), True) if bucket.end is None else columns[0] < bucket.end // step_s
+        done = (
+            np.full(len(columns[0]), True) if partition.end is None else columns[0] < partition.end // step_s
+        )
         over = [[column[~done] for column in columns]]
         if done.any():
             yield [column[done] for column in columns]
@@ -160,7 +162,7 @@ def _texts(names: Any, present: Bools) -> npt.NDArray[np.object_]:
 
 
 class _Writer:
-    """Appends sorted samples, later ones each time, to the columns of an archive."""
+    """Appends sorted samples, later ones each time, to the columns of a store."""
 
     def __init__(self, spill: Spill) -> None:
         self._user, self._x, self._y = (spill.new_file(name) for name in ("user", "x", "y"))
@@ -177,7 +179,7 @@ class _Writer:
         self._sizes.append(np.diff(np.append(starts, len(t))))
 
     def close(self, users: npt.NDArray[np.object_]) -> SampleStore:
-        """The archive of everything written."""
+        """The store of everything written."""
         slots, sizes = np.concatenate(self._slots), np.concatenate(self._sizes)
         first = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
         return SampleStore(users, slots, first, self._user.column(), self._x.column(), self._y.column())

@@ -1,8 +1,8 @@
 """Times of events to Unix seconds, a column at a time: timestamps, dates, numbers of some unit, and ISO 8601 text.
 
-Grammar of the text: ``YYYY-MM-DD``, alone or followed by ``T`` or a space and ``HH:MM[:SS[.fraction]]`` and, if there is
-one, a zone: ``Z``, ``UTC``, ``+HH``, ``+HHMM`` or ``+HH:MM`` (one space may stand before it). Fractions of a second are
-cut off.
+Grammar of the text: ``YYYY-MM-DD``, alone or followed by ``T`` or a space and ``HH:MM[:SS[.fraction]]`` and, if there
+is one, a zone: ``Z``, ``UTC``, ``+HH``, ``+HHMM`` or ``+HH:MM`` (one space may stand before it). Fractions of a second
+are cut off.
 """
 
 from __future__ import annotations

@@ -54,8 +54,8 @@ class Utf8Stream:
             if not fresh:
                 break
         end = size if size >= 0 else len(self._ready)
-        taken, self._ready = self._ready[:end], self._ready[end:]
-        return taken
+        passed_on, self._ready = self._ready[:end], self._ready[end:]
+        return passed_on
 
     def close(self) -> None:
         """Close the stream below."""

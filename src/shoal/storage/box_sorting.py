@@ -1,4 +1,4 @@
-"""From the order of time to the order of publication: boxes by record and time, without ever holding all of them.
+"""Boxes from the order of time to that of publication, by record and time, without all of them in memory.
 
 One pass over the parts puts every box into the bucket of its record, in memory or in files. Then the buckets, which
 hold the records one range after the other, are sorted one by one, and each goes away as it is read.

@@ -1,4 +1,4 @@
-"""Published boxes by when they begin, in memory or in files: whoever reads a stretch of time never holds the others."""
+"""Published boxes by when they begin, in memory or in files: to read a stretch of time, only its boxes are loaded."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def unfinished_path(target: Path) -> Path:
 
 
 def remove_leftovers(target: Path) -> None:
-    """Clear away what killed runs left beside ``target``."""
+    """Remove the unfinished files that killed runs left beside ``target``."""
     for leftover in target.parent.glob(f".part.????????.{glob.escape(target.name)}"):
         leftover.unlink(missing_ok=True)
 
@@ -144,7 +144,7 @@ def write_private(path: Path) -> IO[bytes]:
 
 @contextlib.contextmanager
 def defer_interrupts() -> Iterator[None]:
-    """Ctrl-C in here takes effect at the end. For short work only.
+    """Delay the effect of Ctrl-C to the end of a ``with`` block. For short work only.
 
     A library that is interrupted while it writes may fail on its way out with an error of its own, which then hides
     the interruption. Outside the main thread Ctrl-C does not arrive, and nothing is done.

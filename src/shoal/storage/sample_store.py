@@ -1,4 +1,4 @@
-"""Samples in order of time, in memory or in files: whoever reads a stretch of time never holds the others."""
+"""Samples in the order of time, in memory or in files: to read a stretch of time, only its samples are loaded."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class FileColumn(NamedTuple):
 
 @dataclass(frozen=True)
 class SampleStore:
-    """Who was where when, by (t, user, x, y), each once; the same samples as in Samples, which go by user.
+    """Who was where when, each sample once, sorted by (t, user, x, y); ``Samples`` holds the same sorted by user.
 
     ``users`` holds the names as text in increasing order; every one of them has a sample. ``slots`` are the slots of
     time that occur, in order; samples first[i] .. first[i + 1] - 1 are those of slots[i].

@@ -10,7 +10,7 @@ Result = TypeVar("Result")
 
 
 class Engine(Protocol):
-    """Does tasks, several at a time. ``n_tasks``: into how many to cut work so that all are busy; 1 for no others."""
+    """Does tasks, several at a time; ``n_tasks``: into how many to cut work so that all workers are busy."""
 
     n_tasks: int
 
@@ -23,7 +23,7 @@ class Engine(Protocol):
 
 
 class LocalEngine:
-    """Does tasks here and now."""
+    """Does tasks one after the other in this process, each on as many threads as it likes."""
 
     n_tasks = 1
 

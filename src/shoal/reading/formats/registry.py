@@ -1,4 +1,4 @@
-"""Which format events have, and opening them."""
+"""All formats, which of them events have, and opening events of any of them."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class _Heads(dict[Path, list[str]]):
 
 
 def _fits(known: Format, paths: list[Path], heads: _Heads, *, in_folder: bool) -> bool:
-    """Whether at least half of the first files are of a format: some are empty, and some tell of the others."""
+    """Whether at least half of the first files are of a format: some are empty, and some describe the others."""
     if in_folder:
         paths = matching(paths, known.files)[:_MOST_HEADS]
     written = [path for path in paths if any(map(str.strip, heads[path]))]

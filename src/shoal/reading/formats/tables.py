@@ -36,7 +36,7 @@ def header_names(lines: list[str]) -> list[str]:
 
 
 class MappedTable:
-    """A table with columns of its own, told as user, time and position."""
+    """A table of which the columns are mapped to user, time and position."""
 
     def __init__(
         self,
@@ -56,8 +56,8 @@ class MappedTable:
         for batch in self._table.batches(self._wanted, reject, threads=threads):
             held = dict(zip(batch.schema.names, batch.columns, strict=True))
             with as_input_error(self.title, "events"):
-                told = [
+                mapped = [
                     pa.RecordBatch.from_arrays([each[role] for role in columns], list(columns))
                     for each in self._to_roles(held)
                 ]
-            yield from told
+            yield from mapped

@@ -71,10 +71,10 @@ def _open(files: Files) -> Source:
         raise InputError(
             f"{files.title} holds {len(files.paths)} files, and each numbers its users anew: give one of them."
         )
-    return _told(open_tables(files))
+    return _mapped(open_tables(files))
 
 
-def _told(table: Source) -> Source:
+def _mapped(table: Source) -> Source:
     return MappedTable(table, _HEADER, (USER, TIME, X, Y), _to_roles)
 
 
@@ -86,5 +86,5 @@ YJMOB = Format(
     recognises=_recognises,
     open=_open,
     beside=r".*POI.*\.csv(\.gz)?",
-    wraps=_told,
+    wraps=_mapped,
 )

@@ -117,16 +117,16 @@ def _placed(trajectory: Any, frame: Any, title: str) -> Any:
 def _owners(trajectories: list[Any]) -> list[str | None]:
     """Who moved along each trajectory."""
     roots = [_root(trajectory) for trajectory in trajectories]
-    objects = [_told(getattr(root, "obj_id", None)) for root in roots]
-    told = len(objects) - objects.count(None)
-    if 0 < told < len(objects):
+    objects = [_name_or_none(getattr(root, "obj_id", None)) for root in roots]
+    n_named = len(objects) - objects.count(None)
+    if 0 < n_named < len(objects):
         raise InputError(
-            f"{told:,} of {len(objects):,} trajectories tell which object moved (obj_id): expected all or none."
+            f"{n_named:,} of {len(objects):,} trajectories tell which object moved (obj_id): expected all or none."
         )
-    return objects if told else [one_as_text(root.id) for root in roots]
+    return objects if n_named else [one_as_text(root.id) for root in roots]
 
 
-def _told(name: Any) -> str | None:
+def _name_or_none(name: Any) -> str | None:
     return None if isinstance(name, float) and math.isnan(name) else one_as_text(name)
 
 

@@ -113,7 +113,7 @@ class JsonText:
 
 
 class FeatureFile:
-    """A FeatureCollection; the first features tell which properties there are."""
+    """A FeatureCollection; the properties of the first features are its columns."""
 
     def __init__(self, path: Path, title: str) -> None:
         self.title = title
@@ -135,7 +135,7 @@ class FeatureFile:
             usable = [row for row in some if row is not None]
             if len(usable) < len(some):
                 reject(len(some) - len(usable))
-            with self._guarded():
+            with self._as_input_error():
                 arrays = [
                     pa.array([row[place] for row in usable], _TYPES.get(name))
                     for place, name in enumerate(columns.values())
@@ -168,7 +168,7 @@ class FeatureFile:
     def _features(self) -> Iterator[Any]:
         """All features, one after the other."""
         found = False
-        with self._guarded(), text_stream(self._path) as stream:
+        with self._as_input_error(), text_stream(self._path) as stream:
             text = JsonText(stream)
             for name in text.members():
                 if name == "features":
@@ -192,7 +192,7 @@ class FeatureFile:
             )
 
     @contextmanager
-    def _guarded(self) -> Iterator[None]:
+    def _as_input_error(self) -> Iterator[None]:
         with as_input_error(self.title, "GeoJSON"):
             try:
                 yield

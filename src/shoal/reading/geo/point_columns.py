@@ -62,7 +62,7 @@ def with_points(table: Source) -> Source:
 
 
 class PointTable:
-    """A table that tells its points as longitude and latitude."""
+    """A table with its points as longitude and latitude."""
 
     def __init__(self, table: Source, geometry: str) -> None:
         self.title, self.warnings, self.metadata = table.title, table.warnings, table.metadata
@@ -91,7 +91,7 @@ class PointTable:
         return points_in_text(column, self.title)
 
     def _crs(self) -> Any:
-        """The CRS that GeoParquet's metadata tell; None where there are none, or where it is unknown."""
+        """The CRS that GeoParquet's metadata name; None where there are none, or where it is unknown."""
         try:
             column = json.loads(self.metadata[_GEO])["columns"][self._geometry]
             return column.get("crs", _LON_LAT)  # which it means where it names no CRS
