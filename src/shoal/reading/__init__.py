@@ -1,7 +1,7 @@
 """Events in, samples on the grid out; for audits, published tables and keys are read back as well.
 
 Start with ``events.py``, which calls the rest. ``formats/`` has a file for each format of other people's data, ``geo/``
-reads points, ``opening.py`` opens files, folders and tables, ``times.py``, ``positions.py`` and ``values.py`` parse
+reads points, ``source.py`` opens files, folders and tables, ``times.py``, ``positions.py`` and ``values.py`` parse
 columns, ``sorting.py`` makes samples of rows, ``published.py`` and ``key.py`` are for audits.
 """
 

@@ -14,8 +14,7 @@ from shoal.core.boxes import NONE
 from shoal.core.schema import KEY_SCHEMA, RECORD, USER
 from shoal.errors import InputError
 from shoal.reading.columns import need_columns
-from shoal.reading.opening import open_source
-from shoal.reading.source import as_input_error
+from shoal.reading.source import as_input_error, open_source
 from shoal.reading.summary import DroppedRows
 from shoal.reading.values import as_text
 

@@ -15,8 +15,7 @@ from shoal.core.schema import LAT, LON, SITE, X, Y
 from shoal.errors import InputError
 from shoal.reading import summary
 from shoal.reading.columns import find_site_roles
-from shoal.reading.opening import open_source
-from shoal.reading.source import as_input_error
+from shoal.reading.source import as_input_error, open_source
 from shoal.reading.values import Numbers, encode, read_numbers
 
 NO_FAULT = 255

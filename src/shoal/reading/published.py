@@ -25,10 +25,9 @@ from shoal.core.zones import Zone
 from shoal.errors import InputError
 from shoal.reading.columns import need_columns
 from shoal.reading.name_index import NameIndex
-from shoal.reading.opening import open_source
 from shoal.reading.positions import MOST_CELLS
 from shoal.reading.published_grid import find_coordinates
-from shoal.reading.source import as_input_error
+from shoal.reading.source import as_input_error, open_source
 from shoal.reading.summary import DroppedRows
 from shoal.reading.times import FIRST_SECOND, LAST_SECOND, PER_SECOND, read_times
 from shoal.reading.values import as_bytes, is_text, read_numbers

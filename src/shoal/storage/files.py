@@ -15,6 +15,8 @@ from typing import IO
 
 from shoal.errors import UnfinishedError
 
+CHECKPOINT_CHANGED = "Files of the checkpoint were changed or removed while they were in use: begin again."
+
 
 def unfinished_path(target: Path) -> Path:
     """A name beside ``target`` for what is not ready to be seen, different every time; the suffix stays."""
@@ -115,9 +117,6 @@ def _second_name(target: Path) -> Path | None:
 def reason(error: OSError) -> str:
     """What the operating system says, without the path that Python adds."""
     return error.strerror or "input/output error"
-
-
-CHECKPOINT_CHANGED = "Files of the checkpoint were changed or removed while they were in use: begin again."
 
 
 @contextlib.contextmanager

@@ -21,8 +21,7 @@ from shoal.errors import InputError
 from shoal.reading.columns import plain
 from shoal.reading.formats.format import Files, Format, files_in, head_lines, matching, mostly, stem
 from shoal.reading.formats.text_rows import Columns, RowFiles, RowLayout
-from shoal.reading.opening import open_source
-from shoal.reading.source import Source, as_input_error
+from shoal.reading.source import Source, as_input_error, open_source
 from shoal.reading.summary import DroppedRows
 from shoal.reading.values import as_text, read_numbers
 

@@ -17,8 +17,7 @@ import pyarrow.parquet as pq
 
 from shoal.errors import InputError, ShoalError
 from shoal.reading.csv_files import text_stream
-from shoal.reading.opening import kind_of, refuse_spreadsheets
-from shoal.reading.source import Source, as_input_error
+from shoal.reading.source import Source, as_input_error, kind_of, refuse_spreadsheets
 
 _HEAD_BYTES = 1 << 16
 _HEAD_ROWS = 50

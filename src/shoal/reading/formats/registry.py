@@ -23,8 +23,7 @@ from shoal.reading.formats.snap import SNAP
 from shoal.reading.formats.t_drive import T_DRIVE
 from shoal.reading.formats.yjmob import YJMOB
 from shoal.reading.geo import names_position, open_frame
-from shoal.reading.opening import open_source
-from shoal.reading.source import Source
+from shoal.reading.source import Source, open_source
 
 FORMATS = (
     CABSPOTTING, IVORY_COAST, SENEGAL, FOURSQUARE, GEOLIFE, GPX, MPAT, PORTO, SESSIONS, SHANGHAI, SNAP, T_DRIVE,

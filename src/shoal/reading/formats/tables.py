@@ -11,8 +11,7 @@ import pyarrow as pa
 from shoal.reading.columns import need_columns
 from shoal.reading.formats.format import Files
 from shoal.reading.formats.text_rows import Columns
-from shoal.reading.opening import Folder, kind_of, open_file
-from shoal.reading.source import Source, as_input_error
+from shoal.reading.source import Folder, Source, as_input_error, kind_of, open_file
 from shoal.reading.summary import DroppedRows
 
 SEPARATORS = ",;\t"
