@@ -19,14 +19,14 @@ WRITE = """
 import sys
 from pathlib import Path
 import numpy as np
-from shoal.publishing import tables
-from shoal.storage import box_sorting
 from shoal.core.boxes import Boxes
 from shoal.hiding.fold import Step
 from shoal.hiding.hardening import no_witnesses
 from shoal.hiding.journal import FolderJournal
+from shoal.publishing import tables
 from shoal.publishing.record_names import NamedBoxes
 from shoal.core.promise import Grid
+from shoal.storage import box_sorting
 
 folder, n_steps, n_users, per_user = Path(sys.argv[1]), *map(int, sys.argv[2:])
 box_sorting._BUCKET, tables._ROWS_AT_A_TIME = 250_000, 100_000

@@ -289,11 +289,11 @@ def test_surface() -> None:
     assert shoal.reading.__all__ == [
         "FORMAT_NAMES",
         "Events",
-        "Intake",
         "Plane",
         "Projection",
         "PublishedRows",
         "PublishedTable",
+        "ReadSummary",
         "check_coordinates",
         "parse_crs",
         "read_events",

@@ -1,4 +1,4 @@
-"""Positions: projection, cells, sites; order and strays."""
+"""Positions: projection, cells, sites; order and implausible times."""
 
 from __future__ import annotations
 
@@ -168,29 +168,29 @@ def seconds(*days: int) -> list[np.ndarray]:
     return [np.array(days, np.int64) * DAY + 5]
 
 
-def stray_times(batches: list[np.ndarray]) -> list[str]:
+def implausible_times(batches: list[np.ndarray]) -> list[str]:
     implausible = ImplausibleTimes()
     for batch in batches:
         implausible.add(batch)
     return implausible.warnings()
 
 
-def test_stray_times() -> None:
+def test_implausible_times() -> None:
     now = 19_800  # a day in 2024
-    (warning,) = stray_times(seconds(0, now, now, now + 1, now + 2))
+    (warning,) = implausible_times(seconds(0, now, now, now + 1, now + 2))
     assert warning.startswith("1 row dated 1970, years away from the others (2024): ")
     assert "--from and --to" in warning
-    assert stray_times(seconds(now)) == []
-    assert stray_times(seconds(0, now)) == []  # no telling which is wrong
-    assert stray_times(seconds(*range(0, 4000, 300))) == []
-    assert stray_times(seconds(*[0] * 400, *[now] * 600)) == []  # two campaigns
-    (warning,) = stray_times([*seconds(*[0, 1, 40_000]), *seconds(*range(now, now + 900))])
+    assert implausible_times(seconds(now)) == []
+    assert implausible_times(seconds(0, now)) == []  # no telling which is wrong
+    assert implausible_times(seconds(*range(0, 4000, 300))) == []
+    assert implausible_times(seconds(*[0] * 400, *[now] * 600)) == []  # two campaigns
+    (warning,) = implausible_times([*seconds(*[0, 1, 40_000]), *seconds(*range(now, now + 900))])
     assert warning.startswith("3 rows dated 1970 to 2079, years away from the others (2024 to 2026)")
-    (warning,) = stray_times(seconds(200_000, 200_001))
+    (warning,) = implausible_times(seconds(200_000, 200_001))
     assert warning.startswith("Times lie in the years 2517")
 
 
-def test_stray_times_are_kept_and_told() -> None:
+def test_implausible_times_are_kept_and_told() -> None:
     rng = random.Random(1)
     when = [1_700_000_000 + rng.randrange(DAY) for _ in range(50)] + [0]
     events = read_events(pd.DataFrame({"user": "a", "time": when, "x": 1, "y": 1}), grid=Grid())

@@ -82,13 +82,6 @@ def noted_promise(table: PublishedTable) -> Promise:
     if not isinstance(noted, dict):
         raise unknown
     try:
-        slots = [
-            None if noted[name] is None else divmod(noted[name], table.grid.step_s)
-            for name in ("tau_s", "epsilon_s")
-        ]
-        if any(slot is not None and slot[1] for slot in slots):
-            raise unknown
-        slots = [None if slot is None else slot[0] for slot in slots]
-        return Promise(noted["k"], *slots)
-    except (KeyError, TypeError, ParameterError):
+        return Promise.from_dict(noted, table.grid)
+    except ParameterError:
         raise unknown from None

@@ -19,7 +19,7 @@ from shoal.core.promise import Promise
 from shoal.errors import InputError
 from shoal.hiding.journal import FolderJournal, Journal, MemoryJournal
 from shoal.reading import Events
-from shoal.storage.files import explained
+from shoal.storage.files import as_unfinished_error
 
 _LOCK, _WRITING = "lock", "writing"
 
@@ -39,7 +39,7 @@ class Checkpoint:
                 " add --resume to go on with it, or remove it."
             )
         self._made_here = not folder.exists()
-        with explained("the checkpoint", "begin again"):
+        with as_unfinished_error("the checkpoint", "begin again"):
             folder.mkdir(mode=0o700, exist_ok=True)
             self._lock = _lock(folder)
 
@@ -61,7 +61,7 @@ class Checkpoint:
     def note_writing(self) -> None:
         """From now on files of this run may appear at their final places."""
         if self.folder is not None:
-            with explained("the checkpoint", "go on with --resume"):
+            with as_unfinished_error("the checkpoint", "go on with --resume"):
                 (self.folder / _WRITING).touch()
 
     def remove(self) -> bool:

@@ -6,7 +6,7 @@ import platform
 from importlib.metadata import version
 from typing import Any, NamedTuple
 
-from shoal.core.disclosure import at_most, public_count, public_share, unprotected_share
+from shoal.core.disclosure import public_count, public_count_in_words, public_share
 from shoal.core.options import HidingOptions, Reuse, Selector
 from shoal.core.promise import Grid, Promise
 from shoal.core.schema import MANIFEST_FORMAT
@@ -30,22 +30,12 @@ class Unprotected(NamedTuple):
 
     def public_share(self, k: int) -> Any:
         """What may be told of it."""
-        return unprotected_share(max(self.strict, self.gap_tolerant), self.intervals, self.users, k)
+        return public_share(max(self.strict, self.gap_tolerant), self.intervals, self.users, k)
 
 
 def describe_grid(grid: Grid, crs: str | None) -> dict[str, Any]:
     """The coordinates in which boxes are given."""
     return {"cell_m": grid.cell_m, "step_s": grid.step_s, "crs": crs}
-
-
-def describe_promise(promise: Promise, grid: Grid) -> dict[str, Any]:
-    """k, tau and epsilon; the durations in seconds, None over whole trajectories."""
-    return {
-        "k": promise.k,
-        "whole": promise.whole,
-        "tau_s": None if promise.tau is None else promise.tau * grid.step_s,
-        "epsilon_s": None if promise.epsilon is None else promise.epsilon * grid.step_s,
-    }
 
 
 def describe_precision(precision: Precision) -> dict[str, Any]:
@@ -73,7 +63,7 @@ def make_manifest(
     k = promise.k
     return {
         "format": MANIFEST_FORMAT,
-        "promise": describe_promise(promise, grid),
+        "promise": promise.to_dict(grid),
         "grid": describe_grid(grid, crs),
         "parameters": options.public(),
         "counts": {
@@ -124,6 +114,6 @@ def _one_window(outcome: Outcome, options: HidingOptions, k: int) -> str:
     if options.reuse is Reuse.SPACED:
         return "not given: members may serve again after a while (reuse spaced)"
     if outcome.relaxations:
-        times = at_most(public_count(outcome.relaxations, k))
+        times = public_count_in_words(public_count(outcome.relaxations, k))
         return f"weakened: {times} of {outcome.n_members:,} times a user had to hide with somebody again"
     return "given"

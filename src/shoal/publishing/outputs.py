@@ -9,7 +9,7 @@ from typing import NamedTuple
 from shoal.core.schema import MANIFEST_FORMAT, MANIFEST_SUFFIX
 from shoal.errors import InputError
 from shoal.publishing.checkpoint import checkpoint_folder, was_writing
-from shoal.publishing.manifest import describe_grid, describe_promise
+from shoal.publishing.manifest import describe_grid
 from shoal.publishing.release import Draft, Published
 from shoal.publishing.tables import key_table, suffix_of, write_published
 from shoal.storage.files import AtomicFiles
@@ -82,7 +82,7 @@ def write_outputs(
     named, grid, projection = draft.named, draft.events.grid, draft.events.projection
     notes = {
         "format": MANIFEST_FORMAT,
-        "promise": describe_promise(draft.promise, grid),
+        "promise": draft.promise.to_dict(grid),
         "grid": describe_grid(grid, None if projection is None else projection.crs),
     }
     with AtomicFiles(then="go on with --resume") as files:

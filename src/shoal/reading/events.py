@@ -1,4 +1,4 @@
-"""Reading events: tables of who was where when, to samples on the grid."""
+"""Events to samples on the grid: ``read_events`` opens, parses, filters, projects and sorts the rows of a table."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ from shoal.reading.source import Source
 from shoal.reading.summary import RESAMPLED, DroppedRows, ReadSummary, check_strict, in_order, nothing_left
 from shoal.reading.times import UnitVote
 from shoal.reading.values import decode, texts_of
-from shoal.storage.piles import open_piles
 from shoal.storage.sample_store import SampleStore
+from shoal.storage.spill import ROWS, open_spill
 
 
 @dataclass(frozen=True)
@@ -100,10 +100,10 @@ def read_events(
         check_coordinates(projection.crs, geographic=locate.geographic)
     users = NameIndex()
     rejected = DroppedRows()
-    digestion = partial(parse_batch, zone=zone, locate=locate, users=users)
-    digested = _digested(table, roles, digestion, rejected, max(1, threads or os.cpu_count() or 1))
-    with open_piles(spill) as piles:
-        batches, per_second = _put_aside(digested, BatchStore(piles))
+    parse = partial(parse_batch, zone=zone, locate=locate, users=users)
+    parsed = _parsed(table, roles, parse, rejected, max(1, threads or os.cpu_count() or 1))
+    with open_spill(spill, ROWS, keep=True) as space:
+        batches, per_second = _stored(parsed, BatchStore(space))
         numbering = UserNumbering.of(users.names, excluded)
         for batch in batches:
             resolve_times(batch, per_second, period)
@@ -124,7 +124,7 @@ def read_events(
         if dropped.total() == rows_read:
             raise nothing_left(dropped, rows_read, table.title, format)
         store, resampled, dense = sort_rows(
-            batches, statistics, numbering.names, grid, options.resample_s, piles
+            batches, statistics, numbering.names, grid, options.resample_s, space
         )
     dropped[RESAMPLED] += resampled
     warnings = [*table.warnings, *statistics.implausible.warnings(), *dense]
@@ -175,15 +175,15 @@ def _excluded(users: str | os.PathLike[str] | Iterable[object] | None) -> set[st
     return texts_of(users)
 
 
-def _digested(
-    table: Source, roles: Roles, digestion: Callable[[Any], Batch], rejected: DroppedRows, threads: int
+def _parsed(
+    table: Source, roles: Roles, parse: Callable[[Any], Batch], rejected: DroppedRows, threads: int
 ) -> Iterator[Batch]:
-    """Digest batches on a pool of threads, in their order, with few of them in memory at a time."""
+    """Parse batches on a pool of threads; they come in their order, and few are in memory at a time."""
     waiting: deque[Future[Batch]] = deque()
     with ThreadPoolExecutor(max_workers=threads) as pool:
         try:
             for batch in table.batches(roles.used, rejected, threads=threads):
-                waiting.append(pool.submit(digestion, batch))
+                waiting.append(pool.submit(parse, batch))
                 del batch
                 if len(waiting) > threads:
                     yield waiting.popleft().result()
@@ -194,10 +194,10 @@ def _digested(
                 future.cancel()
 
 
-def _put_aside(digested: Iterable[Batch], batches: BatchStore) -> tuple[BatchStore, int]:
-    """All batches as they come, and how many units of numeric times make a second."""
+def _stored(parsed: Iterable[Batch], batches: BatchStore) -> tuple[BatchStore, int]:
+    """Store all batches, and find out how many units of numeric times make a second."""
     vote = UnitVote()
-    for batch in digested:
+    for batch in parsed:
         if batch.numeric is not None:
             vote.add(batch.when[batch.numeric])
         batches.append(batch)

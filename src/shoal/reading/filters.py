@@ -1,4 +1,4 @@
-"""What else may be left out by choice: a part of the map, people seldom seen, samples closer than a period."""
+"""Rows left out by choice: outside a period, outside a part of the map, of people seldom seen, close to another."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""In which grid and plane a published table is given: as told, as noted in the file, or in its manifest."""
+"""Grid and plane of a published table: as given by the caller, as noted in the file, or in the manifest beside it."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _accounts(
 
 
 def _read(raw: bytes | dict[str, Any] | None, place: str) -> _Account:
-    """Notes or a manifest, as far as they tell of coordinates."""
+    """Grid and CRS that notes or a manifest name."""
     damaged = InputError(
         f"{place} cannot be used: expected JSON with a grid of cell_m, step_s and crs;"
         " mend it, or give --cell and --step."
@@ -132,7 +132,7 @@ def _no_grid(title: str) -> InputError:
 
 
 def _check_agreement(account: _Account, found: Coordinates) -> None:
-    """Refuse an account that contradicts what was given or is noted elsewhere: no telling which is right."""
+    """Refuse an account that contradicts what was given or is noted elsewhere: nobody knows which is right."""
     if account.grid != found.grid:
         raise InputError(
             f"{account.place} tells of {_described(account.grid)}, where {_described(found.grid)} were given or"

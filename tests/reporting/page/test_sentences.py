@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from auditing.audits import WHOLE, broken, made_up, truth
 from shoal.core.promise import Grid, Promise
 from shoal.reporting.page.sentences import (
     beyond_in_words,
-    duration_in_words,
     headline,
     made_for_in_words,
     promise_in_words,
@@ -105,17 +102,3 @@ def test_nothing_is_claimed_of_a_file_of_which_it_is_not_known() -> None:
     assert "another promise" in (beyond_in_words(promise, Grid(), {"promise": "mine", "guarantees": 3}) or "")
     for words in (beyond(spaced), beyond("given", k=2), beyond(None)):
         assert STRETCH not in words
-
-
-@pytest.mark.parametrize(
-    ("seconds", "words"),
-    [
-        (1800, "30 minutes"),
-        (60, "1 minute"),
-        (5400, "1 hour 30 minutes"),
-        (86_400, "1 day"),
-        (90, "1 minute 30 seconds"),
-    ],
-)
-def test_durations_in_words(seconds: int, words: str) -> None:
-    assert duration_in_words(seconds) == words
