@@ -14,6 +14,7 @@ from shoal.core.boxes import NONE, UNKNOWN, Boxes
 from shoal.core.promise import Grid, Promise
 from shoal.core.workers import Workers
 from shoal.core.zones import Zone
+from shoal.storage.sample_store import store_of
 from support.release_worlds import as_samples
 
 HOUR = Grid(cell_m=100.0, step_s=3600)
@@ -50,7 +51,7 @@ def stage(
     if not key:
         own[:] = UNKNOWN
     return AuditContext(
-        samples=as_samples(samples),
+        store=store_of(as_samples(samples)),
         published=AttackedRecords(make_records(boxes), own),
         promise=Promise(k, tau, epsilon),
         claim=MethodClaim(made_for or Promise(k, tau, epsilon), distinct, certain),

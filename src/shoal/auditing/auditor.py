@@ -49,11 +49,9 @@ def run_audit(
     Attacks are on the same scene, unless they are to know less of it: ``attacked``.
     """
     began = time.perf_counter()
-    samples, published = context.samples, context.published
-    coverage = check(samples, published, context.promise, context.workers, progress, run=run)
-    truthfulness = None
-    if published.has_key:
-        truthfulness = check_truthfulness(context)
+    store, published = context.store, context.published
+    coverage = check(context, progress, run=run)
+    truthfulness = check_truthfulness(context) if published.has_key else None
     progress.stage("attacking", len(ATTACKS) + 1)
     figures: list[Measure] = []
     attacked = attacked or context
@@ -67,7 +65,7 @@ def run_audit(
     audit = Audit(
         promise=context.promise,
         grid=context.grid,
-        counts=DatasetCounts(samples.n_users, len(samples), published.records.n_records, boxes.n_boxes),
+        counts=DatasetCounts(store.n_users, len(store), published.records.n_records, boxes.n_boxes),
         coverage=coverage,
         truthfulness=truthfulness,
         figures=figures,
@@ -76,7 +74,7 @@ def run_audit(
         draw=AttackSettings(context.n_attacks, context.seed, context.zone.name),
         seconds=time.perf_counter() - began,
         warnings=warnings,
-        samples=samples,
+        samples=context.samples,
         noted=context.noted,
     )
     if context.claim.certain and audit.kept:

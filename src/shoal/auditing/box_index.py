@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from shoal.auditing.kernels.box_index import count_entries, fill_slots, write_levels, write_since
 from shoal.auditing.kernels.chain import Ends
@@ -15,7 +16,7 @@ from shoal.core.arrays import Int32s, Int64s, Integers
 from shoal.core.boxes import UNKNOWN, Boxes
 from shoal.core.samples import Samples
 from shoal.core.sorting import order_by_user
-from shoal.storage import sample_store
+from shoal.storage.sample_store import SampleRows, SampleStore
 
 _MOST_ENTRIES = 3  # boxes stand in this many buckets of time each on average, or buckets grow wider
 
@@ -71,22 +72,32 @@ def pseudonymized(samples: Samples) -> Records:
 
 
 def make_trajectories(samples: Samples) -> Trajectories:
-    """Samples user by user."""
-    return _trajectories(
-        sample_store.SampleRows(samples.user, samples.t, samples.x, samples.y), samples.n_users
-    )
+    """Trajectories of samples that are sorted by user."""
+    rows = SampleRows(samples.user, samples.t, samples.x, samples.y)
+    return _trajectories(rows, slice(None), samples.n_users)
 
 
-def trajectories_among(rows: sample_store.SampleRows, n_users: int) -> Trajectories:
-    """Samples by time, user by user; some of the users may have none among them."""
-    order = _by_number(rows.user, n_users)
-    return _trajectories(sample_store.SampleRows._make(column[order] for column in rows), n_users)
+def load_trajectories(store: SampleStore) -> Trajectories:
+    """Trajectories of all samples of a store."""
+    slots = store.slots
+    return trajectories_among(store.between(int(slots[0]), int(slots[-1]) + 1), store.n_users)
 
 
-def _trajectories(rows: sample_store.SampleRows, n_users: int) -> Trajectories:
+def trajectories_among(rows: SampleRows, n_users: int) -> Trajectories:
+    """Trajectories of samples that are sorted by time; some of the users may have none among them."""
+    return _trajectories(rows, _by_number(rows.user, n_users), n_users)
+
+
+def _trajectories(rows: SampleRows, order: Int64s | slice, n_users: int) -> Trajectories:
     sample = np.empty(len(rows.t), SAMPLE)
-    sample["t"], sample["x"], sample["y"] = rows.t, rows.x, rows.y
+    sample["t"], sample["x"], sample["y"] = rows.t[order], rows.x[order], rows.y[order]
     return Trajectories(_pointers(rows.user, n_users), sample)
+
+
+def columns_of(trajectories: Trajectories, users: npt.NDArray[np.object_]) -> Samples:
+    """Trajectories as columns; times and cells are views of the trajectories, not copies."""
+    user = np.repeat(np.arange(len(users), dtype=np.int32), np.diff(trajectories.ptr))
+    return Samples(users, user, *(trajectories.sample[name] for name in ("t", "x", "y")))
 
 
 def _by_number(number: Int32s, n: int) -> Int64s:

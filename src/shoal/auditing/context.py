@@ -7,16 +7,18 @@ from functools import cached_property
 
 import numpy as np
 
-from shoal.auditing.box_index import AttackedRecords, make_trajectories, pseudonymized
+from shoal.auditing.box_index import AttackedRecords, columns_of, load_trajectories, pseudonymized
 from shoal.auditing.claims import MethodClaim
 from shoal.auditing.kernels.consistency import Trajectories
 from shoal.auditing.kernels.fits import Fits, Knowledge, find_fits
+from shoal.auditing.truthfulness import HeldByOwn, held_by_own
 from shoal.core.arrays import Int64s
 from shoal.core.boxes import NONE
 from shoal.core.promise import Grid, Promise
 from shoal.core.samples import Samples
 from shoal.core.workers import Workers
 from shoal.core.zones import Zone
+from shoal.storage.sample_store import SampleStore
 
 _MOST_FITS = 1000  # records that are counted in an attack: beyond that, a chance is below one in a thousand
 
@@ -26,7 +28,7 @@ class AuditContext:
     """Samples, the file under attack, the promise it is held to, how it was made, how many attacks to draw, and the
     promise that the file notes for itself, where it does."""
 
-    samples: Samples
+    store: SampleStore
     published: AttackedRecords
     promise: Promise
     claim: MethodClaim
@@ -39,13 +41,23 @@ class AuditContext:
 
     @cached_property
     def trajectories(self) -> Trajectories:
-        """The samples user by user."""
-        return make_trajectories(self.samples)
+        """The samples user by user, for kernels."""
+        return load_trajectories(self.store)
+
+    @cached_property
+    def samples(self) -> Samples:
+        """The samples user by user, as columns."""
+        return columns_of(self.trajectories, self.store.users)
+
+    @cached_property
+    def held(self) -> HeldByOwn:
+        """Which samples are published in their own user's record; needs to know which record is whose."""
+        return held_by_own(self.trajectories, self.published, self.workers)
 
     @cached_property
     def raw(self) -> AttackedRecords:
         """The control: the same samples under pseudonyms. Everybody has a record."""
-        return AttackedRecords(pseudonymized(self.samples), np.arange(self.samples.n_users))
+        return AttackedRecords(pseudonymized(self.samples), np.arange(self.store.n_users))
 
     @cached_property
     def victims(self) -> Int64s:
@@ -56,8 +68,9 @@ class AuditContext:
     def span(self) -> tuple[int, int]:
         """The first slot with anything in it, and one past the last."""
         boxes = self.published.records.boxes
-        first = min(int(self.samples.t.min()), int(boxes.t0.min()))
-        return first, max(int(self.samples.t.max()), int(boxes.t1.max())) + 1
+        slots = self.store.slots
+        first = min(int(slots[0]), int(boxes.t0.min()))
+        return first, max(int(slots[-1]), int(boxes.t1.max())) + 1
 
     def randomness(self, *attack: int) -> np.random.Generator:
         """Random numbers of one attack, whichever others are made."""

@@ -88,11 +88,11 @@ def open_audit(
     if key is not None:
         own = read_key(key, found.store.users, table.names)
     warnings = found.read_summary.all_warnings
-    samples, records, grid, zone = found.samples, make_records(table.boxes), table.grid, Zone(found.timezone)
+    store, records, grid, zone = found.store, make_records(table.boxes), table.grid, Zone(found.timezone)
     del found, table  # of a large dataset, nothing stays in memory twice
     with Workers(n_workers) as threads:
         context = AuditContext(
-            samples=samples,
+            store=store,
             published=AttackedRecords(records, own),
             promise=promise,
             claim=claim,

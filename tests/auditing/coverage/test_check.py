@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -17,7 +18,7 @@ from shoal.core.workers import Workers
 
 
 def checked(context: AuditContext) -> Coverage:
-    return check(context.samples, context.published, context.promise, context.workers)
+    return check(context)
 
 
 def begins(found: list) -> dict[tuple[int, str, int], set]:
@@ -100,4 +101,4 @@ def test_several_workers_find_the_same() -> None:
     alone = checked(context)
     assert not alone.kept
     with Workers(3) as workers:
-        assert check(context.samples, context.published, context.promise, workers) == alone
+        assert check(replace(context, workers=workers)) == alone

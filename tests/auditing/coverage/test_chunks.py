@@ -25,23 +25,21 @@ from shoal.core.promise import Promise
 from shoal.core.workers import Workers
 from shoal.core.zones import Zone
 from shoal.storage.box_store import open_box_store
-from shoal.storage.sample_store import store_of
 
 
 def at_once(context: AuditContext) -> tuple[Coverage, UntruthCounts]:
-    found = check(context.samples, context.published, context.promise, context.workers)
+    found = check(context)
     truth = check_truthfulness(replace(context, grid=HOUR, zone=Zone("UTC")))
     return found, UntruthCounts(truth.n_empty_boxes, truth.n_overlapping_boxes, truth.suppressed.n_suppressed)
 
 
 def in_chunks(context: AuditContext, borders: list[int], run=map) -> tuple[Coverage, UntruthCounts]:
-    store = store_of(context.samples)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(chunks, "time_borders", lambda *_: np.array(borders, np.int64))
         with open_box_store(np.array(borders[::2], np.int64), None) as boxes:
             boxes.add(context.published.records.boxes)
             records = context.published.records
-            evidence = Evidence(store, boxes, context.published.own, records.n_records)
+            evidence = Evidence(context.store, boxes, context.published.own, records.n_records)
             return check_evidence(evidence, context.promise, context.workers, run=run)
 
 
@@ -219,15 +217,14 @@ def test_the_convenient_entry_takes_a_run_as_well() -> None:
     for _ in range(20):
         context = random_scene(rng)
         if context is not None:
-            arguments = (context.samples, context.published, context.promise, context.workers)
-            assert check(*arguments, run=map) == check(*arguments)
+            assert check(context, run=map) == check(context)
 
 
 def test_chunks_hold_as_many_samples_as_they_may_and_are_longer_than_tau() -> None:
     rng = random.Random(21)
     for _ in range(200):
         world, k, tau, epsilon = random_case(rng)
-        store = store_of(stage(world, {0: [(0, 0, 0, 0, 0, 0)]}, k, tau, epsilon).samples)
+        store = stage(world, {0: [(0, 0, 0, 0, 0, 0)]}, k, tau, epsilon).store
         most, unit = rng.randint(1, 60), -(-tau // epsilon) * epsilon
         borders = time_borders(store, Promise(k, tau, epsilon), most).tolist()
         assert all(border % unit == 0 for border in borders)

@@ -15,7 +15,7 @@ import numpy as np
 from shoal.auditing.box_index import AttackedRecords, records_among, trajectories_among
 from shoal.auditing.coverage.violations import Violations, find_violations
 from shoal.auditing.kernels.coverage import BeginRange, PromiseInSlots
-from shoal.auditing.truthfulness import UntruthCounts, count_untruths
+from shoal.auditing.truthfulness import NO_UNTRUTHS, UntruthCounts, count_untruths
 from shoal.core.arrays import Int32s, Int64s
 from shoal.core.boxes import Boxes, concatenate
 from shoal.core.promise import Promise
@@ -51,13 +51,14 @@ class Chunk(NamedTuple):
     terms: PromiseInSlots
     stretch: BeginRange
     until: int
+    with_truth: bool
 
 
 class ChunkFindings(NamedTuple):
-    """What a chunk came to."""
+    """What is wrong in a chunk; no untruths where they were not to be counted."""
 
     violations: Violations
-    truths: UntruthCounts
+    untruths: UntruthCounts
 
 
 def check_chunk(chunk: Chunk) -> ChunkFindings:
@@ -72,17 +73,19 @@ def check_together(
     """Carry out one task, its users shared out among threads."""
     trajectories = trajectories_among(chunk.samples, len(chunk.own))
     target = AttackedRecords(records_among(chunk.boxes, chunk.n_records), chunk.own.astype(np.int64))
-    return ChunkFindings(
-        find_violations(trajectories, target, chunk.terms, chunk.stretch, workers, tick),
-        count_untruths(trajectories, target, chunk.stretch.earliest, chunk.until, workers),
-    )
+    violations = find_violations(trajectories, target, chunk.terms, chunk.stretch, workers, tick)
+    if not chunk.with_truth:
+        return ChunkFindings(violations, NO_UNTRUTHS)
+    begin, end = chunk.stretch.earliest, chunk.until
+    return ChunkFindings(violations, count_untruths(trajectories, target, begin, end, workers))
 
 
 def load_check() -> None:
     """Load the compiled code, or compile it once after installation, by checking nothing."""
     none = np.empty(0, np.int32)
     nothing = SampleRows(none, np.empty(0, np.int64), none, none)
-    check_chunk(Chunk(nothing, concatenate([]), none, 0, PromiseInSlots(2, 1, 1), BeginRange(0, 0, True), 1))
+    promise, begins = PromiseInSlots(2, 1, 1), BeginRange(0, 0, True)
+    check_chunk(Chunk(nothing, concatenate([]), none, 0, promise, begins, 1, with_truth=True))
 
 
 def time_borders(samples: SampleStore, promise: Promise, most: int) -> Int64s:
@@ -150,13 +153,13 @@ def plan_chunks(evidence: Evidence, promise: Promise) -> ChunkPlan:
     return make_plan(promise, begin, end, time_borders(evidence.samples, promise, MOST_SAMPLES))
 
 
-def make_chunks(evidence: Evidence, plan: ChunkPlan) -> Iterator[Chunk]:
+def make_chunks(evidence: Evidence, plan: ChunkPlan, *, with_truth: bool) -> Iterator[Chunk]:
     """The chunks in order of time, each made when it is asked for."""
     own = evidence.own.astype(np.int32)
     for stretch, until in plan.stretches():
         begin, boxes = _boxes(evidence.boxes, plan.terms, stretch, until)
         samples = evidence.samples.between(min(begin, stretch.earliest - 1), stretch.latest + plan.terms.tau)
-        yield Chunk(samples, boxes, own, evidence.n_records, plan.terms, stretch, until)
+        yield Chunk(samples, boxes, own, evidence.n_records, plan.terms, stretch, until, with_truth)
 
 
 def _boxes(buckets: BoxStore, terms: PromiseInSlots, stretch: BeginRange, until: int) -> tuple[int, Boxes]:

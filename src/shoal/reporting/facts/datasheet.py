@@ -9,7 +9,6 @@ import numpy as np
 
 from shoal.auditing.box_index import AttackedRecords
 from shoal.auditing.context import AuditContext
-from shoal.auditing.kernels.truth import find_held
 from shoal.auditing.measures import Measure
 from shoal.auditing.proportions import Proportion, proportion_among
 from shoal.auditing.result import Audit
@@ -19,6 +18,7 @@ from shoal.core.promise import Promise
 from shoal.core.samples import Samples
 from shoal.errors import InputError
 from shoal.reporting.facts.precision import DAY_HOURS, owners_of_groups
+from shoal.storage.sample_store import store_of
 
 
 def published_part(context: AuditContext) -> AuditContext:
@@ -29,7 +29,7 @@ def published_part(context: AuditContext) -> AuditContext:
     record only leads away from it.
     """
     samples, own = context.samples, context.published.own
-    rows = np.flatnonzero(held_by_own(context))
+    rows = np.flatnonzero(context.held.samples)
     rows = rows[np.argsort(own[samples.user[rows]], kind="stable")]
     records, number = np.unique(own[samples.user[rows]], return_inverse=True)
     part = Samples(
@@ -39,21 +39,9 @@ def published_part(context: AuditContext) -> AuditContext:
         samples.x[rows],
         samples.y[rows],
     )
-    return replace(context, samples=part, published=AttackedRecords(context.published.records, records))
-
-
-def held_by_own(context: AuditContext) -> Bools:
-    """Which samples lie in a box of their own user's record; needs to know which record is whose."""
-    target = context.published
-    held = np.zeros(len(context.samples), np.bool_)
-    filled = np.zeros(target.records.boxes.n_boxes, np.bool_)
-    context.workers.for_blocks(
-        len(target.own),
-        lambda begin, end: find_held(
-            context.trajectories, target.index, target.own, begin, end, held, filled
-        ),
+    return replace(
+        context, store=store_of(part), published=AttackedRecords(context.published.records, records)
     )
-    return held
 
 
 _QUARTERS = 4
@@ -75,7 +63,7 @@ class PublicSuppression(NamedTuple):
 def public_suppression(context: AuditContext) -> PublicSuppression:
     """Look at every sample; needs to know which record is whose."""
     samples, k = context.samples, context.promise.k
-    held = held_by_own(context)
+    held = context.held.samples
     share = public_share(int((~held).sum()), len(samples), len(np.unique(samples.user[~held])), k)
     if isinstance(share, str) or not share:
         return PublicSuppression([], [], share)
