@@ -21,7 +21,13 @@ from shoal.auditing.kernels.chain import (
     make_covers,
     seen_in,
 )
-from shoal.auditing.kernels.consistency import BoxIndex, Trajectories, first_box_ending_after, has_box_in
+from shoal.auditing.kernels.consistency import (
+    BoxIndex,
+    Trajectories,
+    box_cost,
+    first_box_ending_after,
+    has_box_in,
+)
 from shoal.auditing.kernels.fits import Fits, Knowledge
 from shoal.core.arrays import Bools, Floats
 from shoal.core.compiled import jit, jit_inline
@@ -102,8 +108,7 @@ def size_outside(index: BoxIndex, record: int, low: int, high: int, begin: int, 
     while box < index.ptr[record + 1] and index.box[box]["since"] < high:
         row = index.box[box]
         if row["t0"] < high and (row["t0"] < begin or row["t1"] >= end):
-            cells = row["x1"] - row["x0"] + row["y1"] - row["y0"] + 2
-            total += math.log(float((row["t1"] - row["t0"] + 1) * cells))
+            total += math.log(float(box_cost(index, box)))
             n += 1
         box += 1
     return total / n if n else math.nan

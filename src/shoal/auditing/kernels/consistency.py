@@ -51,6 +51,14 @@ def holds(index: BoxIndex, box: int, t: int, x: int, y: int) -> bool:
 
 
 @jit_inline
+def box_cost(index: BoxIndex, box: int) -> int:
+    """The cost of a box, slots times cells: span_t (span_x + span_y), as Boxes.cost() has it."""
+    row = index.box[box]
+    cells = row["x1"] - row["x0"] + row["y1"] - row["y0"] + 2
+    return int((row["t1"] - row["t0"] + 1) * cells)
+
+
+@jit_inline
 def first_box_ending_after(index: BoxIndex, record: int, t: int) -> int:
     """The first box of a record that ends at slot t or later; one past its last if none does."""
     low, high = index.ptr[record], index.ptr[record + 1]

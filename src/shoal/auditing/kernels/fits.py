@@ -10,6 +10,7 @@ from shoal.auditing.kernels.box_index import comes_first, is_meant, slot_over
 from shoal.auditing.kernels.consistency import (
     BoxIndex,
     Trajectories,
+    box_cost,
     box_holding,
     first_box_ending_after,
     first_sample_from,
@@ -141,9 +142,7 @@ def score_record(
     while box < end and index.box[box]["since"] <= trajectories.sample[last - 1]["t"]:
         faces = touched_faces(trajectories, index, box, first, last)
         if faces >= 0:
-            row = index.box[box]
-            cells = row["x1"] - row["x0"] + row["y1"] - row["y0"] + 2
-            cost += (row["t1"] - row["t0"] + 1) * cells
+            cost += box_cost(index, box)
             touched += faces
             n_boxes += 1
         box += 1

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from shoal.auditing.box_index import Records
 from shoal.auditing.context import AuditContext
 from shoal.auditing.kernels.consistency import StructuredRows
 from shoal.auditing.victims import knowledge_of
@@ -149,7 +150,7 @@ def _follow(context: AuditContext, user: int, shown: ShownDay, empty: list[Momen
     known = knowledge_of(context, np.full(int(seen.sum()), user), starts[seen][:, None], shown.length)
     fits = context.fits(context.published, known)
     own = max(int(context.published.own[user]), -1)
-    own_boxes = [] if own < 0 else _boxes_of(context, own, shown.begin, shown.end)
+    own_boxes = None if own < 0 else _boxes_of(context, own, shown.begin, shown.end)
     moments = [
         moment._replace(own_fits=not _any_inside(own_boxes, moment.begin, moment.begin + shown.length))
         for moment in empty
@@ -162,32 +163,32 @@ def _follow(context: AuditContext, user: int, shown: ShownDay, empty: list[Momen
         drawn.update(others)
         fits_too = own < 0 or bool((found == own).any())
         moments[place] = moments[place]._replace(n_fit=len(found), shown=others, own_fits=fits_too)
-    boxes = {record: _boxes_of(context, record, shown.begin, shown.end) for record in sorted(drawn)}
+    boxes = {
+        record: _as_tuples(_boxes_of(context, record, shown.begin, shown.end)) for record in sorted(drawn)
+    }
     return Person(own, [(int(s["t"]), int(s["x"]), int(s["y"])) for s in mine], boxes, moments)
 
 
-def _any_inside(boxes: list[tuple[int, ...]], begin: int, end: int) -> bool:
-    return any(box[0] >= begin and box[1] < end for box in boxes)
+def _any_inside(boxes: Boxes | None, begin: int, end: int) -> bool:
+    return boxes is not None and bool(((boxes.t0 >= begin) & (boxes.t1 < end)).any())
 
 
 def _smallest(context: AuditContext, records: Int64s, begin: int, end: int) -> list[int]:
     """Records by the size of their boxes in an interval: what is small is easiest to see."""
-    sizes = [
-        sum(_size(box) for box in _boxes_of(context, int(record), begin, end))
-        for record in records[:50].tolist()
-    ]
+    sizes = [int(_boxes_of(context, record, begin, end).cost().sum()) for record in records[:50].tolist()]
     return [int(records[i]) for i in np.argsort(sizes, kind="stable").tolist()]
 
 
-def _size(box: tuple[int, ...]) -> int:
-    return (box[1] - box[0] + 1) * (box[3] - box[2] + box[5] - box[4] + 2)
-
-
-def _boxes_of(context: AuditContext, record: int, begin: int, end: int) -> list[tuple[int, ...]]:
+def _boxes_of(context: AuditContext, record: int, begin: int, end: int) -> Boxes:
+    """The boxes of a record that meet slots begin .. end - 1."""
     index = context.published.index
     box = index.box[index.ptr[record] : index.ptr[record + 1]]
-    near = box[(box["t1"] >= begin) & (box["t0"] < end)]
-    return [tuple(int(row[name]) for name in Boxes._fields[1:]) for row in near]
+    return Records(box[(box["t1"] >= begin) & (box["t0"] < end)], n_records=1).boxes
+
+
+def _as_tuples(boxes: Boxes) -> list[tuple[int, ...]]:
+    """Times and cells of each box."""
+    return list(zip(*(column.tolist() for column in boxes[1:]), strict=True))
 
 
 def _places(context: AuditContext, rng: np.random.Generator) -> list[tuple[int, int]]:
