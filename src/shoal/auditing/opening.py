@@ -80,7 +80,7 @@ def open_audit(
     table = read_published(published, grid=given, crs=crs)
     promise = given_promise(k, tau, epsilon, whole, table.grid) or noted_promise(table)
     noted = own_promise(table)
-    claim = claimed_method(table.manifest, noted, (table.notes or {}).get("promise"), promise)
+    method_claim = claimed_method(table.manifest, noted, (table.notes or {}).get("promise"), promise)
     plane = None if table.crs is None else parse_crs(table.crs)
     found = read_events(events, grid=table.grid, projection=plane, threads=n_workers, **how)
     check_coordinates(table.crs, geographic=found.projection is not None)
@@ -89,19 +89,21 @@ def open_audit(
         own = read_key(key, found.store.users, table.names)
     warnings = found.read_summary.all_warnings
     store, records, grid, zone = found.store, make_records(table.boxes), table.grid, Zone(found.timezone)
+    manifest = table.manifest
     del found, table  # of a large dataset, nothing stays in memory twice
     with Workers(n_workers) as threads:
         context = AuditContext(
             store=store,
             published=AttackedRecords(records, own),
             promise=promise,
-            claim=claim,
+            method_claim=method_claim,
             grid=grid,
             zone=zone,
             n_attacks=n_attacks,
             seed=seed,
             workers=threads,
             noted=noted,
+            manifest=manifest,
         )
         yield context, warnings
 

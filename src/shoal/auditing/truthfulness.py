@@ -1,4 +1,4 @@
-"""Truthfulness: every box holds a sample of its own user, boxes of a record do not overlap, and what is suppressed."""
+"""Truthfulness: whether every box holds a sample of its own user, whether boxes overlap, and what was suppressed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _AT_A_TIME = 1 << 22  # samples
 
 
 class SuppressedPart(NamedTuple):
-    """Suppression in a part of the data."""
+    """How many samples a part of the data has, and how many of them are in no box of their user's record."""
 
     n_samples: int
     n_suppressed: int
@@ -34,10 +34,29 @@ class SuppressedPart(NamedTuple):
         return self.n_suppressed / self.n_samples if self.n_samples else 0.0
 
 
-class Truthfulness(NamedTuple):
-    """Boxes that should not be there, and samples that are not.
+class HeldByOwn(NamedTuple):
+    """Which samples lie in a box of their own user's record, and which boxes hold a sample of their own user."""
 
-    by_activity: users in quarters, from those with the fewest samples to those with the most; by_hour: of the day.
+    samples: Bools
+    boxes: Bools
+
+
+def held_by_own(trajectories: Trajectories, target: AttackedRecords, workers: Workers) -> HeldByOwn:
+    """Look up every sample in the record of its user; users without a record have none in boxes."""
+    samples = np.zeros(len(trajectories.sample), np.bool_)
+    boxes = np.zeros(target.records.boxes.n_boxes, np.bool_)
+    workers.for_blocks(
+        len(target.own),
+        lambda begin, end: find_held(trajectories, target.index, target.own, begin, end, samples, boxes),
+    )
+    return HeldByOwn(samples, boxes)
+
+
+class Truthfulness(NamedTuple):
+    """How many boxes are untrue, and how many samples are suppressed.
+
+    by_activity: suppression in quarters of the users, from those with the fewest samples to those with the most;
+    by_hour: for each hour of the day.
     """
 
     n_boxes: int
@@ -79,8 +98,8 @@ def check_truthfulness(context: AuditContext) -> Truthfulness:
 
 
 class UntruthCounts(NamedTuple):
-    """What is untrue in some slots: boxes that end there and hold no sample of their own user or overlap with another,
-    and samples that are in no box."""
+    """Counts for some slots: boxes that end there and hold no sample of their own user, boxes that end there and
+    overlap with another of their record, and samples there that are in no box of their user's record."""
 
     n_empty_boxes: int
     n_overlapping_boxes: int
@@ -93,7 +112,7 @@ NO_UNTRUTHS = UntruthCounts(0, 0, 0)
 def count_untruths(
     trajectories: Trajectories, target: AttackedRecords, begin: int, end: int, workers: Workers
 ) -> UntruthCounts:
-    """Look at the boxes that end in slots begin .. end - 1, and at the samples there.
+    """Count untrue boxes that end in slots begin .. end - 1, and suppressed samples there.
 
     Needs all samples and boxes that meet these slots or the boxes that end there; more do no harm.
     """
@@ -107,26 +126,11 @@ def count_untruths(
     )
 
 
-class HeldByOwn(NamedTuple):
-    """Which samples lie in a box of their own user's record, and which boxes hold a sample of their own user."""
-
-    samples: Bools
-    boxes: Bools
-
-
-def held_by_own(trajectories: Trajectories, target: AttackedRecords, workers: Workers) -> HeldByOwn:
-    """Look up every sample in the record of its user; users without a record have none in boxes."""
-    samples = np.zeros(len(trajectories.sample), np.bool_)
-    boxes = np.zeros(target.records.boxes.n_boxes, np.bool_)
-    workers.for_blocks(
-        len(target.own),
-        lambda begin, end: find_held(trajectories, target.index, target.own, begin, end, samples, boxes),
-    )
-    return HeldByOwn(samples, boxes)
-
-
 def _overlapping(boxes: Boxes) -> Bools:
-    """Which boxes, that come by their ends, share time with an earlier one of their record: then with the last one."""
+    """Which boxes share time with an earlier box of their record; boxes go by record and end.
+
+    A box that shares time with any earlier box shares time with the one before it, which ends last.
+    """
     overlapping = np.zeros(boxes.n_boxes, np.bool_)
     overlapping[1:] = (boxes.owner[1:] == boxes.owner[:-1]) & (boxes.t0[1:] <= boxes.t1[:-1])
     return overlapping

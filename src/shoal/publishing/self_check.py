@@ -44,9 +44,9 @@ def verify_release(
     with open_box_store(bucket_borders(samples, release.promise), folder) as boxes:
         _read_back(release, written, boxes)
         evidence = Evidence(samples, boxes, _own_records(release, samples), len(release.named.owner))
-        coverage, truths = check_evidence(evidence, release.promise, workers, progress, run=run)
+        coverage, untruths = check_evidence(evidence, release.promise, workers, progress, run=run)
     _judge_coverage(release, coverage)
-    _judge_truth(release, truths)
+    _judge_truth(release, untruths)
 
 
 def _read_back(release: Published, written: object, boxes: BoxStore) -> None:
@@ -95,15 +95,15 @@ def _judge_coverage(release: Published, coverage: Coverage) -> None:
         )
 
 
-def _judge_truth(release: Published, truths: UntruthCounts) -> None:
-    if truths.n_empty_boxes or truths.n_overlapping_boxes:
+def _judge_truth(release: Published, untruths: UntruthCounts) -> None:
+    if untruths.n_empty_boxes or untruths.n_overlapping_boxes:
         raise _failed(
-            f"boxes without a sample of their own user: {truths.n_empty_boxes:,},"
-            f" boxes that overlap: {truths.n_overlapping_boxes:,}"
+            f"boxes without a sample of their own user: {untruths.n_empty_boxes:,},"
+            f" boxes that overlap: {untruths.n_overlapping_boxes:,}"
         )
-    if truths.n_suppressed != release.outcome.n_suppressed:
+    if untruths.n_suppressed != release.outcome.n_suppressed:
         raise _failed(
-            f"{counted(truths.n_suppressed, 'sample')} in no box of their user,"
+            f"{counted(untruths.n_suppressed, 'sample')} in no box of their user,"
             f" where {release.outcome.n_suppressed:,} were suppressed"
         )
 

@@ -39,9 +39,9 @@ with Workers(1) as workers, open_box_store(chunks.bucket_borders(samples, promis
     for batch in PublishedRows(folder / "published.parquet", grid=Grid()).batches():
         boxes.add(batch)
     evidence = chunks.Evidence(samples, boxes, np.arange({USERS}), {USERS})
-    coverage, truths = check_evidence(evidence, promise, workers)
+    coverage, untruths = check_evidence(evidence, promise, workers)
 assert coverage.kept and coverage.n_intervals > days * {USERS}, coverage
-assert truths == (0, 0, 0), truths
+assert untruths == (0, 0, 0), untruths
 print(next(line for line in open("/proc/self/status") if line.startswith("VmHWM")).split()[1])
 """
 

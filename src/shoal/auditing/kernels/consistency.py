@@ -1,4 +1,4 @@
-"""Whether a record is consistent with what an attacker saw: the forward and the backward test (design section 1)."""
+"""Whether a record is consistent with what an attacker saw: the forward and the backward test (docs/promise.md)."""
 
 from __future__ import annotations
 
@@ -28,8 +28,9 @@ class Trajectories(NamedTuple):
 class BoxIndex(NamedTuple):
     """Boxes (of dtype BOX) record by record, by their ends: record j has rows ptr[j] .. ptr[j + 1] - 1.
 
-    Both ends of a box are included. Boxes of one record may overlap in time; ``since``: when the earliest box of the
-    record from this one on begins. The rest is an index by time and place, explained in ``kernels.lookup``.
+    Both ends of a box are included. Boxes of one record may overlap in time; ``since`` is the first begin among this
+    box and the later boxes of its record. The rest is an index by time and place, explained in
+    ``kernels/box_index.py``.
     """
 
     ptr: Int64s
@@ -100,7 +101,8 @@ def fits_forward(
 ) -> bool:
     """Whether samples first .. last - 1 (there are some) lie in boxes of a record.
 
-    The tolerant attacker forgives a record the epochs (of epsilon slots; 0: everything is one epoch) without boxes.
+    The tolerant attacker forgives samples in epochs (of epsilon slots; 0: all of time is one) in which the record has
+    no boxes.
     """
     box = first_box_ending_after(index, record, trajectories.sample[first]["t"])
     end = index.ptr[record + 1]

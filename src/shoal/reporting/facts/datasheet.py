@@ -1,4 +1,4 @@
-"""What a datasheet may know of a scene: published samples, by the numbers of their records."""
+"""The public report (datasheet): what it is computed from, which of it may be told, and when it may be written."""
 
 from __future__ import annotations
 
@@ -22,11 +22,10 @@ from shoal.storage.sample_store import store_of
 
 
 def published_part(context: AuditContext) -> AuditContext:
-    """The scene without samples that are in no box, and with records in the place of users.
+    """The context without samples that are in no box, and with the numbers of records instead of the names of users.
 
-    Whatever is computed from it depends neither on what was suppressed nor on what users are called, and needs no
-    further care about these. To an attacker it leaves at least as much: a sample that is in no box of the victim's
-    record only leads away from it.
+    So nothing that is computed from it can show what was suppressed or what users are called. Attacks on it succeed at
+    least as often: a sample that is in no box of the victim's record only leads the attacker away from that record.
     """
     samples, own = context.samples, context.published.own
     rows = np.flatnonzero(context.held.samples)
@@ -48,11 +47,11 @@ _QUARTERS = 4
 
 
 class PublicSuppression(NamedTuple):
-    """Shares of samples suppressed, rounded up, for each hour of the day and each quarter of users by activity, and of
-    all.
+    """Shares of samples suppressed, rounded up: by hour of the day, by quarter of users by activity, and of all
+    samples.
 
-    None where a part may not be told, or where nobody was; the whole is in words where few users stand behind it, and
-    then no part is told.
+    None for a part that may not be told or that has no samples. The share of all is in words where few users stand
+    behind it, and then no part is told.
     """
 
     by_hour: list[float | None]
@@ -81,10 +80,10 @@ def public_suppression(context: AuditContext) -> PublicSuppression:
 def shares_of_groups(
     group: Int64s, user: np.typing.NDArray[np.int32], held: Bools, n: int, k: int
 ) -> list[float | None]:
-    """The suppressed share of each of n groups of samples, of which the whole is told.
+    """The suppressed share of each of n groups of samples, where the share of all samples is told as well.
 
-    None unless the users with published samples there, and those with suppressed ones, are none or many. One group
-    alone would follow from the whole and the others, so that a second is left out with it: the next smallest.
+    None for a group in which few users have published samples, or few have suppressed ones. If that leaves out one
+    group only, its share would follow from the others and the whole: then the next smallest is left out, too.
     """
     sizes = np.bincount(group, minlength=n)
     lost = np.bincount(group[~held], minlength=n)
