@@ -39,7 +39,7 @@ def open_audit(
     table = read_published(published, grid=options.grid, crs=options.crs)
     promise = options.promise(table.grid) or noted_promise(table)
     noted = own_promise(table)
-    claim = claimed_method(table.manifest, noted, (table.notes or {}).get("promise"), promise)
+    method_claim = claimed_method(table.manifest, noted, (table.notes or {}).get("promise"), promise)
     plane = None if table.crs is None else parse_crs(table.crs)
     found = read_events(events, grid=table.grid, options=reading, projection=plane, threads=n_workers)
     check_coordinates(table.crs, geographic=found.projection is not None)
@@ -47,20 +47,22 @@ def open_audit(
     if options.key is not None:
         own = read_key(options.key, found.store.users, table.names)
     warnings = found.read_summary.all_warnings
-    samples, records, grid, zone = found.samples, make_records(table.boxes), table.grid, Zone(found.timezone)
+    store, records, grid, zone = found.store, make_records(table.boxes), table.grid, Zone(found.timezone)
+    manifest = table.manifest
     del found, table  # of a large dataset, nothing stays in memory twice
     with Workers(n_workers) as threads:
         context = AuditContext(
-            samples=samples,
+            store=store,
             published=AttackedRecords(records, own),
             promise=promise,
-            claim=claim,
+            method_claim=method_claim,
             grid=grid,
             zone=zone,
             n_attacks=options.attacks,
             seed=options.seed,
             workers=threads,
             noted=noted,
+            manifest=manifest,
         )
         yield context, warnings
 

@@ -1,8 +1,10 @@
-"""From events and a published file to a report: audit, measure, draw."""
+"""The report about a release: ``facts/`` computes what it tells, ``figures/`` draws, ``page/`` writes the HTML.
+
+``write_report`` below goes all the way from events and a published file to the page.
+"""
 
 from __future__ import annotations
 
-import json
 import time
 from importlib.metadata import version
 from pathlib import Path
@@ -67,7 +69,7 @@ def write_report(
             usefulness=measure_usefulness(seen, public=public),
             people=None if public else follow_people(context),
             suppression=public_suppression(context) if public else None,
-            manifest=_manifest(published),
+            manifest=context.manifest if isinstance(published, (str, Path)) else None,
             version=version("shoal"),
             seconds=time.perf_counter() - began,
         )
@@ -84,15 +86,3 @@ def _check_output(target: Path, inputs: list[Any], published: Any, *, force: boo
     if isinstance(published, (str, Path)):
         given.append(Outputs(Path(published)).manifest)
     check_target(target, given, force=force)
-
-
-def _manifest(published: Any) -> dict[str, Any] | None:
-    """The manifest beside a published file, where there is one."""
-    if not isinstance(published, (str, Path)):
-        return None
-    path = Outputs(Path(published)).manifest
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return found if isinstance(found, dict) else None

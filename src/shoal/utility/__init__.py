@@ -1,6 +1,7 @@
-"""What boxes are good for: how precise they are, what a recipient can estimate from them, and how well.
+"""What published boxes are good for.
 
-Estimators see a published file or table, and nothing else.
+``precision.py`` says how large they are, ``estimators.py`` and ``home_work.py`` what recipients can estimate from a
+published file and nothing else, ``agreement.py`` how near that comes to the raw samples.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How much of what raw samples tell is still told by published boxes: one number for each question."""
+"""How near estimates from published boxes come to the same estimates from raw samples, a number for each."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from shoal.utility.squares import Squares, frame_over, gathered, opened, squares
 
 @dataclass(frozen=True)
 class Agreement:
-    """What recipients estimate from boxes, beside the same estimate from raw samples. None: nothing to compare.
+    """How well estimates from boxes agree with the same estimates from raw samples; None: nothing to compare.
 
     - ``density``: cosine of the angle between people over squares x hours; 1 if proportional, 0 if nowhere in common.
       (A correlation would depend on how many squares count in which nobody is, on either side.)
@@ -49,7 +49,7 @@ def agreement(
     gap: str = "6h",
     timezone: str | None = None,
 ) -> Agreement:
-    """Hold what boxes tell to what the samples tell from which they were made.
+    """Compare what is estimated from published boxes with what is estimated from the raw samples.
 
     ``events`` are a path, a table, or samples on the grid of the release (``release.events.samples``). A sample is a
     box of one cell and slot, and both sides go through the same estimators. Squares have the side ``cell``; times of

@@ -64,10 +64,14 @@ def _row(row: Measured) -> tuple[str, ...]:
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]], widths: Sequence[int]) -> list[str]:
-    """The first column to the left, the others to the right."""
+    """The first column to the left, the others to the right; one that fills its column has a space before it."""
     return [
         "".join(
-            cell.rjust(width) if number else cell.ljust(width)
+            cell.ljust(width)
+            if number == 0
+            else cell.rjust(width)
+            if number == 1
+            else f" {cell}".rjust(width)
             for number, (cell, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
         for row in (head, *rows)

@@ -55,7 +55,7 @@ def trajectories_of(source: Any) -> list[Any] | None:
     return None
 
 
-class Trajectories:
+class TrajectoryCollection:
     """Points of trajectories, one trajectory after the other; messages number them, since names may be of people."""
 
     title = "The collection of trajectories"
@@ -155,7 +155,7 @@ def open_frame(source: object, *, placed: bool) -> Source | None:
     """
     trajectories = trajectories_of(source)
     if trajectories is not None:
-        return Trajectories(trajectories, placed=placed)
+        return TrajectoryCollection(trajectories, placed=placed)
     if is_geoframe(source):
         return Table(placed_frame(source, Table.title) if placed else with_columns(source, {}))
     return None

@@ -1,4 +1,4 @@
-"""What a datasheet may know of a scene: published samples, by the numbers of their records."""
+"""The public report (datasheet): what it is computed from, which of it may be told, and when it may be written."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import numpy as np
 
 from shoal.auditing.box_index import AttackedRecords
 from shoal.auditing.context import AuditContext
-from shoal.auditing.kernels.truth import find_held
 from shoal.auditing.measures import Measure
 from shoal.auditing.proportions import Proportion, proportion_among
 from shoal.auditing.result import Audit
@@ -19,17 +18,17 @@ from shoal.core.promise import Promise
 from shoal.core.samples import Samples
 from shoal.errors import InputError
 from shoal.reporting.facts.precision import DAY_HOURS, owners_of_groups
+from shoal.storage.sample_store import store_of
 
 
 def published_part(context: AuditContext) -> AuditContext:
-    """The scene without samples that are in no box, and with records in the place of users.
+    """The context without samples that are in no box, and with the numbers of records instead of the names of users.
 
-    Whatever is computed from it depends neither on what was suppressed nor on what users are called, and needs no
-    further care about these. To an attacker it leaves at least as much: a sample that is in no box of the victim's
-    record only leads away from it.
+    So nothing that is computed from it can show what was suppressed or what users are called. Attacks on it succeed at
+    least as often: a sample that is in no box of the victim's record only leads the attacker away from that record.
     """
     samples, own = context.samples, context.published.own
-    rows = np.flatnonzero(held_by_own(context))
+    rows = np.flatnonzero(context.held.samples)
     rows = rows[np.argsort(own[samples.user[rows]], kind="stable")]
     records, number = np.unique(own[samples.user[rows]], return_inverse=True)
     part = Samples(
@@ -39,32 +38,20 @@ def published_part(context: AuditContext) -> AuditContext:
         samples.x[rows],
         samples.y[rows],
     )
-    return replace(context, samples=part, published=AttackedRecords(context.published.records, records))
-
-
-def held_by_own(context: AuditContext) -> Bools:
-    """Which samples lie in a box of their own user's record; needs to know which record is whose."""
-    target = context.published
-    held = np.zeros(len(context.samples), np.bool_)
-    filled = np.zeros(target.records.boxes.n_boxes, np.bool_)
-    context.workers.for_blocks(
-        len(target.own),
-        lambda begin, end: find_held(
-            context.trajectories, target.index, target.own, begin, end, held, filled
-        ),
+    return replace(
+        context, store=store_of(part), published=AttackedRecords(context.published.records, records)
     )
-    return held
 
 
 _QUARTERS = 4
 
 
 class PublicSuppression(NamedTuple):
-    """Shares of samples suppressed, rounded up, for each hour of the day and each quarter of users by activity, and of
-    all.
+    """Shares of samples suppressed, rounded up: by hour of the day, by quarter of users by activity, and of all
+    samples.
 
-    None where a part may not be told, or where nobody was; the whole is in words where few users stand behind it, and
-    then no part is told.
+    None for a part that may not be told or that has no samples. The share of all is in words where few users stand
+    behind it, and then no part is told.
     """
 
     by_hour: list[float | None]
@@ -75,7 +62,7 @@ class PublicSuppression(NamedTuple):
 def public_suppression(context: AuditContext) -> PublicSuppression:
     """Look at every sample; needs to know which record is whose."""
     samples, k = context.samples, context.promise.k
-    held = held_by_own(context)
+    held = context.held.samples
     share = public_share(int((~held).sum()), len(samples), len(np.unique(samples.user[~held])), k)
     if isinstance(share, str) or not share:
         return PublicSuppression([], [], share)
@@ -93,10 +80,10 @@ def public_suppression(context: AuditContext) -> PublicSuppression:
 def shares_of_groups(
     group: Int64s, user: np.typing.NDArray[np.int32], held: Bools, n: int, k: int
 ) -> list[float | None]:
-    """The suppressed share of each of n groups of samples, of which the whole is told.
+    """The suppressed share of each of n groups of samples, where the share of all samples is told as well.
 
-    None unless the users with published samples there, and those with suppressed ones, are none or many. One group
-    alone would follow from the whole and the others, so that a second is left out with it: the next smallest.
+    None for a group in which few users have published samples, or few have suppressed ones. If that leaves out one
+    group only, its share would follow from the others and the whole: then the next smallest is left out, too.
     """
     sizes = np.bincount(group, minlength=n)
     lost = np.bincount(group[~held], minlength=n)

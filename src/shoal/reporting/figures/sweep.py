@@ -98,7 +98,7 @@ def draw_sweep(sweep: Sweep) -> dict[str, Plot]:
 
 
 def _draw_precision(sweep: Sweep, axis: str, column: str, title: str) -> Plot:
-    """As in the paper: the mean, the median, and the quartiles as a band around it."""
+    """The mean, the median, and the quartiles as a band around it, as the paper draws them."""
     series = _series(sweep, axis)
     figure, axes = matplotlib_style.new_plot(matplotlib_style.COLUMN_IN)
     for number, rows in enumerate(series.values()):

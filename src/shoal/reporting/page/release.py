@@ -1,4 +1,4 @@
-"""The report about a release: one page that works offline. What is on it was computed before."""
+"""The report about a release: Facts in, one HTML page out, which works offline."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
+from shoal.auditing.attacks.chain import CHAIN
 from shoal.auditing.measures import Measure
 from shoal.auditing.proportions import Proportion
 from shoal.auditing.result import Audit
@@ -52,7 +53,7 @@ _ATTACKS = (
     (
         "knows the method",
         "knows the method, and weighs what fits at neighbouring times",
-        "method",
+        CHAIN,
         "",
         "success",
     ),
@@ -107,7 +108,8 @@ _QUARTERS = ("least active", "", "", "most active")
 
 
 def report_page(facts: Facts, *, public: bool, made_up: bool = False) -> str:
-    """The page as HTML; one to publish shows nobody's raw samples, one about ``made_up`` people may be shown around."""
+    """The page as HTML; a ``public`` one shows nobody's raw samples, one about ``made_up`` people says that it may be
+    shown."""
     audit, grid = facts.audit, facts.audit.grid
     promise, privacy = audit.promise, _privacy(audit)
     environment = page_environment()
@@ -149,7 +151,7 @@ def report_page(facts: Facts, *, public: bool, made_up: bool = False) -> str:
 
 
 def _relaxations(facts: Facts) -> str | None:
-    """How often somebody had to serve again, as the manifest tells it of the same promise: rounded up."""
+    """How often guarantee 2 was relaxed, rounded up, if the manifest tells it of the same promise."""
     manifest, audit = facts.manifest, facts.audit
     if manifest is None or not tells_of(manifest, audit.promise, audit.grid):
         return None
@@ -202,7 +204,7 @@ def _quartiles(values: Floats) -> dict[str, float]:
 
 
 def _suppression(facts: Facts, *, public: bool) -> dict[str, Any] | None:
-    """What is in no box; in public shares alone, and none that stands for a few."""
+    """What was suppressed; a public page has shares only, and none that stands for a few people."""
     audit, truth = facts.audit, facts.audit.truthfulness
     if truth is None:
         return None
@@ -264,7 +266,7 @@ def _privacy(audit: Audit) -> dict[str, Any]:
         ),
         "points": _cliff(audit, "points", {str(n): str(n) for n in (1, 2, 3, 4, 6, 8)}, "samples known"),
         "method": {
-            name: audit.figure("method", measure)
+            name: audit.figure(CHAIN, measure)
             for name, measure in (("single", "single"), ("few", "below_k"), ("trust", "success"))
         },
         "leak": audit.figure("leakage", "above_epsilon"),

@@ -1,4 +1,4 @@
-"""The promise in words for somebody who is no expert."""
+"""What the report says of the promise, as sentences for somebody who is no expert."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def headline(promise: Promise, grid: Grid) -> str:
 
 
 def title(audit: Audit) -> str:
-    """What is first told of a file: the promise if it is kept, else that it is not, and whose promise that is."""
+    """The title of the page: the promise if it is kept; else that it is broken, or that it is not the file's own."""
     if audit.kept:
         return f"{headline(audit.promise, audit.grid)}."
     if audit.only_fails_other and audit.noted is not None:
@@ -49,7 +49,7 @@ def promise_in_words(promise: Promise, grid: Grid) -> str:
 
 
 def made_for_in_words(audit: Audit) -> str | None:
-    """For what a file was made, where it is held to something else."""
+    """The promise that a file was made for, where it is held to another."""
     if not audit.other or audit.noted is None:
         return None
     return f"That is not what it was made for, which is {promise_in_short(audit.noted, audit.grid, duration_in_words)}."
@@ -118,6 +118,6 @@ def remedy_in_words(audit: Audit) -> str:
 
 
 def is_untrue(audit: Audit) -> bool:
-    """Whether some of what a file says is not so; boxes that overlap may still be true one by one."""
+    """Whether some of what a file says is untrue; boxes that overlap may be true one by one."""
     truth = audit.truthfulness
     return bool(audit.coverage.n_untrue or (truth is not None and truth.n_empty_boxes))
