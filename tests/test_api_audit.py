@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import shoal
-from auditing.audits import made_up
+from auditing.audits import some_audit
 from shoal.auditing.coverage.check import Coverage
 from shoal.auditing.measures import NO_KEY, Measure
 from shoal.auditing.proportions import Proportion
@@ -222,7 +222,7 @@ def test_bad_inputs(published: shoal.Published) -> None:
 
 
 def test_leakage_is_told_in_minutes() -> None:
-    audit = made_up(grid=Grid(100.0, 120))  # slots of two minutes
+    audit = some_audit(grid=Grid(100.0, 120))  # slots of two minutes
     assert audit.to_dict()["leakage_minutes"] == {
         "mean": 2.0, "median": 0.0, "q95": 10.0, "q99": 18.0, "largest": 200.0,
     }  # fmt: skip

@@ -10,10 +10,8 @@ from typing import Any, NamedTuple
 
 from shoal.core.projection import same_plane
 from shoal.core.promise import Grid
-from shoal.core.schema import MANIFEST_SUFFIX, NOTES
+from shoal.core.schema import MANIFEST_FORMAT, MANIFEST_SUFFIX, NOTES
 from shoal.errors import InputError
-
-_FORMAT = 1  # of notes and manifests
 
 
 class Coordinates(NamedTuple):
@@ -108,15 +106,15 @@ def _read(raw: bytes | dict[str, Any] | None, place: str) -> _Account:
     )
     try:
         content = raw if isinstance(raw, dict) else json.loads(raw or b"")
-        version = content.get("format", _FORMAT)
+        version = content.get("format", MANIFEST_FORMAT)
         noted = content["grid"]
         grid, crs = Grid(float(noted["cell_m"]), int(noted["step_s"])), noted.get("crs")
         exact = (grid.cell_m, grid.step_s) == (noted["cell_m"], noted["step_s"])
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         raise damaged from None
-    if version != _FORMAT:
+    if version != MANIFEST_FORMAT:
         raise InputError(
-            f"{place} is of another format than this version of shoal reads ({_FORMAT}): update shoal,"
+            f"{place} is of another format than this version of shoal reads ({MANIFEST_FORMAT}): update shoal,"
             " or give --cell and --step."
         )
     if not (exact and (crs is None or isinstance(crs, str))):

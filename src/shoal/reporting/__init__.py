@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Unpack
@@ -35,9 +36,10 @@ def write_report(
     output: str | Path,
     *,
     public: bool = False,
-    made_up: bool = False,
+    synthetic: bool = False,
     force: bool = False,
     progress: Progress | None = None,
+    made_up: bool | None = None,
     **options: Unpack[_ReportArguments],
 ) -> Audit:
     """Audit a published file and write a page about it; options are those of shoal.audit().
@@ -45,17 +47,20 @@ def write_report(
     The page may show raw trajectories of a few people unless it is ``public``: then it holds nothing of the events but
     figures over many people (docs/report.md says which), and can be published with the data. That needs the key, and
     the file's own promise or a stronger one; no such page is written about a broken promise, and the audit returned
-    has the figures of the page. ``made_up`` people need no such care.
+    has the figures of the page. ``synthetic`` people need no such care.
     """
+    if made_up is not None:
+        warnings.warn("made_up is now synthetic, and goes in 0.3", DeprecationWarning, stacklevel=2)
+        synthetic = made_up
     refuse_unknown("write_report", options, AuditOptions, ReadingOptions)
     target, progress = Path(output), progress or SilentProgress()
     auditing, reading = AuditOptions.from_keywords(options), ReadingOptions.from_keywords(options)
     _check_output(target, [events, published, auditing.key, *reading.files], published, force=force)
-    with open_audit(events, published, progress, auditing, reading) as (context, warnings):
+    with open_audit(events, published, progress, auditing, reading) as (context, cautions):
         if public:
             check_datasheet(context.promise, context.noted, has_key=context.published.has_key)
         seen = published_part(context) if public else context
-        audit = run_audit(context, warnings, progress, attacked=seen)
+        audit = run_audit(context, cautions, progress, attacked=seen)
         if public and not audit.kept:
             return audit
         if public:
@@ -74,8 +79,8 @@ def write_report(
             seconds=time.perf_counter() - began,
         )
         progress.stage("drawing")
-        page = report_page(facts, public=public, made_up=made_up)
-    write_whole(target, page.encode(), mode=0o666 if public or made_up else 0o600)
+        page = report_page(facts, public=public, synthetic=synthetic)
+    write_whole(target, page.encode(), mode=0o666 if public or synthetic else 0o600)
     return audit
 
 

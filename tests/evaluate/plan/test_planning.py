@@ -175,7 +175,7 @@ def test_words() -> None:
         "Much is suppressed with k 5 at 1 h: a smaller k or tau keeps more.",
         "Partners run out with k 2 at 1 h: some would have to serve again, and whoever finds the k records of a"
         " person could follow them for longer than epsilon.",
-        "Told from a single hour, and perhaps off by a quarter: k 7 at 30 min.",
+        "Forecast from a single hour, and perhaps off by a quarter: k 7 at 30 min.",
     ]
     assert advice([row(2, 30, float("nan"), 1.0)])[0].startswith("Everything would be suppressed")
 

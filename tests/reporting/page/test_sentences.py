@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from auditing.audits import WHOLE, broken, made_up, truth
+from auditing.audits import WHOLE, broken, some_audit, truth
 from shoal.core.promise import Grid, Promise
 from shoal.reporting.page.sentences import (
     beyond_in_words,
@@ -45,29 +45,29 @@ BROKEN = "The promise is broken: do not publish this file."
 
 def test_the_title_tells_whose_promise_is_not_kept() -> None:
     own = Promise(2, 30, 30)
-    assert title(made_up(own, noted=own)) == "Watch anyone for 30 minutes: at least 2 records fit."
+    assert title(some_audit(own, noted=own)) == "Watch anyone for 30 minutes: at least 2 records fit."
     for noted in (own, None, HARDER, WHOLE):  # whoever fails less than was promised fails that as well
-        failing = made_up(own, noted=noted, coverage=broken(1))
+        failing = some_audit(own, noted=noted, coverage=broken(1))
         assert title(failing) == BROKEN
         assert remedy_in_words(failing).startswith("Do not hand it on. Make it again")
-    assert title(made_up(HARDER, noted=own, coverage=broken(1))) == (
+    assert title(some_audit(HARDER, noted=own, coverage=broken(1))) == (
         "Held to k 3 and 1 hour, this file fails; it was made for k 2 and 30 minutes."
     )
-    assert title(made_up(WHOLE, noted=own, coverage=broken(1))) == (
+    assert title(some_audit(WHOLE, noted=own, coverage=broken(1))) == (
         "Held to k 2 over whole trajectories, this file fails; it was made for k 2 and 30 minutes."
     )
     for untrue in (truth(empty=1), truth(overlapping=1)):
-        assert title(made_up(HARDER, noted=own, coverage=broken(1), truthfulness=untrue)) == BROKEN
+        assert title(some_audit(HARDER, noted=own, coverage=broken(1), truthfulness=untrue)) == BROKEN
 
 
 def test_what_to_do_with_a_file_made_for_something_else() -> None:
-    audit = made_up(HARDER, noted=Promise(2, 30, 30), coverage=broken(1))
+    audit = some_audit(HARDER, noted=Promise(2, 30, 30), coverage=broken(1))
     assert "was not checked here: leave --k, --tau, --epsilon and --whole out" in remedy_in_words(audit)
     assert "publish it under its own promise; for the one above, make a file" in remedy_in_words(audit)
     assert "Make it again" not in remedy_in_words(audit)
     assert made_for_in_words(audit) == "That is not what it was made for, which is k 2 and 30 minutes."
     for noted in (HARDER, None):
-        assert made_for_in_words(made_up(HARDER, noted=noted)) is None
+        assert made_for_in_words(some_audit(HARDER, noted=noted)) is None
 
 
 STRETCH = "for one stretch of at most 1 hour, and then goes its own way"

@@ -46,7 +46,7 @@ def run_demo(folder: Path, progress: Progress, *, users: int = _USERS, days: int
     published = anonymize(
         events, k=2, tau="30min", epsilon="30min", output=output, key_out=key, force=True, progress=progress
     )
-    write_report(events, output, page, key=key, made_up=True, force=True, progress=progress)
+    write_report(events, output, page, key=key, synthetic=True, force=True, progress=progress)
     return Demo(events, output, page, published.summary, published.promise, published.events.grid)
 
 

@@ -20,7 +20,7 @@ _MUCH_REUSED = 0.01
 def plan_lines(plan: Plan) -> list[str]:
     """A row per point, then the advice."""
     sampled = any(row.sampled for row in plan.forecasts)
-    how = "foretold from a few stretches" if sampled else "measured on all of the time"
+    how = "forecast from a few stretches" if sampled else "measured on all of the time"
     samples, users = counted(plan.n_samples, "sample"), counted(plan.n_users, "user")
     table = [_line(_HEAD), *(_line(_row(row)) for row in plan.forecasts)]
     words = [line for sentence in advice(plan.forecasts) for line in wrap(sentence, _COLUMNS)]
@@ -50,7 +50,7 @@ def advice(forecasts: Sequence[Forecast]) -> list[str]:
         )
     rough = [row for row in usable if row.n_stretches == 1]
     if rough:
-        lines.append(f"Told from a single hour, and perhaps off by a quarter: {_listed(rough, named)}.")
+        lines.append(f"Forecast from a single hour, and perhaps off by a quarter: {_listed(rough, named)}.")
     return lines
 
 

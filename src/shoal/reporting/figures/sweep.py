@@ -223,7 +223,7 @@ def draw_plan(plan: Plan) -> Plot:
     taus = sorted({row.tau_min for row in plan.forecasts})
     matplotlib_style.log_axis(axes, taus, list(map(duration_of_minutes, taus)), "tau")
     matplotlib_style.legend_above(figure, *(keys[begin : begin + 3] for begin in range(0, len(keys), 3)))
-    return Plot(figure, "Median precision in space that is foretold, over tau, for every k and epsilon.")
+    return Plot(figure, "Median precision in space that is forecast, over tau, for every k and epsilon.")
 
 
 def _by_k(forecasts: list[Forecast]) -> dict[str, list[Forecast]]:

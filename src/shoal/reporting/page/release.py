@@ -107,8 +107,8 @@ _ATTACKS = (
 _QUARTERS = ("least active", "", "", "most active")
 
 
-def report_page(facts: Facts, *, public: bool, made_up: bool = False) -> str:
-    """The page as HTML; a ``public`` one shows nobody's raw samples, one about ``made_up`` people says that it may be
+def report_page(facts: Facts, *, public: bool, synthetic: bool = False) -> str:
+    """The page as HTML; a ``public`` one shows nobody's raw samples, one about ``synthetic`` people says that it may be
     shown."""
     audit, grid = facts.audit, facts.audit.grid
     promise, privacy = audit.promise, _privacy(audit)
@@ -116,7 +116,7 @@ def report_page(facts: Facts, *, public: bool, made_up: bool = False) -> str:
     environment.filters["said"] = bound
     return environment.get_template("report.html.j2").render(
         public=public,
-        made_up=made_up,
+        synthetic=synthetic,
         headline=title(audit),
         promise_words=promise_in_words(promise, grid),
         made_for_words=made_for_in_words(audit),
