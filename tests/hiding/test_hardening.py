@@ -19,8 +19,8 @@ from shoal.hiding import hardening as offers_of
 from shoal.hiding.epochs import Timeline
 from shoal.hiding.fold import Fold
 from shoal.hiding.journal import MemoryJournal
-from shoal.hiding.kernels.nearest import Barred
 from shoal.hiding.kernels.pools import taken
+from shoal.hiding.kernels.reuse import ReuseRule
 from shoal.hiding.kernels.witnesses import (
     CoveredWindows,
     NeighbouringEpochs,
@@ -46,10 +46,10 @@ class Slow:
         nearby: NeighbouringEpochs,
         windows: CoveredWindows,
         held: RecordState,
-        barred: Barred,
+        rule: ReuseRule,
         weight: float,
     ) -> None:
-        self.nearby, self.windows, self.held, self.barred, self.weight = nearby, windows, held, barred, weight
+        self.nearby, self.windows, self.held, self.rule, self.weight = nearby, windows, held, rule, weight
 
     def boxes(self, user: int, column: int) -> list[Box]:
         row = self.nearby.row[user, column]
@@ -136,10 +136,10 @@ class Slow:
         candidates = {}
         for record in asked - there:
             served = len(vouching[record] & lacking)
-            past = self.barred.past
+            past = self.rule.past
             entries = range(past.first[record], past.first[record] + past.length[record])
-            barred = any(past.member[e] == victim and past.when[e] >= self.barred.since for e in entries)
-            if served and not barred and self.price(record, victim) / served <= most:
+            rule = any(past.member[e] == victim and past.when[e] >= self.rule.since for e in entries)
+            if served and not rule and self.price(record, victim) / served <= most:
                 candidates[record] = self.price(record, victim) / served
         least = min(candidates.values(), default=np.inf)
         return least, {record for record, price in candidates.items() if price == least}
@@ -203,12 +203,12 @@ def test_the_cheapest_witness_is_found(seed: int, monkeypatch: pytest.MonkeyPatc
 
     def compared(
         nearby: NeighbouringEpochs, candidates: WitnessCandidates, held: RecordState,
-        barred: Barred, weight: float, most: float,
+        rule: ReuseRule, weight: float, most: float,
         n_needs: int, wanted: int, lines: np.ndarray, begin: int, end: int, choice: WitnessChoice,
     ) -> None:  # fmt: skip
-        fast(nearby, candidates, held, barred, weight, most, n_needs, wanted, lines, begin, end, choice)
+        fast(nearby, candidates, held, rule, weight, most, n_needs, wanted, lines, begin, end, choice)
         windows, n_covers, near = asked[-1]
-        slow = Slow(nearby, windows, held, barred, weight)
+        slow = Slow(nearby, windows, held, rule, weight)
         for i in range(begin, end):
             least, offering = slow.least(int(candidates.victim[lines[i]]), most, n_covers, near)
             if choice.witness[i] < 0:

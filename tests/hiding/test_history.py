@@ -20,7 +20,7 @@ def test_every_pair_is_remembered(reuse: Reuse) -> None:
             expected[owner].append((window, member))
             if reuse is Reuse.PAIR:
                 expected[member].append((window, owner))
-    past = history.barred(5).past
+    past = history.rule(5).past
     for user, pairs in expected.items():
         entries = slice(past.first[user], past.first[user] + past.length[user])
         found = zip(past.when[entries].tolist(), past.member[entries].tolist(), strict=True)

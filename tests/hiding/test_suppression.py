@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from shoal.core.progress import SilentProgress
 from shoal.core.promise import Promise
+from shoal.core.workers import Workers
 from shoal.errors import InputError
 from shoal.hiding.epochs import Timeline
 from shoal.hiding.patterns import Patterns
@@ -85,9 +87,8 @@ def test_removing_the_recordless_can_cost_others_their_cover() -> None:
     world = {0: present(0), 1: present(0), 2: present(5) | present(30), 3: present(5), 4: present(60)}
     samples = as_samples(world)
     timeline = Timeline(samples, Promise(2, 10, 10))
-    presence = decide_presence(
-        timeline, 5, Promise(2, 10, 10), lambda _, members: np.zeros(members.sum()), lambda: None
-    )
+    with Workers(1) as workers:
+        presence = decide_presence(timeline, 5, Promise(2, 10, 10), 1.0, workers, SilentProgress())
     assert presence.recordless.tolist() == [False, False, False, False, True]
 
 

@@ -137,10 +137,10 @@ class Fold:
             return self._planned[self._live[0].slice.epoch]
         arrays = build_window(self._live, self._n_users, self._rank, self._weight, self._workers)
         arrays = cut_into_shards(arrays, self._shard_size, self._k)
-        barred = self._history.barred(self._window)
-        whole = WindowTask(self._window, self._k, arrays, barred, self._company())
+        rule = self._history.rule(self._window)
+        whole = WindowTask(self._window, self._k, arrays, rule, self._company())
         if self._mutual:
-            return choose_mutual(whole.window, arrays, self._k, barred, self._workers, whole.leakage)
+            return choose_mutual(whole.window, arrays, self._k, rule, self._workers, whole.leakage)
         return decide_window(whole, self._workers, self._engine)
 
     def _company(self) -> LeakageContext | None:
@@ -160,7 +160,7 @@ class Fold:
 
     def _apply(self, hiding_sets: HidingSets, ends_stretch: bool) -> list[LiveEpoch]:
         """Note the hiding_sets, let the members join the live epochs, and take out the epochs that are settled now."""
-        self._history.append(self._window, hiding_sets.owners, hiding_sets.members, hiding_sets.alone)
+        self._history.append(self._window, hiding_sets.owners, hiding_sets.members, hiding_sets.exposure)
         if self._hardening is not None:
             self._hardening.note_window(
                 self._live[0].slice.epoch,
@@ -179,7 +179,7 @@ class Fold:
         """An epoch that is settled, with witnesses where an attacker would link windows; and who became one."""
         if self._hardening is None:
             return live, no_witnesses()
-        live, witnesses = self._hardening.harden(live, later, self._history.barred(window))
+        live, witnesses = self._hardening.harden(live, later, self._history.rule(window))
         self._history.append_each(window, *witnesses)
         return live, witnesses
 

@@ -12,8 +12,8 @@ from shoal.core.workers import Workers
 from shoal.hiding.epochs import EpochSlice, LiveEpoch
 from shoal.hiding.kernels.cost_bounds import OWN
 from shoal.hiding.kernels.merge import merge_boxes
-from shoal.hiding.kernels.nearest import Barred
 from shoal.hiding.kernels.pools import Pools, concatenate_pools
+from shoal.hiding.kernels.reuse import ReuseRule
 from shoal.hiding.kernels.witnesses import (
     CoveredWindows,
     NeighbouringEpochs,
@@ -142,10 +142,10 @@ class Hardening:
         """Begin anew: nothing that was noted can be linked to what follows."""
         self._windows, self._published = [], []
 
-    def harden(self, live: LiveEpoch, later: list[LiveEpoch], barred: Barred) -> tuple[LiveEpoch, Witnesses]:
+    def harden(self, live: LiveEpoch, later: list[LiveEpoch], rule: ReuseRule) -> tuple[LiveEpoch, Witnesses]:
         """An epoch that is about to be published, with witnesses as far as they are cheap; and who became one.
 
-        ``later`` are the live epochs behind it, ``barred`` whom records may not hold.
+        ``later`` are the live epochs behind it, ``rule`` whom records may not hold.
         """
         everybody = np.arange(len(live.slice.users))
         if not len(everybody):
@@ -160,7 +160,7 @@ class Hardening:
         near = _NEAR // max(1, n_needs)
         candidates = gather_candidates(nearby, windows, live.slice.users, n_covers, near, self._workers)
         for _ in range(_ROUNDS):
-            choice = self._seek(nearby, candidates, held, barred, most, n_needs, lines)
+            choice = self._seek(nearby, candidates, held, rule, most, n_needs, lines)
             wanting = choice.witness >= 0
             lines, choice = lines[wanting], WitnessChoice(choice.witness[wanting], choice.price[wanting])
             if not len(lines):
@@ -213,7 +213,7 @@ class Hardening:
         nearby: NeighbouringEpochs,
         candidates: WitnessCandidates,
         held: RecordState,
-        barred: Barred,
+        rule: ReuseRule,
         most: float,
         n_needs: int,
         lines: Int64s,
@@ -226,7 +226,7 @@ class Hardening:
                 nearby,
                 candidates,
                 held,
-                barred,
+                rule,
                 self._weight,
                 most,
                 n_needs,

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from shoal.core.arrays import Bools, Floats, Int64s
+from shoal.core.arrays import Int64s
 from shoal.core.box_sizes import BoxSizes, box_sizes_of
 from shoal.core.boxes import Boxes, BoxSource, concatenate
 from shoal.core.engines import Engine
@@ -17,14 +17,13 @@ from shoal.core.promise import MOST_SLOTS, Promise
 from shoal.core.samples import Samples, samples_from_columns
 from shoal.core.workers import Workers
 from shoal.errors import InputError, NothingLeftError
-from shoal.hiding.epochs import EpochSlice, LiveEpoch, Timeline
+from shoal.hiding.epochs import Timeline
 from shoal.hiding.fold import Fold
 from shoal.hiding.journal import Journal, MemoryJournal
-from shoal.hiding.matching.candidates import nearest_costs
 from shoal.hiding.settings import Selector, Settings
 from shoal.hiding.spectral.selector import Rules, cluster_epochs, hide
 from shoal.hiding.suppression import Presence, decide_presence
-from shoal.hiding.window import HidingSets, build_window
+from shoal.hiding.window import HidingSets
 from shoal.storage.sample_store import SampleStore, store_of
 
 
@@ -122,31 +121,12 @@ def _plan(
 ) -> tuple[Presence, dict[int, HidingSets] | None]:
     """Who is published when; with the paper's selector that depends on who hides whom, so that is settled as well."""
     if settings.selector is not Selector.SPECTRAL:
-        return find_presence(timeline, n_users, promise, settings, workers, progress), None
+        return decide_presence(timeline, n_users, promise, settings.space_weight, workers, progress), None
     rules = Rules(promise.k, settings.space_weight, settings.reuse, settings.seed, settings.repair)
     progress.stage("clustering", len(timeline.epochs))
     clusters = cluster_epochs(timeline, n_users, rules, workers, progress.advance)
     progress.stage("laying cycles", sum(1 for _ in timeline.turns()))
     return hide(timeline, n_users, rules, clusters, workers, progress.advance)
-
-
-def find_presence(
-    timeline: Timeline,
-    n_users: int,
-    promise: Promise,
-    settings: Settings,
-    workers: Workers,
-    progress: Progress,
-) -> Presence:
-    """Who is published when, with any selector but the paper's."""
-    progress.stage("finding who can hide whom", sum(1 for _ in timeline.turns()))
-    return decide_presence(
-        timeline,
-        n_users,
-        promise,
-        lambda newest, members: _hiding_cost(newest, members, promise.k, n_users, settings, workers),
-        progress.advance,
-    )
 
 
 def prepare(settings: Settings) -> None:
@@ -178,22 +158,6 @@ def _check_span(store: SampleStore, promise: Promise) -> None:
             f"The events span {span // (promise.epsilon or 1):,} {unit}, more than {MOST_SLOTS:,}:"
             " leave stray times out with --from and --to, or choose a longer step."
         )
-
-
-def _hiding_cost(
-    newest: EpochSlice, members: Bools, k: int, n_users: int, settings: Settings, workers: Workers
-) -> Floats:
-    """What it costs to hide each of some users of an epoch among the others: its k - 1 cheapest merges."""
-    part = newest.restricted(members)
-    arrays = build_window(
-        [LiveEpoch(part, part.raw)],
-        n_users,
-        np.arange(n_users, dtype=np.int32),
-        settings.space_weight,
-        workers,
-    )
-    costs = nearest_costs(arrays, k - 1, workers)
-    return costs[np.argsort(arrays.user)]
 
 
 def _outcome(samples: SampleStore, presence: Presence, journal: Journal, seconds: float) -> Outcome:

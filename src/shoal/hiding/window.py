@@ -10,9 +10,8 @@ import numpy.typing as npt
 from shoal.core.arrays import Bytes, Int32s, Int64s
 from shoal.core.workers import Workers
 from shoal.hiding.epochs import LiveEpoch
-from shoal.hiding.kernels.cost_bounds import order_near
-from shoal.hiding.kernels.nearest import WindowArrays
 from shoal.hiding.kernels.pools import concatenate_pools
+from shoal.hiding.kernels.window import WindowArrays, order_near
 from shoal.hiding.merging import costs_of
 from shoal.hiding.patterns import group_equal
 
@@ -85,7 +84,7 @@ class HidingSets(NamedTuple):
     owners: Int32s
     members: Int32s
     relaxed: Int32s
-    alone: Bytes
+    exposure: Bytes
 
 
 def no_hiding_sets(k: int) -> HidingSets:

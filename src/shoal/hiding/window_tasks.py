@@ -14,8 +14,9 @@ from shoal.core.arrays import Int32s, Int64s
 from shoal.core.engines import Engine
 from shoal.core.workers import Workers
 from shoal.hiding.kernels.leakage import PublishedEpochs, chain_lengths, chain_rows
-from shoal.hiding.kernels.nearest import Barred, Past, WindowArrays
 from shoal.hiding.kernels.pools import taken
+from shoal.hiding.kernels.reuse import PastMembers, ReuseRule
+from shoal.hiding.kernels.window import WindowArrays
 from shoal.hiding.leakage.surcharge import LeakageContext
 from shoal.hiding.matching.selector import choose_hiding_sets
 from shoal.hiding.window import HidingSets
@@ -29,14 +30,14 @@ class WindowTask(NamedTuple):
     window: int
     k: int
     arrays: WindowArrays
-    barred: Barred
+    rule: ReuseRule
     leakage: LeakageContext | None
 
 
 def decide_task(part: WindowTask) -> HidingSets:
     """The hiding sets of a part, in its own numbers, on one thread."""
     with Workers(1) as workers:
-        return choose_hiding_sets(part.window, part.arrays, part.k, part.barred, workers, part.leakage)
+        return choose_hiding_sets(part.window, part.arrays, part.k, part.rule, workers, part.leakage)
 
 
 def decide_window(whole: WindowTask, workers: Workers, engine: Engine) -> HidingSets:
@@ -44,7 +45,7 @@ def decide_window(whole: WindowTask, workers: Workers, engine: Engine) -> Hiding
     arrays = whole.arrays
     borders = _borders(arrays, engine.n_tasks)
     if len(borders) <= 1:
-        return choose_hiding_sets(whole.window, arrays, whole.k, whole.barred, workers, whole.leakage)
+        return choose_hiding_sets(whole.window, arrays, whole.k, whole.rule, workers, whole.leakage)
     hiding_sets = list(engine.map(decide_task, (_task(whole, begin, end) for begin, end in borders)))
     return _joined(hiding_sets, [arrays.user[begin:end] for begin, end in borders])
 
@@ -65,10 +66,10 @@ def _joined(hiding_sets: list[HidingSets], users: list[Int32s]) -> HidingSets:
     """The hiding sets of all parts, in the numbers of the dataset."""
     owners = np.concatenate(users)
     members = np.concatenate([who[part.members] for part, who in zip(hiding_sets, users, strict=True)])
-    relaxed, alone = (
-        np.concatenate([getattr(part, name) for part in hiding_sets]) for name in ("relaxed", "alone")
+    relaxed, exposure = (
+        np.concatenate([getattr(part, name) for part in hiding_sets]) for name in ("relaxed", "exposure")
     )
-    return HidingSets(owners, members, relaxed, alone)
+    return HidingSets(owners, members, relaxed, exposure)
 
 
 def _task(whole: WindowTask, begin: int, end: int) -> WindowTask:
@@ -79,8 +80,8 @@ def _task(whole: WindowTask, begin: int, end: int) -> WindowTask:
         leakage = leakage._replace(published_epochs=_chronicle_of(leakage.published_epochs, users, oldest))
     return whole._replace(
         arrays=_arrays(arrays, begin, end),
-        barred=whole.barred._replace(
-            past=_past_of(whole.barred.past, arrays.place, users, begin, end),
+        rule=whole.rule._replace(
+            past=_past_of(whole.rule.past, arrays.place, users, begin, end),
             picked=np.empty((end - begin, 0), np.int32),
         ),
         leakage=leakage,
@@ -105,7 +106,7 @@ def _arrays(arrays: WindowArrays, begin: int, end: int) -> WindowArrays:
     )
 
 
-def _past_of(past: Past, place: Int32s, users: Int32s, begin: int, end: int) -> Past:
+def _past_of(past: PastMembers, place: Int32s, users: Int32s, begin: int, end: int) -> PastMembers:
     """Those former members of some users who are among them."""
     length = past.length[users]
     owner = np.repeat(np.arange(len(users)), length)
@@ -113,8 +114,8 @@ def _past_of(past: Past, place: Int32s, users: Int32s, begin: int, end: int) -> 
     member = place[past.member[entry]] - begin
     inside = (member >= 0) & (member < end - begin)
     entry, kept = entry[inside], np.bincount(owner[inside], minlength=len(users))
-    return Past(
-        member[inside], past.when[entry], past.alone[entry], np.cumsum(kept) - kept, kept.astype(np.int32)
+    return PastMembers(
+        member[inside], past.when[entry], past.exposure[entry], np.cumsum(kept) - kept, kept.astype(np.int32)
     )
 
 

@@ -21,7 +21,7 @@ from shoal.hiding.epochs import Timeline
 from shoal.hiding.journal import MemoryJournal
 from shoal.hiding.kernels.leakage import published_agreements
 from shoal.hiding.kernels.merge import merge_boxes
-from shoal.hiding.kernels.nearest import WindowArrays
+from shoal.hiding.kernels.window import WindowArrays
 from shoal.hiding.leakage import surcharge as company_module
 from shoal.hiding.leakage.published_epochs import PublishedEpochsBuilder
 from shoal.hiding.leakage.surcharge import LeakageContext, _exposure

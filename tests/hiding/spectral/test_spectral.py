@@ -18,7 +18,7 @@ from shoal.core.workers import Workers
 from shoal.hiding import window
 from shoal.hiding.epochs import LiveEpoch, Timeline
 from shoal.hiding.kernels.cycles import find_cycles
-from shoal.hiding.kernels.nearest import WindowArrays
+from shoal.hiding.kernels.window import WindowArrays
 from shoal.hiding.settings import Reuse
 from shoal.hiding.spectral import selector
 from shoal.hiding.spectral.clustering import Scale, cluster, costs_to, pairwise_costs, self_tuning_affinity

@@ -29,9 +29,9 @@ from shoal.evaluate.plan.stretches import (
 )
 from shoal.evaluate.sweep_points import Point
 from shoal.hiding.epochs import Timeline
-from shoal.hiding.pipeline import check_population, find_presence, prepare
+from shoal.hiding.pipeline import check_population, prepare
 from shoal.hiding.settings import Selector, Settings, check_harden, check_settings
-from shoal.hiding.suppression import Presence
+from shoal.hiding.suppression import Presence, decide_presence
 from shoal.reading import read_events
 from shoal.reading.options import READING, ReadingOptions, check_reading
 from shoal.storage.sample_store import SampleStore
@@ -225,8 +225,13 @@ class _Trials(NamedTuple):
                 found[point] = None
                 continue
             timeline = Timeline(self.store, point.promise)
-            found[point] = find_presence(
-                timeline, self.store.n_users, point.promise, self.settings, self.workers, self.progress
+            found[point] = decide_presence(
+                timeline,
+                self.store.n_users,
+                point.promise,
+                self.settings.space_weight,
+                self.workers,
+                self.progress,
             )
         return found
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from shoal.core.arrays import Floats, Int32s, Int64s
 from shoal.core.compiled import jit, jit_inline, jit_no_arrays
-from shoal.hiding.kernels.nearest import drop_top, push
+from shoal.hiding.kernels.heap import drop_top, push
 
 _ROUNDS = 2  # of bidding
 _BIDS = 16  # per owner and round: beyond that, placing them one by one is quicker

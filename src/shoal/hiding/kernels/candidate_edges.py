@@ -6,17 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.core.arrays import Bools, Floats, Int32s, Int64s
+from shoal.core.arrays import Floats, Int32s, Int64s
 from shoal.core.compiled import jit, jit_inline, jit_no_arrays
 from shoal.hiding.kernels.cost_bounds import OWN
-from shoal.hiding.kernels.nearest import (
-    Barred,
-    WindowArrays,
-    edge_cost,
-    make_scratch,
-    mark_barred,
-    write_outlines,
-)
+from shoal.hiding.kernels.edge_cost import edge_cost, make_scratch, write_outlines
+from shoal.hiding.kernels.reuse import ReuseRule, mark_forbidden
+from shoal.hiding.kernels.window import WindowArrays
 
 
 class NearestLists(NamedTuple):
@@ -71,12 +66,12 @@ def unanswered(member: Int32s, first: Int64s, back: Int32s) -> None:
 
 
 @jit
-def bar_back(arrays: WindowArrays, barred: Barred, back: ReverseLists, begin: int, end: int) -> None:
+def forbid_back(arrays: WindowArrays, rule: ReuseRule, back: ReverseLists, begin: int, end: int) -> None:
     """Make -1 of those in ``back`` whom owners begin .. end - 1 may not pick."""
     mark = np.full(len(arrays.user), -1, np.int32)
     for owner in range(begin, end):
         if back.first[owner] < back.first[owner + 1]:
-            mark_barred(arrays, barred, owner, mark)
+            mark_forbidden(arrays, rule, owner, mark)
         for entry in range(back.first[owner], back.first[owner + 1]):
             if mark[back.member[entry]] == owner:
                 back.member[entry] = -1
@@ -135,32 +130,3 @@ def write_edge(listed: EdgeList, at: int, owner: int, member: int, cost: float) 
     """List one edge; return where the next one goes."""
     listed.owner[at], listed.member[at], listed.cost[at] = owner, member, cost
     return at + 1
-
-
-@jit
-def allowed_edges(
-    arrays: WindowArrays, barred: Barred, owner: Int32s, member: Int32s, allowed: Bools
-) -> None:
-    """allowed[q] (bool) = whether owner[q] may pick member[q]; owners should come in runs."""
-    mark = np.full(len(arrays.user), -1, np.int32)
-    for q in range(len(owner)):
-        if q == 0 or owner[q] != owner[q - 1]:
-            mark_barred(arrays, barred, int(owner[q]), mark)
-        allowed[q] = mark[member[q]] != owner[q]
-
-
-@jit_no_arrays
-def windows_since(
-    arrays: WindowArrays, barred: Barred, owner: Int32s, member: Int32s, window: int, age: Int32s
-) -> None:
-    """age[q] = windows since owner[q] last had member[q]; 0 if never, -1 if it has it in this window already."""
-    past = barred.past
-    for q in range(len(owner)):
-        user, other = arrays.user[owner[q]], arrays.user[member[q]]
-        age[q] = 0
-        for entry in range(past.first[user], past.first[user] + past.length[user]):
-            if past.member[entry] == other and past.when[entry] >= barred.since:
-                age[q] = window - past.when[entry]
-        for entry in range(barred.picked.shape[1]):
-            if barred.picked[owner[q], entry] == member[q]:
-                age[q] = -1

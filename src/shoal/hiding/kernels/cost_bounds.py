@@ -18,7 +18,6 @@ from shoal.hiding.kernels.merge import space_cost
 from shoal.hiding.kernels.pools import Pools, in_one_box
 
 BRANCHES = 16  # entries below a node
-_SLOT_CELLS = 3  # a slot of time counts like so many cells where users are put in order
 
 
 class Tree(NamedTuple):
@@ -42,46 +41,6 @@ _T0, _T1, _X1, _Y1, _HEAD_X1, _HEAD_Y1, _TAIL_X1, _TAIL_Y1, _LEAST_SLOTS = range
 _LATEST_T0, _LATEST_T1, _X0, _Y0, _HEAD_X0, _HEAD_Y0, _TAIL_X0, _TAIL_Y0, _MOST_SLOTS = range(9, 18)
 _COLUMNS, _LEAST = 18, 9
 OWN, PRICE = 21, 20  # numbers in the outline of a pool; the last is room for a price
-
-
-@jit
-def order_near(row: Int64s, raw: Pools, first: int, last: int, order: Int64s) -> None:
-    """Put order[first .. last - 1], users of one group, in an order in which near ones are together: halved again and
-    again where they differ most, at multiples of BRANCHES."""
-    n, n_epochs = last - first, row.shape[1]
-    feature = np.zeros((4 * n_epochs, n), np.int64)
-    for i in range(n):
-        for w in range(n_epochs):
-            at = row[order[first + i], w]
-            if at >= 0:
-                feature[4 * w, i] = raw.touch[at, 2] + raw.touch[at, 3]
-                feature[4 * w + 1, i] = raw.touch[at, 4] + raw.touch[at, 5]
-                feature[4 * w + 2, i] = 2 * _SLOT_CELLS * raw.touch[at, 0]
-                feature[4 * w + 3, i] = 2 * _SLOT_CELLS * raw.touch[at, 1]
-    place = np.arange(n)
-    unfinished = [(0, n)]
-    while len(unfinished):
-        begin, end = unfinished.pop()
-        if end - begin <= BRANCHES:
-            continue
-        widest, spread = 0, -1.0
-        for column in range(len(feature)):
-            mean, total = 0.0, 0.0
-            for q in range(begin, end):
-                mean += feature[column, place[q]]
-            mean /= end - begin
-            for q in range(begin, end):
-                total += abs(feature[column, place[q]] - mean)
-            if total > spread:
-                widest, spread = column, total
-        part = place[begin:end].copy()
-        place[begin:end] = part[np.argsort(feature[widest][part], kind="mergesort")]
-        half = BRANCHES
-        while 2 * half < end - begin:
-            half *= 2
-        unfinished.append((begin, begin + half))
-        unfinished.append((begin + half, end))
-    order[first:last] = order[first:last][place]
 
 
 def build_tree(row: Int64s, raw: Pools, first: Int32s, last: Int32s) -> Tree:

@@ -7,14 +7,9 @@ import numpy as np
 from shoal.core.arrays import Bools, Floats, Int32s, Int64s
 from shoal.core.compiled import jit, jit_inline_allocating
 from shoal.hiding.kernels.cost_bounds import OWN
-from shoal.hiding.kernels.nearest import (
-    Barred,
-    WindowArrays,
-    edge_cost,
-    make_scratch,
-    mark_barred,
-    write_outlines,
-)
+from shoal.hiding.kernels.edge_cost import edge_cost, make_scratch, write_outlines
+from shoal.hiding.kernels.reuse import ReuseRule, mark_forbidden
+from shoal.hiding.kernels.window import WindowArrays
 
 
 @jit_inline_allocating
@@ -63,7 +58,7 @@ def find_cycles(cost: Floats, allowed: Bools, n_cycles: int, patience: int, pare
 @jit
 def cycles_of_groups(
     arrays: WindowArrays,
-    barred: Barred,
+    rule: ReuseRule,
     bounds: Int64s,
     patience: int,
     begin: int,
@@ -86,7 +81,7 @@ def cycles_of_groups(
             continue
         cost, allowed = np.zeros((n, n)), np.ones((n, n), np.bool_)
         for i in range(n):
-            mark_barred(arrays, barred, first + i, mark)
+            mark_forbidden(arrays, rule, first + i, mark)
             for j in range(n):
                 allowed[j, i] = mark[first + j] != first + i
             write_outlines(arrays, first + i, own)

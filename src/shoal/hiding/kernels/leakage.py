@@ -9,9 +9,11 @@ import numpy as np
 from shoal.core.arrays import Bytes, Floats, Int32s, Int64s
 from shoal.core.compiled import jit, jit_inline, jit_no_arrays
 from shoal.hiding.kernels.cost_bounds import OWN
+from shoal.hiding.kernels.edge_cost import make_scratch, write_outlines
 from shoal.hiding.kernels.merge import best_cuts, merge_boxes, write_boxes
-from shoal.hiding.kernels.nearest import Barred, Past, WindowArrays, make_scratch, write_outlines
 from shoal.hiding.kernels.pools import Pools, write_union
+from shoal.hiding.kernels.reuse import PastMembers, ReuseRule
+from shoal.hiding.kernels.window import WindowArrays
 
 _INTERVALS = 3  # of length tau that are tried in a window
 _NEAR = 100  # users on either side whose records are tried
@@ -157,7 +159,7 @@ def chain_rows(published_epochs: PublishedEpochs, users: Int32s, first: Int64s, 
 def live_agreements(
     arrays: WindowArrays,
     own: Int32s,
-    barred: Barred,
+    rule: ReuseRule,
     oldest: int,
     settled: int,
     owner: Int32s,
@@ -176,9 +178,9 @@ def live_agreements(
     scratch = make_scratch(arrays)
     box = np.empty((len(scratch[1]), 6), np.int32)
     outline = np.empty((arrays.row.shape[1], OWN))
-    former = np.empty((2, barred.past.length.max() if len(barred.past.length) else 0), np.int32)
+    former = np.empty((2, rule.past.length.max() if len(rule.past.length) else 0), np.int32)
     find_agreements(
-        arrays, own, barred, oldest, settled, owner, member, most, begin, end, leaking,
+        arrays, own, rule, oldest, settled, owner, member, most, begin, end, leaking,
         scratch, box, outline, former,
     )  # fmt: skip
 
@@ -187,7 +189,7 @@ def live_agreements(
 def find_agreements(  # type: ignore[no-untyped-def]
     arrays: WindowArrays,
     own: Int32s,
-    barred: Barred,
+    rule: ReuseRule,
     oldest: int,
     settled: int,
     owner: Int32s,
@@ -207,7 +209,7 @@ def find_agreements(  # type: ignore[no-untyped-def]
     for q in range(begin, end):
         i, j = int(owner[q]), int(member[q])
         if q == begin or i != owner[q - 1]:
-            n_former = list_former(arrays, barred.past, i, oldest, settled, former)
+            n_former = list_former(arrays, rule.past, i, oldest, settled, former)
             write_outlines(arrays, i, outline)
         found = 0
         leaking[q] = 0
@@ -233,7 +235,7 @@ def find_agreements(  # type: ignore[no-untyped-def]
 
 @jit_inline
 def list_former(
-    arrays: WindowArrays, past: Past, owner: int, oldest: int, settled: int, former: Int32s
+    arrays: WindowArrays, past: PastMembers, owner: int, oldest: int, settled: int, former: Int32s
 ) -> int:
     """Write the former members of an owner who are to be kept in mind, and how alone they were; return how many."""
     user, n = arrays.user[owner], 0
@@ -244,7 +246,7 @@ def list_former(
             continue
         other = arrays.place[past.member[entry]]
         if arrays.first[owner] <= other < arrays.last[owner]:
-            former[0, n], former[1, n] = other, past.alone[entry]
+            former[0, n], former[1, n] = other, past.exposure[entry]
             n += 1
     return n
 
@@ -309,9 +311,9 @@ def exposed_shares(
     k: int,
     begin: int,
     end: int,
-    alone: Bytes,
+    exposure: Bytes,
 ) -> None:
-    """alone[i] = how often user i of the window, known for tau in it, is left with k records or fewer, in sixths.
+    """exposure[i] = how often user i of the window, known for tau in it, is left with k records or fewer, in sixths.
 
     Of up to three intervals spread over the window, those in which the user has samples are counted: sixths are exact.
     Only records of users of the group who are near are tried, so that time does not grow with the square of their
@@ -347,4 +349,4 @@ def exposed_shares(
                         )
                 others += fits
             few += others < k
-        alone[i] = 6 * few // max(tried, 1)
+        exposure[i] = 6 * few // max(tried, 1)

@@ -8,7 +8,6 @@ import numpy as np
 
 from shoal.core.arrays import Floats, Int32s, Int64s
 from shoal.core.compiled import jit, jit_inline, jit_inline_allocating
-from shoal.hiding.kernels.nearest import WindowArrays
 from shoal.hiding.kernels.rings import (
     EdgePenalties,
     RingCandidates,
@@ -19,6 +18,7 @@ from shoal.hiding.kernels.rings import (
     ring_reuse,
     users_of,
 )
+from shoal.hiding.kernels.window import WindowArrays
 
 _LEAST_GAIN = 1e-9  # share of the cost: less is rounding, and might be gained for ever
 

@@ -10,8 +10,8 @@ from shoal.core.arrays import Floats, Int32s, Int64s
 from shoal.core.compiled import jit, jit_inline, jit_no_arrays
 from shoal.hiding.kernels.cost_bounds import one_box_cost, write_outline
 from shoal.hiding.kernels.merge import best_cuts, write_boxes
-from shoal.hiding.kernels.nearest import Barred
 from shoal.hiding.kernels.pools import Pools, longest_row, room_for_union, write_union
+from shoal.hiding.kernels.reuse import ReuseRule, may_serve
 
 
 class NeighbouringEpochs(NamedTuple):
@@ -254,16 +254,6 @@ class WitnessChoice(NamedTuple):
 
 
 @jit_inline
-def has_served(barred: Barred, owner: int, member: int) -> bool:
-    """Whether a record may not hold somebody (again)."""
-    past = barred.past
-    for entry in range(past.first[owner], past.first[owner] + past.length[owner]):
-        if past.member[entry] == member and past.when[entry] >= barred.since:
-            return True
-    return False
-
-
-@jit_inline
 def list_open(
     nearby: NeighbouringEpochs, candidates: WitnessCandidates, line: int, vouching: Int32s, opened: Int64s
 ) -> int:
@@ -294,7 +284,7 @@ def seek_witnesses(
     nearby: NeighbouringEpochs,
     candidates: WitnessCandidates,
     held: RecordState,
-    barred: Barred,
+    rule: ReuseRule,
     weight: float,
     most: float,
     n_needs: int,
@@ -306,7 +296,7 @@ def seek_witnesses(
 ) -> None:
     """For victims lines[begin .. end - 1], find the record that would serve their needs at the least price for each.
 
-    To hold the victim as well may cost a record up to ``most`` more for each need; barred: whom it may not hold.
+    To hold the victim as well may cost a record up to ``most`` more for each need; rule: whom it may not hold.
     wanted: how many records must vouch for a need.
     """
     pools = held.pools
@@ -334,7 +324,7 @@ def seek_witnesses(
                 together = best_cuts(union, 0, size, weight, limit, cost, previous)
             each = (together - held.cost[here]) / served
             cheaper = each < price or (best < 0 and each <= price)
-            if cheaper and not has_served(barred, record, victim):
+            if cheaper and may_serve(rule, record, victim):
                 best, price = record, each
         choice.witness[i], choice.price[i] = best, price
 

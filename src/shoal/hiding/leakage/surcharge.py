@@ -27,7 +27,8 @@ from shoal.hiding.kernels.leakage import (
     published_agreements,
     show,
 )
-from shoal.hiding.kernels.nearest import Barred, WindowArrays
+from shoal.hiding.kernels.reuse import ReuseRule
+from shoal.hiding.kernels.window import WindowArrays
 from shoal.hiding.leakage.published_epochs import own_slots
 from shoal.hiding.matching.assignment import Edges, edge_starts
 from shoal.hiding.merging import with_members
@@ -67,11 +68,11 @@ class Surcharge(NamedTuple):
     """How much dearer each edge should be, and how alone each user is in this window, in sixtieths."""
 
     of_edge: Floats
-    alone: Bytes
+    exposure: Bytes
 
 
 def leakage_surcharge(
-    leakage: LeakageContext, arrays: WindowArrays, barred: Barred, edges: Edges, workers: Workers
+    leakage: LeakageContext, arrays: WindowArrays, rule: ReuseRule, edges: Edges, workers: Workers
 ) -> Surcharge:
     """What keeps company from telling more than is promised; edges go by owner."""
     best = np.empty(len(arrays.user), np.int64)
@@ -79,18 +80,18 @@ def leakage_surcharge(
     some = best >= 0
     member, cheapest = np.full(len(best), -1, np.int32), np.zeros(len(best))
     member[some], cheapest[some] = edges.member[best[some]], edges.cost[best[some]]
-    alone = _exposure(leakage, arrays, member, workers)
+    exposure = _exposure(leakage, arrays, member, workers)
     price = leakage.price * _mean_of_group(cheapest, some, arrays.first)
     # What costs more than the cheapest and its price is no way out.
     near = np.flatnonzero(edges.cost <= (cheapest + price)[edges.owner])
     owner, member = edges.owner[near], edges.member[near]
-    leaking = _live(leakage, arrays, barred, owner, member, workers)
-    told = np.flatnonzero(alone[member])
-    leaking[told] += _published(leakage, arrays, owner[told], member[told], workers) * alone[member[told]]
+    leaking = _live(leakage, arrays, rule, owner, member, workers)
+    told = np.flatnonzero(exposure[member])
+    leaking[told] += _published(leakage, arrays, owner[told], member[told], workers) * exposure[member[told]]
     dearer = np.zeros(len(edges.owner))
     # Whole numbers, like the costs: their sums are exact, so equal ones are known to be equal.
     dearer[near] = np.rint(price[owner] * np.minimum(leaking / _UNITS, _MOST))
-    return Surcharge(dearer, alone)
+    return Surcharge(dearer, exposure)
 
 
 def _mean_of_group(cheapest: Floats, some: Bools, group: Int32s) -> Floats:
@@ -111,15 +112,15 @@ def _exposure(leakage: LeakageContext, arrays: WindowArrays, member: Int32s, wor
         np.empty((n_rows, 4), np.int32),
     )
     workers.for_blocks(n_rows, lambda begin, end: show(pools, arrays.weight, begin, end, shown))
-    own, alone = own_slots(arrays.raw), np.empty(len(arrays.user), np.uint8)
+    own, exposure = own_slots(arrays.raw), np.empty(len(arrays.user), np.uint8)
     workers.for_blocks(
-        len(alone),
+        len(exposure),
         lambda begin, end: exposed_shares(
-            arrays, own, shown, leakage.epsilon, leakage.tau, leakage.k, begin, end, alone
+            arrays, own, shown, leakage.epsilon, leakage.tau, leakage.k, begin, end, exposure
         ),
     )
     group = arrays.last - arrays.first
-    seeming: Bytes = np.rint(alone * (_UNITS / 6) * group / (group + _OTHER_GROUPS)).astype(np.uint8)
+    seeming: Bytes = np.rint(exposure * (_UNITS / 6) * group / (group + _OTHER_GROUPS)).astype(np.uint8)
     return seeming
 
 
@@ -141,7 +142,7 @@ def _published(
 def _live(
     leakage: LeakageContext,
     arrays: WindowArrays,
-    barred: Barred,
+    rule: ReuseRule,
     owner: Int32s,
     member: Int32s,
     workers: Workers,
@@ -152,7 +153,7 @@ def _live(
     workers.for_blocks(
         len(leaking),
         lambda begin, end: live_agreements(
-            arrays, own, barred, oldest, settled, owner, member, _MOST, begin, end, leaking
+            arrays, own, rule, oldest, settled, owner, member, _MOST, begin, end, leaking
         ),
     )
     return leaking

@@ -10,17 +10,18 @@ from shoal.hiding.kernels.candidate_edges import (
     EdgeList,
     NearestLists,
     ReverseLists,
-    allowed_edges,
-    bar_back,
     count_edges,
+    forbid_back,
     unanswered,
-    windows_since,
     write_edges,
 )
 from shoal.hiding.kernels.cost_bounds import Tree, build_tree
-from shoal.hiding.kernels.nearest import Barred, WindowArrays, edge_costs, nearest
+from shoal.hiding.kernels.edge_cost import edge_costs
+from shoal.hiding.kernels.nearest import nearest
+from shoal.hiding.kernels.reuse import ReuseRule, allowed_edges, windows_since_served
+from shoal.hiding.kernels.window import WindowArrays
 from shoal.hiding.matching.assignment import Edges, Group
-from shoal.hiding.reuse import History
+from shoal.hiding.reuse import History, reuse_weight
 from shoal.hiding.settings import Reuse
 
 
@@ -30,13 +31,13 @@ def build_search_tree(arrays: WindowArrays) -> Tree:
 
 
 def _searched(
-    arrays: WindowArrays, tree: Tree, barred: Barred, owners: Int32s, width: int, workers: Workers
+    arrays: WindowArrays, tree: Tree, rule: ReuseRule, owners: Int32s, width: int, workers: Workers
 ) -> tuple[Int32s, Floats]:
     member, cost = np.empty((len(owners), width), np.int32), np.empty((len(owners), width))
     priced = np.empty(len(owners), np.int64)
     workers.for_blocks(
         len(owners),
-        lambda begin, end: nearest(arrays, tree, barred, owners, begin, end, member, cost, priced),
+        lambda begin, end: nearest(arrays, tree, rule, owners, begin, end, member, cost, priced),
     )
     return member, cost
 
@@ -46,8 +47,8 @@ def nearest_members(
 ) -> tuple[Int32s, Floats]:
     """The cheapest members of some owners, whoever they have been to each other, and their costs: a line per owner."""
     strangers = History(int(arrays.user.max(initial=0)) + 1, Reuse.ONCE, 0)
-    barred = strangers.barred(0)
-    return _searched(arrays, build_search_tree(arrays), barred, owners, width, workers)
+    rule = strangers.rule(0)
+    return _searched(arrays, build_search_tree(arrays), rule, owners, width, workers)
 
 
 def nearest_costs(arrays: WindowArrays, width: int, workers: Workers) -> Floats:
@@ -57,13 +58,13 @@ def nearest_costs(arrays: WindowArrays, width: int, workers: Workers) -> Floats:
     return total
 
 
-def nearest_edges(arrays: WindowArrays, tree: Tree, barred: Barred, width: int, workers: Workers) -> Edges:
+def nearest_edges(arrays: WindowArrays, tree: Tree, rule: ReuseRule, width: int, workers: Workers) -> Edges:
     """The edges from everybody to the nearest members, and back."""
     n = len(arrays.user)
-    found = NearestLists(*_searched(arrays, tree, barred, np.arange(n, dtype=np.int32), width, workers))
+    found = NearestLists(*_searched(arrays, tree, rule, np.arange(n, dtype=np.int32), width, workers))
     back = ReverseLists(np.empty(n + 1, np.int64), np.empty(found.member.size, np.int32))
     unanswered(found.member, back.first, back.member)
-    workers.for_blocks(n, lambda begin, end: bar_back(arrays, barred, back, begin, end))
+    workers.for_blocks(n, lambda begin, end: forbid_back(arrays, rule, back, begin, end))
     first = np.empty(n + 1, np.int64)
     count_edges(found, back, first)
     total = int(first[-1])
@@ -77,19 +78,19 @@ def with_nearest(
     known: Edges,
     arrays: WindowArrays,
     tree: Tree,
-    barred: Barred,
+    rule: ReuseRule,
     owners: Int32s,
     width: int,
     workers: Workers,
 ) -> Edges:
     """The edges from these owners to their nearest members and back, added to those known."""
-    member, cost = _searched(arrays, tree, barred, owners, width, workers)
+    member, cost = _searched(arrays, tree, rule, owners, width, workers)
     found = member >= 0
     owner = np.repeat(owners, found.sum(axis=1))
     forth = added(known, Edges(owner, member[found], cost[found]), len(arrays.user))
     order = np.argsort(member[found], kind="stable")
     back = _unknown(forth, member[found][order], owner[order], len(arrays.user))
-    return added(forth, _allowed(arrays, barred, *back, workers), len(arrays.user))
+    return added(forth, _allowed(arrays, rule, *back, workers), len(arrays.user))
 
 
 def all_edges(arrays: WindowArrays, groups: Int32s, workers: Workers) -> Edges:
@@ -98,22 +99,20 @@ def all_edges(arrays: WindowArrays, groups: Int32s, workers: Workers) -> Edges:
 
 
 def with_reused(
-    known: Edges, arrays: WindowArrays, barred: Barred, group: Group, window: int, workers: Workers
+    known: Edges, arrays: WindowArrays, rule: ReuseRule, group: Group, window: int, workers: Workers
 ) -> Edges:
-    """All edges inside a group, members that served before at a prohibitive price.
+    """Relax the rule of reuse: all edges inside a group, with members that served before at a prohibitive price.
 
-    The price falls with the time since the member last served: reuse is kept rare, and rather twice after long than
-    once after a short time.
+    The price falls with the time since the member last served (hiding.reuse).
     """
     owner, member = _complete_graph(np.array([group.first]), np.array([group.last]))
     age = np.empty(len(owner), np.int32)
-    windows_since(arrays, barred, owner, member, window, age)
+    windows_since_served(arrays, rule, owner, member, window, age)
     fits = age >= 0
     edges = _priced(arrays, owner[fits], member[fits], workers)
     again = age[fits] > 0
-    horizon = age.max(initial=0) + 1
     prohibitive = edges.cost.max(initial=0.0) * (group.last - group.first + 1) + 1
-    edges.cost[again] += prohibitive * (horizon + 1 - age[fits][again])
+    edges.cost[again] += prohibitive * reuse_weight(age[fits][again])
     return added(edges, known, len(arrays.user))
 
 
@@ -128,10 +127,10 @@ def _complete_graph(first: Int32s, last: Int32s) -> tuple[Int32s, Int32s]:
     return np.concatenate(owners), np.concatenate(members)
 
 
-def _allowed(arrays: WindowArrays, barred: Barred, owner: Int32s, member: Int32s, workers: Workers) -> Edges:
+def _allowed(arrays: WindowArrays, rule: ReuseRule, owner: Int32s, member: Int32s, workers: Workers) -> Edges:
     """Those of some pairs, which go by owner, that may be picked, with their costs."""
     allowed = np.empty(len(owner), np.bool_)
-    allowed_edges(arrays, barred, owner, member, allowed)
+    allowed_edges(arrays, rule, owner, member, allowed)
     return _priced(arrays, owner[allowed], member[allowed], workers)
 
 

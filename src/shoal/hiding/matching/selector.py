@@ -7,9 +7,9 @@ import numpy as np
 from shoal.core.arrays import Bools, Int32s
 from shoal.core.workers import Workers
 from shoal.errors import UnfinishedError
-from shoal.hiding.kernels.candidate_edges import windows_since
 from shoal.hiding.kernels.cost_bounds import Tree
-from shoal.hiding.kernels.nearest import Barred, WindowArrays
+from shoal.hiding.kernels.reuse import ReuseRule, windows_since_served
+from shoal.hiding.kernels.window import WindowArrays
 from shoal.hiding.leakage.surcharge import LeakageContext, leakage_surcharge
 from shoal.hiding.matching.assignment import (
     Edges,
@@ -31,39 +31,39 @@ def choose_hiding_sets(
     window: int,
     arrays: WindowArrays,
     k: int,
-    barred: Barred,
+    rule: ReuseRule,
     workers: Workers,
     leakage: LeakageContext | None = None,
 ) -> HidingSets:
     """k - 1 permutations of every pattern group, one after the other, each the cheapest beside those before it.
 
-    ``barred`` are those whom earlier windows rule out. Given the company that records and users keep, members who would
+    ``rule`` are those whom earlier windows rule out. Given the company that records and users keep, members who would
     let other epochs leak are dearer.
     """
     n = len(arrays.user)
     if n and int((arrays.last - arrays.first).min()) < k:
         raise UnfinishedError("Self-check failed: a presence pattern is shared by fewer than k users.")
     picked = np.full((n, k - 1), -1, np.int32)
-    relaxed, alone = np.zeros(n, np.int32), np.zeros(n, np.uint8)
+    relaxed, exposure = np.zeros(n, np.int32), np.zeros(n, np.uint8)
     tree = build_search_tree(arrays)
     for turn in range(k - 1):
-        barred = barred._replace(picked=picked)
-        edges = nearest_edges(arrays, tree, barred, CANDIDATES, workers)
+        rule = rule._replace(picked=picked)
+        edges = nearest_edges(arrays, tree, rule, CANDIDATES, workers)
         if leakage is not None:
-            dearer = leakage_surcharge(leakage, arrays, barred, edges, workers)
+            dearer = leakage_surcharge(leakage, arrays, rule, edges, workers)
             edges.cost[:] += dearer.of_edge
-            alone = dearer.alone
-        member, again = _permutation(window, arrays, tree, barred, edges, workers)
+            exposure = dearer.exposure
+        member, again = _permutation(window, arrays, tree, rule, edges, workers)
         picked[:, turn] = member
         relaxed += again
         if turn < k - 2:
             pools = with_members(arrays.pools, arrays.raw, member_rows(arrays, member), workers)
             arrays = arrays._replace(pools=pools, base=costs_of(pools, arrays.weight, workers))
-    return HidingSets(arrays.user, arrays.user[picked], relaxed, alone[picked[:, 0]])
+    return HidingSets(arrays.user, arrays.user[picked], relaxed, exposure[picked[:, 0]])
 
 
 def _permutation(
-    window: int, arrays: WindowArrays, tree: Tree, barred: Barred, edges: Edges, workers: Workers
+    window: int, arrays: WindowArrays, tree: Tree, rule: ReuseRule, edges: Edges, workers: Workers
 ) -> tuple[Int32s, Bools]:
     """The cheapest permutation of every group, and which owners had to reuse a member for it; edges go by owner."""
     n = len(arrays.user)
@@ -75,11 +75,11 @@ def _permutation(
         known = edges_of(edges, *group)
         served = member[begin : group.last] >= 0
         member[begin : group.last] = _permutation_with_more(
-            window, arrays, tree, barred, known, group, served, workers
+            window, arrays, tree, rule, known, group, served, workers
         )
         owners = np.arange(begin, group.last, dtype=np.int32)
         age = np.empty(len(owners), np.int32)
-        windows_since(arrays, barred, owners, member[owners], window, age)
+        windows_since_served(arrays, rule, owners, member[owners], window, age)
         again[owners] = age > 0
     return member, again
 
@@ -88,7 +88,7 @@ def _permutation_with_more(
     window: int,
     arrays: WindowArrays,
     tree: Tree,
-    barred: Barred,
+    rule: ReuseRule,
     edges: Edges,
     group: Group,
     served: Bools,
@@ -108,12 +108,12 @@ def _permutation_with_more(
             raise UnfinishedError("Self-check failed: a group that may reuse members found no permutation.")
         if (width[unserved] >= others).any():
             reusing = True
-            edges = with_reused(edges, arrays, barred, group, window, workers)
+            edges = with_reused(edges, arrays, rule, group, window, workers)
         else:
             width[unserved] *= _WIDENING
             widest = min(int(width[unserved].max()), others)
             owners = unserved + np.int32(group.first)
-            edges = with_nearest(edges, arrays, tree, barred, owners, widest, workers)
+            edges = with_nearest(edges, arrays, tree, rule, owners, widest, workers)
         member = cheapest_permutation(others + 1, edges_inside(edges, group.first))
         served = member >= 0
         if served.all():

@@ -5,17 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.core.arrays import Floats, Int32s
-from shoal.hiding.kernels.nearest import Barred, WindowArrays
+from shoal.hiding.kernels.reuse import ReuseRule, write_forbidden
 from shoal.hiding.kernels.rings import EdgePenalties, RingCandidates, Rings
+from shoal.hiding.kernels.window import WindowArrays
 from shoal.hiding.matching.assignment import Edges
+from shoal.hiding.reuse import reuse_weight
 
 
 def edge_penalties(
-    window: int, arrays: WindowArrays, barred: Barred, edges: Edges, surcharge: Floats
+    window: int, arrays: WindowArrays, rule: ReuseRule, edges: Edges, surcharge: Floats
 ) -> EdgePenalties:
     """All that is known in a window; the longer ago a member served, the less its reuse counts."""
     n = len(arrays.user)
-    owner, member, when = _former(arrays, barred)
+    owner, member, when = _forbidden(arrays, rule)
     keys = owner.astype(np.int64) * n + member
     latest_first = np.lexsort((-when, keys))
     keys, place = np.unique(keys[latest_first], return_index=True)
@@ -23,22 +25,18 @@ def edge_penalties(
     dearer = surcharge != 0  # never former members: those are no candidates
     keys = np.concatenate([keys, edges.owner[dearer].astype(np.int64) * n + edges.member[dearer]])
     order = np.argsort(keys)
-    reuse = np.concatenate([age.max(initial=0) + 2 - age, np.zeros(int(dearer.sum()), np.int64)])
+    reuse = np.concatenate([reuse_weight(age), np.zeros(int(dearer.sum()), np.int64)])
     extra = np.concatenate([np.zeros(len(age)), surcharge[dearer]])
     ptr = np.searchsorted(keys[order], np.arange(n + 1, dtype=np.int64) * n)
     return EdgePenalties(ptr, (keys[order] % max(n, 1)).astype(np.int32), reuse[order], extra[order])
 
 
-def _former(arrays: WindowArrays, barred: Barred) -> tuple[Int32s, Int32s, Int32s]:
-    """Every owner and member who may not serve it again, both numbered in the window, and when it did."""
-    past = barred.past
-    length = past.length[arrays.user]
-    owner = np.repeat(np.arange(len(length), dtype=np.int32), length)
-    within = np.arange(len(owner)) - np.repeat(np.cumsum(length) - length, length)
-    entry = past.first[arrays.user[owner]] + within
-    member, when = arrays.place[past.member[entry]], past.when[entry]
-    counts = (member >= 0) & (when >= barred.since)
-    return owner[counts], member[counts], when[counts]
+def _forbidden(arrays: WindowArrays, rule: ReuseRule) -> tuple[Int32s, Int32s, Int32s]:
+    """Every owner and member whom earlier windows forbid, both numbered in the window, and when the member served."""
+    room = int(rule.past.length[arrays.user].sum())
+    owner, member, when = (np.empty(room, np.int32) for _ in range(3))
+    n = write_forbidden(arrays, rule, owner, member, when)
+    return owner[:n], member[:n], when[:n]
 
 
 _HARD = 6  # one in so many users counts as hard to serve

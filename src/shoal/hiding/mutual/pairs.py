@@ -6,19 +6,20 @@ import numpy as np
 
 from shoal.core.arrays import Floats, Int32s
 from shoal.core.workers import Workers
-from shoal.hiding.kernels.nearest import Barred, WindowArrays
 from shoal.hiding.kernels.pairs import PairGraph, alternate, split_into_pairs
+from shoal.hiding.kernels.reuse import ReuseRule
+from shoal.hiding.kernels.window import WindowArrays
 from shoal.hiding.matching.assignment import Edges, cheapest_permutation, edges_inside, edges_of
 from shoal.hiding.matching.candidates import added, build_search_tree, nearest_edges, sorted_edges
 from shoal.hiding.mutual.candidates import both_ways, costs_alone
 
 
-def pair_up(arrays: WindowArrays, barred: Barred, edges: Edges, width: int, workers: Workers) -> Int32s:
+def pair_up(arrays: WindowArrays, rule: ReuseRule, edges: Edges, width: int, workers: Workers) -> Int32s:
     """The users of a window, each followed by its partner, group by group; an odd one stands last in its group.
 
     edges: the candidates. Users who may not serve each other are paired only where nobody else is left.
     """
-    partner, edges = _first_pairs(arrays, barred, edges, width, workers)
+    partner, edges = _first_pairs(arrays, rule, edges, width, workers)
     mutual = both_ways(edges, len(partner))
     paid = _paid(mutual, partner)
     groups = np.unique(arrays.first).tolist()
@@ -27,7 +28,7 @@ def pair_up(arrays: WindowArrays, barred: Barred, edges: Edges, width: int, work
 
 
 def _first_pairs(
-    arrays: WindowArrays, barred: Barred, edges: Edges, width: int, workers: Workers
+    arrays: WindowArrays, rule: ReuseRule, edges: Edges, width: int, workers: Workers
 ) -> tuple[Int32s, Edges]:
     """A partner for everybody but an odd one, and all edges considered.
 
@@ -45,7 +46,7 @@ def _first_pairs(
         if not paired.any() or not len(left):
             break
         part = among(arrays, left)
-        nobody = barred._replace(picked=np.empty((len(left), 0), np.int32))
+        nobody = rule._replace(picked=np.empty((len(left), 0), np.int32))
         edges = sorted_edges(nearest_edges(part, build_search_tree(part), nobody, width, workers), len(left))
         known = added(known, Edges(left[edges.owner], left[edges.member], edges.cost), n)
     return _with_others(arrays, partner, left), known

@@ -7,9 +7,9 @@ import numpy as np
 from shoal.core.arrays import Int32s, Int64s
 from shoal.core.workers import Workers
 from shoal.errors import UnfinishedError
-from shoal.hiding.kernels.nearest import WindowArrays
 from shoal.hiding.kernels.ring_exchange import price_places
 from shoal.hiding.kernels.rings import EdgePenalties, RingCandidates, Rings
+from shoal.hiding.kernels.window import WindowArrays
 from shoal.hiding.matching.assignment import Edges, cheapest_permutation
 
 _ROUNDS = 12  # at most, for each place of a ring

@@ -13,7 +13,7 @@ import numpy as np
 from shoal.core.arrays import Bytes, Int32s
 from shoal.core.workers import Workers
 from shoal.errors import UnfinishedError
-from shoal.hiding.kernels.nearest import Barred, WindowArrays
+from shoal.hiding.kernels.reuse import ReuseRule
 from shoal.hiding.kernels.ring_exchange import exchange, price_rings
 from shoal.hiding.kernels.rings import (
     EdgePenalties,
@@ -23,6 +23,7 @@ from shoal.hiding.kernels.rings import (
     grow,
     move_remainder,
 )
+from shoal.hiding.kernels.window import WindowArrays
 from shoal.hiding.leakage.surcharge import LeakageContext, Surcharge, leakage_surcharge
 from shoal.hiding.matching.candidates import build_search_tree, nearest_edges, sorted_edges
 from shoal.hiding.matching.selector import CANDIDATES
@@ -46,7 +47,7 @@ def choose_mutual(
     window: int,
     arrays: WindowArrays,
     k: int,
-    barred: Barred,
+    rule: ReuseRule,
     workers: Workers,
     leakage: LeakageContext | None = None,
 ) -> HidingSets:
@@ -58,17 +59,17 @@ def choose_mutual(
     n = len(arrays.user)
     if n and int((arrays.last - arrays.first).min()) < k:
         raise UnfinishedError("Self-check failed: a presence pattern is shared by fewer than k users.")
-    edges = sorted_edges(nearest_edges(arrays, build_search_tree(arrays), barred, CANDIDATES, workers), n)
+    edges = sorted_edges(nearest_edges(arrays, build_search_tree(arrays), rule, CANDIDATES, workers), n)
     dearer = Surcharge(np.zeros(len(edges.owner)), np.zeros(n, np.uint8))
     if leakage is not None:
-        dearer = leakage_surcharge(leakage, arrays, barred, edges, workers)
+        dearer = leakage_surcharge(leakage, arrays, rule, edges, workers)
         edges.cost[:] += dearer.of_edge
-    penalties = edge_penalties(window, arrays, barred, edges, dearer.of_edge)
+    penalties = edge_penalties(window, arrays, rule, edges, dearer.of_edge)
     adds = added_cost(arrays, both_ways(edges, n))
     hardest = hardest_first(arrays, adds)
     candidates = cheapest_first(adds, n)
     if k == 2:
-        order = pair_up(arrays, barred, edges, CANDIDATES, workers)
+        order = pair_up(arrays, rule, edges, CANDIDATES, workers)
     else:
         order = _grown(arrays, penalties, k, candidates, hardest, workers)
     rings = _closed(arrays, penalties, k, order, workers)
@@ -78,7 +79,7 @@ def choose_mutual(
     _exchange(arrays, penalties, k, candidates, rings, workers)
     if rings.reuse.any():
         _exchange(arrays, penalties, k, with_everybody(arrays, candidates, rings), rings, workers)
-    return _picks(arrays, penalties, k, rings, dearer.alone)
+    return _picks(arrays, penalties, k, rings, dearer.exposure)
 
 
 def _grown(
@@ -143,7 +144,9 @@ def _each_group(arrays: WindowArrays, call: Callable[[int, int], object], worker
     workers.for_each(len(groups), lambda number: call(groups[number], int(arrays.last[groups[number]])))
 
 
-def _picks(arrays: WindowArrays, penalties: EdgePenalties, k: int, rings: Rings, alone: Bytes) -> HidingSets:
+def _picks(
+    arrays: WindowArrays, penalties: EdgePenalties, k: int, rings: Rings, exposure: Bytes
+) -> HidingSets:
     """Everybody's hiding set: the next k - 1 users round the ring."""
     begin, size = rings.start[rings.ring][:, None], np.diff(rings.start)[rings.ring][:, None]
     member = rings.order[begin + (rings.slot[:, None] - begin + np.arange(1, k)) % size]
@@ -151,4 +154,4 @@ def _picks(arrays: WindowArrays, penalties: EdgePenalties, k: int, rings: Rings,
     former = np.repeat(np.arange(n), np.diff(penalties.ptr)) * n + penalties.member
     again = np.isin(np.arange(n)[:, None] * n + member, former[penalties.reuse > 0])
     relaxed = again.sum(axis=1).astype(np.int32)
-    return HidingSets(arrays.user, arrays.user[member], relaxed, alone[member[:, 0]])
+    return HidingSets(arrays.user, arrays.user[member], relaxed, exposure[member[:, 0]])

@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.core.arrays import Floats, Int32s
-from shoal.hiding.kernels.nearest import WindowArrays, edge_costs
+from shoal.hiding.kernels.edge_cost import edge_costs
+from shoal.hiding.kernels.window import WindowArrays
 
 _NEIGHBOUR = 7  # whose distance scales a user's affinities (Zelnik-Manor and Perona 2004)
 

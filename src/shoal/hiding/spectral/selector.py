@@ -11,7 +11,7 @@ from shoal.core.arrays import Bools, Int32s, Int64s
 from shoal.core.workers import Workers
 from shoal.hiding.epochs import EpochSlice, LiveEpoch, Timeline
 from shoal.hiding.kernels.cycles import cycles_of_groups
-from shoal.hiding.kernels.nearest import WindowArrays
+from shoal.hiding.kernels.window import WindowArrays
 from shoal.hiding.reuse import History
 from shoal.hiding.settings import Reuse
 from shoal.hiding.spectral.clustering import Scale, cluster
@@ -238,12 +238,12 @@ def lay_cycles(
     window: int, arrays: WindowArrays, bounds: Int64s, k: int, history: History, workers: Workers
 ) -> tuple[Int32s, Bools]:
     """k - 1 cycles through every lineage: each user's parents, -1 where there are none, and which lineages have any."""
-    barred = history.barred(window)
+    rule = history.rule(window)
     member = np.empty((len(arrays.user), k - 1), np.int32)
     hidden = np.empty(len(bounds) - 1, np.bool_)
     workers.for_blocks(
         len(hidden),
-        lambda begin, end: cycles_of_groups(arrays, barred, bounds, PATIENCE, begin, end, member, hidden),
+        lambda begin, end: cycles_of_groups(arrays, rule, bounds, PATIENCE, begin, end, member, hidden),
     )
     return member, hidden
 

@@ -1,0 +1,74 @@
+"""A window as kernels read it, and the order of its users in which near ones are together."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from shoal.core.arrays import Floats, Int32s, Int64s
+from shoal.core.compiled import jit
+from shoal.hiding.kernels.cost_bounds import BRANCHES
+from shoal.hiding.kernels.pools import Pools
+
+_SLOT_CELLS = 3  # a slot of time counts like so many cells where users are put in order
+
+
+class WindowArrays(NamedTuple):
+    """What the search knows of one window; users are numbered so that a pattern group is a range.
+
+    pools: what each record holds so far, raw: each user's own samples; both have the same rows, one per user and
+    epoch. row[i, w]: row of user i in the window's w-th epoch, -1 when absent. base[row]: cost of that pool alone.
+    last[i]: end of the group of user i, first[i]: its beginning. user[i]: number of the user in the whole dataset,
+    place: the inverse, -1 for the absent.
+    """
+
+    pools: Pools
+    raw: Pools
+    row: Int64s
+    base: Floats
+    first: Int32s
+    last: Int32s
+    user: Int32s
+    place: Int32s
+    weight: float
+
+
+@jit
+def order_near(row: Int64s, raw: Pools, first: int, last: int, order: Int64s) -> None:
+    """Put order[first .. last - 1], users of one group, in an order in which near ones are together: halved again and
+    again where they differ most, at multiples of BRANCHES."""
+    n, n_epochs = last - first, row.shape[1]
+    feature = np.zeros((4 * n_epochs, n), np.int64)
+    for i in range(n):
+        for w in range(n_epochs):
+            at = row[order[first + i], w]
+            if at >= 0:
+                feature[4 * w, i] = raw.touch[at, 2] + raw.touch[at, 3]
+                feature[4 * w + 1, i] = raw.touch[at, 4] + raw.touch[at, 5]
+                feature[4 * w + 2, i] = 2 * _SLOT_CELLS * raw.touch[at, 0]
+                feature[4 * w + 3, i] = 2 * _SLOT_CELLS * raw.touch[at, 1]
+    place = np.arange(n)
+    unfinished = [(0, n)]
+    while len(unfinished):
+        begin, end = unfinished.pop()
+        if end - begin <= BRANCHES:
+            continue
+        widest, spread = 0, -1.0
+        for column in range(len(feature)):
+            mean, total = 0.0, 0.0
+            for q in range(begin, end):
+                mean += feature[column, place[q]]
+            mean /= end - begin
+            for q in range(begin, end):
+                total += abs(feature[column, place[q]] - mean)
+            if total > spread:
+                widest, spread = column, total
+        part = place[begin:end].copy()
+        place[begin:end] = part[np.argsort(feature[widest][part], kind="mergesort")]
+        half = BRANCHES
+        while 2 * half < end - begin:
+            half *= 2
+        unfinished.append((begin, begin + half))
+        unfinished.append((begin + half, end))
+    order[first:last] = order[first:last][place]
