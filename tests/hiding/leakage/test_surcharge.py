@@ -182,8 +182,8 @@ def test_accidental_agreement_becomes_rarer() -> None:
     promise = Promise(2, 30, 30)
     cities = [read_events(make_city(800, seed=seed), grid=Grid()).samples for seed in range(4)]
     ours, careless = ([agreements(city, promise, price) for city in cities] for price in (1.0, 0.0))
-    assert sum(each.hiding_sets for each in careless) > 400
-    assert sum(each.hiding_sets for each in ours) < 0.9 * sum(each.hiding_sets for each in careless)
+    assert sum(each.picks for each in careless) > 400
+    assert sum(each.picks for each in ours) < 0.9 * sum(each.picks for each in careless)
     assert sum(each.cost for each in ours) < 1.02 * sum(each.cost for each in careless)
 
 
@@ -258,9 +258,9 @@ def test_getting_ready_meets_all_of_the_code() -> None:
     """What "loading the engine" leaves out would be compiled in the middle of a run."""
     script = (
         "from shoal.hiding.pipeline import prepare; from shoal.hiding.settings import Settings\n"
-        "from shoal.hiding.kernels import leakage as company\n"
+        "from shoal.hiding.kernels import leakage\n"
         "prepare(Settings())\n"
-        "kernels = company.published_agreements, company.live_agreements, company.alone_shares\n"
+        "kernels = leakage.published_agreements, leakage.live_agreements, leakage.exposed_shares\n"
         "print(all(kernel.signatures for kernel in kernels))"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

@@ -158,6 +158,6 @@ def test_joint_costs_beat_pairwise_ones(
     def forgetful(epochs: list[LiveEpoch], *rest: Any) -> WindowArrays:
         return build_window([live._replace(pools=live.slice.raw) for live in epochs], *rest)
 
-    monkeypatch.setattr(fold, "arrange", forgetful)
+    monkeypatch.setattr(fold, "build_window", forgetful)
     pairwise = anonymize_samples(city, promise, settings, workers).boxes.cost().sum()
     assert joint < 0.85 * pairwise

@@ -14,7 +14,7 @@ import numpy as np
 
 from shoal.core.arrays import Floats, Int32s, Int64s
 from shoal.core.compiled import jit, jit_inline
-from shoal.hiding.kernels.merge import space_cost
+from shoal.hiding.kernels.box_cost import box_cost, linear_box_cost, power_box_cost
 from shoal.hiding.kernels.pools import Pools, in_one_box
 
 BRANCHES = 16  # entries below a node
@@ -138,7 +138,7 @@ def one_box_cost(own: Floats, raw: Pools, other: int, weight: float) -> float:
     time = max(own[1], raw.slot[end - 1].t) - min(own[0], raw.slot[begin].t) + 1.0
     width = max(own[3], raw.touch[other, 3]) - min(own[2], raw.touch[other, 2])
     height = max(own[5], raw.touch[other, 5]) - min(own[4], raw.touch[other, 4])
-    return float(time * space_cost(int(width + height) + 2, weight))
+    return float(box_cost(time, int(width + height) + 2, weight))
 
 
 @jit_inline
@@ -159,20 +159,10 @@ def _smaller(a: float, b: float) -> float:
     return a if a < b else b
 
 
-@jit_inline
-def _plain(space: float, weight: float) -> float:  # noqa: ARG001
-    return space
-
-
-@jit_inline
-def _power(space: float, weight: float) -> float:
-    return float(space**weight)
-
-
 def _adding_bounds(
-    power: Callable[[float, float], float],
+    cost: Callable[[float, float, float], float],
 ) -> Callable[[Floats, Floats, float, float, Floats, Floats], None]:
-    """add_bounds for one way to price space: a choice inside its loop would keep it from going several at a time."""
+    """add_bounds for one cost of a box: a choice inside its loop would keep it from going several entries at a time."""
 
     @jit_inline
     def add(block: Floats, own: Floats, base: float, weight: float, bound: Floats, inexact: Floats) -> None:
@@ -181,22 +171,22 @@ def _adding_bounds(
         head_x0, head_x1, head_y0, head_y1 = own[9], own[10], own[11], own[12]
         tail_x0, tail_x1, tail_y0, tail_y1 = own[14], own[15], own[16], own[17]
         slots, single = own[18], own[19]
-        two_cells = power(2.0, weight)
+        two_cells = cost(1.0, 2.0, weight)
         for e in range(BRANCHES):
             time = _larger(t1, at(block, _T1, e)) - _smaller(t0, at(block, _LATEST_T0, e)) + 1.0
             width = _larger(x1, at(block, _X1, e)) - _smaller(x0, at(block, _X0, e))
             height = _larger(y1, at(block, _Y1, e)) - _smaller(y0, at(block, _Y0, e))
-            one_box = time * power(width + height + 2.0, weight)
+            one_box = cost(time, width + height + 2.0, weight)
             apart = _larger(touch0, at(block, _T0, e)) > _smaller(touch1, at(block, _LATEST_T1, e))
             in_one = (single != 0.0) | (at(block, _MOST_SLOTS, e) == 1.0) | apart
             head_time = _larger(head_t, at(block, _T0, e)) - _smaller(t0, at(block, _LATEST_T0, e)) + 1.0
             width = _larger(head_x1, at(block, _HEAD_X1, e)) - _smaller(head_x0, at(block, _HEAD_X0, e))
             height = _larger(head_y1, at(block, _HEAD_Y1, e)) - _smaller(head_y0, at(block, _HEAD_Y0, e))
-            head = head_time * power(width + height + 2.0, weight)
+            head = cost(head_time, width + height + 2.0, weight)
             tail_time = _larger(t1, at(block, _T1, e)) - _smaller(tail_t, at(block, _LATEST_T1, e)) + 1.0
             width = _larger(tail_x1, at(block, _TAIL_X1, e)) - _smaller(tail_x0, at(block, _TAIL_X0, e))
             height = _larger(tail_y1, at(block, _TAIL_Y1, e)) - _smaller(tail_y0, at(block, _TAIL_Y0, e))
-            tail = tail_time * power(width + height + 2.0, weight)
+            tail = cost(tail_time, width + height + 2.0, weight)
             between = _larger(slots, at(block, _LEAST_SLOTS, e)) - head_time - tail_time
             more_boxes = head + tail + _larger(between, 0.0) * two_cells
             bound[e] += one_box if in_one else _larger(base, _smaller(one_box, more_boxes))
@@ -205,7 +195,7 @@ def _adding_bounds(
     return add
 
 
-_add_plain_bounds, _add_power_bounds = _adding_bounds(_plain), _adding_bounds(_power)
+_add_plain_bounds, _add_power_bounds = _adding_bounds(linear_box_cost), _adding_bounds(power_box_cost)
 
 
 @jit_inline

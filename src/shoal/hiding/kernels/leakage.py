@@ -8,6 +8,7 @@ import numpy as np
 
 from shoal.core.arrays import Bytes, Floats, Int32s, Int64s
 from shoal.core.compiled import jit, jit_inline, jit_no_arrays
+from shoal.hiding.kernels.consistency import consistent, row_consistent_between
 from shoal.hiding.kernels.cost_bounds import OWN
 from shoal.hiding.kernels.edge_cost import make_scratch, write_outlines
 from shoal.hiding.kernels.merge import best_cuts, merge_boxes, write_boxes
@@ -17,7 +18,6 @@ from shoal.hiding.kernels.window import WindowArrays
 
 _INTERVALS = 3  # of length tau that are tried in a window
 _NEAR = 100  # users on either side whose records are tried
-_ENDLESS = 2**31 - 1  # later than any slot of an epoch
 
 
 class PublishedEpochs(NamedTuple):
@@ -63,37 +63,6 @@ def show(pools: Pools, weight: float, begin: int, end: int, shown: RecordBoxes) 
             hull[2], hull[3] = min(hull[2], shown.box[b, 4]), max(hull[3], shown.box[b, 5])
 
 
-@jit_inline
-def consistent(
-    box: Int32s, begin: int, end: int, own: Int32s, first: int, last: int, since: int, until: int
-) -> bool:
-    """Whether boxes begin .. end - 1 hold all slots first .. last - 1 from ``since`` to before ``until``.
-
-    And whether each box that lies wholly between these times holds at least one of them.
-    """
-    b, held = begin, False
-    while b < end and box[b, 1] < since:
-        b += 1
-    for q in range(first, last):
-        t = own[q, 0]
-        if t < since or t >= until:
-            continue
-        while b < end and box[b, 1] < t:
-            if not held and box[b, 0] >= since:
-                return False
-            b, held = b + 1, False
-        if b == end or box[b, 0] > t:
-            return False
-        if own[q, 1] < box[b, 2] or own[q, 2] > box[b, 3] or own[q, 3] < box[b, 4] or own[q, 4] > box[b, 5]:
-            return False
-        held = True
-    while b < end and box[b, 1] < until:
-        if not held and box[b, 0] >= since:
-            return False
-        b, held = b + 1, False
-    return True
-
-
 @jit_no_arrays
 def cheapest_edges(first: Int64s, cost: Floats, best: Int64s) -> None:
     """best[i] = the first of the cheapest edges first[i] .. first[i + 1] - 1, -1 where there are none."""
@@ -130,7 +99,7 @@ def published_agreements(
             else:
                 count[q] += consistent(
                     published_epochs.box, published_epochs.box_first[a], published_epochs.box_first[a + 1],
-                    published_epochs.own, published_epochs.own_first[b], published_epochs.own_first[b + 1], 0, _ENDLESS,
+                    published_epochs.own, published_epochs.own_first[b], published_epochs.own_first[b + 1],
                 )  # fmt: skip
                 a, b = published_epochs.earlier[a], published_epochs.earlier[b]
 
@@ -228,7 +197,7 @@ def find_agreements(  # type: ignore[no-untyped-def]
                     n = write_union(arrays.pools, row, raw, joining, union, 0, place_a, place_b)
                     best_cuts(union, 0, n, arrays.weight, np.inf, cost, previous)
                     boxes = write_boxes(union, 0, n, previous, box, 0)
-                if consistent(box, 0, boxes, own, raw.ptr[known], raw.ptr[known + 1], 0, _ENDLESS):
+                if consistent(box, 0, boxes, own, raw.ptr[known], raw.ptr[known + 1]):
                     leaking[q] += former[1, entry]
                     found += 1
 
@@ -263,19 +232,6 @@ def within_hull(raw: Pools, known: int, outline: Floats, joining: int) -> bool:
         and user[4] >= min(outline[4], other[4])
         and user[5] <= max(outline[5], other[5])
     )
-
-
-@jit_inline
-def row_consistent(
-    shown: RecordBoxes, row: int, own: Int32s, own_first: Int64s, known: int, since: int, until: int
-) -> bool:
-    """Whether what a record shows in a row is consistent with what a user has in another."""
-    return bool(
-        consistent(
-            shown.box, shown.first[row], shown.first[row] + shown.n_boxes[row],
-            own, own_first[known], own_first[known + 1], since, until,
-        )
-    )  # fmt: skip
 
 
 @jit_inline
@@ -344,7 +300,7 @@ def exposed_shares(
                 for w in range(width):
                     start = since - w * epsilon
                     if fits and rows[w] >= 0 and start < epsilon and start + tau > 0:
-                        fits = row_consistent(
+                        fits = row_consistent_between(
                             shown, arrays.row[other, w], own, raw.ptr, rows[w], start, start + tau
                         )
                 others += fits

@@ -6,17 +6,8 @@ import numpy as np
 
 from shoal.core.arrays import Floats, Int32s, Int64s
 from shoal.core.compiled import jit, jit_inline
+from shoal.hiding.kernels.box_cost import box_cost
 from shoal.hiding.kernels.pools import Pools, longest_row
-
-
-@jit_inline
-def space_cost(span: int, weight: float) -> float:
-    """(span_x + span_y)^p, spans in cells with ends included."""
-    if weight == 1.0:
-        return float(span)
-    if weight == 2.0:
-        return float(span) * float(span)
-    return float(float(span) ** weight)
 
 
 @jit_inline
@@ -45,7 +36,7 @@ def best_cuts(
             y0, y1 = min(y0, slot.y0), max(y1, slot.y1)
             if begin > nearest or cost[begin] >= limit:
                 continue
-            total = cost[begin] + (latest.t - slot.t + 1) * space_cost(x1 - x0 + y1 - y0 + 2, weight)
+            total = cost[begin] + box_cost(latest.t - slot.t + 1, x1 - x0 + y1 - y0 + 2, weight)
             if total < cost[end]:
                 cost[end], previous[end] = total, begin
     return float(cost[n])

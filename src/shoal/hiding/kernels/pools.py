@@ -153,6 +153,12 @@ def empty_pools(ptr: Int64s) -> Pools:
     return Pools(ptr, np.empty(int(ptr[-1]), SLOT), np.empty((len(ptr) - 1, 6), np.int32))
 
 
+def slot_lines(pools: Pools) -> Int32s:
+    """The slots as int32 lines t, x0, x1, y0, y1, start: the same memory, seen as plain numbers."""
+    lines: Int32s = pools.slot.view(np.int32).reshape(-1, len(SLOT))
+    return lines
+
+
 def taken(pools: Pools, rows: Int64s) -> Pools:
     """Some of the rows, in the order given."""
     sizes = pools.ptr[rows + 1] - pools.ptr[rows]

@@ -12,7 +12,8 @@ import numpy as np
 
 from shoal.core.arrays import Bools, Floats, Int32s, Int64s
 from shoal.core.compiled import jit, jit_inline, jit_inline_allocating
-from shoal.hiding.kernels.merge import best_cuts, space_cost
+from shoal.hiding.kernels.box_cost import box_cost
+from shoal.hiding.kernels.merge import best_cuts
 from shoal.hiding.kernels.pools import longest_row, room_for_union, write_union
 from shoal.hiding.kernels.window import WindowArrays
 
@@ -93,7 +94,7 @@ def ring_bound(arrays: WindowArrays, ring: Int32s, width: int) -> float:
             if late > early:  # two users apart in time: one box holds all
                 n = t1 - t0 + 1
             span = max(east - west, 0) + max(north - south, 0) + 2
-            total += max(arrays.base[row], n * space_cost(span, arrays.weight))
+            total += max(arrays.base[row], box_cost(n, span, arrays.weight))
     return total
 
 

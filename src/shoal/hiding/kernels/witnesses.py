@@ -8,6 +8,7 @@ import numpy as np
 
 from shoal.core.arrays import Floats, Int32s, Int64s
 from shoal.core.compiled import jit, jit_inline, jit_no_arrays
+from shoal.hiding.kernels.consistency import row_consistent
 from shoal.hiding.kernels.cost_bounds import one_box_cost, write_outline
 from shoal.hiding.kernels.merge import best_cuts, write_boxes
 from shoal.hiding.kernels.pools import Pools, longest_row, room_for_union, write_union
@@ -18,14 +19,15 @@ class NeighbouringEpochs(NamedTuple):
     """Epochs around one that is about to be published, which is column ``here``; those before it are published.
 
     row[u, column]: row of user u in that epoch, -1 when absent; those of ``here`` begin at ``offset``. raw: users' own
-    samples. Boxes of a record (int32, 6 columns: t0, t1, x0, x1, y0, y1; times count from the beginning of the epoch)
-    are n_boxes[row] from first[row] on.
+    samples; own: their slots as lines (pools.slot_lines). The boxes of a record (int32, 6 columns: t0, t1, x0, x1, y0,
+    y1; times count from the beginning of the epoch) are n_boxes[row] lines from first[row] on.
     """
 
     row: Int64s
     here: int
     offset: int
     raw: Pools
+    own: Int32s
     first: Int64s
     n_boxes: Int64s
     box: Int32s
@@ -60,22 +62,9 @@ class WitnessCandidates(NamedTuple):
 
 
 @jit_inline
-def shows_all(nearby: NeighbouringEpochs, record: int, user: int) -> bool:
+def holds(nearby: NeighbouringEpochs, record: int, user: int) -> bool:
     """Whether the boxes of a row hold all samples of another row, and each of them one."""
-    box, raw = nearby.box, nearby.raw
-    b, end, held = nearby.first[record], nearby.first[record] + nearby.n_boxes[record], False
-    for q in range(raw.ptr[user], raw.ptr[user + 1]):
-        slot = raw.slot[q]
-        while b < end and box[b, 1] < slot.t:
-            if not held:
-                return False
-            b, held = b + 1, False
-        if b == end or box[b, 0] > slot.t:
-            return False
-        if slot.x0 < box[b, 2] or slot.x1 > box[b, 3] or slot.y0 < box[b, 4] or slot.y1 > box[b, 5]:
-            return False
-        held = True
-    return bool(held and b == end - 1)
+    return bool(row_consistent(nearby, record, nearby.own, nearby.raw.ptr, user))
 
 
 @jit_inline
@@ -114,7 +103,7 @@ def held_since(nearby: NeighbouringEpochs, victim: int, record: int, first: int)
     column = nearby.here
     while column > first:
         own, row = nearby.row[victim, column - 1], nearby.row[record, column - 1]
-        if (own < 0) != (row < 0) or (own >= 0 and not shows_all(nearby, row, own)):
+        if (own < 0) != (row < 0) or (own >= 0 and not holds(nearby, row, own)):
             break
         column -= 1
     return column
@@ -230,7 +219,7 @@ def find_candidates(
                             continue
                         candidates.record[n], candidates.needs[n] = record, needs
                         n += 1
-                        if shows_all(nearby, row, own):
+                        if holds(nearby, row, own):
                             for other in range(len(vouching)):
                                 vouching[other] += (needs >> other) & 1
                     need += 1
@@ -261,7 +250,7 @@ def list_open(
     own, n = nearby.row[candidates.victim[line], nearby.here], 0
     vouching[:] = 0
     for offer in range(candidates.ptr[line], candidates.ptr[line + 1]):
-        if not shows_all(nearby, nearby.row[candidates.record[offer], nearby.here], own):
+        if not holds(nearby, nearby.row[candidates.record[offer], nearby.here], own):
             opened[n] = offer
             n += 1
             continue

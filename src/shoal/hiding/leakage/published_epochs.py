@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from shoal.core.arrays import Int32s
 from shoal.core.boxes import Boxes
 from shoal.hiding.epochs import EpochSlice
 from shoal.hiding.kernels.leakage import PublishedEpochs
-from shoal.hiding.kernels.pools import Pools
+from shoal.hiding.kernels.pools import slot_lines
 
 
 class PublishedEpochsBuilder:
@@ -33,7 +32,7 @@ class PublishedEpochsBuilder:
         sizes = np.bincount(np.searchsorted(users, boxes.owner), minlength=len(users))
         self._own_first.extend(part.raw.ptr[1:] + len(self._own.values))
         self._box_first.extend(np.cumsum(sizes) + len(self._box.values))
-        self._own.extend(own_slots(part.raw))
+        self._own.extend(slot_lines(part.raw)[:, :5])
         self._box.extend(
             np.stack(
                 [boxes.t0 - part.origin, boxes.t1 - part.origin, boxes.x0, boxes.x1, boxes.y0, boxes.y1],
@@ -67,11 +66,6 @@ class PublishedEpochsBuilder:
         """All of it, as kernels read it."""
         columns = (self._epoch, self._own_first, self._own, self._box_first, self._box, self._earlier)
         return PublishedEpochs._make([*(column.values for column in columns), self._latest])
-
-
-def own_slots(raw: Pools) -> Int32s:
-    """Users' own samples slot by slot: t, x0, x1, y0, y1."""
-    return raw.slot.view(np.int32).reshape(-1, 6)[:, :5].copy()
 
 
 class _Growing:

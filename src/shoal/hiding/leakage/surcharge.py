@@ -27,9 +27,9 @@ from shoal.hiding.kernels.leakage import (
     published_agreements,
     show,
 )
+from shoal.hiding.kernels.pools import slot_lines
 from shoal.hiding.kernels.reuse import ReuseRule
 from shoal.hiding.kernels.window import WindowArrays
-from shoal.hiding.leakage.published_epochs import own_slots
 from shoal.hiding.matching.assignment import Edges, edge_starts
 from shoal.hiding.merging import with_members
 from shoal.hiding.window import member_rows
@@ -112,7 +112,7 @@ def _exposure(leakage: LeakageContext, arrays: WindowArrays, member: Int32s, wor
         np.empty((n_rows, 4), np.int32),
     )
     workers.for_blocks(n_rows, lambda begin, end: show(pools, arrays.weight, begin, end, shown))
-    own, exposure = own_slots(arrays.raw), np.empty(len(arrays.user), np.uint8)
+    own, exposure = slot_lines(arrays.raw), np.empty(len(arrays.user), np.uint8)
     workers.for_blocks(
         len(exposure),
         lambda begin, end: exposed_shares(
@@ -148,7 +148,7 @@ def _live(
     workers: Workers,
 ) -> Int32s:
     """How many epochs of this window would leak former members if an edge were picked, in sixtieths."""
-    own, leaking = own_slots(arrays.raw), np.empty(len(owner), np.int32)
+    own, leaking = slot_lines(arrays.raw), np.empty(len(owner), np.int32)
     oldest, settled = leakage.window - MEMORY, leakage.window - leakage.reach
     workers.for_blocks(
         len(leaking),
