@@ -28,8 +28,10 @@ from shoal.hiding.kernels.witnesses import (
     WitnessCandidates,
     WitnessChoice,
 )
+from shoal.hiding.matching.selector import MatchingSelector
 from shoal.hiding.merging import costs_of, with_members
 from shoal.hiding.pipeline import Outcome, anonymize_samples
+from shoal.hiding.selector import HidingSetup
 from shoal.hiding.settings import MOST_REACH, PRICES, Reuse, Settings, applicable_harden
 from shoal.reading import read_events
 from shoal.synthetic import make_city
@@ -290,7 +292,8 @@ def test_what_is_broken_off_is_not_linked_to_what_follows(monkeypatch: pytest.Mo
     promise = Promise(2, 20, 10)
     timeline = Timeline(as_samples(world), promise)
     with Workers(1) as workers:
-        fold = Fold(12, timeline, promise, Settings(harden=1), workers)
+        setup = HidingSetup(12, promise, Settings(harden=1), workers)
+        fold = Fold(setup, timeline, MatchingSelector(setup))
         for epochs in (range(5), range(20, 25)):
             steps = [fold.advance(timeline.slice(epoch), ends_stretch=False) for epoch in epochs]
             assert [step.hiding_sets is not None for step in steps] == [False, False, True, True, True]

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 
 from shoal.core.arrays import Int32s, Int64s
 from shoal.core.boxes import Boxes, concatenate
-from shoal.core.engines import Engine, LocalEngine
-from shoal.core.promise import Promise
-from shoal.core.workers import Workers
-from shoal.errors import UnfinishedError
 from shoal.hiding.epochs import EpochSlice, LiveEpoch, Timeline
 from shoal.hiding.hardening import Hardening, Witnesses, all_witnesses, no_witnesses
 from shoal.hiding.leakage.published_epochs import PublishedEpochsBuilder
 from shoal.hiding.leakage.surcharge import MEMORY, LeakageContext
 from shoal.hiding.merging import publish, with_members
-from shoal.hiding.mutual.selector import choose_mutual
 from shoal.hiding.reuse import History
-from shoal.hiding.settings import MOST_REACH, PRICES, Selector, Settings
-from shoal.hiding.window import HidingSets, build_window, cut_into_shards, no_hiding_sets
-from shoal.hiding.window_tasks import WindowTask, decide_window
+from shoal.hiding.selector import HidingSetSelector, HidingSetup, OpenWindow
+from shoal.hiding.settings import MOST_REACH, PRICES
+from shoal.hiding.window import HidingSets, no_hiding_sets
 
 _LEAKING_K = 2  # with more records left, they hardly ever all agree by accident
 
@@ -40,41 +34,23 @@ class Step(NamedTuple):
 
 
 class Fold:
-    """State of the engine between two epochs: the live epochs, who has hidden whom before, and what is out.
+    """State between two epochs: the live epochs, who has hidden whom before, and what is published already."""
 
-    planned: the hiding sets of every window, by its first epoch, where they are decided already.
-    """
-
-    def __init__(
-        self,
-        n_users: int,
-        timeline: Timeline,
-        promise: Promise,
-        settings: Settings,
-        workers: Workers,
-        planned: Mapping[int, HidingSets] | None = None,
-        engine: Engine | None = None,
-    ) -> None:
-        self._planned = planned
-        self._engine = engine or LocalEngine()
-        self._n_users = n_users
-        self._first_epoch = int(timeline.epochs[0])
-        self._reach = timeline.reach
-        self._k = promise.k
-        self._mutual = settings.selector is Selector.MUTUAL
+    def __init__(self, setup: HidingSetup, timeline: Timeline, selector: HidingSetSelector) -> None:
+        settings, k = setup.settings, setup.promise.k
+        self._setup = setup
+        self._selector = selector
+        self._n_users, self._workers = setup.n_users, setup.workers
         self._weight = settings.space_weight
-        self._shard_size = settings.shard_size
-        self._workers = workers
+        self._first_epoch, self._reach = int(timeline.epochs[0]), timeline.reach
         self._live: list[LiveEpoch] = []
-        self._history = History(n_users, settings.reuse, timeline.reach)
-        self._promise = promise
-        self._leak_price = settings.leak_price if promise.k == _LEAKING_K and planned is None else 0.0
-        self._published_epochs = PublishedEpochsBuilder(n_users, MEMORY) if self._leak_price else None
+        self._history = History(setup.n_users, settings.reuse, timeline.reach)
+        self._leak_price = settings.leak_price if k == _LEAKING_K and selector.weighs_leakage else 0.0
+        self._published_epochs = PublishedEpochsBuilder(setup.n_users, MEMORY) if self._leak_price else None
         self._hardening = None
-        if settings.harden and settings.selector is Selector.MATCHING and 0 < self._reach <= MOST_REACH:
+        if settings.harden and selector.takes_witnesses and 0 < self._reach <= MOST_REACH:
             price = PRICES[settings.harden]
-            self._hardening = Hardening(n_users, promise.k, self._reach, self._weight, price, workers)
-        self._rank = np.random.default_rng(settings.seed).permutation(n_users).astype(np.int32)
+            self._hardening = Hardening(setup.n_users, k, self._reach, self._weight, price, setup.workers)
 
     def advance(self, newest: EpochSlice, *, ends_stretch: bool) -> Step:
         """Take in the next epoch: decide the window it completes and publish what is settled by that."""
@@ -96,7 +72,8 @@ class Fold:
         """Take in an epoch whose window was decided, and whose boxes were published, in an earlier run."""
         self._live.append(LiveEpoch(newest, newest.raw))
         if done.hiding_sets is not None:
-            self._check_planned(done)
+            if len(done.hiding_sets.owners):
+                self._selector.check_earlier(done.window, done.hiding_sets)
             window = self._window
             settled = self._apply(done.hiding_sets, ends_stretch)
             self._history.append_each(window, *done.witnesses)
@@ -132,29 +109,23 @@ class Fold:
 
     def _decide(self) -> HidingSets:
         if not any(len(live.slice.users) for live in self._live):
-            return no_hiding_sets(self._k)
-        if self._planned is not None:
-            return self._planned[self._live[0].slice.epoch]
-        arrays = build_window(self._live, self._n_users, self._rank, self._weight, self._workers)
-        arrays = cut_into_shards(arrays, self._shard_size, self._k)
+            return no_hiding_sets(self._setup.promise.k)
         rule = self._history.rule(self._window)
-        whole = WindowTask(self._window, self._k, arrays, rule, self._company())
-        if self._mutual:
-            return choose_mutual(whole.window, arrays, self._k, rule, self._workers, whole.leakage)
-        return decide_window(whole, self._workers, self._engine)
+        return self._selector.choose(OpenWindow(self._window, self._live, rule, self._leakage_context()))
 
-    def _company(self) -> LeakageContext | None:
+    def _leakage_context(self) -> LeakageContext | None:
         """What the surcharge on leaking members goes by."""
         if self._published_epochs is None:
             return None
+        promise = self._setup.promise
         return LeakageContext(
             published_epochs=self._published_epochs.published_epochs,
             window=self._window,
             epoch=self._live[0].slice.epoch,
             reach=self._reach,
-            k=self._k,
-            tau=self._promise.tau or 1,
-            epsilon=self._promise.epsilon or 1,
+            k=promise.k,
+            tau=promise.tau or 1,
+            epsilon=promise.epsilon or 1,
             price=self._leak_price,
         )
 
@@ -182,17 +153,6 @@ class Fold:
         live, witnesses = self._hardening.harden(live, later, self._history.rule(window))
         self._history.append_each(window, *witnesses)
         return live, witnesses
-
-    def _check_planned(self, done: Step) -> None:
-        """Refuse to go on with hiding sets that are not those planned: clusters can differ between machines."""
-        if self._planned is None or done.hiding_sets is None or not len(done.hiding_sets.owners):
-            return
-        planned = self._planned.get(done.window)
-        if planned is None or not np.array_equal(planned.members, done.hiding_sets.members):
-            raise UnfinishedError(
-                "The checkpoint was made on a machine that clusters users otherwise: nothing was published;"
-                " remove the checkpoint and begin again."
-            )
 
     def _remember(self, part: EpochSlice, boxes: Boxes) -> None:
         """Note an epoch that is out now, where that matters for later ones."""

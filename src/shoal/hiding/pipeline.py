@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,7 +12,7 @@ import numpy as np
 from shoal.core.arrays import Int64s
 from shoal.core.box_sizes import BoxSizes, box_sizes_of
 from shoal.core.boxes import Boxes, BoxSource, concatenate
-from shoal.core.engines import Engine
+from shoal.core.engines import Engine, LocalEngine
 from shoal.core.progress import Progress, SilentProgress
 from shoal.core.promise import MOST_SLOTS, Promise
 from shoal.core.samples import Samples, samples_from_columns
@@ -20,11 +21,19 @@ from shoal.errors import InputError, NothingLeftError
 from shoal.hiding.epochs import Timeline
 from shoal.hiding.fold import Fold
 from shoal.hiding.journal import Journal, MemoryJournal
+from shoal.hiding.matching.selector import MatchingSelector
+from shoal.hiding.mutual.selector import MutualSelector
+from shoal.hiding.selector import HidingSetSelector, HidingSetup
 from shoal.hiding.settings import Selector, Settings
-from shoal.hiding.spectral.selector import Rules, cluster_epochs, hide
-from shoal.hiding.suppression import Presence, decide_presence
-from shoal.hiding.window import HidingSets
+from shoal.hiding.spectral.selector import SpectralSelector
+from shoal.hiding.suppression import Presence
 from shoal.storage.sample_store import SampleStore, store_of
+
+_SELECTORS: dict[Selector, Callable[[HidingSetup], HidingSetSelector]] = {
+    Selector.MATCHING: MatchingSelector,
+    Selector.MUTUAL: MutualSelector,
+    Selector.SPECTRAL: SpectralSelector,
+}
 
 
 @dataclass(frozen=True)
@@ -91,13 +100,15 @@ def anonymize_samples(
     _check_span(store, promise)
     timeline = Timeline(store, promise)
     turns = list(timeline.turns())
-    presence, planned = _plan(timeline, samples.n_users, promise, settings, workers, progress)
+    setup = HidingSetup(samples.n_users, promise, settings, workers, engine or LocalEngine())
+    selector = open_selector(setup)
+    presence = selector.find_presence(timeline, progress)
     if presence.nothing_left:
         raise NothingLeftError(
             f"Everything would be suppressed, as no {promise.k} users come and go alike:"
             " choose a smaller k, a longer epsilon, or add users."
         )
-    fold = Fold(samples.n_users, timeline, promise, settings, workers, planned, engine)
+    fold = Fold(setup, timeline, selector)
     progress.stage("hiding", len(turns))
     done = iter(journal)
     resumed = len(journal)
@@ -111,22 +122,9 @@ def anonymize_samples(
     return _outcome(store, presence, journal, time.perf_counter() - began)
 
 
-def _plan(
-    timeline: Timeline,
-    n_users: int,
-    promise: Promise,
-    settings: Settings,
-    workers: Workers,
-    progress: Progress,
-) -> tuple[Presence, dict[int, HidingSets] | None]:
-    """Who is published when; with the paper's selector that depends on who hides whom, so that is settled as well."""
-    if settings.selector is not Selector.SPECTRAL:
-        return decide_presence(timeline, n_users, promise, settings.space_weight, workers, progress), None
-    rules = Rules(promise.k, settings.space_weight, settings.reuse, settings.seed, settings.repair)
-    progress.stage("clustering", len(timeline.epochs))
-    clusters = cluster_epochs(timeline, n_users, rules, workers, progress.advance)
-    progress.stage("laying cycles", sum(1 for _ in timeline.turns()))
-    return hide(timeline, n_users, rules, clusters, workers, progress.advance)
+def open_selector(setup: HidingSetup) -> HidingSetSelector:
+    """The selector that the settings name."""
+    return _SELECTORS[setup.settings.selector](setup)
 
 
 def prepare(settings: Settings) -> None:

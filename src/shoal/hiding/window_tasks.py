@@ -18,7 +18,7 @@ from shoal.hiding.kernels.pools import taken
 from shoal.hiding.kernels.reuse import PastMembers, ReuseRule
 from shoal.hiding.kernels.window import WindowArrays
 from shoal.hiding.leakage.surcharge import LeakageContext
-from shoal.hiding.matching.selector import choose_hiding_sets
+from shoal.hiding.matching.permutations import choose_hiding_sets
 from shoal.hiding.window import HidingSets
 
 _SMALLEST = 256  # users that are worth sending away

@@ -12,12 +12,12 @@ from shoal.core.promise import Grid, Promise
 from shoal.core.samples import Samples
 from shoal.core.workers import Workers
 from shoal.errors import UnfinishedError
-from shoal.hiding import fold
+from shoal.hiding import selector
 from shoal.hiding.epochs import LiveEpoch, Timeline
 from shoal.hiding.kernels.window import WindowArrays
 from shoal.hiding.matching.assignment import Edges, cheapest_permutation
 from shoal.hiding.matching.candidates import all_edges
-from shoal.hiding.matching.selector import choose_hiding_sets
+from shoal.hiding.matching.permutations import choose_hiding_sets
 from shoal.hiding.merging import costs_of, with_members
 from shoal.hiding.pipeline import anonymize_samples
 from shoal.hiding.reuse import History
@@ -158,6 +158,6 @@ def test_joint_costs_beat_pairwise_ones(
     def forgetful(epochs: list[LiveEpoch], *rest: Any) -> WindowArrays:
         return build_window([live._replace(pools=live.slice.raw) for live in epochs], *rest)
 
-    monkeypatch.setattr(fold, "build_window", forgetful)
+    monkeypatch.setattr(selector, "build_window", forgetful)
     pairwise = anonymize_samples(city, promise, settings, workers).boxes.cost().sum()
     assert joint < 0.85 * pairwise

@@ -16,8 +16,8 @@ from shoal.core.compiled import jit, jit_inline, jit_inline_allocating
 
 Slots = np.typing.NDArray[np.void]
 
-
-SLOT = np.dtype((np.record, [(name, np.int32) for name in ("t", "x0", "x1", "y0", "y1", "start")]))
+_FIELDS = ("t", "x0", "x1", "y0", "y1", "start")
+SLOT = np.dtype((np.record, [(name, np.int32) for name in _FIELDS]))
 
 
 class Pools(NamedTuple):
@@ -155,7 +155,7 @@ def empty_pools(ptr: Int64s) -> Pools:
 
 def slot_lines(pools: Pools) -> Int32s:
     """The slots as int32 lines t, x0, x1, y0, y1, start: the same memory, seen as plain numbers."""
-    lines: Int32s = pools.slot.view(np.int32).reshape(-1, len(SLOT))
+    lines: Int32s = pools.slot.view(np.int32).reshape(-1, len(_FIELDS))
     return lines
 
 

@@ -7,12 +7,15 @@ The users of a pattern group are cut into rings of k. Where their number is no m
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import ClassVar
 
 import numpy as np
 
 from shoal.core.arrays import Bytes, Int32s
+from shoal.core.progress import Progress
 from shoal.core.workers import Workers
 from shoal.errors import UnfinishedError
+from shoal.hiding.epochs import Timeline
 from shoal.hiding.kernels.reuse import ReuseRule
 from shoal.hiding.kernels.ring_exchange import exchange, price_rings
 from shoal.hiding.kernels.rings import (
@@ -25,8 +28,7 @@ from shoal.hiding.kernels.rings import (
 )
 from shoal.hiding.kernels.window import WindowArrays
 from shoal.hiding.leakage.surcharge import LeakageContext, Surcharge, leakage_surcharge
-from shoal.hiding.matching.candidates import build_search_tree, nearest_edges, sorted_edges
-from shoal.hiding.matching.selector import CANDIDATES
+from shoal.hiding.matching.candidates import CANDIDATES, build_search_tree, nearest_edges, sorted_edges
 from shoal.hiding.mutual.candidates import (
     added_cost,
     both_ways,
@@ -38,9 +40,36 @@ from shoal.hiding.mutual.candidates import (
 )
 from shoal.hiding.mutual.pairs import pair_up
 from shoal.hiding.mutual.reassignment import reassign
-from shoal.hiding.window import HidingSets
+from shoal.hiding.selector import HidingSetup, OpenWindow
+from shoal.hiding.suppression import Presence, decide_presence
+from shoal.hiding.window import HidingSets, cut_into_shards
 
 _SMALL = 200  # users; in a larger group the place of the remainder does not show
+
+
+class MutualSelector:
+    """Decides each window on its own, in shards, on threads."""
+
+    weighs_leakage: ClassVar[bool] = True
+    takes_witnesses: ClassVar[bool] = False
+
+    def __init__(self, setup: HidingSetup) -> None:
+        self._setup = setup
+
+    def find_presence(self, timeline: Timeline, progress: Progress) -> Presence:
+        """Decide who is published when, by causal suppression."""
+        setup = self._setup
+        weight = setup.settings.space_weight
+        return decide_presence(timeline, setup.n_users, setup.promise, weight, setup.workers, progress)
+
+    def choose(self, window: OpenWindow) -> HidingSets:
+        """Rings of every shard of the window."""
+        setup, k = self._setup, self._setup.promise.k
+        arrays = cut_into_shards(setup.window_arrays(window.epochs), setup.settings.shard_size, k)
+        return choose_mutual(window.number, arrays, k, window.rule, setup.workers, window.leakage)
+
+    def check_earlier(self, first_epoch: int, earlier: HidingSets) -> None:
+        """Nothing to refuse: whatever was decided earlier can be gone on from."""
 
 
 def choose_mutual(
