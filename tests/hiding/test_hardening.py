@@ -15,7 +15,6 @@ from shoal.core.promise import Grid, Promise
 from shoal.core.workers import Workers
 from shoal.errors import InputError, ParameterError
 from shoal.hiding import hardening
-from shoal.hiding import hardening as offers_of
 from shoal.hiding.epochs import Timeline
 from shoal.hiding.fold import Fold
 from shoal.hiding.journal import MemoryJournal
@@ -47,11 +46,11 @@ class Slow:
         self,
         nearby: NeighbouringEpochs,
         windows: CoveredWindows,
-        held: RecordState,
+        state: RecordState,
         rule: ReuseRule,
         weight: float,
     ) -> None:
-        self.nearby, self.windows, self.held, self.rule, self.weight = nearby, windows, held, rule, weight
+        self.nearby, self.windows, self.state, self.rule, self.weight = nearby, windows, state, rule, weight
 
     def boxes(self, user: int, column: int) -> list[Box]:
         row = self.nearby.row[user, column]
@@ -82,7 +81,7 @@ class Slow:
             any(touch(box, d) for d in a) for box in b
         )
 
-    def vouches(self, victim: int, cover: int, window: int, beside: int, record: int) -> bool:
+    def is_witness(self, victim: int, cover: int, window: int, beside: int, record: int) -> bool:
         own = range(self.windows.begin[window], self.windows.end[window])
         others = range(self.windows.begin[beside], self.windows.end[beside])
         return (
@@ -99,8 +98,8 @@ class Slow:
         here = self.nearby.row[record, self.nearby.here] - self.nearby.offset
         own = np.array([self.nearby.row[victim, self.nearby.here]])
         with Workers(1) as workers:
-            joined = with_members(taken(self.held.pools, np.array([here])), self.nearby.raw, own, workers)
-            return float(costs_of(joined, self.weight, workers)[0] - self.held.cost[here])
+            joined = with_members(taken(self.state.pools, np.array([here])), self.nearby.raw, own, workers)
+            return float(costs_of(joined, self.weight, workers)[0] - self.state.cost[here])
 
     def options(self, victim: int, cover: int, beside: int, near: int) -> Iterator[int]:
         yield from self.windows.cover[beside, cover].tolist()
@@ -114,7 +113,7 @@ class Slow:
                 yield crowd[side]
 
     def least(self, victim: int, most: float, n_covers: int, near: int) -> tuple[float, set[int]]:
-        """The least price for each need, and who offers it."""
+        """The least price for each need, and the records that have it."""
         n, wanted = len(self.windows.begin), self.windows.cover.shape[2]
         needs = [
             (cover, window, beside)
@@ -130,14 +129,14 @@ class Slow:
             for record in self.options(victim, cover, beside, near)
             if record >= 0 and self.nearby.row[record, here] >= 0
         } - {victim}
-        vouching = {
-            record: {need for need in needs if self.vouches(victim, *need, record)} for record in asked
+        needs_of = {
+            record: {need for need in needs if self.is_witness(victim, *need, record)} for record in asked
         }
         there = {record for record in asked if self.holds(record, victim, here)}
-        lacking = {need for need in needs if sum(need in vouching[record] for record in there) < wanted}
+        lacking = {need for need in needs if sum(need in needs_of[record] for record in there) < wanted}
         candidates = {}
         for record in asked - there:
-            served = len(vouching[record] & lacking)
+            served = len(needs_of[record] & lacking)
             past = self.rule.past
             entries = range(past.first[record], past.first[record] + past.length[record])
             rule = any(past.member[e] == victim and past.when[e] >= self.rule.since for e in entries)
@@ -148,7 +147,7 @@ class Slow:
 
 
 def asked_in_turn(slow: Slow, victim: int, n_covers: int, near: int, most: int) -> list[tuple[int, int]]:
-    """Records that vouch, or would, in the order of asking, each with its needs as bits."""
+    """Records that are witnesses, or would be, in the order of asking, each with its needs as bits."""
     n, wanted, here = len(slow.windows.begin), slow.windows.cover.shape[2], slow.nearby.here
     needs = [
         (cover, window, beside)
@@ -158,21 +157,21 @@ def asked_in_turn(slow: Slow, victim: int, n_covers: int, near: int, most: int) 
         if window != beside
     ]
     found: list[tuple[int, int]] = []
-    asked, vouching = {victim}, [0] * len(needs)
+    asked, n_witnesses = {victim}, [0] * len(needs)
     for number, (cover, _, beside) in enumerate(needs):
         for record in slow.options(victim, cover, beside, near):
-            if vouching[number] >= wanted or len(found) == most:
+            if n_witnesses[number] >= wanted or len(found) == most:
                 break
             if record < 0 or record in asked:
                 continue
             asked.add(record)
             if slow.nearby.row[record, here] < 0:
                 continue
-            served = [slow.vouches(victim, *need, record) for need in needs]
+            served = [slow.is_witness(victim, *need, record) for need in needs]
             if any(served):
                 found.append((record, sum(1 << bit for bit, yes in enumerate(served) if yes)))
                 if slow.holds(record, victim, here):
-                    vouching = [count + yes for count, yes in zip(vouching, served, strict=True)]
+                    n_witnesses = [count + yes for count, yes in zip(n_witnesses, served, strict=True)]
     return found
 
 
@@ -186,10 +185,9 @@ def touch(one: Box, other: Box) -> bool:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_cheapest_witness_is_found(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever asks only as long as a need is unserved misses offers to serve it; so the price is the least of those
-    that were asked, and here everybody is."""
+    """The price is the least among the records that were asked, and here all are asked."""
     gather, fast = hardening.gather_candidates, hardening.seek_witnesses
-    counts = {"offers": 0, "none": 0}
+    counts = {"found": 0, "none": 0}
     asked: list[tuple[CoveredWindows, int, int]] = []
 
     def noted(
@@ -204,21 +202,21 @@ def test_the_cheapest_witness_is_found(seed: int, monkeypatch: pytest.MonkeyPatc
         return gather(nearby, windows, victims, n_covers, near, workers)
 
     def compared(
-        nearby: NeighbouringEpochs, candidates: WitnessCandidates, held: RecordState,
+        nearby: NeighbouringEpochs, candidates: WitnessCandidates, state: RecordState,
         rule: ReuseRule, weight: float, most: float,
         n_needs: int, wanted: int, lines: np.ndarray, begin: int, end: int, choice: WitnessChoice,
     ) -> None:  # fmt: skip
-        fast(nearby, candidates, held, rule, weight, most, n_needs, wanted, lines, begin, end, choice)
+        fast(nearby, candidates, state, rule, weight, most, n_needs, wanted, lines, begin, end, choice)
         windows, n_covers, near = asked[-1]
-        slow = Slow(nearby, windows, held, rule, weight)
+        slow = Slow(nearby, windows, state, rule, weight)
         for i in range(begin, end):
-            least, offering = slow.least(int(candidates.victim[lines[i]]), most, n_covers, near)
+            least, cheapest = slow.least(int(candidates.victim[lines[i]]), most, n_covers, near)
             if choice.witness[i] < 0:
                 counts["none"] += 1
-                assert not offering
+                assert not cheapest
             else:
-                counts["offers"] += 1
-                assert choice.witness[i] in offering
+                counts["found"] += 1
+                assert choice.witness[i] in cheapest
                 assert choice.price[i] == pytest.approx(least)
 
     monkeypatch.setattr(hardening, "gather_candidates", noted)
@@ -231,16 +229,16 @@ def test_the_cheapest_witness_is_found(seed: int, monkeypatch: pytest.MonkeyPatc
             release(world, k, tau, epsilon, harden=rng.choice([1, 3]), weight=rng.choice([1.0, 2.0]))
         except InputError:
             continue
-    assert counts["offers"] > 10
+    assert counts["found"] > 10
     assert counts["none"] > 30
 
 
 @pytest.mark.parametrize(("most", "together"), [(1, 500), (3, 2), (256, 500)])
-def test_records_are_asked_in_turn_until_enough_vouch(
+def test_records_are_asked_in_turn_until_there_are_enough_witnesses(
     most: int, together: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However many are remembered and put together, and on however many threads."""
-    gather, n_offers = hardening.gather_candidates, []
+    gather, n_candidates = hardening.gather_candidates, []
 
     def compared(
         nearby: NeighbouringEpochs,
@@ -259,20 +257,20 @@ def test_records_are_asked_in_turn_until_enough_vouch(
             part = slice(found.ptr[i], found.ptr[i + 1])
             candidates = list(zip(found.record[part].tolist(), found.needs[part].tolist(), strict=True))
             assert candidates == asked_in_turn(slow, victim, n_covers, near, most)
-            n_offers.append(len(candidates))
+            n_candidates.append(len(candidates))
         return found
 
     monkeypatch.setattr(hardening, "gather_candidates", compared)
     monkeypatch.setattr(hardening, "_NEAR", 4)
-    monkeypatch.setattr(offers_of, "_MOST", most)
-    monkeypatch.setattr(offers_of, "_TOGETHER", together)
+    monkeypatch.setattr(hardening, "_MOST_CANDIDATES", most)
+    monkeypatch.setattr(hardening, "_VICTIMS_TOGETHER", together)
     rng = random.Random(most)
     for _ in range(25):
         world, k, tau, epsilon = random_case(rng)
         with contextlib.suppress(InputError):
             release(world, k, tau, epsilon, harden=rng.choice([1, 3]))
-    assert max(n_offers) >= min(most, 4)
-    assert sum(n_offers) > 20
+    assert max(n_candidates) >= min(most, 4)
+    assert sum(n_candidates) > 20
 
 
 def test_what_is_broken_off_is_not_linked_to_what_follows(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -321,8 +319,8 @@ def test_each_level_costs_more_and_suppresses_nothing_more(outcomes: dict[int, O
 
 
 def test_going_on_from_any_step_gives_the_same_boxes() -> None:
-    """Several stretches of time, in which some help: what they did is remembered, and so is what was published."""
-    n_helpers = 0
+    """Several stretches of time, with witnesses: who became one is remembered, and so is what was published."""
+    n_witnesses = 0
     for seed in range(12):
         rng = random.Random(seed)
         epsilon, reach = rng.choice([3, 5]), rng.randint(1, 3)
@@ -346,14 +344,14 @@ def test_going_on_from_any_step_gives_the_same_boxes() -> None:
         with Workers(1) as workers:
             boxes = anonymize_samples(samples, promise, settings, workers, journal=whole).boxes
             steps = list(whole)
-            n_helpers += sum(len(step.witnesses.owners) for step in steps)
+            n_witnesses += sum(len(step.witnesses.owners) for step in steps)
             for n_done in range(1, len(steps), 2):
                 part = MemoryJournal()
                 for step in steps[:n_done]:
                     part.append(step)
                 again = anonymize_samples(samples, promise, settings, workers, journal=part).boxes
                 assert all(np.array_equal(one, other) for one, other in zip(boxes, again, strict=True))
-    assert n_helpers > 50
+    assert n_witnesses > 50
 
 
 def test_where_there_is_nothing_to_harden() -> None:

@@ -1,4 +1,8 @@
-"""The engine: a fold over epochs. One epoch in; its window decided; an epoch published tau later (design 3.5)."""
+"""The fold over epochs: one epoch comes in, its window is decided, and an epoch is published tau later.
+
+docs/how-it-works.md, "The fold". Only live epochs, which no decided window has closed yet, are in memory with all that
+their records hold.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +26,9 @@ _LEAKING_K = 2  # with more records left, they hardly ever all agree by accident
 
 
 class Step(NamedTuple):
-    """What one epoch brought: the window decided (no hiding_sets while it is incomplete) and the boxes published.
+    """What one epoch brought: the hiding sets of the window it completed, if any, the boxes published, and witnesses.
 
-    ``window`` is the first epoch that is live, hence of the window decided. Helpers hold others in one epoch only.
+    window: the first live epoch, hence the first of that window. Witnesses hold a member in one epoch only.
     """
 
     window: int
@@ -53,15 +57,15 @@ class Fold:
             self._hardening = Hardening(setup.n_users, k, self._reach, self._weight, price, setup.workers)
 
     def advance(self, newest: EpochSlice, *, ends_stretch: bool) -> Step:
-        """Take in the next epoch: decide the window it completes and publish what is settled by that."""
+        """Take in the next epoch: decide the window it completes, and publish the epochs that are final then."""
         self._live.append(LiveEpoch(newest, newest.raw))
         if not self._window_complete(ends_stretch):
             return Step(self._live[0].slice.epoch, None, concatenate([]), no_witnesses())
         epoch, window, hiding_sets = self._live[0].slice.epoch, self._window, self._decide()
-        settled = self._apply(hiding_sets, ends_stretch)
+        final = self._apply(hiding_sets, ends_stretch)
         boxes, witnesses = [], [no_witnesses()]
-        for place, live in enumerate(settled):
-            later = settled[place + 1 :]
+        for place, live in enumerate(final):
+            later = final[place + 1 :]
             hardened, more = self._harden(live, [*later, *self._live], window)
             witnesses.append(more)
             boxes.append(publish(hardened, self._weight, self._workers))
@@ -75,9 +79,9 @@ class Fold:
             if len(done.hiding_sets.owners):
                 self._selector.check_earlier(done.window, done.hiding_sets)
             window = self._window
-            settled = self._apply(done.hiding_sets, ends_stretch)
+            final = self._apply(done.hiding_sets, ends_stretch)
             self._history.append_each(window, *done.witnesses)
-            for live, following in zip(settled, [*settled[1:], None], strict=True):
+            for live, following in zip(final, [*final[1:], None], strict=True):
                 inside = done.boxes.t0 >= live.slice.origin
                 if following is not None:
                     inside &= done.boxes.t0 < following.slice.origin
@@ -85,15 +89,15 @@ class Fold:
                 self._remember(live.slice, boxes)
 
     def reserve_history(self, entries: Int64s) -> None:
-        """Make room for as many members of every user as will be supposed, before the first is."""
+        """Make room for as many past members of every user as will be assumed, before the first is."""
         self._history.reserve(entries)
 
     def assume_served(self, window: int, owners: Int32s, members: Int32s) -> None:
-        """Take for granted who served whom in a window, named by its first epoch, that is not folded."""
+        """Assume who served whom in a window, named by its first epoch, that is not folded."""
         self._history.append(window - self._first_epoch, owners, members)
 
     def skip_epochs(self) -> None:
-        """Forget the live epochs: those that are folded next are not next to them."""
+        """Forget the live epochs: the epoch folded next does not follow them."""
         self._live = []
         if self._hardening is not None:
             self._hardening.forget()
@@ -130,7 +134,7 @@ class Fold:
         )
 
     def _apply(self, hiding_sets: HidingSets, ends_stretch: bool) -> list[LiveEpoch]:
-        """Note the hiding_sets, let the members join the live epochs, and take out the epochs that are settled now."""
+        """Let the members join the live epochs; take out, and return, the epochs that no later window will change."""
         self._history.append(self._window, hiding_sets.owners, hiding_sets.members, hiding_sets.exposure)
         if self._hardening is not None:
             self._hardening.note_window(
@@ -142,12 +146,12 @@ class Fold:
         line = np.full(self._n_users, -1, np.int64)
         line[hiding_sets.owners] = np.arange(len(hiding_sets.owners))
         self._live = [self._joined(live, hiding_sets.members[line[live.slice.users]]) for live in self._live]
-        n_settled = len(self._live) if ends_stretch else 1
-        settled, self._live = self._live[:n_settled], self._live[n_settled:]
-        return settled
+        n_final = len(self._live) if ends_stretch else 1
+        final, self._live = self._live[:n_final], self._live[n_final:]
+        return final
 
     def _harden(self, live: LiveEpoch, later: list[LiveEpoch], window: int) -> tuple[LiveEpoch, Witnesses]:
-        """An epoch that is settled, with witnesses where an attacker would link windows; and who became one."""
+        """A final epoch with witnesses where an attacker would link windows; and who became one."""
         if self._hardening is None:
             return live, no_witnesses()
         live, witnesses = self._hardening.harden(live, later, self._history.rule(window))
@@ -155,14 +159,14 @@ class Fold:
         return live, witnesses
 
     def _remember(self, part: EpochSlice, boxes: Boxes) -> None:
-        """Note an epoch that is out now, where that matters for later ones."""
+        """Remember a published epoch, where that matters for later ones."""
         if self._published_epochs is not None:
             self._published_epochs.append(part, boxes)
         if self._hardening is not None:
             self._hardening.note_published(part, boxes)
 
     def _joined(self, live: LiveEpoch, members: Int32s) -> LiveEpoch:
-        """An epoch after every record took in the samples of its new members."""
+        """A live epoch after every record has taken in the samples of its new members."""
         pools = live.pools
         for column in range(members.shape[1]):
             pools = with_members(pools, live.slice.raw, live.rows(members[:, column]), self._workers)

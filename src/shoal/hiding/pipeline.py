@@ -1,4 +1,7 @@
-"""From samples to boxes: decide who is published when, then fold over the epochs."""
+"""From samples to boxes: a selector decides who is published when, then the fold goes over the epochs.
+
+``anonymize_samples`` is all of hiding in one call; ``open_selector`` is the place where a selector is chosen.
+"""
 
 from __future__ import annotations
 
@@ -38,10 +41,10 @@ _SELECTORS: dict[Selector, Callable[[HidingSetup], HidingSetSelector]] = {
 
 @dataclass(frozen=True)
 class Outcome:
-    """What was made of the samples: where the boxes are, how many every user has, how large they are, what it took.
+    """What was made of the samples: where the boxes are, how many each user has, how large they are, how long it took.
 
-    relaxations counts members that served an owner again although the reuse rule forbids it, n_members how many members
-    served in all. affected_users are those with samples in no box, the recordless among them.
+    sizes: boxes per user. relaxations: members that served an owner again although the reuse rule forbids it;
+    n_members: members that served in all. affected_users: users with samples in no box, the recordless among them.
     """
 
     source: BoxSource
@@ -90,7 +93,7 @@ def anonymize_samples(
 ) -> Outcome:
     """Publish the samples under the promise; goes on where the journal ends.
 
-    The engine decides parts of windows; without one everything happens here, on the threads of ``workers``.
+    The engine decides tasks of windows; without one everything happens here, on the threads of ``workers``.
     """
     began = time.perf_counter()
     progress = progress or SilentProgress()
@@ -128,9 +131,9 @@ def open_selector(setup: HidingSetup) -> HidingSetSelector:
 
 
 def prepare(settings: Settings) -> None:
-    """Load the compiled code, or compile it once after installation, by anonymizing a few made-up users.
+    """Load the compiled code, or compile it once after installation, by anonymizing five synthetic users.
 
-    They are there for some windows, in which the same two are often alone with each other: all of the code is met.
+    They stay for several windows, pairs of them always at one place, so that every kernel is called.
     """
     n_users, n_slots = 5, 12
     user, t = np.divmod(np.arange(n_users * n_slots), n_slots)
@@ -159,7 +162,7 @@ def _check_span(store: SampleStore, promise: Promise) -> None:
 
 
 def _outcome(samples: SampleStore, presence: Presence, journal: Journal, seconds: float) -> Outcome:
-    """What can be told of the boxes, gathered step by step; the boxes themselves stay in the journal."""
+    """Sums over all steps; the boxes themselves stay in the journal."""
     n_members, relaxations = 0, 0
     sizes = np.zeros(samples.n_users, np.int64)
     box_sizes = box_sizes_of(concatenate([]))

@@ -32,9 +32,9 @@ HidingCost = Callable[
 class Presence(NamedTuple):
     """Who is published when, and what that costs in samples.
 
-    withheld: users who are there in an epoch but not published in it, of every epoch that has any, apart from the
-    recordless: users of whom nothing can be published, as a mask. suppressed_samples counts what is withheld epoch by
-    epoch, recordless_samples the samples of the recordless.
+    recordless: a mask of the users of whom nothing can be published. withheld: by epoch, the other users who have
+    samples in it but are not published. suppressed_samples: the samples withheld; recordless_samples: those of the
+    recordless.
     """
 
     withheld: dict[int, Int32s]
@@ -44,12 +44,12 @@ class Presence(NamedTuple):
 
     @property
     def n_suppressed(self) -> int:
-        """Samples that are published nowhere."""
+        """Samples that are not published."""
         return self.suppressed_samples + self.recordless_samples
 
     @property
     def n_users_affected(self) -> int:
-        """Users of whom something is published nowhere."""
+        """Users with samples that are not published."""
         lost = self.recordless.copy()
         for users in self.withheld.values():
             lost[users] = True
@@ -61,7 +61,7 @@ class Presence(NamedTuple):
         return bool(self.recordless.all())
 
     def of(self, part: EpochSlice) -> EpochSlice:
-        """What is published of an epoch."""
+        """The part of an epoch that is published."""
         lost = self.recordless[part.users]
         if part.epoch in self.withheld:
             lost |= np.isin(part.users, self.withheld[part.epoch], assume_unique=True)
@@ -171,11 +171,11 @@ def _pass_over_epochs(
 def choose_withheld(
     newest: EpochSlice, patterns: Patterns, n_counted: int, k: int, price: HidingCost
 ) -> Bools:
-    """A mask over the users of the newest epoch: those to withhold, so that no pattern is left with 1 .. k - 1 users.
+    """A mask of the users of the newest epoch to withhold, so that no pattern is left with 1 .. k - 1 users.
 
-    Users with equal patterns before this epoch number none or at least k. Their present part and their absent part
-    must do so as well: a small present part goes; a small absent part is filled up with the costliest to hide, or
-    with everybody where too few would stay.
+    Of users with equal patterns before this epoch there are none or at least k. That must hold for those of them who
+    are present now, and for those who are absent: a small present part is withheld; a small absent part is filled up
+    with the users costliest to hide, or with everybody where too few would stay.
     """
     withheld = np.zeros(len(newest.users), np.bool_)
     if not len(newest.users):

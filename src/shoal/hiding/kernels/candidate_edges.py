@@ -1,4 +1,7 @@
-"""The edges of a window between owners and members: those found in a search, those back, and who may take them."""
+"""Candidate edges of a window: an edge for every member that a search found, and the edge back from that member.
+
+Owners and members are numbered in the window (int32); costs are float64.
+"""
 
 from __future__ import annotations
 
@@ -15,21 +18,21 @@ from shoal.hiding.kernels.window import WindowArrays
 
 
 class NearestLists(NamedTuple):
-    """What a search found: a line per owner of members (-1 for none) and costs, cheapest first."""
+    """The result of a search: per owner a line of members (-1 for none) and of costs, cheapest first."""
 
     member: Int32s
     cost: Floats
 
 
 class ReverseLists(NamedTuple):
-    """Who lists owner i without being listed by it, member[first[i] .. first[i + 1] - 1]; -1: may not be picked."""
+    """The users who found owner i without being found by it: member[first[i] .. first[i + 1] - 1]; -1: forbidden."""
 
     first: Int64s
     member: Int32s
 
 
 class EdgeList(NamedTuple):
-    """All edges by owner; those of owner i begin at first[i]."""
+    """All candidate edges by owner; those of owner i begin at first[i]."""
 
     first: Int64s
     owner: Int32s
@@ -38,8 +41,8 @@ class EdgeList(NamedTuple):
 
 
 @jit_no_arrays
-def unanswered(member: Int32s, first: Int64s, back: Int32s) -> None:
-    """Write a Back for members of a search; ``back`` has room for all that are listed."""
+def write_reverse_lists(member: Int32s, first: Int64s, back: Int32s) -> None:
+    """Write ReverseLists for the members that a search found; ``back`` has room for as many entries as were found."""
     n, width = member.shape
     first[:] = 0
     for writing in range(2):
@@ -67,7 +70,7 @@ def unanswered(member: Int32s, first: Int64s, back: Int32s) -> None:
 
 @jit
 def forbid_back(arrays: WindowArrays, rule: ReuseRule, back: ReverseLists, begin: int, end: int) -> None:
-    """Make -1 of those in ``back`` whom owners begin .. end - 1 may not pick."""
+    """Make -1 of the entries of owners begin .. end - 1 in ``back`` who may not serve them."""
     mark = np.full(len(arrays.user), -1, np.int32)
     for owner in range(begin, end):
         if back.first[owner] < back.first[owner + 1]:
@@ -94,7 +97,7 @@ def count_edges(found: NearestLists, back: ReverseLists, first: Int64s) -> None:
 def write_edges(
     arrays: WindowArrays, found: NearestLists, back: ReverseLists, begin: int, end: int, listed: EdgeList
 ) -> None:
-    """List the edges of owners begin .. end - 1: those found, then those back, which are priced here."""
+    """List the edges of owners begin .. end - 1: those found, then the edges back, which are priced here."""
     own = np.empty((arrays.row.shape[1], OWN))
     list_edges(arrays, found, back, begin, end, listed, own, make_scratch(arrays))
 

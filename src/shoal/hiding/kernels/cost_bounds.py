@@ -1,4 +1,4 @@
-"""A tree over the users of a window, and lower bounds on what hiding with anybody below one of its nodes costs.
+"""A tree over the users of a window, and lower bounds on the cost of an edge to any user below one of its nodes.
 
 Why the bounds are bounds. Boxes are disjoint in time and each holds everybody. So the first one holds everybody's first
 sample, and all of a pool's slots until everybody has been met (its *head*); the last one likewise (its *tail*). If one
@@ -18,29 +18,30 @@ from shoal.hiding.kernels.box_cost import box_cost, linear_box_cost, power_box_c
 from shoal.hiding.kernels.pools import Pools, in_one_box
 
 BRANCHES = 16  # entries below a node
+OWN, PRICE = 21, 20  # numbers in the outline of a pool; the last is room for a price
+
+# Columns of a block's outlines: the least of what is below an entry, then the largest.
+_T0, _T1, _X1, _Y1, _HEAD_X1, _HEAD_Y1, _TAIL_X1, _TAIL_Y1, _LEAST_SLOTS = range(9)
+_LATEST_T0, _LATEST_T1, _X0, _Y0, _HEAD_X0, _HEAD_Y0, _TAIL_X0, _TAIL_Y0, _MOST_SLOTS = range(9, 18)
+_COLUMNS, _LEAST = 18, 9
 
 
 class Tree(NamedTuple):
-    """Blocks of up to BRANCHES entries: users of a window, or blocks of such users or blocks.
+    """Blocks of up to BRANCHES entries; an entry is a user of the window or another block.
 
-    outline (float64: the search spends its time on these numbers, and processors compare several at once): the outlines
-    of a block's entries by block and epoch, then, flat, by column and entry (see ``at``). An outline has the least of
-    what is below the entry, then the largest: time of the first and of the last sample, the ends of x and of y of all
-    samples, of those in the first slot and of those in the last (of the least the upper ends, of the largest the
-    lower), number of slots. first[b]: the first entry, a user or, counted from the number of users on, a block;
-    size[b]: how many. top[i]: the block above all of the group of user i.
+    outline (float64, since the search spends its time on these numbers, and processors compare several at once): by
+    block and epoch, then, flat, by column and entry (see ``at``), bounds on what is below the entry: first the least
+    values (columns _T0 .. _LEAST_SLOTS), then the largest (_LATEST_T0 .. _MOST_SLOTS). They are: time of the first and
+    of the last sample; ends of x and y over all samples, over the first slot and over the last slot, where the least
+    values are of the upper ends and the largest of the lower ends; number of slots. first[b] (int32): the first entry,
+    a user or, counted from the number of users on, a block; size[b]: how many entries. top[i]: the block above the
+    whole group of user i.
     """
 
     outline: Floats
     first: Int32s
     size: Int32s
     top: Int32s
-
-
-_T0, _T1, _X1, _Y1, _HEAD_X1, _HEAD_Y1, _TAIL_X1, _TAIL_Y1, _LEAST_SLOTS = range(9)
-_LATEST_T0, _LATEST_T1, _X0, _Y0, _HEAD_X0, _HEAD_Y0, _TAIL_X0, _TAIL_Y0, _MOST_SLOTS = range(9, 18)
-_COLUMNS, _LEAST = 18, 9
-OWN, PRICE = 21, 20  # numbers in the outline of a pool; the last is room for a price
 
 
 def build_tree(row: Int64s, raw: Pools, first: Int32s, last: Int32s) -> Tree:
@@ -106,8 +107,11 @@ def _write_users(row: Int64s, raw: Pools, outline: Floats) -> None:
 
 @jit_inline
 def write_outline(pools: Pools, row: int, out: Floats) -> None:
-    """Write what the bounds need to know of a pool: hull (0-5), touch in time (6, 7), end of the head and its hull
-    (8-12), beginning of the tail and its hull (13-17), slots (18), whether it can only be in one box (19)."""
+    """Write the outline of a pool, from which bounds are computed, into ``out`` (float64, OWN numbers).
+
+    Hull (0-5), touch in time (6, 7), end of the head and its hull (8-12), beginning of the tail and its hull (13-17),
+    number of slots (18), whether the pool can only be in one box (19).
+    """
     begin, end = pools.ptr[row], pools.ptr[row + 1]
     head = begin
     while pools.slot[head].start < 0:
@@ -130,7 +134,7 @@ def write_outline(pools: Pools, row: int, out: Floats) -> None:
 
 @jit_inline
 def one_box_cost(own: Floats, raw: Pools, other: int, weight: float) -> float:
-    """Cost of a pool of outline ``own`` with a user's row if all must be in one box, else -1."""
+    """Cost of a pool of outline ``own`` together with a user's row if all must be in one box, else -1."""
     begin, end = raw.ptr[other], raw.ptr[other + 1]
     apart = max(own[6], raw.touch[other, 0]) > min(own[7], raw.touch[other, 1])
     if own[19] == 0.0 and end - begin > 1 and not apart:
@@ -143,15 +147,14 @@ def one_box_cost(own: Floats, raw: Pools, other: int, weight: float) -> float:
 
 @jit_inline
 def at(block: Floats, column: int, e: int) -> float:
-    """A number of entry e of a block; where the compiler knows the distances it goes several entries at a time."""
+    """A column of entry e of a block; with distances known to the compiler, loops go several entries at a time."""
     return float(block[column * BRANCHES + e])
 
 
 @jit_inline
 def _larger(a: float, b: float) -> float:
-    return (
-        a if a > b else b
-    )  # unlike max, which must know about NaN, this is one instruction for several numbers
+    # Unlike max, which must know about NaN, this is one instruction for several numbers.
+    return a if a > b else b
 
 
 @jit_inline
@@ -202,8 +205,10 @@ _add_plain_bounds, _add_power_bounds = _adding_bounds(linear_box_cost), _adding_
 def add_bounds(
     block: Floats, own: Floats, base: float, weight: float, bound: Floats, inexact: Floats
 ) -> None:
-    """Add to bound[e] the least that a pool of outline ``own``, of cost ``base`` alone, costs in an epoch with anybody
-    below entry e of a block, and to inexact[e] 1 unless that is known to be the cost."""
+    """Add to bound[e] the least that a pool costs in an epoch together with any user below entry e of a block.
+
+    own: the pool's outline; base: its cost before anybody joins. Adds 1 to inexact[e] unless the bound is the cost.
+    """
     if weight == 1.0:
         _add_plain_bounds(block, own, base, weight, bound, inexact)
     else:

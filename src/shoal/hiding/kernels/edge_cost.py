@@ -18,7 +18,7 @@ from shoal.hiding.kernels.window import WindowArrays
 
 @jit_inline
 def write_outlines(arrays: WindowArrays, owner: int, own: Floats) -> None:
-    """What ``edge_cost`` needs to know of an owner's record: a line per epoch of the window."""
+    """Write the outlines of an owner's record, a line per epoch of the window: ``edge_cost`` starts from them."""
     for w in range(arrays.row.shape[1]):
         if arrays.row[owner, w] >= 0:
             write_outline(arrays.pools, arrays.row[owner, w], own[w])
@@ -28,40 +28,40 @@ def write_outlines(arrays: WindowArrays, owner: int, own: Floats) -> None:
 def edge_cost(  # type: ignore[no-untyped-def]
     arrays: WindowArrays, owner: int, member: int, own: Floats, limit: float, scratch
 ) -> float:
-    """Exact cost of the edge owner <- member if that is below ``limit``, else ``limit`` or more (where costs are not
-    whole numbers, to the last digit).
+    """Exact cost of the edge owner <- member if it is below ``limit``, else ``limit`` or more.
 
-    own: the owner's outlines. Epochs in which all must be in one box come first; in the others the record costs no less
-    than it does alone, so often there is no need to look at them.
+    Where costs are not whole numbers, "below" is up to the last digit. own: the owner's outlines. Epochs in which all
+    must be in one box come first. In the other epochs the record costs no less than before the member joins, and often
+    that is enough to reach the limit.
     """
     union, place_a, place_b, cost, previous = scratch
-    known, alone = 0.0, 0.0
+    known, least = 0.0, 0.0
     for w in range(arrays.row.shape[1]):
         row = arrays.row[owner, w]
         if row >= 0:
             price = one_box_cost(own[w], arrays.raw, arrays.row[member, w], arrays.weight)
             own[w, PRICE] = price
             if price < 0:
-                alone += arrays.base[row]
+                least += arrays.base[row]
             else:
                 known += price
-    if alone == 0:
+    if least == 0:
         return known
     for w in range(arrays.row.shape[1]):
         row = arrays.row[owner, w]
         if row >= 0 and own[w, PRICE] < 0:
-            if known + alone >= limit:
-                return known + alone
-            alone -= arrays.base[row]
+            if known + least >= limit:
+                return known + least
+            least -= arrays.base[row]
             other = arrays.row[member, w]
             n = write_union(arrays.pools, row, arrays.raw, other, union, 0, place_a, place_b)
-            known += best_cuts(union, 0, n, arrays.weight, limit - known - alone, cost, previous)
+            known += best_cuts(union, 0, n, arrays.weight, limit - known - least, cost, previous)
     return known
 
 
 @jit_inline_allocating
 def make_scratch(arrays: WindowArrays):  # type: ignore[no-untyped-def]
-    """Room for one union and its partition."""
+    """Scratch for one union and its partition."""
     room = longest_row(arrays.pools) + longest_row(arrays.raw) + 1
     return (
         room_for_union(room),

@@ -1,4 +1,9 @@
-"""In which epochs a record agrees with a user by accident, and how much that tells an attacker."""
+"""Accidental leakage: in which epochs a record agrees with a user by accident, and how exposed users are.
+
+A record *agrees* with a user in an epoch if it is consistent with all that the user has there (consistency.py). A user
+is *exposed* in a window if an attacker who knows an interval of length tau is left with k records or fewer: only then
+do other epochs leak. hiding.leakage makes prices of both.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +26,7 @@ _NEAR = 100  # users on either side whose records are tried
 
 
 class PublishedEpochs(NamedTuple):
-    """What users had and what their records showed in published epochs, a row per user and epoch.
+    """The samples of users and the boxes of their records in published epochs, a row per user and epoch.
 
     own (int32, 5 columns: t, x0, x1, y0, y1): the user's own samples, lines own_first[row] .. own_first[row + 1] - 1.
     box (int32, 6 columns: t0, t1, x0, x1, y0, y1): the boxes of the record, lines box_first[row] .. box_first[row + 1]
@@ -39,10 +44,10 @@ class PublishedEpochs(NamedTuple):
 
 
 class RecordBoxes(NamedTuple):
-    """What records show in a window, a row per user and epoch, boxes as in a Chronicle.
+    """The boxes of records in a window, a row per user and epoch, as lines like those of PublishedEpochs.
 
-    Those of a row are the first n_boxes[row] from first[row] on. hull (int32, 4 columns: x0, x1, y0, y1): what they
-    reach over.
+    Those of a row are the first n_boxes[row] lines from first[row] on. hull (int32, 4 columns: x0, x1, y0, y1): the
+    rectangle around them.
     """
 
     first: Int64s
@@ -52,8 +57,8 @@ class RecordBoxes(NamedTuple):
 
 
 @jit
-def show(pools: Pools, weight: float, begin: int, end: int, shown: RecordBoxes) -> None:
-    """Write what rows begin .. end - 1 of some pools show; shown.first is where the rows begin."""
+def write_record_boxes(pools: Pools, weight: float, begin: int, end: int, shown: RecordBoxes) -> None:
+    """Write the boxes and hulls of rows begin .. end - 1 of some pools; shown.first is where the rows begin."""
     merge_boxes(pools, weight, begin, end, shown.n_boxes, shown.box)
     for row in range(begin, end):
         first, hull = shown.first[row], shown.hull[row]
@@ -84,8 +89,11 @@ def published_agreements(
     end: int,
     count: Int32s,
 ) -> None:
-    """count[q] = in how many published epochs from ``oldest`` on the record of owner[q] agrees with member[q], up to
-    ``most``, for q in begin .. end - 1."""
+    """count[q] (int32) = in how many published epochs the record of owner[q] agrees with member[q].
+
+    For q in begin .. end - 1; epochs from ``oldest`` on are counted, and no more than ``most`` of them. Owners and
+    members are numbered in the whole dataset.
+    """
     for q in range(begin, end):
         count[q] = 0
         a, b = published_epochs.latest[owner[q]], published_epochs.latest[member[q]]
@@ -106,7 +114,7 @@ def published_agreements(
 
 @jit_no_arrays
 def chain_lengths(published_epochs: PublishedEpochs, users: Int32s, oldest: int, lengths: Int64s) -> None:
-    """lengths[i] = how many rows user users[i] has in epochs from ``oldest`` on."""
+    """lengths[i] (int64) = how many rows user users[i] has in epochs from ``oldest`` on."""
     for i in range(len(users)):
         lengths[i], row = 0, published_epochs.latest[users[i]]
         while row >= 0 and published_epochs.epoch[row] >= oldest:
@@ -130,7 +138,7 @@ def live_agreements(
     own: Int32s,
     rule: ReuseRule,
     oldest: int,
-    settled: int,
+    until: int,
     owner: Int32s,
     member: Int32s,
     most: int,
@@ -138,18 +146,19 @@ def live_agreements(
     end: int,
     leaking: Int32s,
 ) -> None:
-    """How alone the former members are, in all, with whom the record of owner[q] would agree, by accident, in an
-    epoch of this window if member[q] joined it: leaking[q], summed over epochs.
+    """leaking[q] (int32) = what the record of owner[q] would leak about former members if member[q] joined it.
 
-    Looks at members of windows ``oldest`` .. ``settled`` - 1 who are in the owner's group, the latest first, and at no
-    more than ``most`` such agreements. own: the slots of arrays.raw, as in a Chronicle.
+    For each epoch of the window and each former member with whom the record would agree there, the exposure of that
+    member, in sixtieths, is added, for ``most`` agreements at most. Former members are those of windows ``oldest`` ..
+    ``until`` - 1 who are in the owner's group, the latest first. own: pools.slot_lines(arrays.raw). q in begin ..
+    end - 1; owners should come in runs, and are numbered in the window, like members.
     """
     scratch = make_scratch(arrays)
     box = np.empty((len(scratch[1]), 6), np.int32)
     outline = np.empty((arrays.row.shape[1], OWN))
     former = np.empty((2, rule.past.length.max() if len(rule.past.length) else 0), np.int32)
     find_agreements(
-        arrays, own, rule, oldest, settled, owner, member, most, begin, end, leaking,
+        arrays, own, rule, oldest, until, owner, member, most, begin, end, leaking,
         scratch, box, outline, former,
     )  # fmt: skip
 
@@ -160,7 +169,7 @@ def find_agreements(  # type: ignore[no-untyped-def]
     own: Int32s,
     rule: ReuseRule,
     oldest: int,
-    settled: int,
+    until: int,
     owner: Int32s,
     member: Int32s,
     most: int,
@@ -172,13 +181,13 @@ def find_agreements(  # type: ignore[no-untyped-def]
     outline: Floats,
     former: Int32s,
 ) -> None:
-    """See live_agreements. outline and former are room for what is known of one owner."""
+    """See live_agreements. outline and former are scratch for what is known of one owner."""
     union, place_a, place_b, cost, previous = scratch
     raw, n_former = arrays.raw, 0
     for q in range(begin, end):
         i, j = int(owner[q]), int(member[q])
         if q == begin or i != owner[q - 1]:
-            n_former = list_former(arrays, rule.past, i, oldest, settled, former)
+            n_former = list_former_members(arrays, rule.past, i, oldest, until, former)
             write_outlines(arrays, i, outline)
         found = 0
         leaking[q] = 0
@@ -203,15 +212,15 @@ def find_agreements(  # type: ignore[no-untyped-def]
 
 
 @jit_inline
-def list_former(
-    arrays: WindowArrays, past: PastMembers, owner: int, oldest: int, settled: int, former: Int32s
+def list_former_members(
+    arrays: WindowArrays, past: PastMembers, owner: int, oldest: int, until: int, former: Int32s
 ) -> int:
-    """Write the former members of an owner who are to be kept in mind, and how alone they were; return how many."""
+    """Write the former members of an owner in windows oldest .. until - 1, and their exposure; return how many."""
     user, n = arrays.user[owner], 0
     for entry in range(past.first[user] + past.length[user] - 1, past.first[user] - 1, -1):
         if past.when[entry] < oldest:
             break
-        if past.when[entry] >= settled:
+        if past.when[entry] >= until:
             continue
         other = arrays.place[past.member[entry]]
         if arrays.first[owner] <= other < arrays.last[owner]:
@@ -222,7 +231,7 @@ def list_former(
 
 @jit_inline
 def within_hull(raw: Pools, known: int, outline: Floats, joining: int) -> bool:
-    """Whether a user's row lies within the hull of a record and another user's row: else no boxes in it hold it."""
+    """Whether a user's row lies within the hull of a record and a member that joins; if not, no box can hold it."""
     user, other = raw.touch[known], raw.touch[joining]
     return bool(
         user[0] >= min(outline[0], other[0])
@@ -238,7 +247,7 @@ def within_hull(raw: Pools, known: int, outline: Floats, joining: int) -> bool:
 def first_known(
     own: Int32s, own_first: Int64s, rows: Int64s, epsilon: int, since: int, until: int
 ) -> tuple[int, int, int, int, int]:
-    """The first epoch of a window in which a user has samples between two times, -1 for none, and their hull in it."""
+    """The first epoch of a window in which a user has samples between two times (-1: none), and the hull of these."""
     x0, x1, y0, y1 = 0, 0, 0, 0
     for w in range(len(rows)):
         met = False
@@ -269,11 +278,11 @@ def exposed_shares(
     end: int,
     exposure: Bytes,
 ) -> None:
-    """exposure[i] = how often user i of the window, known for tau in it, is left with k records or fewer, in sixths.
+    """exposure[i] (uint8) = in how many sixths of intervals user i of the window is left with k records or fewer.
 
-    Of up to three intervals spread over the window, those in which the user has samples are counted: sixths are exact.
-    Only records of users of the group who are near are tried, so that time does not grow with the square of their
-    number.
+    The intervals have length tau and are spread over the window; of three, those in which the user has samples count,
+    so sixths are exact. Only records of the group's users who are near are tried, so that the time taken does not grow
+    with the square of their number. epsilon and tau are in slots.
     """
     width, raw = arrays.row.shape[1], arrays.raw
     for i in range(begin, end):

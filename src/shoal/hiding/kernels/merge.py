@@ -1,4 +1,7 @@
-"""k-merge, exact: the cheapest partition of a pool into groups that hold a sample of every user (design 3.1)."""
+"""k-merge, exact: the cheapest partition of a pool into boxes that each hold a sample of every user.
+
+docs/how-it-works.md, "k-merge: the cheapest boxes", has the recurrence. ``weight`` is p of the cost (box_cost.py).
+"""
 
 from __future__ import annotations
 
@@ -16,9 +19,9 @@ def best_cuts(
 ) -> float:
     """Fill cost[0..n] and previous[0..n] for the n slots from index ``first`` on; return the cost of all of them.
 
-    cost[e] is the least cost of slots 0 .. e - 1, and previous[e] where its last group begins. Among groups of equal
-    cost the shortest wins, so that the result depends on the samples alone. Costs of ``limit`` or more are of no
-    interest: they are not followed up, and the result is then only known to be ``limit`` or more.
+    cost[e] is the least cost of slots 0 .. e - 1, and previous[e] where their last group begins. Among groups of equal
+    cost the shortest wins, so that the result depends on nothing but the samples. Costs of ``limit`` or more are not
+    followed up: a result of ``limit`` or more is only known to be that.
     """
     cost[0] = 0.0
     last_useful = pools.slot[first + n - 1].start

@@ -16,7 +16,11 @@ from shoal.hiding.kernels.window import WindowArrays
 
 
 class Search(NamedTuple):
-    """Room for one search: who may not be found, what is waiting to be looked at, outlines of the owner, and bounds."""
+    """Scratch for one search.
+
+    mark: who may not be found; keys, items: a heap of users and blocks to look at; own: outlines of the owner's record;
+    bound, inexact: of the entries of one block.
+    """
 
     mark: Int32s
     keys: Floats
@@ -38,11 +42,11 @@ def nearest(
     cost: Floats,
     priced: Int64s,
 ) -> None:
-    """For owners[begin .. end - 1] find the cheapest members of their group, by exact cost.
+    """For owners[begin .. end - 1], find the cheapest members of their group whom the rule allows, by exact cost.
 
-    member (-1 for none) and cost (inf for none) have a line per entry of owners, cheapest first; priced says how many
-    members had to be priced for it. What is likely to be cheap is looked at first, and nothing that could not be among
-    the cheapest. Equal costs keep the order in which they were met.
+    member (int32, -1 for none) and cost (float64, inf for none) have a line per entry of owners, cheapest first; priced
+    (int64) says how many members had to be priced. Entries of the tree are looked at in the order of their bounds, and
+    none whose bound is too large. Equal costs keep the order in which they were found.
     """
     room = len(arrays.user) + len(tree.first)
     scratch = make_scratch(arrays)

@@ -15,12 +15,12 @@ _SLOT_CELLS = 3  # a slot of time counts like so many cells where users are put 
 
 
 class WindowArrays(NamedTuple):
-    """What the search knows of one window; users are numbered so that a pattern group is a range.
+    """One window; its users are numbered so that a group, whose users hide among themselves, is a range.
 
-    pools: what each record holds so far, raw: each user's own samples; both have the same rows, one per user and
-    epoch. row[i, w]: row of user i in the window's w-th epoch, -1 when absent. base[row]: cost of that pool alone.
-    last[i]: end of the group of user i, first[i]: its beginning. user[i]: number of the user in the whole dataset,
-    place: the inverse, -1 for the absent.
+    pools: what each record holds so far; raw: each user's own samples; both have the same rows, one per user and epoch.
+    row[i, w] (int64): row of user i in the window's w-th epoch, -1 when absent. base[row] (float64): cost of that pool.
+    The group of user i is first[i] .. last[i] - 1 (int32). user[i] (int32): the user's number in the whole dataset;
+    place: the inverse, -1 for users who are not in the window. weight: p of the cost of a box.
     """
 
     pools: Pools
@@ -36,8 +36,11 @@ class WindowArrays(NamedTuple):
 
 @jit
 def order_near(row: Int64s, raw: Pools, first: int, last: int, order: Int64s) -> None:
-    """Put order[first .. last - 1], users of one group, in an order in which near ones are together: halved again and
-    again where they differ most, at multiples of BRANCHES."""
+    """Put order[first .. last - 1], the users of one group, in an order in which near users are together.
+
+    They are halved again and again in the feature (place or time of an epoch) in which they differ most, at multiples
+    of BRANCHES.
+    """
     n, n_epochs = last - first, row.shape[1]
     feature = np.zeros((4 * n_epochs, n), np.int64)
     for i in range(n):

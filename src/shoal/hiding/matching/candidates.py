@@ -1,4 +1,4 @@
-"""Candidates for the hiding sets of a window: each owner's nearest allowed members, and the other way round."""
+"""Candidate edges of a window: each owner's nearest members whom it may have, and the edges back from these."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from shoal.hiding.kernels.candidate_edges import (
     ReverseLists,
     count_edges,
     forbid_back,
-    unanswered,
     write_edges,
+    write_reverse_lists,
 )
 from shoal.hiding.kernels.cost_bounds import Tree, build_tree
 from shoal.hiding.kernels.edge_cost import edge_costs
@@ -28,7 +28,7 @@ CANDIDATES = 16  # nearest members considered for each owner; more change the to
 
 
 def build_search_tree(arrays: WindowArrays) -> Tree:
-    """What the search for the nearest goes down."""
+    """The tree of cost bounds that the search for the nearest members goes down."""
     return build_tree(arrays.row, arrays.raw, arrays.first, arrays.last)
 
 
@@ -47,25 +47,24 @@ def _searched(
 def nearest_members(
     arrays: WindowArrays, owners: Int32s, width: int, workers: Workers
 ) -> tuple[Int32s, Floats]:
-    """The cheapest members of some owners, whoever they have been to each other, and their costs: a line per owner."""
-    strangers = History(int(arrays.user.max(initial=0)) + 1, Reuse.ONCE, 0)
-    rule = strangers.rule(0)
+    """The cheapest members of some owners and their costs, a line per owner, as if nobody had served before."""
+    rule = History(int(arrays.user.max(initial=0)) + 1, Reuse.ONCE, 0).rule(0)
     return _searched(arrays, build_search_tree(arrays), rule, owners, width, workers)
 
 
 def nearest_costs(arrays: WindowArrays, width: int, workers: Workers) -> Floats:
-    """For every user of a window, the total cost of its cheapest members, whoever they have been to each other."""
+    """For every user of a window, the total cost of its cheapest members, as if nobody had served before."""
     _, cost = nearest_members(arrays, np.arange(len(arrays.user), dtype=np.int32), width, workers)
     total: Floats = cost.sum(axis=1)
     return total
 
 
 def nearest_edges(arrays: WindowArrays, tree: Tree, rule: ReuseRule, width: int, workers: Workers) -> Edges:
-    """The edges from everybody to the nearest members, and back."""
+    """The edges of every owner to its nearest members, and the edges back."""
     n = len(arrays.user)
     found = NearestLists(*_searched(arrays, tree, rule, np.arange(n, dtype=np.int32), width, workers))
     back = ReverseLists(np.empty(n + 1, np.int64), np.empty(found.member.size, np.int32))
-    unanswered(found.member, back.first, back.member)
+    write_reverse_lists(found.member, back.first, back.member)
     workers.for_blocks(n, lambda begin, end: forbid_back(arrays, rule, back, begin, end))
     first = np.empty(n + 1, np.int64)
     count_edges(found, back, first)
@@ -85,7 +84,7 @@ def with_nearest(
     width: int,
     workers: Workers,
 ) -> Edges:
-    """The edges from these owners to their nearest members and back, added to those known."""
+    """The known edges, and those of some owners to their nearest members and back."""
     member, cost = _searched(arrays, tree, rule, owners, width, workers)
     found = member >= 0
     owner = np.repeat(owners, found.sum(axis=1))
@@ -96,7 +95,7 @@ def with_nearest(
 
 
 def all_edges(arrays: WindowArrays, groups: Int32s, workers: Workers) -> Edges:
-    """Every edge inside some groups, given by their first users: what the candidates stand in for."""
+    """Every edge inside some groups, given by their first users: the complete graph that candidates replace."""
     return _priced(arrays, *_complete_graph(groups, arrays.last[groups]), workers)
 
 
@@ -130,7 +129,7 @@ def _complete_graph(first: Int32s, last: Int32s) -> tuple[Int32s, Int32s]:
 
 
 def _allowed(arrays: WindowArrays, rule: ReuseRule, owner: Int32s, member: Int32s, workers: Workers) -> Edges:
-    """Those of some pairs, which go by owner, that may be picked, with their costs."""
+    """The pairs, of some that go by owner, in which the member may serve the owner, with their costs."""
     allowed = np.empty(len(owner), np.bool_)
     allowed_edges(arrays, rule, owner, member, allowed)
     return _priced(arrays, owner[allowed], member[allowed], workers)
@@ -154,7 +153,7 @@ def _unknown(known: Edges, owner: Int32s, member: Int32s, n: int) -> tuple[Int32
 
 
 def sorted_edges(edges: Edges, n: int) -> Edges:
-    """The same by owner and member."""
+    """Edges sorted by owner and member."""
     order = np.argsort(_keys(edges.owner, edges.member, n))
     return Edges(edges.owner[order], edges.member[order], edges.cost[order])
 

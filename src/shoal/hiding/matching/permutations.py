@@ -32,7 +32,7 @@ from shoal.hiding.matching.candidates import (
 from shoal.hiding.merging import costs_of, with_members
 from shoal.hiding.window import HidingSets, first_users, member_rows
 
-_WIDENING = 8  # how many times more candidates an owner gets who found no place
+_WIDENING = 8  # times as many candidates for an owner who is not served
 
 
 def choose_hiding_sets(
@@ -43,10 +43,9 @@ def choose_hiding_sets(
     workers: Workers,
     leakage: LeakageContext | None = None,
 ) -> HidingSets:
-    """k - 1 permutations of every pattern group, one after the other, each the cheapest beside those before it.
+    """k - 1 permutations of every group, one after the other, each the cheapest on top of those before it.
 
-    ``rule`` are those whom earlier windows rule out. Given the company that records and users keep, members who would
-    let other epochs leak are dearer.
+    rule: whom earlier windows forbid. leakage: if given, members who would let other epochs leak are dearer.
     """
     n = len(arrays.user)
     if n and int((arrays.last - arrays.first).min()) < k:
@@ -73,7 +72,7 @@ def choose_hiding_sets(
 def _permutation(
     window: int, arrays: WindowArrays, tree: Tree, rule: ReuseRule, edges: Edges, workers: Workers
 ) -> tuple[Int32s, Bools]:
-    """The cheapest permutation of every group, and which owners had to reuse a member for it; edges go by owner."""
+    """The cheapest permutation of every group, and the owners who had to reuse a member; edges go by owner."""
     n = len(arrays.user)
     first = first_users(arrays)
     member = cheapest_permutations(edges, n, first, arrays.last[first], workers)
@@ -102,10 +101,10 @@ def _permutation_with_more(
     served: Bools,
     workers: Workers,
 ) -> Int32s:
-    """The cheapest permutation of a group in which not everybody was served by the edges known.
+    """The cheapest permutation of a group whose known edges do not serve everybody.
 
-    Whoever finds no place among the nearest is given more candidates; a group in which somebody finds none among all
-    that are allowed has too few partners left, and may reuse.
+    Owners who are not served get more candidates. If an owner is not served by all members that it may have, the group
+    has too few partners left, and the rule of reuse is relaxed for it.
     """
     others = group.last - group.first - 1
     width = np.full(others + 1, CANDIDATES)

@@ -1,4 +1,4 @@
-"""What an edge costs beside the merge: members that served before, and edges made dearer."""
+"""Candidates for rings, and what edges cost beside the merge: reuse, and the surcharge on leaking members."""
 
 from __future__ import annotations
 
@@ -11,11 +11,14 @@ from shoal.hiding.kernels.window import WindowArrays
 from shoal.hiding.matching.assignment import Edges
 from shoal.hiding.reuse import reuse_weight
 
+_HARD = 6  # one user in so many counts as hard to serve
+_OTHERS = 16  # users about as hard to serve who become candidates as well
+
 
 def edge_penalties(
     window: int, arrays: WindowArrays, rule: ReuseRule, edges: Edges, surcharge: Floats
 ) -> EdgePenalties:
-    """All that is known in a window; the longer ago a member served, the less its reuse counts."""
+    """Reuse and surcharge of every edge that has either; the longer ago a member served, the less its reuse counts."""
     n = len(arrays.user)
     owner, member, when = _forbidden(arrays, rule)
     keys = owner.astype(np.int64) * n + member
@@ -39,12 +42,8 @@ def _forbidden(arrays: WindowArrays, rule: ReuseRule) -> tuple[Int32s, Int32s, I
     return owner[:n], member[:n], when[:n]
 
 
-_HARD = 6  # one in so many users counts as hard to serve
-_OTHERS = 16  # as hard to serve as oneself, that are candidates as well
-
-
 def both_ways(edges: Edges, n: int) -> Edges:
-    """The edges along which users may serve each other, at what that costs both."""
+    """The edges between users who may serve each other, at the cost of both directions."""
     forth = edges.owner.astype(np.int64) * n + edges.member
     back = edges.member.astype(np.int64) * n + edges.owner
     place = np.minimum(np.searchsorted(forth, back), len(forth) - 1)
@@ -52,33 +51,36 @@ def both_ways(edges: Edges, n: int) -> Edges:
     return Edges(edges.owner[mutual], edges.member[mutual], (edges.cost + edges.cost[place])[mutual])
 
 
-def costs_alone(arrays: WindowArrays) -> Floats:
-    """What everybody's record costs in the window as it is."""
+def costs_before(arrays: WindowArrays) -> Floats:
+    """The cost of every user's record in the window before anybody joins it."""
     total: Floats = np.where(arrays.row >= 0, arrays.base[arrays.row], 0.0).sum(axis=1)
     return total
 
 
 def added_cost(arrays: WindowArrays, mutual: Edges) -> Edges:
-    """The same edges at what they add to the costs of both records as they are."""
-    already = costs_alone(arrays)
+    """Mutual edges at what they add to the costs that both records have already."""
+    already = costs_before(arrays)
     return mutual._replace(cost=mutual.cost - already[mutual.owner] - already[mutual.member])
 
 
 def cheapest_first(adds: Edges, n: int) -> RingCandidates:
-    """Everybody's candidates, those first with whom a pair adds least to what both records cost already."""
+    """Every user's candidates, in the order of what a pair with them adds to the costs of both records."""
     order = np.lexsort((adds.cost, adds.owner))
     return RingCandidates(np.searchsorted(adds.owner, np.arange(n + 1)), adds.member[order])
 
 
 def hardest_first(arrays: WindowArrays, adds: Edges) -> Int32s:
-    """The users of each group, the one whose cheapest partner adds most first."""
+    """The users of each group, beginning with the one whose cheapest partner adds most."""
     cheapest = np.full(len(arrays.user), np.inf)
     np.minimum.at(cheapest, adds.owner, adds.cost)
     return np.lexsort((-cheapest, arrays.first)).astype(np.int32)
 
 
 def with_the_hardest(arrays: WindowArrays, candidates: RingCandidates, hardest: Int32s) -> RingCandidates:
-    """The same, where those hardest to serve may join each other: a ring that one made wide holds more for little."""
+    """The candidates, and for users hardest to serve also others like them.
+
+    A ring whose boxes one such user has made wide takes in another at little cost.
+    """
     rank = np.empty(len(hardest), np.int64)
     rank[hardest] = np.arange(len(rank)) - arrays.first[hardest]
     hard = np.flatnonzero(rank * _HARD < arrays.last - arrays.first)
@@ -95,7 +97,7 @@ def with_the_hardest(arrays: WindowArrays, candidates: RingCandidates, hardest: 
 
 
 def with_everybody(arrays: WindowArrays, candidates: RingCandidates, rings: Rings) -> RingCandidates:
-    """The same with all users of their group for those whose ring holds a member again."""
+    """The candidates, and all users of their group for users in whose ring a member is reused."""
     concerned = (rings.reuse > 0)[rings.ring]
     lists = [
         np.arange(arrays.first[user], arrays.last[user], dtype=np.int32)

@@ -1,4 +1,4 @@
-"""Full consistency, the variant the paper argues against: groups of k users who all hide each other.
+"""The selector ``mutual``: full consistency, the variant the paper argues against, in which k users hide each other.
 
 The users of a pattern group are cut into rings of k. Where their number is no multiple of k, the last ring has up to
 2k - 1 users, and each of these has the k - 1 that come next round it: k-pick, as mutual as it can be.
@@ -44,7 +44,7 @@ from shoal.hiding.selector import HidingSetup, OpenWindow
 from shoal.hiding.suppression import Presence, decide_presence
 from shoal.hiding.window import HidingSets, cut_into_shards
 
-_SMALL = 200  # users; in a larger group the place of the remainder does not show
+_SMALL = 200  # users: in a larger group it does not matter which ring takes in the remainder
 
 
 class MutualSelector:
@@ -80,10 +80,9 @@ def choose_mutual(
     workers: Workers,
     leakage: LeakageContext | None = None,
 ) -> HidingSets:
-    """Rings of every pattern group: pairs by assignment, longer ones grown and seated anew; then exchanges.
+    """Rings of every group: pairs by assignment, longer rings grown and reassigned; then users are exchanged.
 
-    Reuse counts before any cost. Given the company that records and users keep, members who would let other epochs
-    leak are dearer.
+    Reuse counts before any cost. leakage: if given, members who would let other epochs leak are dearer.
     """
     n = len(arrays.user)
     if n and int((arrays.last - arrays.first).min()) < k:
@@ -108,7 +107,7 @@ def choose_mutual(
     _exchange(arrays, penalties, k, candidates, rings, workers)
     if rings.reuse.any():
         _exchange(arrays, penalties, k, with_everybody(arrays, candidates, rings), rings, workers)
-    return _picks(arrays, penalties, k, rings, dearer.exposure)
+    return _next_in_ring(arrays, penalties, k, rings, dearer.exposure)
 
 
 def _grown(
@@ -119,7 +118,7 @@ def _grown(
     seeds: Int32s,
     workers: Workers,
 ) -> Int32s:
-    """The users in an order that is ring after ring, the remainder of each group at its end."""
+    """The users in order, ring after ring, the remainder of each group at its end."""
     order = np.empty(len(arrays.user), np.int32)
 
     def grow_group(first: int, last: int) -> None:
@@ -130,7 +129,7 @@ def _grown(
 
 
 def _closed(arrays: WindowArrays, penalties: EdgePenalties, k: int, order: Int32s, workers: Workers) -> Rings:
-    """Rings of users in such an order; the remainder of each group joins the one that takes it in most cheaply."""
+    """Rings of users in such an order; the remainder of each group joins the ring that takes it in most cheaply."""
     _each_group(
         arrays, lambda first, last: extend_cheapest(arrays, penalties, k, first, last, order), workers
     )
@@ -157,7 +156,7 @@ def _exchange(
     rings: Rings,
     workers: Workers,
 ) -> None:
-    """Exchange users inside every group until that no longer helps, nor moving the remainder of a small group."""
+    """Exchange users inside every group, and move the remainder of a small group, until neither helps."""
 
     def exchange_group(first: int, last: int) -> None:
         exchange(arrays, penalties, k - 1, candidates, first, last, rings)
@@ -173,7 +172,7 @@ def _each_group(arrays: WindowArrays, call: Callable[[int, int], object], worker
     workers.for_each(len(groups), lambda number: call(groups[number], int(arrays.last[groups[number]])))
 
 
-def _picks(
+def _next_in_ring(
     arrays: WindowArrays, penalties: EdgePenalties, k: int, rings: Rings, exposure: Bytes
 ) -> HidingSets:
     """Everybody's hiding set: the next k - 1 users round the ring."""

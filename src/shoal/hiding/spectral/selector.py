@@ -63,7 +63,7 @@ class SpectralSelector:
 
 
 def cluster_histories(arrays: WindowArrays, live: list[tuple[Int32s, Int32s]]) -> Int32s:
-    """The cluster of every user of a window in each of its epochs, a line per user.
+    """The cluster of every user of a window in each of its epochs, a line per user; ABSENT where it has no sample.
 
     live: for each epoch the users in increasing order and their clusters.
     """
@@ -101,7 +101,7 @@ class DecidedWindows(NamedTuple):
 
 
 class Population:
-    """Who is still published: a mask over the users of every epoch, together with their clusters there."""
+    """Who is still published, as a mask over the users of every epoch, with their clusters there."""
 
     def __init__(self, timeline: Timeline, n_users: int, clusters: dict[int, Int32s]) -> None:
         self._timeline = timeline
@@ -115,16 +115,16 @@ class Population:
         return whole if epoch not in self._kept else whole.restricted(self._kept[epoch])
 
     def clusters(self, epoch: int) -> Int32s:
-        """The clusters of those users."""
+        """The clusters of the users who are still published in an epoch."""
         return self._clusters[epoch][self._kept[epoch]] if epoch in self._kept else np.empty(0, np.int32)
 
     def suppress(self, epoch: int, users: Int32s) -> None:
-        """Publish these users no longer in an epoch, as far as they are there."""
+        """Stop publishing some users in an epoch; users who are not in it are ignored."""
         if epoch in self._kept:
             self._kept[epoch] &= ~np.isin(self._timeline.slice(epoch).users, users)
 
     def n_records(self) -> int:
-        """How many users have anything left."""
+        """How many users are published in any epoch."""
         return int(self._has_record().sum())
 
     def presence(self) -> Presence:
@@ -213,7 +213,7 @@ class CycleSearch:
         self._history = History(setup.n_users, setup.settings.reuse, timeline.reach)
 
     def over(self, timeline: Timeline, tick: Callable[[], object]) -> CycleSearch:
-        """Go through all windows; the run that was made."""
+        """Go through all windows; return itself."""
         live: list[int] = []
         for epoch, ends_stretch in timeline.turns():
             live.append(epoch)
@@ -224,7 +224,7 @@ class CycleSearch:
         return self
 
     def _hide_window(self, epochs: list[int]) -> None:
-        """Lay cycles through the lineages of a window; suppress those without."""
+        """Lay cycles through the lineages of a window; suppress the lineages that have none."""
         live = [self._population.slice(epoch) for epoch in epochs]
         if not any(len(part.users) for part in live):
             return
@@ -245,7 +245,7 @@ class CycleSearch:
                 self._population.suppress(epoch, arrays.user[~stays])
 
     def _lineages(self, live: list[EpochSlice]) -> tuple[WindowArrays, Int64s]:
-        """The users of a window by lineage, and where each begins."""
+        """A window with its users numbered lineage by lineage, and where each lineage begins."""
         arrays = self._setup.window_arrays([LiveEpoch(part, part.raw) for part in live])
         clusters = [(part.users, self._population.clusters(part.epoch)) for part in live]
         return by_lineage(arrays, cluster_histories(arrays, clusters))
@@ -254,7 +254,7 @@ class CycleSearch:
 def lay_cycles(
     window: int, arrays: WindowArrays, bounds: Int64s, k: int, history: History, workers: Workers
 ) -> tuple[Int32s, Bools]:
-    """k - 1 cycles through every lineage: each user's parents, -1 where there are none, and which lineages have any."""
+    """k - 1 cycles through every lineage: each user's parents (-1: none), and which lineages have cycles."""
     rule = history.rule(window)
     member = np.empty((len(arrays.user), k - 1), np.int32)
     hidden = np.empty(len(bounds) - 1, np.bool_)
@@ -266,7 +266,10 @@ def lay_cycles(
 
 
 def _joining_the_absent(bounds: Int64s, n_absent: int, k: int) -> Bools:
-    """The smallest lineages that make 1 .. k - 1 absent users at least k, as a mask."""
+    """A mask of the lineages to suppress so that absent users, if there are any, number at least k.
+
+    The smallest that suffices, or all lineages where none does.
+    """
     joining = np.zeros(len(bounds) - 1, np.bool_)
     if not 0 < n_absent < k:
         return joining
