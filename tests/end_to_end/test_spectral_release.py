@@ -27,7 +27,7 @@ def spectral_release(
     rng: random.Random, *, repair: bool
 ) -> tuple[World, int, int | None, int | None, str, Release]:
     """A random world and what becomes of it; worlds of which nothing can be published are passed over."""
-    while True:
+    for _ in range(100):
         world, k, tau, epsilon = random_case(rng)
         if rng.random() < 0.1:
             tau = epsilon = None
@@ -40,6 +40,7 @@ def spectral_release(
         except InputError:
             continue
         return world, k, tau, epsilon, reuse, result
+    raise AssertionError("A hundred worlds in a row were refused.")
 
 
 @pytest.mark.parametrize("seed", range(12))

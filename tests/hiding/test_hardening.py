@@ -39,8 +39,8 @@ from support.release_worlds import as_samples, release
 Box = tuple[int, ...]
 
 
-class Slow:
-    """The same search in plain Python, from what witnesses are."""
+class SlowSearch:
+    """The search in plain Python, from the definition of a witness."""
 
     def __init__(
         self,
@@ -146,7 +146,9 @@ class Slow:
         return least, {record for record, price in candidates.items() if price == least}
 
 
-def asked_in_turn(slow: Slow, victim: int, n_covers: int, near: int, most: int) -> list[tuple[int, int]]:
+def asked_in_turn(
+    slow: SlowSearch, victim: int, n_covers: int, near: int, most: int
+) -> list[tuple[int, int]]:
     """Records that are witnesses, or would be, in the order of asking, each with its needs as bits."""
     n, wanted, here = len(slow.windows.begin), slow.windows.cover.shape[2], slow.nearby.here
     needs = [
@@ -208,7 +210,7 @@ def test_the_cheapest_witness_is_found(seed: int, monkeypatch: pytest.MonkeyPatc
     ) -> None:  # fmt: skip
         fast(nearby, candidates, state, rule, weight, most, n_needs, wanted, lines, begin, end, choice)
         windows, n_covers, near = asked[-1]
-        slow = Slow(nearby, windows, state, rule, weight)
+        slow = SlowSearch(nearby, windows, state, rule, weight)
         for i in range(begin, end):
             least, cheapest = slow.least(int(candidates.victim[lines[i]]), most, n_covers, near)
             if choice.witness[i] < 0:
@@ -252,7 +254,7 @@ def test_records_are_asked_in_turn_until_there_are_enough_witnesses(
         with Workers(3) as threads:
             again = gather(nearby, windows, victims, n_covers, near, threads)
         assert all(np.array_equal(one, other) for one, other in zip(found, again, strict=True))
-        slow = Slow(nearby, windows, None, None, 1.0)  # type: ignore[arg-type]
+        slow = SlowSearch(nearby, windows, None, None, 1.0)  # type: ignore[arg-type]
         for i, victim in enumerate(victims.tolist()):
             part = slice(found.ptr[i], found.ptr[i + 1])
             candidates = list(zip(found.record[part].tolist(), found.needs[part].tolist(), strict=True))

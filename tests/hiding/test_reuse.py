@@ -82,3 +82,22 @@ def test_room_made_ahead_changes_nothing() -> None:
         entries = [np.arange(n) + first for first, n in zip(past.first, past.length, strict=True)]
         kept.append([(past.member[entry].tolist(), past.when[entry].tolist()) for entry in entries])
     assert kept[0] == kept[1]
+
+
+@pytest.mark.parametrize("reuse", list(Reuse))
+def test_every_pair_is_remembered(reuse: Reuse) -> None:
+    """Pairs in which somebody comes several times, in both directions where that is the rule."""
+    rng = np.random.default_rng(0)
+    history, expected = History(12, reuse, 1), {user: [] for user in range(12)}
+    for window in range(5):
+        owners, members = rng.integers(0, 12, (2, 20)).astype(np.int32)
+        history.append_each(window, owners, members)
+        for owner, member in zip(owners.tolist(), members.tolist(), strict=True):
+            expected[owner].append((window, member))
+            if reuse is Reuse.PAIR:
+                expected[member].append((window, owner))
+    past = history.rule(5).past
+    for user, pairs in expected.items():
+        entries = slice(past.first[user], past.first[user] + past.length[user])
+        found = zip(past.when[entries].tolist(), past.member[entries].tolist(), strict=True)
+        assert sorted(found) == sorted(pairs)

@@ -79,7 +79,7 @@ def test_nearest_members_are_the_cheapest_of_the_group(n_workers: int, weight: f
                 assert mine[: min(width, len(costs))] == costs[:width]
 
 
-def test_barred_members_are_not_found() -> None:
+def test_forbidden_members_are_not_found() -> None:
     rng = random.Random(4)
     with Workers(1) as workers:
         arrays, _ = random_window(rng, workers, 1.0)
