@@ -13,10 +13,10 @@ from shoal.core.promise import Promise
 from shoal.core.samples import Samples
 from shoal.core.workers import Workers
 from shoal.hiding.epochs import LiveEpoch, Timeline
-from shoal.hiding.kernels.nearest import WindowArrays
+from shoal.hiding.kernels.window import WindowArrays
 from shoal.hiding.matching.assignment import Edges, cheapest_permutation
 from shoal.hiding.matching.candidates import all_edges
-from shoal.hiding.matching.selector import choose_hiding_sets
+from shoal.hiding.matching.permutations import choose_hiding_sets
 from shoal.hiding.merging import costs_of, with_members
 from shoal.hiding.reuse import History
 from shoal.hiding.window import build_window, member_rows
@@ -31,7 +31,7 @@ def window_of(samples: Samples, share_of_day: float, workers: Workers, *, joint:
     before, *live = [LiveEpoch(part, part.raw) for part in parts]
     if joint:
         arrays = build_window([before, live[0]], samples.n_users, rank, 1.0, workers)
-        found = choose_hiding_sets(0, arrays, 2, History(samples.n_users, Reuse.ONCE, 1).barred(0), workers)
+        found = choose_hiding_sets(0, arrays, 2, History(samples.n_users, Reuse.ONCE, 1).rule(0), workers)
         member = np.full(samples.n_users, -1, np.int64)
         member[found.owners] = found.members[:, 0]
         rows = np.searchsorted(live[0].slice.users, member[live[0].slice.users])
@@ -45,7 +45,7 @@ def gap_to_complete_graph(samples: Samples) -> Iterator[str]:
         for share in (0.25, 0.45, 0.8):
             arrays = window_of(samples, share, workers)
             history = History(samples.n_users, Reuse.ONCE, 1)
-            chosen = arrays.place[choose_hiding_sets(0, arrays, 2, history.barred(0), workers).members]
+            chosen = arrays.place[choose_hiding_sets(0, arrays, 2, history.rule(0), workers).members]
             for first in np.unique(arrays.first):
                 n = int(arrays.last[first] - first)
                 edges = all_edges(arrays, np.array([first], np.int32), workers)
@@ -70,7 +70,7 @@ def gaps_to_flow(samples: Samples, largest: int = 200) -> Iterator[str]:
             price[edges.owner, edges.member] = edges.cost
             for k in (3, 5):
                 history = History(samples.n_users, Reuse.ONCE, 1)
-                ours = arrays.place[choose_hiding_sets(0, arrays, k, history.barred(0), workers).members]
+                ours = arrays.place[choose_hiding_sets(0, arrays, k, history.rule(0), workers).members]
                 flow = cheapest_factor(n, edges, k)
                 pairwise = [price[np.arange(n)[:, None], sets].sum() for sets in (ours, flow)]
                 merged = [_merged_cost(arrays, sets, workers) for sets in (ours, flow)]

@@ -16,9 +16,10 @@ import shoal
 from shoal.core.options import Reuse
 from shoal.core.promise import Grid
 from shoal.core.workers import Workers
-from shoal.hiding.kernels.cost_bounds import order_near
+from shoal.hiding.kernels.edge_cost import edge_costs
 from shoal.hiding.kernels.merge import merge_boxes, merge_costs
-from shoal.hiding.kernels.nearest import edge_costs, nearest
+from shoal.hiding.kernels.nearest import nearest
+from shoal.hiding.kernels.window import order_near
 from shoal.hiding.matching.assignment import cheapest_permutations
 from shoal.hiding.matching.candidates import build_search_tree, nearest_edges
 from shoal.hiding.reuse import History
@@ -29,26 +30,26 @@ from shoal.reading import read_events
 def window():
     samples = read_events(shoal.make_city(12_000), grid=Grid()).samples
     with Workers(1) as workers:
-        yield window_of(samples, 0.5, workers), History(samples.n_users, Reuse.ONCE, 1).barred(0), workers
+        yield window_of(samples, 0.5, workers), History(samples.n_users, Reuse.ONCE, 1).rule(0), workers
 
 
 def test_nearest(benchmark, window) -> None:
-    arrays, barred, _ = window
+    arrays, rule, _ = window
     n, tree = len(arrays.user), build_search_tree(arrays)
     out = np.empty((n, 16), np.int32), np.empty((n, 16)), np.empty(n, np.int64)
-    benchmark(nearest, arrays, tree, barred, np.arange(n, dtype=np.int32), 0, n, *out)
+    benchmark(nearest, arrays, tree, rule, np.arange(n, dtype=np.int32), 0, n, *out)
 
 
 def test_edge_costs(benchmark, window) -> None:
-    arrays, barred, workers = window
-    edges = nearest_edges(arrays, build_search_tree(arrays), barred, 16, workers)
+    arrays, rule, workers = window
+    edges = nearest_edges(arrays, build_search_tree(arrays), rule, 16, workers)
     cost = np.empty(len(edges.owner))
     benchmark(edge_costs, arrays, edges.owner, edges.member, 0, len(cost), cost)
 
 
 def test_assignment(benchmark, window) -> None:
-    arrays, barred, workers = window
-    edges = nearest_edges(arrays, build_search_tree(arrays), barred, 16, workers)
+    arrays, rule, workers = window
+    edges = nearest_edges(arrays, build_search_tree(arrays), rule, 16, workers)
     first = np.unique(arrays.first)
     benchmark(cheapest_permutations, edges, len(arrays.user), first, arrays.last[first], workers)
 

@@ -187,9 +187,9 @@ def test_without_scikit_learn_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch
 
 def test_a_wrong_repair_is_not_published(monkeypatch: pytest.MonkeyPatch) -> None:
     """With repair the self-check refuses as ever: here nothing is repaired."""
-    from shoal.hiding import pipeline
+    from shoal.hiding.spectral import selector
 
-    rules = pipeline.Rules
-    monkeypatch.setattr(pipeline, "Rules", lambda *arguments: rules(*arguments)._replace(repair=False))
+    decide = selector.decide_all_windows
+    monkeypatch.setattr(selector, "decide_all_windows", lambda *of, repair: decide(*of, repair=not repair))
     with pytest.raises(UnfinishedError, match="would be hidden among fewer than k"):
         shoal.anonymize(city(150), k=2, tau="30min", epsilon="30min", selector="spectral", repair=True)

@@ -11,18 +11,17 @@ import numpy as np
 import pytest
 
 from oracles.casual_worlds import random_case
-from shoal.core.options import HARDEN_MOST_REACH, HidingOptions, Reuse, Selector
+from shoal.core.options import HARDEN_MOST_REACH, HidingOptions, Reuse, SelectorName
 from shoal.core.promise import Grid, Promise
 from shoal.core.workers import Workers
 from shoal.errors import InputError, ParameterError
 from shoal.hiding import hardening
-from shoal.hiding import hardening as offers_of
 from shoal.hiding.epochs import Timeline
 from shoal.hiding.fold import Fold
 from shoal.hiding.hardening import PRICES
 from shoal.hiding.journal import MemoryJournal
-from shoal.hiding.kernels.nearest import Barred
 from shoal.hiding.kernels.pools import taken
+from shoal.hiding.kernels.reuse import ReuseRule
 from shoal.hiding.kernels.witnesses import (
     CoveredWindows,
     NeighbouringEpochs,
@@ -30,8 +29,10 @@ from shoal.hiding.kernels.witnesses import (
     WitnessCandidates,
     WitnessChoice,
 )
+from shoal.hiding.matching.selector import MatchingSelector
 from shoal.hiding.merging import costs_of, with_members
 from shoal.hiding.pipeline import Outcome, anonymize_samples
+from shoal.hiding.selector import HidingSetup
 from shoal.reading import read_events
 from shoal.synthetic import make_city
 from support.release_worlds import as_samples, release
@@ -39,18 +40,18 @@ from support.release_worlds import as_samples, release
 Box = tuple[int, ...]
 
 
-class Slow:
-    """The same search in plain Python, from what witnesses are."""
+class SlowSearch:
+    """The search in plain Python, from the definition of a witness."""
 
     def __init__(
         self,
         nearby: NeighbouringEpochs,
         windows: CoveredWindows,
-        held: RecordState,
-        barred: Barred,
+        state: RecordState,
+        rule: ReuseRule,
         weight: float,
     ) -> None:
-        self.nearby, self.windows, self.held, self.barred, self.weight = nearby, windows, held, barred, weight
+        self.nearby, self.windows, self.state, self.rule, self.weight = nearby, windows, state, rule, weight
 
     def boxes(self, user: int, column: int) -> list[Box]:
         row = self.nearby.row[user, column]
@@ -81,7 +82,7 @@ class Slow:
             any(touch(box, d) for d in a) for box in b
         )
 
-    def vouches(self, victim: int, cover: int, window: int, beside: int, record: int) -> bool:
+    def is_witness(self, victim: int, cover: int, window: int, beside: int, record: int) -> bool:
         own = range(self.windows.begin[window], self.windows.end[window])
         others = range(self.windows.begin[beside], self.windows.end[beside])
         return (
@@ -98,8 +99,8 @@ class Slow:
         here = self.nearby.row[record, self.nearby.here] - self.nearby.offset
         own = np.array([self.nearby.row[victim, self.nearby.here]])
         with Workers(1) as workers:
-            joined = with_members(taken(self.held.pools, np.array([here])), self.nearby.raw, own, workers)
-            return float(costs_of(joined, self.weight, workers)[0] - self.held.cost[here])
+            joined = with_members(taken(self.state.pools, np.array([here])), self.nearby.raw, own, workers)
+            return float(costs_of(joined, self.weight, workers)[0] - self.state.cost[here])
 
     def options(self, victim: int, cover: int, beside: int, near: int) -> Iterator[int]:
         yield from self.windows.cover[beside, cover].tolist()
@@ -113,7 +114,7 @@ class Slow:
                 yield crowd[side]
 
     def least(self, victim: int, most: float, n_covers: int, near: int) -> tuple[float, set[int]]:
-        """The least price for each need, and who offers it."""
+        """The least price for each need, and the records that have it."""
         n, wanted = len(self.windows.begin), self.windows.cover.shape[2]
         needs = [
             (cover, window, beside)
@@ -129,25 +130,27 @@ class Slow:
             for record in self.options(victim, cover, beside, near)
             if record >= 0 and self.nearby.row[record, here] >= 0
         } - {victim}
-        vouching = {
-            record: {need for need in needs if self.vouches(victim, *need, record)} for record in asked
+        needs_of = {
+            record: {need for need in needs if self.is_witness(victim, *need, record)} for record in asked
         }
         there = {record for record in asked if self.holds(record, victim, here)}
-        lacking = {need for need in needs if sum(need in vouching[record] for record in there) < wanted}
+        lacking = {need for need in needs if sum(need in needs_of[record] for record in there) < wanted}
         candidates = {}
         for record in asked - there:
-            served = len(vouching[record] & lacking)
-            past = self.barred.past
+            served = len(needs_of[record] & lacking)
+            past = self.rule.past
             entries = range(past.first[record], past.first[record] + past.length[record])
-            barred = any(past.member[e] == victim and past.when[e] >= self.barred.since for e in entries)
-            if served and not barred and self.price(record, victim) / served <= most:
+            rule = any(past.member[e] == victim and past.when[e] >= self.rule.since for e in entries)
+            if served and not rule and self.price(record, victim) / served <= most:
                 candidates[record] = self.price(record, victim) / served
         least = min(candidates.values(), default=np.inf)
         return least, {record for record, price in candidates.items() if price == least}
 
 
-def asked_in_turn(slow: Slow, victim: int, n_covers: int, near: int, most: int) -> list[tuple[int, int]]:
-    """Records that vouch, or would, in the order of asking, each with its needs as bits."""
+def asked_in_turn(
+    slow: SlowSearch, victim: int, n_covers: int, near: int, most: int
+) -> list[tuple[int, int]]:
+    """Records that are witnesses, or would be, in the order of asking, each with its needs as bits."""
     n, wanted, here = len(slow.windows.begin), slow.windows.cover.shape[2], slow.nearby.here
     needs = [
         (cover, window, beside)
@@ -157,21 +160,21 @@ def asked_in_turn(slow: Slow, victim: int, n_covers: int, near: int, most: int) 
         if window != beside
     ]
     found: list[tuple[int, int]] = []
-    asked, vouching = {victim}, [0] * len(needs)
+    asked, n_witnesses = {victim}, [0] * len(needs)
     for number, (cover, _, beside) in enumerate(needs):
         for record in slow.options(victim, cover, beside, near):
-            if vouching[number] >= wanted or len(found) == most:
+            if n_witnesses[number] >= wanted or len(found) == most:
                 break
             if record < 0 or record in asked:
                 continue
             asked.add(record)
             if slow.nearby.row[record, here] < 0:
                 continue
-            served = [slow.vouches(victim, *need, record) for need in needs]
+            served = [slow.is_witness(victim, *need, record) for need in needs]
             if any(served):
                 found.append((record, sum(1 << bit for bit, yes in enumerate(served) if yes)))
                 if slow.holds(record, victim, here):
-                    vouching = [count + yes for count, yes in zip(vouching, served, strict=True)]
+                    n_witnesses = [count + yes for count, yes in zip(n_witnesses, served, strict=True)]
     return found
 
 
@@ -185,10 +188,9 @@ def touch(one: Box, other: Box) -> bool:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_cheapest_witness_is_found(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever asks only as long as a need is unserved misses offers to serve it; so the price is the least of those
-    that were asked, and here everybody is."""
+    """The price is the least among the records that were asked, and here all are asked."""
     gather, fast = hardening.gather_candidates, hardening.seek_witnesses
-    counts = {"offers": 0, "none": 0}
+    counts = {"found": 0, "none": 0}
     asked: list[tuple[CoveredWindows, int, int]] = []
 
     def noted(
@@ -203,21 +205,21 @@ def test_the_cheapest_witness_is_found(seed: int, monkeypatch: pytest.MonkeyPatc
         return gather(nearby, windows, victims, n_covers, near, workers)
 
     def compared(
-        nearby: NeighbouringEpochs, candidates: WitnessCandidates, held: RecordState,
-        barred: Barred, weight: float, most: float,
+        nearby: NeighbouringEpochs, candidates: WitnessCandidates, state: RecordState,
+        rule: ReuseRule, weight: float, most: float,
         n_needs: int, wanted: int, lines: np.ndarray, begin: int, end: int, choice: WitnessChoice,
     ) -> None:  # fmt: skip
-        fast(nearby, candidates, held, barred, weight, most, n_needs, wanted, lines, begin, end, choice)
+        fast(nearby, candidates, state, rule, weight, most, n_needs, wanted, lines, begin, end, choice)
         windows, n_covers, near = asked[-1]
-        slow = Slow(nearby, windows, held, barred, weight)
+        slow = SlowSearch(nearby, windows, state, rule, weight)
         for i in range(begin, end):
-            least, offering = slow.least(int(candidates.victim[lines[i]]), most, n_covers, near)
+            least, cheapest = slow.least(int(candidates.victim[lines[i]]), most, n_covers, near)
             if choice.witness[i] < 0:
                 counts["none"] += 1
-                assert not offering
+                assert not cheapest
             else:
-                counts["offers"] += 1
-                assert choice.witness[i] in offering
+                counts["found"] += 1
+                assert choice.witness[i] in cheapest
                 assert choice.price[i] == pytest.approx(least)
 
     monkeypatch.setattr(hardening, "gather_candidates", noted)
@@ -230,16 +232,16 @@ def test_the_cheapest_witness_is_found(seed: int, monkeypatch: pytest.MonkeyPatc
             release(world, k, tau, epsilon, harden=rng.choice([1, 3]), weight=rng.choice([1.0, 2.0]))
         except InputError:
             continue
-    assert counts["offers"] > 10
+    assert counts["found"] > 10
     assert counts["none"] > 30
 
 
 @pytest.mark.parametrize(("most", "together"), [(1, 500), (3, 2), (256, 500)])
-def test_records_are_asked_in_turn_until_enough_vouch(
+def test_records_are_asked_in_turn_until_there_are_enough_witnesses(
     most: int, together: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However many are remembered and put together, and on however many threads."""
-    gather, n_offers = hardening.gather_candidates, []
+    gather, n_candidates = hardening.gather_candidates, []
 
     def compared(
         nearby: NeighbouringEpochs,
@@ -253,25 +255,25 @@ def test_records_are_asked_in_turn_until_enough_vouch(
         with Workers(3) as threads:
             again = gather(nearby, windows, victims, n_covers, near, threads)
         assert all(np.array_equal(one, other) for one, other in zip(found, again, strict=True))
-        slow = Slow(nearby, windows, None, None, 1.0)  # type: ignore[arg-type]
+        slow = SlowSearch(nearby, windows, None, None, 1.0)  # type: ignore[arg-type]
         for i, victim in enumerate(victims.tolist()):
             part = slice(found.ptr[i], found.ptr[i + 1])
             candidates = list(zip(found.record[part].tolist(), found.needs[part].tolist(), strict=True))
             assert candidates == asked_in_turn(slow, victim, n_covers, near, most)
-            n_offers.append(len(candidates))
+            n_candidates.append(len(candidates))
         return found
 
     monkeypatch.setattr(hardening, "gather_candidates", compared)
     monkeypatch.setattr(hardening, "_NEAR", 4)
-    monkeypatch.setattr(offers_of, "_MOST", most)
-    monkeypatch.setattr(offers_of, "_TOGETHER", together)
+    monkeypatch.setattr(hardening, "_MOST_CANDIDATES", most)
+    monkeypatch.setattr(hardening, "_VICTIMS_TOGETHER", together)
     rng = random.Random(most)
     for _ in range(25):
         world, k, tau, epsilon = random_case(rng)
         with contextlib.suppress(InputError):
             release(world, k, tau, epsilon, harden=rng.choice([1, 3]))
-    assert max(n_offers) >= min(most, 4)
-    assert sum(n_offers) > 20
+    assert max(n_candidates) >= min(most, 4)
+    assert sum(n_candidates) > 20
 
 
 def test_what_is_broken_off_is_not_linked_to_what_follows(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -291,7 +293,8 @@ def test_what_is_broken_off_is_not_linked_to_what_follows(monkeypatch: pytest.Mo
     promise = Promise(2, 20, 10)
     timeline = Timeline(as_samples(world), promise)
     with Workers(1) as workers:
-        fold = Fold(12, timeline, promise, HidingOptions(harden=1), workers)
+        setup = HidingSetup(12, promise, HidingOptions(harden=1), workers)
+        fold = Fold(setup, timeline, MatchingSelector(setup))
         for epochs in (range(5), range(20, 25)):
             steps = [fold.advance(timeline.slice(epoch), ends_stretch=False) for epoch in epochs]
             assert [step.hiding_sets is not None for step in steps] == [False, False, True, True, True]
@@ -319,8 +322,8 @@ def test_each_level_costs_more_and_suppresses_nothing_more(outcomes: dict[int, O
 
 
 def test_going_on_from_any_step_gives_the_same_boxes() -> None:
-    """Several stretches of time, in which some help: what they did is remembered, and so is what was published."""
-    n_helpers = 0
+    """Several stretches of time, with witnesses: who became one is remembered, and so is what was published."""
+    n_witnesses = 0
     for seed in range(12):
         rng = random.Random(seed)
         epsilon, reach = rng.choice([3, 5]), rng.randint(1, 3)
@@ -339,23 +342,23 @@ def test_going_on_from_any_step_gives_the_same_boxes() -> None:
             for user in range(20)
         }
         promise, samples = Promise(2, reach * epsilon, epsilon), as_samples(world)
-        settings = HidingOptions(harden=rng.choice([1, 3]), reuse=rng.choice(list(Reuse)))
+        options = HidingOptions(harden=rng.choice([1, 3]), reuse=rng.choice(list(Reuse)))
         whole = MemoryJournal()
         with Workers(1) as workers:
-            boxes = anonymize_samples(samples, promise, settings, workers, journal=whole).boxes
+            boxes = anonymize_samples(samples, promise, options, workers, journal=whole).boxes
             steps = list(whole)
-            n_helpers += sum(len(step.witnesses.owners) for step in steps)
+            n_witnesses += sum(len(step.witnesses.owners) for step in steps)
             for n_done in range(1, len(steps), 2):
                 part = MemoryJournal()
                 for step in steps[:n_done]:
                     part.append(step)
-                again = anonymize_samples(samples, promise, settings, workers, journal=part).boxes
+                again = anonymize_samples(samples, promise, options, workers, journal=part).boxes
                 assert all(np.array_equal(one, other) for one, other in zip(boxes, again, strict=True))
-    assert n_helpers > 50
+    assert n_witnesses > 50
 
 
 def applied(harden: int | None, selector: str, promise: Promise) -> int | None:
-    return HidingOptions(harden=harden, selector=Selector(selector)).for_promise(promise).harden
+    return HidingOptions(harden=harden, selector=SelectorName(selector)).for_promise(promise).harden
 
 
 def test_where_there_is_nothing_to_harden() -> None:

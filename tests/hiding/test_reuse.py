@@ -21,20 +21,20 @@ def test_everything_is_remembered_in_order(seed: int) -> None:
     for window in range(rng.randint(1, 120)):
         owners = [user for user in range(n) if rng.random() < presence[user]]
         members = [rng.sample(owners, len(owners)) for _ in range(rng.choice([1, 2]))]
-        alone = [rng.randint(0, 6) for _ in owners]
+        exposure = [rng.randint(0, 6) for _ in owners]
         lines = np.array(members, np.int32).T.reshape(len(owners), len(members))
-        history.append(window, np.array(owners, np.int32), lines, np.array(alone, np.uint8))
+        history.append(window, np.array(owners, np.int32), lines, np.array(exposure, np.uint8))
         for column in members:
-            for owner, member, share in zip(owners, column, alone, strict=True):
+            for owner, member, share in zip(owners, column, exposure, strict=True):
                 lists[owner].append((member, window, share))
             if reuse is Reuse.PAIR:
-                for owner, member, share in zip(owners, column, alone, strict=True):
+                for owner, member, share in zip(owners, column, exposure, strict=True):
                     lists[member].append((owner, window, share))
-    past = history.barred(0).past
+    past = history.rule(0).past
     for user, expected in lists.items():
         place = slice(past.first[user], past.first[user] + past.length[user])
         found = zip(
-            past.member[place].tolist(), past.when[place].tolist(), past.alone[place].tolist(), strict=True
+            past.member[place].tolist(), past.when[place].tolist(), past.exposure[place].tolist(), strict=True
         )
         assert sorted(found) == sorted(expected)
         assert past.when[place].tolist() == sorted(past.when[place].tolist())
@@ -48,7 +48,7 @@ def test_memory_is_for_what_happened() -> None:
         history.append(window, always, always[::-1, None].copy())
     everybody = np.arange(10_000, dtype=np.int32)
     history.append(1000, everybody, np.roll(everybody, 1)[:, None])
-    assert len(history.barred(0).past.member) < 60_000
+    assert len(history.rule(0).past.member) < 60_000
 
 
 @pytest.mark.parametrize("uneven", [False, True])
@@ -60,9 +60,9 @@ def test_memory_stays_near_what_is_remembered(uneven: bool) -> None:
     for window in range(600):
         owners = np.flatnonzero(rng.random(n) < pace).astype(np.int32)
         history.append(window, owners, np.roll(owners, 1)[:, None])
-        past = history.barred(0).past
+        past = history.rule(0).past
         if window >= 50:
-            held = sum(column.nbytes for column in (past.member, past.when, past.alone))
+            held = sum(column.nbytes for column in (past.member, past.when, past.exposure))
             worst = max(worst, held / int(past.length.sum()))
     assert worst < 16
 
@@ -78,7 +78,26 @@ def test_room_made_ahead_changes_nothing() -> None:
             history.append(window, owners, members)
     kept = []
     for history in (slow, quick):
-        past = history.barred(12).past
+        past = history.rule(12).past
         entries = [np.arange(n) + first for first, n in zip(past.first, past.length, strict=True)]
         kept.append([(past.member[entry].tolist(), past.when[entry].tolist()) for entry in entries])
     assert kept[0] == kept[1]
+
+
+@pytest.mark.parametrize("reuse", list(Reuse))
+def test_every_pair_is_remembered(reuse: Reuse) -> None:
+    """Pairs in which somebody comes several times, in both directions where that is the rule."""
+    rng = np.random.default_rng(0)
+    history, expected = History(12, reuse, 1), {user: [] for user in range(12)}
+    for window in range(5):
+        owners, members = rng.integers(0, 12, (2, 20)).astype(np.int32)
+        history.append_each(window, owners, members)
+        for owner, member in zip(owners.tolist(), members.tolist(), strict=True):
+            expected[owner].append((window, member))
+            if reuse is Reuse.PAIR:
+                expected[member].append((window, owner))
+    past = history.rule(5).past
+    for user, pairs in expected.items():
+        entries = slice(past.first[user], past.first[user] + past.length[user])
+        found = zip(past.when[entries].tolist(), past.member[entries].tolist(), strict=True)
+        assert sorted(found) == sorted(pairs)

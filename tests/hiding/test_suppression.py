@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from shoal.core.progress import SilentProgress
 from shoal.core.promise import Promise
+from shoal.core.workers import Workers
 from shoal.errors import InputError
 from shoal.hiding.epochs import Timeline
 from shoal.hiding.patterns import Patterns
@@ -32,7 +34,7 @@ def test_a_lone_presence_goes() -> None:
 
 
 def test_a_lone_absence_is_filled_up_with_the_costliest() -> None:
-    """Three of four are present in epoch 1; whoever is farthest from the others keeps the absent one company."""
+    """Three of four are present in epoch 1; the user farthest from the others is withheld with the absent one."""
     always = (0, 1, 2, 3)
     world = {
         0: present(*always),
@@ -58,7 +60,7 @@ def test_only_the_newest_epoch_is_touched() -> None:
 
 @pytest.mark.parametrize(("never", "withheld"), [(0, 0), (1, 2), (2, 1), (3, 0)])
 def test_those_who_never_came_are_a_group_as_well(never: int, withheld: int) -> None:
-    """k 3, six newcomers: those who have not come yet must be nobody or three, so some newcomers keep them company."""
+    """k 3, six newcomers: those who have not come yet must be nobody or three, so some newcomers are withheld."""
     world = {user: present(0, 5) for user in range(4)} | {user: present(1) for user in range(4, 10)}
     timeline = Timeline(as_samples(world), Promise(3, 10, 10))
     patterns = Patterns(10 + never, timeline.reach)
@@ -85,9 +87,8 @@ def test_removing_the_recordless_can_cost_others_their_cover() -> None:
     world = {0: present(0), 1: present(0), 2: present(5) | present(30), 3: present(5), 4: present(60)}
     samples = as_samples(world)
     timeline = Timeline(samples, Promise(2, 10, 10))
-    presence = decide_presence(
-        timeline, 5, Promise(2, 10, 10), lambda _, members: np.zeros(members.sum()), lambda: None
-    )
+    with Workers(1) as workers:
+        presence = decide_presence(timeline, 5, Promise(2, 10, 10), 1.0, workers, SilentProgress())
     assert presence.recordless.tolist() == [False, False, False, False, True]
 
 

@@ -10,7 +10,7 @@ from shoal.core.promise import Promise
 from shoal.core.samples import samples_from_columns
 from shoal.core.workers import Workers
 from shoal.hiding.epochs import LiveEpoch, Timeline
-from shoal.hiding.kernels.nearest import WindowArrays
+from shoal.hiding.kernels.window import WindowArrays
 from shoal.hiding.window import build_window
 
 

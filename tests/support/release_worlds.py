@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.core.options import HidingOptions, Reuse, Selector
+from shoal.core.options import HidingOptions, Reuse, SelectorName
 from shoal.core.promise import Promise
 from shoal.core.samples import Samples, samples_from_columns
 from shoal.core.workers import Workers
@@ -65,7 +65,7 @@ def release(
                 seed=seed,
                 leak_price=leak_price,
                 harden=harden,
-                selector=Selector(selector),
+                selector=SelectorName(selector),
                 repair=repair,
                 shard_size=shard_size,
             ),

@@ -41,7 +41,7 @@ _EPSILON = "How much more they may learn, e.g. 30min."
 _WHOLE = "Hide whole trajectories instead; no tau, no epsilon."
 
 
-class Selector(StrEnum):
+class SelectorName(StrEnum):
     """How hiding sets are chosen."""
 
     MATCHING = "matching"  # the cheapest permutations of users with equal presence patterns
@@ -318,8 +318,8 @@ class HidingOptions(Options):
         decides_boxes=True,
         public=True,
     )
-    selector: Selector = choice(
-        Selector.MATCHING,
+    selector: SelectorName = choice(
+        SelectorName.MATCHING,
         "How hiding sets are chosen: matching; mutual, in groups of k who all hide each other; or spectral as in the"
         " paper.",
         kind=str,
@@ -365,7 +365,7 @@ class HidingOptions(Options):
             raise ParameterError(f"space weight must be a number from 0 to 4, got {self.space_weight!r}.")
         exact = {
             "space_weight": float(self.space_weight),
-            "selector": Selector(self.selector),
+            "selector": SelectorName(self.selector),
             "reuse": Reuse(self.reuse),
             "repair": bool(self.repair),
             "seed": check_count(self.seed, "seed", least=0),
@@ -376,13 +376,13 @@ class HidingOptions(Options):
             object.__setattr__(self, name, value)
 
     def _check_selector(self) -> None:
-        if self.selector not in set(Selector):
-            raise ParameterError(f"selector must be one of {', '.join(Selector)}, got {self.selector!r}.")
-        if self.selector == Selector.SPECTRAL and find_spec("sklearn") is None:
+        if self.selector not in set(SelectorName):
+            raise ParameterError(f"selector must be one of {', '.join(SelectorName)}, got {self.selector!r}.")
+        if self.selector == SelectorName.SPECTRAL and find_spec("sklearn") is None:
             raise ParameterError(
                 "selector spectral needs scikit-learn, which is not installed: pip install 'shoal[spectral]'."
             )
-        if self.repair and self.selector != Selector.SPECTRAL:
+        if self.repair and self.selector != SelectorName.SPECTRAL:
             raise ParameterError(
                 f"repair goes with selector spectral, got selector {self.selector}, which needs none: leave it out."
             )
@@ -390,13 +390,13 @@ class HidingOptions(Options):
     @property
     def gives_coverage(self) -> bool:
         """Whether guarantee 1 holds by construction."""
-        return self.selector is not Selector.SPECTRAL or self.repair
+        return self.selector is not SelectorName.SPECTRAL or self.repair
 
     def for_promise(self, promise: Promise) -> Self:
         """These options with the level of hardening that applies to a promise; refuse a level that cannot apply."""
         check_count(self.shard_size, "shard size", least=_SMALLEST_SHARD)
         lack = None
-        if self.selector is not Selector.MATCHING:
+        if self.selector is not SelectorName.MATCHING:
             lack = f"selector matching, got selector {self.selector}"
         elif promise.whole:
             lack = "tau and epsilon, got whole trajectories"

@@ -20,7 +20,7 @@ from shoal.core.options import (
     HidingOptions,
     ReadingKeywords,
     ReadingOptions,
-    Selector,
+    SelectorName,
     refuse_unknown,
 )
 from shoal.core.progress import Progress, SilentProgress
@@ -119,7 +119,7 @@ def sweep(
 
 def _both() -> list[str]:
     """Ours and the paper's selector, as far as they can be run here."""
-    return [Selector.MATCHING, *([] if find_spec("sklearn") is None else [Selector.SPECTRAL])]
+    return [SelectorName.MATCHING, *([] if find_spec("sklearn") is None else [SelectorName.SPECTRAL])]
 
 
 def run_sweep(

@@ -1,4 +1,4 @@
-"""Samples cut into epochs, and the stretches of time that have any."""
+"""Samples cut into epochs, and the stretches of time that have samples."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ class Timeline:
     """
 
     def __init__(self, samples: Samples | SampleStore, promise: Promise) -> None:
-        self._archive = store_of(samples) if isinstance(samples, Samples) else samples
+        self._store = store_of(samples) if isinstance(samples, Samples) else samples
         self._length = promise.epsilon
-        slots = self._archive.slots
+        slots = self._store.slots
         self.epochs: Int64s = np.unique(
             np.zeros_like(slots[:1]) if promise.epsilon is None else slots // promise.epsilon
         )
@@ -74,7 +74,7 @@ class Timeline:
     @property
     def n_samples(self) -> int:
         """How many samples all epochs hold."""
-        return len(self._archive)
+        return len(self._store)
 
     def epochs_present(self, n_users: int) -> Int64s:
         """In how many epochs each user has a sample."""
@@ -85,13 +85,13 @@ class Timeline:
 
     def origin(self, epoch: int) -> int:
         """First slot of an epoch; over whole trajectories, the slot of the first sample."""
-        return int(self._archive.slots[0]) if self._length is None else epoch * self._length
+        return int(self._store.slots[0]) if self._length is None else epoch * self._length
 
     def slice(self, epoch: int) -> EpochSlice:
         """The samples of one epoch, which may be empty."""
         origin = self.origin(epoch)
-        end = int(self._archive.slots[-1]) + 1 if self._length is None else origin + self._length
-        rows = self._archive.between(origin, end)
+        end = int(self._store.slots[-1]) + 1 if self._length is None else origin + self._length
+        rows = self._store.between(origin, end)
         ptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(rows.user, minlength=1))])
         order = np.empty(len(rows.user), np.int64)
         order_by_user(rows.user, ptr, order)
@@ -100,13 +100,13 @@ class Timeline:
 
 
 class LiveEpoch(NamedTuple):
-    """An epoch that is not published yet: its users' own samples, and what their records hold so far."""
+    """An epoch that is not published yet: its users' own samples, and the pools that their records hold so far."""
 
     slice: EpochSlice
     pools: Pools
 
     def rows(self, users: Int32s) -> Int64s:
-        """Where the samples of some users are; -1 for users suppressed here."""
+        """The rows of some users; -1 for users who are suppressed here."""
         row = np.searchsorted(self.slice.users, users)
         there = self.slice.users[np.minimum(row, len(self.slice.users) - 1)] == users
         return np.where(there, row, -1)

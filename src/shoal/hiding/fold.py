@@ -1,36 +1,34 @@
-"""The engine: a fold over epochs. One epoch in; its window decided; an epoch published tau later (design 3.5)."""
+"""The fold over epochs: one epoch comes in, its window is decided, and an epoch is published tau later.
+
+docs/how-it-works.md, "The fold". Only live epochs, which no decided window has closed yet, are in memory with all that
+their records hold.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 
 from shoal.core.arrays import Int32s, Int64s
 from shoal.core.boxes import Boxes, concatenate
-from shoal.core.engines import Engine, LocalEngine
-from shoal.core.promise import Promise
-from shoal.core.workers import Workers
-from shoal.errors import UnfinishedError
+from shoal.core.options import HARDEN_MOST_REACH
 from shoal.hiding.epochs import EpochSlice, LiveEpoch, Timeline
 from shoal.hiding.hardening import PRICES, Hardening, Witnesses, all_witnesses, no_witnesses
 from shoal.hiding.leakage.published_epochs import PublishedEpochsBuilder
 from shoal.hiding.leakage.surcharge import MEMORY, LeakageContext
 from shoal.hiding.merging import publish, with_members
-from shoal.hiding.mutual.selector import choose_mutual
 from shoal.hiding.reuse import History
-from shoal.hiding.settings import MOST_REACH, Selector, Settings
-from shoal.hiding.window import HidingSets, build_window, cut_into_shards, no_hiding_sets
-from shoal.hiding.window_tasks import WindowTask, decide_window
+from shoal.hiding.selector import HidingSetup, OpenWindow, Selector
+from shoal.hiding.window import HidingSets, no_hiding_sets
 
 _LEAKING_K = 2  # with more records left, they hardly ever all agree by accident
 
 
 class Step(NamedTuple):
-    """What one epoch brought: the window decided (no hiding_sets while it is incomplete) and the boxes published.
+    """What one epoch brought: the hiding sets of the window it completed, if any, the boxes published, and witnesses.
 
-    ``window`` is the first epoch that is live, hence of the window decided. Helpers hold others in one epoch only.
+    window: the first live epoch, hence the first of that window. Witnesses hold a member in one epoch only.
     """
 
     window: int
@@ -40,52 +38,34 @@ class Step(NamedTuple):
 
 
 class Fold:
-    """State of the engine between two epochs: the live epochs, who has hidden whom before, and what is out.
+    """State between two epochs: the live epochs, who has hidden whom before, and what is published already."""
 
-    planned: the hiding sets of every window, by its first epoch, where they are decided already.
-    """
-
-    def __init__(
-        self,
-        n_users: int,
-        timeline: Timeline,
-        promise: Promise,
-        settings: Settings,
-        workers: Workers,
-        planned: Mapping[int, HidingSets] | None = None,
-        engine: Engine | None = None,
-    ) -> None:
-        self._planned = planned
-        self._engine = engine or LocalEngine()
-        self._n_users = n_users
-        self._first_epoch = int(timeline.epochs[0])
-        self._reach = timeline.reach
-        self._k = promise.k
-        self._mutual = settings.selector is Selector.MUTUAL
-        self._weight = settings.space_weight
-        self._shard_size = settings.shard_size
-        self._workers = workers
+    def __init__(self, setup: HidingSetup, timeline: Timeline, selector: Selector) -> None:
+        options, k = setup.options, setup.promise.k
+        self._setup = setup
+        self._selector = selector
+        self._n_users, self._workers = setup.n_users, setup.workers
+        self._weight = options.space_weight
+        self._first_epoch, self._reach = int(timeline.epochs[0]), timeline.reach
         self._live: list[LiveEpoch] = []
-        self._history = History(n_users, settings.reuse, timeline.reach)
-        self._promise = promise
-        self._leak_price = settings.leak_price if promise.k == _LEAKING_K and planned is None else 0.0
-        self._published_epochs = PublishedEpochsBuilder(n_users, MEMORY) if self._leak_price else None
+        self._history = History(setup.n_users, options.reuse, timeline.reach)
+        self._leak_price = options.leak_price if k == _LEAKING_K and selector.weighs_leakage else 0.0
+        self._published_epochs = PublishedEpochsBuilder(setup.n_users, MEMORY) if self._leak_price else None
         self._hardening = None
-        if settings.harden and settings.selector is Selector.MATCHING and 0 < self._reach <= MOST_REACH:
-            price = PRICES[settings.harden]
-            self._hardening = Hardening(n_users, promise.k, self._reach, self._weight, price, workers)
-        self._rank = np.random.default_rng(settings.seed).permutation(n_users).astype(np.int32)
+        if options.harden and selector.takes_witnesses and 0 < self._reach <= HARDEN_MOST_REACH:
+            price = PRICES[options.harden]
+            self._hardening = Hardening(setup.n_users, k, self._reach, self._weight, price, setup.workers)
 
     def advance(self, newest: EpochSlice, *, ends_stretch: bool) -> Step:
-        """Take in the next epoch: decide the window it completes and publish what is settled by that."""
+        """Take in the next epoch: decide the window it completes, and publish the epochs that are final then."""
         self._live.append(LiveEpoch(newest, newest.raw))
         if not self._window_complete(ends_stretch):
             return Step(self._live[0].slice.epoch, None, concatenate([]), no_witnesses())
         epoch, window, hiding_sets = self._live[0].slice.epoch, self._window, self._decide()
-        settled = self._apply(hiding_sets, ends_stretch)
+        final = self._apply(hiding_sets, ends_stretch)
         boxes, witnesses = [], [no_witnesses()]
-        for place, live in enumerate(settled):
-            later = settled[place + 1 :]
+        for place, live in enumerate(final):
+            later = final[place + 1 :]
             hardened, more = self._harden(live, [*later, *self._live], window)
             witnesses.append(more)
             boxes.append(publish(hardened, self._weight, self._workers))
@@ -96,11 +76,12 @@ class Fold:
         """Take in an epoch whose window was decided, and whose boxes were published, in an earlier run."""
         self._live.append(LiveEpoch(newest, newest.raw))
         if done.hiding_sets is not None:
-            self._check_planned(done)
+            if len(done.hiding_sets.owners):
+                self._selector.check_earlier(done.window, done.hiding_sets)
             window = self._window
-            settled = self._apply(done.hiding_sets, ends_stretch)
+            final = self._apply(done.hiding_sets, ends_stretch)
             self._history.append_each(window, *done.witnesses)
-            for live, following in zip(settled, [*settled[1:], None], strict=True):
+            for live, following in zip(final, [*final[1:], None], strict=True):
                 inside = done.boxes.t0 >= live.slice.origin
                 if following is not None:
                     inside &= done.boxes.t0 < following.slice.origin
@@ -108,15 +89,15 @@ class Fold:
                 self._remember(live.slice, boxes)
 
     def reserve_history(self, entries: Int64s) -> None:
-        """Make room for as many members of every user as will be supposed, before the first is."""
+        """Make room for as many past members of every user as will be assumed, before the first is."""
         self._history.reserve(entries)
 
     def assume_served(self, window: int, owners: Int32s, members: Int32s) -> None:
-        """Take for granted who served whom in a window, named by its first epoch, that is not folded."""
+        """Assume who served whom in a window, named by its first epoch, that is not folded."""
         self._history.append(window - self._first_epoch, owners, members)
 
     def skip_epochs(self) -> None:
-        """Forget the live epochs: those that are folded next are not next to them."""
+        """Forget the live epochs: the epoch folded next does not follow them."""
         self._live = []
         if self._hardening is not None:
             self._hardening.forget()
@@ -132,35 +113,29 @@ class Fold:
 
     def _decide(self) -> HidingSets:
         if not any(len(live.slice.users) for live in self._live):
-            return no_hiding_sets(self._k)
-        if self._planned is not None:
-            return self._planned[self._live[0].slice.epoch]
-        arrays = build_window(self._live, self._n_users, self._rank, self._weight, self._workers)
-        arrays = cut_into_shards(arrays, self._shard_size, self._k)
-        barred = self._history.barred(self._window)
-        whole = WindowTask(self._window, self._k, arrays, barred, self._company())
-        if self._mutual:
-            return choose_mutual(whole.window, arrays, self._k, barred, self._workers, whole.leakage)
-        return decide_window(whole, self._workers, self._engine)
+            return no_hiding_sets(self._setup.promise.k)
+        rule = self._history.rule(self._window)
+        return self._selector.choose(OpenWindow(self._window, self._live, rule, self._leakage_context()))
 
-    def _company(self) -> LeakageContext | None:
+    def _leakage_context(self) -> LeakageContext | None:
         """What the surcharge on leaking members goes by."""
         if self._published_epochs is None:
             return None
+        promise = self._setup.promise
         return LeakageContext(
             published_epochs=self._published_epochs.published_epochs,
             window=self._window,
             epoch=self._live[0].slice.epoch,
             reach=self._reach,
-            k=self._k,
-            tau=self._promise.tau or 1,
-            epsilon=self._promise.epsilon or 1,
+            k=promise.k,
+            tau=promise.tau or 1,
+            epsilon=promise.epsilon or 1,
             price=self._leak_price,
         )
 
     def _apply(self, hiding_sets: HidingSets, ends_stretch: bool) -> list[LiveEpoch]:
-        """Note the hiding_sets, let the members join the live epochs, and take out the epochs that are settled now."""
-        self._history.append(self._window, hiding_sets.owners, hiding_sets.members, hiding_sets.alone)
+        """Let the members join the live epochs; take out, and return, the epochs that no later window will change."""
+        self._history.append(self._window, hiding_sets.owners, hiding_sets.members, hiding_sets.exposure)
         if self._hardening is not None:
             self._hardening.note_window(
                 self._live[0].slice.epoch,
@@ -171,38 +146,27 @@ class Fold:
         line = np.full(self._n_users, -1, np.int64)
         line[hiding_sets.owners] = np.arange(len(hiding_sets.owners))
         self._live = [self._joined(live, hiding_sets.members[line[live.slice.users]]) for live in self._live]
-        n_settled = len(self._live) if ends_stretch else 1
-        settled, self._live = self._live[:n_settled], self._live[n_settled:]
-        return settled
+        n_final = len(self._live) if ends_stretch else 1
+        final, self._live = self._live[:n_final], self._live[n_final:]
+        return final
 
     def _harden(self, live: LiveEpoch, later: list[LiveEpoch], window: int) -> tuple[LiveEpoch, Witnesses]:
-        """An epoch that is settled, with witnesses where an attacker would link windows; and who became one."""
+        """A final epoch with witnesses where an attacker would link windows; and who became one."""
         if self._hardening is None:
             return live, no_witnesses()
-        live, witnesses = self._hardening.harden(live, later, self._history.barred(window))
+        live, witnesses = self._hardening.harden(live, later, self._history.rule(window))
         self._history.append_each(window, *witnesses)
         return live, witnesses
 
-    def _check_planned(self, done: Step) -> None:
-        """Refuse to go on with hiding sets that are not those planned: clusters can differ between machines."""
-        if self._planned is None or done.hiding_sets is None or not len(done.hiding_sets.owners):
-            return
-        planned = self._planned.get(done.window)
-        if planned is None or not np.array_equal(planned.members, done.hiding_sets.members):
-            raise UnfinishedError(
-                "The checkpoint was made on a machine that clusters users otherwise: nothing was published;"
-                " remove the checkpoint and begin again."
-            )
-
     def _remember(self, part: EpochSlice, boxes: Boxes) -> None:
-        """Note an epoch that is out now, where that matters for later ones."""
+        """Remember a published epoch, where that matters for later ones."""
         if self._published_epochs is not None:
             self._published_epochs.append(part, boxes)
         if self._hardening is not None:
             self._hardening.note_published(part, boxes)
 
     def _joined(self, live: LiveEpoch, members: Int32s) -> LiveEpoch:
-        """An epoch after every record took in the samples of its new members."""
+        """A live epoch after every record has taken in the samples of its new members."""
         pools = live.pools
         for column in range(members.shape[1]):
             pools = with_members(pools, live.slice.raw, live.rows(members[:, column]), self._workers)

@@ -1,4 +1,8 @@
-"""Records that could be witnesses (hiding.hardening), for all victims of an epoch."""
+"""Hardening: before an epoch is published, some records take in one more person's samples in it, as witnesses.
+
+Then an attacker who knows the method and links windows seldom rules out all records but one (docs/hardening.md). What a
+witness is, and the search for the cheapest, is in kernels/witnesses.py.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +16,8 @@ from shoal.core.workers import Workers
 from shoal.hiding.epochs import EpochSlice, LiveEpoch
 from shoal.hiding.kernels.cost_bounds import OWN
 from shoal.hiding.kernels.merge import merge_boxes
-from shoal.hiding.kernels.nearest import Barred
-from shoal.hiding.kernels.pools import Pools, concatenate_pools
+from shoal.hiding.kernels.pools import Pools, concatenate_pools, slot_lines
+from shoal.hiding.kernels.reuse import ReuseRule
 from shoal.hiding.kernels.witnesses import (
     CoveredWindows,
     NeighbouringEpochs,
@@ -22,73 +26,38 @@ from shoal.hiding.kernels.witnesses import (
     WitnessChoice,
     cheapest_candidates,
     find_candidates,
-    renew,
+    recompute,
     seek_witnesses,
 )
 from shoal.hiding.merging import with_members
 
 PRICES = (0.0, 0.5, 1.0, 3.0)  # of serving one need, at each level, in mean costs of a record in the epoch
-_MOST = 256  # to a victim that are remembered: more than all but a few have
-_TOGETHER = 500  # victims for whom there is room for that many, before they are put together
-
-
-def gather_candidates(
-    nearby: NeighbouringEpochs,
-    windows: CoveredWindows,
-    victims: Int32s,
-    n_covers: int,
-    near: int,
-    workers: Workers,
-) -> WitnessCandidates:
-    """Who vouches for so many covers of victims in each window, or would; so many records near each are asked.
-
-    That stays as it is while records take in others here, since it is about the epochs before and behind.
-    """
-    groups = [victims[first : first + _TOGETHER] for first in range(0, len(victims), _TOGETHER)]
-    parts = [_room_for(victims[:0])] * max(1, len(groups))
-
-    def find(number: int) -> None:
-        found = _room_for(groups[number])
-        find_candidates(nearby, windows, n_covers, near, _MOST, found)
-        n = found.ptr[-1]
-        parts[number] = found._replace(record=found.record[:n].copy(), needs=found.needs[:n].copy())
-
-    workers.for_each(len(groups), find)
-    lengths = np.concatenate([np.zeros(1, np.int64), *(np.diff(part.ptr) for part in parts)])
-    record, needs = (np.concatenate(column) for column in list(zip(*parts, strict=True))[2:])
-    return WitnessCandidates(victims, np.cumsum(lengths), record, needs)
-
-
-def _room_for(victims: Int32s) -> WitnessCandidates:
-    """Room for as many offers as are remembered of each."""
-    record, needs = (np.empty(len(victims) * _MOST, np.int32) for _ in range(2))
-    return WitnessCandidates(victims, np.zeros(len(victims) + 1, np.int64), record, needs)
-
-
-_NEAR = 128  # records near its covers that are asked for a victim
-_MOST_NEEDS = 24  # of a victim, where it has several covers in a window
-_ROUNDS = 8  # of asking: a record that is wanted by several serves the cheapest first
+_NEAR = 128  # users near its covers whose records are asked for a victim
+_MOST_NEEDS = 24  # of a victim: with more covers in a window, witnesses are sought for some of them
+_MOST_CANDIDATES = 256  # remembered for a victim: more than all but a few have
+_VICTIMS_TOGETHER = 500  # whose candidates are found in one piece of memory before they are put together
+_ROUNDS = 8  # of choosing: a record that several victims want takes in one of them in each
 
 
 class Witnesses(NamedTuple):
-    """Records (owners) that took in somebody's samples (members) in one epoch so as to be witnesses."""
+    """Records, by their owners, that took in somebody's samples, the members', in one epoch."""
 
     owners: Int32s
     members: Int32s
 
 
 def no_witnesses() -> Witnesses:
-    """Nobody helps."""
+    """Nobody became a witness."""
     return Witnesses(np.empty(0, np.int32), np.empty(0, np.int32))
 
 
 def all_witnesses(parts: list[Witnesses]) -> Witnesses:
-    """Several of them as one."""
+    """The witnesses of several epochs or rounds together."""
     return Witnesses(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
 class _Window(NamedTuple):
-    """Epochs begin .. end - 1; who is there, near ones together; whom users' records hold, and which hold them."""
+    """A decided window, epochs begin .. end - 1, as in kernels.witnesses.CoveredWindows."""
 
     begin: int
     end: int
@@ -98,8 +67,8 @@ class _Window(NamedTuple):
     cover: Int32s
 
 
-class _RecordBoxes(NamedTuple):
-    """An epoch as recipients see it, and the users' own samples: a row per user; boxes as in Nearby."""
+class _EpochBoxes(NamedTuple):
+    """The boxes that an epoch shows and the users' own samples, a row per user; boxes as in NeighbouringEpochs."""
 
     users: Int32s
     raw: Pools
@@ -109,19 +78,19 @@ class _RecordBoxes(NamedTuple):
 
 
 class Hardening:
-    """Remembers the windows and published epochs that a live epoch can be linked to, and finds witnesses."""
+    """Finds witnesses; remembers the windows and published epochs to which a live epoch can be linked."""
 
     def __init__(
         self, n_users: int, k: int, reach: int, weight: float, price: float, workers: Workers
     ) -> None:
         self._n_users, self._wanted, self._reach = n_users, k - 1, reach
-        # With a larger k there are as many more needs, and each is less: more records are left anyway.
+        # With a larger k there are k - 1 times as many needs, and each matters less: more records are left anyway.
         self._weight, self._price, self._workers = weight, price / self._wanted, workers
         self._windows: list[_Window] = []
-        self._published: list[_RecordBoxes] = []
+        self._published: list[_EpochBoxes] = []
 
     def note_window(self, begin: int, end: int, owners: Int32s, members: Int32s) -> None:
-        """Epochs begin .. end - 1 were decided; near owners stand together."""
+        """Remember the hiding sets of the window of epochs begin .. end - 1; near owners stand together."""
         member = np.full((self._n_users, self._wanted), -1, np.int32)
         cover, place = member.copy(), np.full(self._n_users, -1, np.int32)
         member[owners] = members
@@ -131,37 +100,37 @@ class Hardening:
         self._windows.append(_Window(begin, end, owners, place, member, cover))
 
     def note_published(self, part: EpochSlice, boxes: Boxes) -> None:
-        """An epoch is out, with these boxes, which go by user."""
+        """Remember a published epoch and its boxes, which go by user."""
         n_boxes = np.bincount(np.searchsorted(part.users, boxes.owner), minlength=len(part.users))
         columns = (boxes.t0 - part.origin, boxes.t1 - part.origin, boxes.x0, boxes.x1, boxes.y0, boxes.y1)
         box = np.stack(columns, axis=1).astype(np.int32)
-        shown = _RecordBoxes(part.users, part.raw, np.cumsum(n_boxes) - n_boxes, n_boxes, box)
+        shown = _EpochBoxes(part.users, part.raw, np.cumsum(n_boxes) - n_boxes, n_boxes, box)
         self._published = [*self._published, shown][-self._reach :]
         self._windows = [known for known in self._windows if known.end > part.epoch + 1]
 
     def forget(self) -> None:
-        """Begin anew: nothing that was noted can be linked to what follows."""
+        """Forget everything: nothing remembered can be linked to the epochs that follow."""
         self._windows, self._published = [], []
 
-    def harden(self, live: LiveEpoch, later: list[LiveEpoch], barred: Barred) -> tuple[LiveEpoch, Witnesses]:
+    def harden(self, live: LiveEpoch, later: list[LiveEpoch], rule: ReuseRule) -> tuple[LiveEpoch, Witnesses]:
         """An epoch that is about to be published, with witnesses as far as they are cheap; and who became one.
 
-        ``later`` are the live epochs behind it, ``barred`` whom records may not hold.
+        later: the live epochs after it. rule: whom records may not hold.
         """
         everybody = np.arange(len(live.slice.users))
         if not len(everybody):
             return live, no_witnesses()
-        later_shown = [self._shown(epoch) for epoch in later]
-        nearby = _neighbouring_epochs(self._published, self._shown(live), later_shown, self._n_users)
-        held = RecordState(live.pools, np.empty(len(everybody)), np.empty((len(everybody), OWN)))
-        self._renew(held, everybody, nearby)
-        most = self._price * float(held.cost.mean())
-        windows, lines, joined = self._tables(live.slice), everybody, [no_witnesses()]
+        later_shown = [self._boxes_shown(epoch) for epoch in later]
+        nearby = _neighbouring_epochs(self._published, self._boxes_shown(live), later_shown, self._n_users)
+        state = RecordState(live.pools, np.empty(len(everybody)), np.empty((len(everybody), OWN)))
+        self._update(state, everybody, nearby)
+        most = self._price * float(state.cost.mean())
+        windows, lines, joined = self._covered_windows(live.slice), everybody, [no_witnesses()]
         n_covers, n_needs = self._needs(windows)
         near = _NEAR // max(1, n_needs)
         candidates = gather_candidates(nearby, windows, live.slice.users, n_covers, near, self._workers)
         for _ in range(_ROUNDS):
-            choice = self._seek(nearby, candidates, held, barred, most, n_needs, lines)
+            choice = self._seek(nearby, candidates, state, rule, most, n_needs, lines)
             wanting = choice.witness >= 0
             lines, choice = lines[wanting], WitnessChoice(choice.witness[wanting], choice.price[wanting])
             if not len(lines):
@@ -171,17 +140,17 @@ class Hardening:
             owners, members = (live.rows(users) for users in joined[-1])
             rows = np.full(len(everybody), -1, np.int64)
             rows[owners] = members
-            held = held._replace(pools=with_members(held.pools, live.slice.raw, rows, self._workers))
-            self._renew(held, owners, nearby)
-        return live._replace(pools=held.pools), all_witnesses(joined)
+            state = state._replace(pools=with_members(state.pools, live.slice.raw, rows, self._workers))
+            self._update(state, owners, nearby)
+        return live._replace(pools=state.pools), all_witnesses(joined)
 
-    def _renew(self, held: RecordState, rows: Int64s, nearby: NeighbouringEpochs) -> None:
+    def _update(self, state: RecordState, rows: Int64s, nearby: NeighbouringEpochs) -> None:
         self._workers.for_blocks(
-            len(rows), lambda begin, end: renew(held, self._weight, rows, begin, end, nearby)
+            len(rows), lambda begin, end: recompute(state, self._weight, rows, begin, end, nearby)
         )
 
-    def _tables(self, part: EpochSlice) -> CoveredWindows:
-        """All windows that hold an epoch; their own epochs as columns of Nearby."""
+    def _covered_windows(self, part: EpochSlice) -> CoveredWindows:
+        """All windows that hold an epoch; their epochs as columns of NeighbouringEpochs."""
         shift = len(self._published) - part.epoch
         longest = max((len(window.user) for window in self._windows), default=0)
         user = np.full((len(self._windows), longest), -1, np.int32)
@@ -194,17 +163,17 @@ class Hardening:
             *(np.stack(column) for column in zip(*(window[3:] for window in self._windows), strict=True)),
         )
 
-    def _shown(self, live: LiveEpoch) -> _RecordBoxes:
-        """What an epoch would show if it were published as it is."""
+    def _boxes_shown(self, live: LiveEpoch) -> _EpochBoxes:
+        """The boxes of an epoch if it were published as it is."""
         pools, n = live.pools, len(live.slice.users)
         n_boxes, box = np.empty(n, np.int64), np.empty((len(pools.slot), 6), np.int32)
         self._workers.for_blocks(
             n, lambda begin, end: merge_boxes(pools, self._weight, begin, end, n_boxes, box)
         )
-        return _RecordBoxes(live.slice.users, live.slice.raw, pools.ptr[:-1], n_boxes, box)
+        return _EpochBoxes(live.slice.users, live.slice.raw, pools.ptr[:-1], n_boxes, box)
 
     def _needs(self, windows: CoveredWindows) -> tuple[int, int]:
-        """For how many covers of a window witnesses are sought, and how many needs that makes."""
+        """For how many covers of each window witnesses are sought, and how many needs a victim has then."""
         pairs = len(windows.begin) * (len(windows.begin) - 1)
         n_covers = max(1, min(self._wanted, _MOST_NEEDS // max(1, pairs)))
         return n_covers, pairs * n_covers
@@ -213,8 +182,8 @@ class Hardening:
         self,
         nearby: NeighbouringEpochs,
         candidates: WitnessCandidates,
-        held: RecordState,
-        barred: Barred,
+        state: RecordState,
+        rule: ReuseRule,
         most: float,
         n_needs: int,
         lines: Int64s,
@@ -226,8 +195,8 @@ class Hardening:
             lambda begin, end: seek_witnesses(
                 nearby,
                 candidates,
-                held,
-                barred,
+                state,
+                rule,
                 self._weight,
                 most,
                 n_needs,
@@ -241,7 +210,7 @@ class Hardening:
         return choice
 
     def _choose(self, choice: WitnessChoice) -> Int64s:
-        """The cheapest offer to every record that is asked."""
+        """For every record that victims want, the victim to whom it is cheapest."""
         chosen = np.empty(len(choice.price), np.int64)
         order = np.argsort(choice.price, kind="stable")
         n = cheapest_candidates(choice, order, np.full(self._n_users, -1, np.int32), chosen)
@@ -249,21 +218,59 @@ class Hardening:
 
 
 def _neighbouring_epochs(
-    before: list[_RecordBoxes], here: _RecordBoxes, later: list[_RecordBoxes], n_users: int
+    before: list[_EpochBoxes], here: _EpochBoxes, later: list[_EpochBoxes], n_users: int
 ) -> NeighbouringEpochs:
-    """Epochs in a row as one."""
+    """Epochs that follow each other, as kernels read them."""
     epochs = [*before, here, *later]
     row = np.full((n_users, len(epochs)), -1, np.int64)
     offsets = np.cumsum([0, *(len(shown.users) for shown in epochs)])
     for column, shown in enumerate(epochs):
         row[shown.users, column] = offsets[column] + np.arange(len(shown.users))
     lines = np.cumsum([0, *(len(shown.box) for shown in epochs)])
+    raw = concatenate_pools([shown.raw for shown in epochs])
     return NeighbouringEpochs(
         row,
         len(before),
         int(offsets[len(before)]),
-        concatenate_pools([shown.raw for shown in epochs]),
+        raw,
+        slot_lines(raw),
         np.concatenate([shown.first + line for shown, line in zip(epochs, lines, strict=False)]),
         np.concatenate([shown.n_boxes for shown in epochs]),
         np.concatenate([shown.box for shown in epochs]),
     )
+
+
+def gather_candidates(
+    nearby: NeighbouringEpochs,
+    windows: CoveredWindows,
+    victims: Int32s,
+    n_covers: int,
+    near: int,
+    workers: Workers,
+) -> WitnessCandidates:
+    """Candidates for the witnesses of some victims, for so many covers in each window.
+
+    Candidates stay the same while records take in others here, since the epochs before and after decide who is one.
+    near: how many users near a cover are asked for each need.
+    """
+    groups = [
+        victims[first : first + _VICTIMS_TOGETHER] for first in range(0, len(victims), _VICTIMS_TOGETHER)
+    ]
+    parts = [_room_for(victims[:0])] * max(1, len(groups))
+
+    def find(number: int) -> None:
+        found = _room_for(groups[number])
+        find_candidates(nearby, windows, n_covers, near, _MOST_CANDIDATES, found)
+        n = found.ptr[-1]
+        parts[number] = found._replace(record=found.record[:n].copy(), needs=found.needs[:n].copy())
+
+    workers.for_each(len(groups), find)
+    lengths = np.concatenate([np.zeros(1, np.int64), *(np.diff(part.ptr) for part in parts)])
+    record, needs = (np.concatenate(column) for column in list(zip(*parts, strict=True))[2:])
+    return WitnessCandidates(victims, np.cumsum(lengths), record, needs)
+
+
+def _room_for(victims: Int32s) -> WitnessCandidates:
+    """Empty arrays for as many candidates as are remembered of each victim."""
+    record, needs = (np.empty(len(victims) * _MOST_CANDIDATES, np.int32) for _ in range(2))
+    return WitnessCandidates(victims, np.zeros(len(victims) + 1, np.int64), record, needs)

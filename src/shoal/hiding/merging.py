@@ -1,4 +1,4 @@
-"""An epoch and what its records hold -> boxes."""
+"""Pools of whole epochs on threads: add members, price, and publish as boxes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shoal.hiding.kernels.pools import Pools, empty_pools, union_sizes, unite
 
 
 def publish(live: LiveEpoch, weight: float, workers: Workers) -> Boxes:
-    """The optimal merge of every record's pool, record by record and by time."""
+    """The boxes of an epoch: the optimal merge of every record's pool, by record and by time."""
     pools, origin = live.pools, live.slice.origin
     n = len(live.slice.users)
     count = np.empty(n, np.int64)
@@ -33,7 +33,7 @@ def publish(live: LiveEpoch, weight: float, workers: Workers) -> Boxes:
 
 
 def with_members(pools: Pools, raw: Pools, rows: Int64s, workers: Workers) -> Pools:
-    """Each row of ``pools`` with one more user: row rows[i] of ``raw``, or nobody where that is -1."""
+    """Each row i of ``pools`` with one more user, row rows[i] of ``raw``; nobody joins where that is -1."""
     sizes = np.empty(len(rows), np.int64)
     workers.for_blocks(len(rows), lambda begin, end: union_sizes(pools, raw, rows, begin, end, sizes))
     out = empty_pools(np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)]))

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from shoal.core.arrays import Bools, Int32s, Int64s
 
-_FEW = 1 << 16  # words so small are numbered by counting, without sorting them
+_FEW = 1 << 16  # words below this are numbered by counting, which is quicker than sorting
 
 Words = npt.NDArray[np.uint64]
 
@@ -29,21 +29,21 @@ class Patterns:
         self._words[:, word] &= ~np.uint64(1 << bit)
 
     def publish(self, epoch: int, users: Int32s) -> None:
-        """Note these users as published in the epoch."""
+        """Set the bit of the epoch for users who are published in it."""
         word, bit = divmod(epoch % self._width, 64)
         self._words[users, word] |= np.uint64(1 << bit)
 
     def of(self, users: Int32s | Bools) -> Words:
-        """The patterns of some users, a line of words each."""
+        """The patterns of some users, a line of 64-bit words each."""
         return self._words[users]
 
     def seen(self) -> Bools:
-        """Whether any presence of each user is noted."""
+        """Whether each user is published in any of these epochs."""
         return np.asarray(self._words.any(axis=1))
 
 
 def group_equal(words: Words) -> Int64s:
-    """A number for every line, the same for equal lines and from 0 up in their order."""
+    """Number the lines: equal lines have equal numbers, which count from 0 in the lines' sorting order."""
     if words.shape[1] > 1:
         return np.unique(words, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
     if words.max(initial=0) >= _FEW:

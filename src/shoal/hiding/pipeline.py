@@ -1,39 +1,50 @@
-"""From samples to boxes: decide who is published when, then fold over the epochs."""
+"""From samples to boxes: a selector decides who is published when, then the fold goes over the epochs.
+
+``anonymize_samples`` is all of hiding in one call; ``open_selector`` is the place where a selector is chosen.
+"""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from shoal.core.arrays import Bools, Floats, Int64s
+from shoal.core.arrays import Int64s
 from shoal.core.box_sizes import BoxSizes, box_sizes_of
 from shoal.core.boxes import Boxes, BoxSource, concatenate
-from shoal.core.engines import Engine
+from shoal.core.engines import Engine, LocalEngine
+from shoal.core.options import HidingOptions, SelectorName
 from shoal.core.progress import Progress, SilentProgress
 from shoal.core.promise import MOST_SLOTS, Promise
 from shoal.core.samples import Samples, samples_from_columns
 from shoal.core.workers import Workers
 from shoal.errors import InputError, NothingLeftError
-from shoal.hiding.epochs import EpochSlice, LiveEpoch, Timeline
+from shoal.hiding.epochs import Timeline
 from shoal.hiding.fold import Fold
 from shoal.hiding.journal import Journal, MemoryJournal
-from shoal.hiding.matching.candidates import nearest_costs
-from shoal.hiding.settings import Selector, Settings
-from shoal.hiding.spectral.selector import Rules, cluster_epochs, hide
-from shoal.hiding.suppression import Presence, decide_presence
-from shoal.hiding.window import HidingSets, build_window
+from shoal.hiding.matching.selector import MatchingSelector
+from shoal.hiding.mutual.selector import MutualSelector
+from shoal.hiding.selector import HidingSetup, Selector
+from shoal.hiding.spectral.selector import SpectralSelector
+from shoal.hiding.suppression import Presence
 from shoal.storage.sample_store import SampleStore, store_of
+
+_SELECTORS: dict[SelectorName, Callable[[HidingSetup], Selector]] = {
+    SelectorName.MATCHING: MatchingSelector,
+    SelectorName.MUTUAL: MutualSelector,
+    SelectorName.SPECTRAL: SpectralSelector,
+}
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What was made of the samples: where the boxes are, how many every user has, how large they are, what it took.
+    """What was made of the samples: where the boxes are, how many each user has, how large they are, how long it took.
 
-    relaxations counts members that served an owner again although the reuse rule forbids it, n_members how many members
-    served in all. affected_users are those with samples in no box, the recordless among them.
+    sizes: boxes per user. relaxations: members that served an owner again although the reuse rule forbids it;
+    n_members: members that served in all. affected_users: users with samples in no box, the recordless among them.
     """
 
     source: BoxSource
@@ -73,7 +84,7 @@ class Outcome:
 def anonymize_samples(
     samples: Samples | SampleStore,
     promise: Promise,
-    settings: Settings,
+    options: HidingOptions,
     workers: Workers,
     *,
     journal: Journal | None = None,
@@ -82,7 +93,7 @@ def anonymize_samples(
 ) -> Outcome:
     """Publish the samples under the promise; goes on where the journal ends.
 
-    The engine decides parts of windows; without one everything happens here, on the threads of ``workers``.
+    The engine decides tasks of windows; without one everything happens here, on the threads of ``workers``.
     """
     began = time.perf_counter()
     progress = progress or SilentProgress()
@@ -92,13 +103,15 @@ def anonymize_samples(
     _check_span(store, promise)
     timeline = Timeline(store, promise)
     turns = list(timeline.turns())
-    presence, planned = _plan(timeline, samples.n_users, promise, settings, workers, progress)
+    setup = HidingSetup(samples.n_users, promise, options, workers, engine or LocalEngine())
+    selector = open_selector(setup)
+    presence = selector.find_presence(timeline, progress)
     if presence.nothing_left:
         raise NothingLeftError(
             f"Everything would be suppressed, as no {promise.k} users come and go alike:"
             " choose a smaller k, a longer epsilon, or add users."
         )
-    fold = Fold(samples.n_users, timeline, promise, settings, workers, planned, engine)
+    fold = Fold(setup, timeline, selector)
     progress.stage("hiding", len(turns))
     done = iter(journal)
     resumed = len(journal)
@@ -112,53 +125,21 @@ def anonymize_samples(
     return _outcome(store, presence, journal, time.perf_counter() - began)
 
 
-def _plan(
-    timeline: Timeline,
-    n_users: int,
-    promise: Promise,
-    settings: Settings,
-    workers: Workers,
-    progress: Progress,
-) -> tuple[Presence, dict[int, HidingSets] | None]:
-    """Who is published when; with the paper's selector that depends on who hides whom, so that is settled as well."""
-    if settings.selector is not Selector.SPECTRAL:
-        return find_presence(timeline, n_users, promise, settings, workers, progress), None
-    rules = Rules(promise.k, settings.space_weight, settings.reuse, settings.seed, settings.repair)
-    progress.stage("clustering", len(timeline.epochs))
-    clusters = cluster_epochs(timeline, n_users, rules, workers, progress.advance)
-    progress.stage("laying cycles", sum(1 for _ in timeline.turns()))
-    return hide(timeline, n_users, rules, clusters, workers, progress.advance)
+def open_selector(setup: HidingSetup) -> Selector:
+    """The selector that the options name."""
+    return _SELECTORS[setup.options.selector](setup)
 
 
-def find_presence(
-    timeline: Timeline,
-    n_users: int,
-    promise: Promise,
-    settings: Settings,
-    workers: Workers,
-    progress: Progress,
-) -> Presence:
-    """Who is published when, with any selector but the paper's."""
-    progress.stage("finding who can hide whom", sum(1 for _ in timeline.turns()))
-    return decide_presence(
-        timeline,
-        n_users,
-        promise,
-        lambda newest, members: _hiding_cost(newest, members, promise.k, n_users, settings, workers),
-        progress.advance,
-    )
+def prepare(options: HidingOptions) -> None:
+    """Load the compiled code, or compile it once after installation, by anonymizing five synthetic users.
 
-
-def prepare(settings: Settings) -> None:
-    """Load the compiled code, or compile it once after installation, by anonymizing a few made-up users.
-
-    They are there for some windows, in which the same two are often alone with each other: all of the code is met.
+    They stay for several windows, pairs of them always at one place, so that every kernel is called.
     """
     n_users, n_slots = 5, 12
     user, t = np.divmod(np.arange(n_users * n_slots), n_slots)
     toy = samples_from_columns(np.array(list("abcde"), object), user, t, (user // 2) * 50, t % 3)
     with Workers(1) as workers:
-        anonymize_samples(toy, Promise(2, 2, 2), settings, workers)
+        anonymize_samples(toy, Promise(2, 2, 2), options, workers)
 
 
 def check_population(n_users: int, k: int) -> None:
@@ -180,24 +161,8 @@ def _check_span(store: SampleStore, promise: Promise) -> None:
         )
 
 
-def _hiding_cost(
-    newest: EpochSlice, members: Bools, k: int, n_users: int, settings: Settings, workers: Workers
-) -> Floats:
-    """What it costs to hide each of some users of an epoch among the others: its k - 1 cheapest merges."""
-    part = newest.restricted(members)
-    arrays = build_window(
-        [LiveEpoch(part, part.raw)],
-        n_users,
-        np.arange(n_users, dtype=np.int32),
-        settings.space_weight,
-        workers,
-    )
-    costs = nearest_costs(arrays, k - 1, workers)
-    return costs[np.argsort(arrays.user)]
-
-
 def _outcome(samples: SampleStore, presence: Presence, journal: Journal, seconds: float) -> Outcome:
-    """What can be told of the boxes, gathered step by step; the boxes themselves stay in the journal."""
+    """Sums over all steps; the boxes themselves stay in the journal."""
     n_members, relaxations = 0, 0
     sizes = np.zeros(samples.n_users, np.int64)
     box_sizes = box_sizes_of(concatenate([]))

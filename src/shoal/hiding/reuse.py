@@ -1,4 +1,10 @@
-"""Which partners a user has had, and which of them may serve again (design 3.3)."""
+"""Reuse: which members a user has had, which of them may serve again, and what it costs where partners run out.
+
+Whether one user may serve another in a window is asked of a ``ReuseRule`` (kernels/reuse.py: ``may_serve``), which
+``History.rule`` makes for the window. Where a group has too few partners left, the rule is relaxed for that group:
+``reuse_weight`` says how much each reuse then counts, matching/candidates.py (``with_reused``) and mutual/candidates.py
+(``edge_penalties``) make it dearer than anything else, and every reuse is counted in ``HidingSets.relaxed``.
+"""
 
 from __future__ import annotations
 
@@ -8,22 +14,21 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.core.arrays import Bytes, Int32s, Int64s
+from shoal.core.options import Reuse
 from shoal.core.sorting import move_entries
-from shoal.hiding.kernels.nearest import Barred, Past
-from shoal.hiding.settings import Reuse
+from shoal.hiding.kernels.reuse import NEVER, PastMembers, ReuseRule
 
-_EVER = -(2**31)  # before any window
 _FIRST_ROOM = 4
 _MOST_LEFT = 0.1  # share of the room that may be left behind
 _NOBODY = np.empty((0, 0), np.int32)
 
 
 class History:
-    """Every owner's past members with the windows in which they served, and how alone they were in these.
+    """Every owner's past members, the windows in which they served, and how exposed they were in these windows.
 
-    The entries of a user lie together, in a piece of room that is an eighth larger each time it gets full. What is left
-    behind serves the next user who needs that much, and where much is left, everybody moves together. So memory is for
-    what happened, however uneven.
+    The entries of a user lie together, in a piece of memory that grows by an eighth each time it gets full. A piece
+    left behind is given to the next user who needs one of its size; once a tenth of the memory is left behind, all
+    pieces are moved together. So memory stays near what is remembered, however unevenly users come.
     """
 
     def __init__(self, n_users: int, reuse: Reuse, reach: int) -> None:
@@ -43,12 +48,12 @@ class History:
         self._first, self._room = np.cumsum(entries) - entries, entries.astype(np.int64)
         self._entries = _Entries(*(_enlarged(column, self._taken) for column in self._entries))
 
-    def append(self, window: int, owners: Int32s, members: Int32s, alone: Bytes | int = 0) -> None:
-        """Note that each owner had each of its members (a line per owner) in a window, and how alone its first was."""
+    def append(self, window: int, owners: Int32s, members: Int32s, exposure: Bytes | int = 0) -> None:
+        """Note each owner's members in a window (a line of k - 1 per owner), and how exposed the first of them was."""
         for column in range(members.shape[1]):
-            self._append_pairs(window, owners, members[:, column], alone)
+            self._append_pairs(window, owners, members[:, column], exposure)
             if self.reuse is Reuse.PAIR:
-                self._append_pairs(window, members[:, column], owners, alone)
+                self._append_pairs(window, members[:, column], owners, exposure)
 
     def append_each(self, window: int, owners: Int32s, members: Int32s) -> None:
         """Note pairs of an owner and a member; either may be in several."""
@@ -62,7 +67,7 @@ class History:
                 now = order[turn == number]
                 self._append_pairs(window, one[now], other[now], 0)
 
-    def _append_pairs(self, window: int, owners: Int32s, members: Int32s, alone: Bytes | int) -> None:
+    def _append_pairs(self, window: int, owners: Int32s, members: Int32s, exposure: Bytes | int) -> None:
         # Owners are all different here, since the members of one column are a permutation of the owners.
         full = owners[self._length[owners] == self._room[owners]]
         for room in np.unique(self._room[full]).tolist():
@@ -72,7 +77,7 @@ class History:
         entry = self._first[owners] + self._length[owners]
         self._entries.member[entry] = members
         self._entries.when[entry] = window
-        self._entries.alone[entry] = alone
+        self._entries.exposure[entry] = exposure
         self._length[owners] += 1
 
     def _move(self, users: Int32s, room: int, larger: int) -> None:
@@ -110,19 +115,29 @@ class History:
         self._entries = _Entries(*columns)
         self._first, self._left, self._n_left = first, {}, 0
 
-    def barred(self, window: int, picked: Int32s = _NOBODY) -> Barred:
-        """Who may not be picked in a window, given what has been picked in it already."""
-        since = window - self._spacing + 1 if self.reuse is Reuse.SPACED else _EVER
-        return Barred(Past(*self._entries, self._first, self._length), since, picked)
+    def rule(self, window: int, picked: Int32s = _NOBODY) -> ReuseRule:
+        """Who may not serve whom in a window, given the members picked in it already."""
+        since = window - self._spacing + 1 if self.reuse is Reuse.SPACED else NEVER
+        return ReuseRule(PastMembers(*self._entries, self._first, self._length), since, picked)
 
 
 class _Entries(NamedTuple):
     member: Int32s
     when: Int32s
-    alone: Bytes
+    exposure: Bytes
 
 
 def _enlarged(column: npt.NDArray[Any], needed: int) -> npt.NDArray[Any]:
     room = np.empty(max(needed, len(column) + len(column) // 8), column.dtype)
     room[: len(column)] = column
     return room
+
+
+def reuse_weight(age: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """How much each reuse counts; age: windows since the member last served, 1 or more.
+
+    The more recent, the more, and the oldest of all counts 2: rather a member twice after a long time than once after
+    a short one.
+    """
+    weight: npt.NDArray[Any] = age.max(initial=0) + 2 - age
+    return weight

@@ -1,34 +1,40 @@
-"""Causal suppression: withhold users from the newest epoch only, so that no cover is ever taken away (design 3.2).
+"""Causal suppression: withhold users from the newest epoch only, so that no cover is ever taken away.
 
 Afterwards every presence pattern of every window, the all-absent one included, is shared by nobody or by at least k
-users that have a record.
+users that have a record (docs/how-it-works.md, "Causal suppression"). ``hiding_cost`` is the price of who goes first.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from shoal.core.arrays import Bools, Int32s, Int64s
+from shoal.core.arrays import Bools, Floats, Int32s, Int64s
+from shoal.core.progress import Progress
 from shoal.core.promise import Promise
-from shoal.hiding.epochs import EpochSlice, Timeline
+from shoal.core.workers import Workers
+from shoal.hiding.epochs import EpochSlice, LiveEpoch, Timeline
+from shoal.hiding.matching.candidates import nearest_costs
 from shoal.hiding.patterns import Patterns, group_equal
+from shoal.hiding.window import build_window
 
 _TOLERABLE = 0.001  # share of samples suppressed below which nothing else is tried
 _RARE = (2, 3, 5, 9, 17)  # users present in fewer epochs than this are tried without
 
-HidingCost = Callable[[EpochSlice, Bools], npt.NDArray[np.float64]]
+HidingCost = Callable[
+    [EpochSlice, Bools], Floats
+]  # of some users of an epoch: a mask over them in, a number each out
 
 
 class Presence(NamedTuple):
     """Who is published when, and what that costs in samples.
 
-    withheld: users who are there in an epoch but not published in it, of every epoch that has any, apart from the
-    recordless: users of whom nothing can be published, as a mask. suppressed_samples counts what is withheld epoch by
-    epoch, recordless_samples the samples of the recordless.
+    recordless: a mask of the users of whom nothing can be published. withheld: by epoch, the other users who have
+    samples in it but are not published. suppressed_samples: the samples withheld; recordless_samples: those of the
+    recordless.
     """
 
     withheld: dict[int, Int32s]
@@ -38,12 +44,12 @@ class Presence(NamedTuple):
 
     @property
     def n_suppressed(self) -> int:
-        """Samples that are published nowhere."""
+        """Samples that are not published."""
         return self.suppressed_samples + self.recordless_samples
 
     @property
     def n_users_affected(self) -> int:
-        """Users of whom something is published nowhere."""
+        """Users with samples that are not published."""
         lost = self.recordless.copy()
         for users in self.withheld.values():
             lost[users] = True
@@ -55,7 +61,7 @@ class Presence(NamedTuple):
         return bool(self.recordless.all())
 
     def of(self, part: EpochSlice) -> EpochSlice:
-        """What is published of an epoch."""
+        """The part of an epoch that is published."""
         lost = self.recordless[part.users]
         if part.epoch in self.withheld:
             lost |= np.isin(part.users, self.withheld[part.epoch], assume_unique=True)
@@ -63,19 +69,26 @@ class Presence(NamedTuple):
 
 
 def decide_presence(
-    timeline: Timeline, n_users: int, promise: Promise, hiding_cost: HidingCost, tick: Callable[[], object]
+    timeline: Timeline,
+    n_users: int,
+    promise: Promise,
+    space_weight: float,
+    workers: Workers,
+    progress: Progress,
 ) -> Presence:
-    """Who is published when: as much as can be.
+    """Decide who is published when, with as few samples suppressed as possible.
 
     A few users who come once can cost many others their cover, as they leave too few who are absent. So where much
-    would be suppressed, it is also tried what giving up the rarest users altogether would save.
+    would be suppressed, suppression is also tried without the rarest users, and the better result is taken.
     """
+    progress.stage("finding who can hide whom", sum(1 for _ in timeline.turns()))
+    price = partial(hiding_cost, k=promise.k, n_users=n_users, space_weight=space_weight, workers=workers)
 
-    def settle(given_up: Bools) -> Presence:
-        return _settled(timeline, n_users, promise, given_up, hiding_cost, tick)
+    def presence_without(given_up: Bools) -> Presence:
+        return _presence_without(timeline, n_users, promise, given_up, price, progress.advance)
 
     nobody = np.zeros(n_users, np.bool_)
-    best = settle(nobody)
+    best = presence_without(nobody)
     if best.n_suppressed <= _TOLERABLE * timeline.n_samples:
         return best
     epochs_of = timeline.epochs_present(n_users)
@@ -85,25 +98,36 @@ def decide_presence(
         if rare.all() or np.array_equal(rare, tried):
             continue
         tried = rare
-        other = settle(rare)
+        other = presence_without(rare)
         if not other.nothing_left and (best.nothing_left or other.n_suppressed < best.n_suppressed):
             best = other
     return best
 
 
-def _settled(
+def hiding_cost(
+    newest: EpochSlice, members: Bools, k: int, n_users: int, space_weight: float, workers: Workers
+) -> Floats:
+    """What it costs to hide each of some users of an epoch among the others: the sum of its k - 1 cheapest merges."""
+    part = newest.restricted(members)
+    in_order = np.arange(n_users, dtype=np.int32)
+    arrays = build_window([LiveEpoch(part, part.raw)], n_users, in_order, space_weight, workers)
+    costs = nearest_costs(arrays, k - 1, workers)
+    return costs[np.argsort(arrays.user)]
+
+
+def _presence_without(
     timeline: Timeline,
     n_users: int,
     promise: Promise,
     given_up: Bools,
-    hiding_cost: HidingCost,
+    price: HidingCost,
     tick: Callable[[], object],
 ) -> Presence:
-    """Fold over all epochs until every user that counts as cover has a record."""
+    """Who is published when, without some users: passes over all epochs until all who count as cover have a record."""
     recordless = given_up.copy()
     while True:
-        withheld, has_record, samples_of, suppressed = _fold(
-            timeline, n_users, promise, recordless, hiding_cost, tick
+        withheld, has_record, samples_of, suppressed = _pass_over_epochs(
+            timeline, n_users, promise, recordless, price, tick
         )
         lost = ~has_record & ~recordless
         if not lost.any():
@@ -111,15 +135,15 @@ def _settled(
         recordless |= lost
 
 
-def _fold(
+def _pass_over_epochs(
     timeline: Timeline,
     n_users: int,
     promise: Promise,
     recordless: Bools,
-    hiding_cost: HidingCost,
+    price: HidingCost,
     tick: Callable[[], object],
 ) -> tuple[dict[int, Int32s], Bools, Int64s, int]:
-    """One pass: who is withheld from each epoch, who is left, samples per user, and how many of those are withheld."""
+    """Users withheld from each epoch, who has a record, samples per user, and how many samples are withheld."""
     patterns = Patterns(n_users, timeline.reach)
     n_counted = n_users - int(recordless.sum())
     withheld_from: dict[int, Int32s] = {}
@@ -131,7 +155,7 @@ def _fold(
         whole_slice = timeline.slice(epoch)
         samples_of[whole_slice.users] += whole_slice.counts
         part = whole_slice.restricted(~recordless[whole_slice.users])
-        withheld = choose_withheld(part, patterns, n_counted, promise.k, hiding_cost)
+        withheld = choose_withheld(part, patterns, n_counted, promise.k, price)
         suppressed += int(part.counts[withheld].sum())
         kept = part.users[~withheld]
         patterns.publish(epoch, kept)
@@ -145,13 +169,13 @@ def _fold(
 
 
 def choose_withheld(
-    newest: EpochSlice, patterns: Patterns, n_counted: int, k: int, hiding_cost: HidingCost
+    newest: EpochSlice, patterns: Patterns, n_counted: int, k: int, price: HidingCost
 ) -> Bools:
-    """A mask over the users of the newest epoch: those to withhold, so that no pattern is left with 1 .. k - 1 users.
+    """A mask of the users of the newest epoch to withhold, so that no pattern is left with 1 .. k - 1 users.
 
-    Users with equal patterns before this epoch number none or at least k. Their present part and their absent part
-    must do so as well: a small present part goes; a small absent part is filled up with the costliest to hide, or
-    with everybody where too few would stay.
+    Of users with equal patterns before this epoch there are none or at least k. That must hold for those of them who
+    are present now, and for those who are absent: a small present part is withheld; a small absent part is filled up
+    with the users costliest to hide, or with everybody where too few would stay.
     """
     withheld = np.zeros(len(newest.users), np.bool_)
     if not len(newest.users):
@@ -174,7 +198,6 @@ def choose_withheld(
         if n_present[troubled] < k or n_present[troubled] - missing < k:
             withheld |= members
             continue
-        price = hiding_cost(newest, members)
-        costliest = np.argsort(-price, kind="stable")[:missing]
+        costliest = np.argsort(-price(newest, members), kind="stable")[:missing]
         withheld[np.flatnonzero(members)[costliest]] = True
     return withheld

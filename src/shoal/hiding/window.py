@@ -1,4 +1,4 @@
-"""A window as the search wants it: users numbered group by group, near ones together."""
+"""A window as kernels read it, cut into shards, and the hiding sets chosen in it."""
 
 from __future__ import annotations
 
@@ -10,19 +10,37 @@ import numpy.typing as npt
 from shoal.core.arrays import Bytes, Int32s, Int64s
 from shoal.core.workers import Workers
 from shoal.hiding.epochs import LiveEpoch
-from shoal.hiding.kernels.cost_bounds import order_near
-from shoal.hiding.kernels.nearest import WindowArrays
 from shoal.hiding.kernels.pools import concatenate_pools
+from shoal.hiding.kernels.window import WindowArrays, order_near
 from shoal.hiding.merging import costs_of
 from shoal.hiding.patterns import group_equal
+
+
+class HidingSets(NamedTuple):
+    """The hiding sets of one window: a line of k - 1 members per owner, numbered in the whole dataset.
+
+    relaxed: per owner, members that serve it again although the reuse rule forbids it. exposure: how exposed the first
+    member of each owner is in the window, in sixtieths; 0 where leakage is not weighed.
+    """
+
+    owners: Int32s
+    members: Int32s
+    relaxed: Int32s
+    exposure: Bytes
+
+
+def no_hiding_sets(k: int) -> HidingSets:
+    """The hiding sets of a window in which nobody is present."""
+    nobody = np.empty(0, np.int32)
+    return HidingSets(nobody, np.empty((0, k - 1), np.int32), nobody, np.empty(0, np.uint8))
 
 
 def build_window(
     epochs: list[LiveEpoch], n_users: int, rank: Int32s, weight: float, workers: Workers
 ) -> WindowArrays:
-    """The users present in these epochs, grouped by presence pattern and, inside a group, by place.
+    """A window of these epochs: its users are numbered by presence pattern and, inside a pattern, near ones together.
 
-    ``rank`` orders users who are at the same place (a random order by seed).
+    rank: an order of all users, which decides between users who are at the same place.
     """
     users = np.unique(np.concatenate([live.slice.users for live in epochs]))
     row = np.full((len(users), len(epochs)), -1, np.int64)
@@ -75,30 +93,11 @@ def _pack(presence: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint64]:
     return np.packbits(padded, axis=1).view(np.uint64)
 
 
-class HidingSets(NamedTuple):
-    """The hiding sets of one window: a line of k - 1 members per owner, numbered in the whole dataset.
-
-    relaxed counts members that serve an owner again although the reuse rule forbids it, a number per owner. alone tells
-    how alone the (first) member of each owner was in the window, in sixtieths; 0 where company is not kept in mind.
-    """
-
-    owners: Int32s
-    members: Int32s
-    relaxed: Int32s
-    alone: Bytes
-
-
-def no_hiding_sets(k: int) -> HidingSets:
-    """The hiding sets of a window in which nobody is present."""
-    nobody = np.empty(0, np.int32)
-    return HidingSets(nobody, np.empty((0, k - 1), np.int32), nobody, np.empty(0, np.uint8))
-
-
 def cut_into_shards(arrays: WindowArrays, most: int, k: int) -> WindowArrays:
-    """The same window with large groups in shards of at most ``most`` users, about equally many in each.
+    """The window with large groups cut into shards of at most ``most`` users, about equally many in each.
 
-    From here on a shard is a group: its users, near each other, hide among themselves. So it has at least k of them,
-    whatever ``most`` is.
+    From here on a shard is a group: its users, who are near each other, hide among themselves. So a shard has at least
+    k users, whatever ``most`` is.
     """
     first = np.unique(arrays.first).astype(np.int64)
     n = arrays.last[first] - first

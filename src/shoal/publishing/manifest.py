@@ -7,7 +7,7 @@ from importlib.metadata import version
 from typing import Any, NamedTuple
 
 from shoal.core.disclosure import public_count, public_count_in_words, public_share
-from shoal.core.options import HidingOptions, Reuse, Selector
+from shoal.core.options import HidingOptions, Reuse, SelectorName
 from shoal.core.promise import Grid, Promise
 from shoal.core.schema import MANIFEST_FORMAT
 from shoal.hiding.pipeline import Outcome
@@ -100,7 +100,7 @@ def make_manifest(
 def _libraries(options: HidingOptions) -> tuple[str, ...]:
     """Those on which the boxes may depend."""
     needed = ("numba", "numpy", "pyproj")
-    return needed if options.selector is not Selector.SPECTRAL else (*needed, "scikit-learn", "scipy")
+    return needed if options.selector is not SelectorName.SPECTRAL else (*needed, "scikit-learn", "scipy")
 
 
 def _knowing_the_method(options: HidingOptions) -> str:

@@ -9,8 +9,9 @@ import pytest
 
 from shoal.core.options import Reuse
 from shoal.core.workers import Workers
-from shoal.hiding.kernels.cost_bounds import BRANCHES, OWN, Tree, add_bounds, order_near, write_outline
-from shoal.hiding.kernels.nearest import WindowArrays, nearest
+from shoal.hiding.kernels.cost_bounds import BRANCHES, OWN, Tree, add_bounds, write_outline
+from shoal.hiding.kernels.nearest import nearest
+from shoal.hiding.kernels.window import WindowArrays, order_near
 from shoal.hiding.matching.candidates import all_edges, build_search_tree
 from shoal.hiding.merging import costs_of, with_members
 from shoal.hiding.reuse import History
@@ -106,7 +107,7 @@ def test_the_search_finds_the_cheapest(n_users, side, most, holding, n_epochs) -
         former = rng.choices(range(n), k=n)
         history.append(0, arrays.user, arrays.user[former].reshape(n, 1))
         picked = np.array(rng.choices(range(-1, n), k=n), np.int32).reshape(n, 1)
-        barred = history.barred(1, picked)
+        rule = history.rule(1, picked)
         allowed = cost_matrix(arrays)
         allowed[np.arange(n), former] = np.inf
         some = np.flatnonzero(picked[:, 0] >= 0)
@@ -114,7 +115,7 @@ def test_the_search_finds_the_cheapest(n_users, side, most, holding, n_epochs) -
         member, cost = np.empty((n, width), np.int32), np.empty((n, width))
         priced = np.empty(n, np.int64)
         owners = np.array(rng.sample(range(n), n), np.int32)
-        nearest(arrays, build_search_tree(arrays), barred, owners, 0, n, member, cost, priced)
+        nearest(arrays, build_search_tree(arrays), rule, owners, 0, n, member, cost, priced)
         expected = np.sort(allowed, axis=1)[:, :width]
         expected = np.pad(expected, ((0, 0), (0, width - expected.shape[1])), constant_values=np.inf)
         np.testing.assert_array_equal(cost, expected[owners])
@@ -157,9 +158,7 @@ def test_near_users_come_together_and_nobody_is_lost() -> None:
 def test_only_a_small_share_of_the_pairs_is_priced() -> None:
     arrays = crowd(random.Random(1), 3000, 400, 2)
     n = len(arrays.user)
-    barred = History(3000, Reuse.ONCE, 1).barred(0)
+    rule = History(3000, Reuse.ONCE, 1).rule(0)
     member, cost, priced = np.empty((n, 16), np.int32), np.empty((n, 16)), np.empty(n, np.int64)
-    nearest(
-        arrays, build_search_tree(arrays), barred, np.arange(n, dtype=np.int32), 0, n, member, cost, priced
-    )
+    nearest(arrays, build_search_tree(arrays), rule, np.arange(n, dtype=np.int32), 0, n, member, cost, priced)
     assert priced.sum() < 0.2 * (arrays.last - arrays.first).sum()

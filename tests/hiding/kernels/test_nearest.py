@@ -12,7 +12,7 @@ from shoal.core.options import Reuse
 from shoal.core.promise import Promise
 from shoal.core.workers import Workers
 from shoal.hiding.epochs import LiveEpoch, Timeline
-from shoal.hiding.kernels.nearest import WindowArrays
+from shoal.hiding.kernels.window import WindowArrays
 from shoal.hiding.matching.assignment import Edges
 from shoal.hiding.matching.candidates import build_search_tree, nearest_edges, with_nearest
 from shoal.hiding.reuse import History
@@ -61,8 +61,8 @@ def test_nearest_members_are_the_cheapest_of_the_group(n_workers: int, weight: f
         for _ in range(40):
             arrays, samples = random_window(rng, workers, weight)
             n, width = len(arrays.user), rng.choice([1, 3, 16])
-            barred = History(int(arrays.user.max()) + 1, Reuse.ONCE, 1).barred(0, np.empty((n, 0), np.int32))
-            edges = nearest_edges(arrays, build_search_tree(arrays), barred, width, workers)
+            rule = History(int(arrays.user.max()) + 1, Reuse.ONCE, 1).rule(0, np.empty((n, 0), np.int32))
+            edges = nearest_edges(arrays, build_search_tree(arrays), rule, width, workers)
             found = {
                 (int(arrays.user[i]), int(arrays.user[j])): cost
                 for i, j, cost in zip(edges.owner, edges.member, edges.cost, strict=True)
@@ -79,7 +79,7 @@ def test_nearest_members_are_the_cheapest_of_the_group(n_workers: int, weight: f
                 assert mine[: min(width, len(costs))] == costs[:width]
 
 
-def test_barred_members_are_not_found() -> None:
+def test_forbidden_members_are_not_found() -> None:
     rng = random.Random(4)
     with Workers(1) as workers:
         arrays, _ = random_window(rng, workers, 1.0)
@@ -90,8 +90,8 @@ def test_barred_members_are_not_found() -> None:
         history.append(0, users[:1], users[1:2].reshape(1, 1))
         picked = np.full((n, 1), -1, np.int32)
         picked[0, 0] = 2
-        barred = history.barred(1, picked)
-        edges = nearest_edges(arrays, build_search_tree(arrays), barred, 16, workers)
+        rule = history.rule(1, picked)
+        edges = nearest_edges(arrays, build_search_tree(arrays), rule, 16, workers)
         members = set(edges.member[edges.owner == 0].tolist())
         assert members == set(range(arrays.first[0], arrays.last[0])) - {0, 1, 2}
         assert 0 in edges.member[edges.owner == 1]  # the pair is ordered: it may serve the other way round
@@ -105,13 +105,11 @@ def test_edges_found_at_once_are_those_found_owner_by_owner() -> None:
             n, width = len(arrays.user), rng.choice([1, 2, 5])
             history = History(int(arrays.user.max()) + 1, Reuse.ONCE, 1)
             history.append(0, arrays.user, np.roll(arrays.user, 1).reshape(n, 1))
-            barred, tree = history.barred(1, np.empty((n, 0), np.int32)), build_search_tree(arrays)
+            rule, tree = history.rule(1, np.empty((n, 0), np.int32)), build_search_tree(arrays)
             slowly = Edges(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))
             for owner in rng.sample(range(n), n):
-                slowly = with_nearest(
-                    slowly, arrays, tree, barred, np.array([owner], np.int32), width, workers
-                )
-            at_once = nearest_edges(arrays, tree, barred, width, workers)
+                slowly = with_nearest(slowly, arrays, tree, rule, np.array([owner], np.int32), width, workers)
+            at_once = nearest_edges(arrays, tree, rule, width, workers)
             assert (np.diff(at_once.owner) >= 0).all()
             assert len(at_once.owner) == len(slowly.owner)
             assert set(zip(*(column.tolist() for column in at_once), strict=True)) == set(

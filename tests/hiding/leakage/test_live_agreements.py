@@ -11,8 +11,8 @@ from shoal.core.options import Reuse
 from shoal.core.workers import Workers
 from shoal.hiding.kernels.leakage import live_agreements
 from shoal.hiding.kernels.merge import merge_boxes
-from shoal.hiding.kernels.nearest import WindowArrays
-from shoal.hiding.leakage.published_epochs import own_slots
+from shoal.hiding.kernels.pools import slot_lines
+from shoal.hiding.kernels.window import WindowArrays
 from shoal.hiding.matching.assignment import Edges
 from shoal.hiding.matching.candidates import build_search_tree, nearest_edges
 from shoal.hiding.merging import with_members
@@ -20,7 +20,7 @@ from shoal.hiding.reuse import History
 from shoal.hiding.window import member_rows
 from support.random_windows import crowd
 
-Pair = tuple[int, int, int]  # member, window, how alone
+Pair = tuple[int, int, int]  # member, window, how exposed
 
 
 def random_past(
@@ -33,10 +33,10 @@ def random_past(
     )
     for window in range(n_windows):
         members = np.random.default_rng(rng.randrange(10**6)).permutation(arrays.user)
-        alone = np.array([rng.choice([0, 0, 5, 60]) for _ in members], np.uint8)
-        history.append(window, arrays.user, members.reshape(-1, 1), alone)
+        exposure = np.array([rng.choice([0, 0, 5, 60]) for _ in members], np.uint8)
+        history.append(window, arrays.user, members.reshape(-1, 1), exposure)
         for owner, member, share in zip(
-            *(each.tolist() for each in (arrays.user, members, alone)), strict=True
+            *(each.tolist() for each in (arrays.user, members, exposure)), strict=True
         ):
             past[owner].append((member, window, share))
     return history, past
@@ -72,7 +72,7 @@ def slow(
     span: tuple[int, int],
     most: int,
 ) -> int:
-    """How alone those are, in all, with whom the record would agree, the latest first and ``most`` of them."""
+    """How exposed those are, in all, with whom the record would agree, the latest first and ``most`` of them."""
     former = [
         (int(arrays.place[other]), share)
         for other, window, share in reversed(past[int(arrays.user[owner])])
@@ -92,9 +92,9 @@ def slow(
 
 def some_edges(rng: random.Random, arrays: WindowArrays) -> Edges:
     strangers = History(int(arrays.user.max()) + 1, Reuse.ONCE, 1)
-    barred = strangers.barred(0, np.empty((len(arrays.user), 0), np.int32))
+    rule = strangers.rule(0, np.empty((len(arrays.user), 0), np.int32))
     with Workers(1) as workers:
-        return nearest_edges(arrays, build_search_tree(arrays), barred, rng.choice([2, 8]), workers)
+        return nearest_edges(arrays, build_search_tree(arrays), rule, rng.choice([2, 8]), workers)
 
 
 @pytest.mark.parametrize("most", [1, 3, 10**6])
@@ -109,12 +109,12 @@ def test_equals_the_obvious_way(most: int) -> None:
         edges = some_edges(rng, arrays)
         span = rng.choice([-50, 1, 3]), n_windows - rng.choice([0, 1, 2])
         found, middle = np.empty(len(edges.owner), np.int32), rng.randint(0, len(edges.owner))
-        barred = history.barred(n_windows, np.empty((len(arrays.user), 0), np.int32))
+        rule = history.rule(n_windows, np.empty((len(arrays.user), 0), np.int32))
         for begin, end in ((0, middle), (middle, len(found))):
             live_agreements(
                 arrays,
-                own_slots(arrays.raw),
-                barred,
+                slot_lines(arrays.raw),
+                rule,
                 *span,
                 edges.owner,
                 edges.member,

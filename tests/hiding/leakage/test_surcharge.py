@@ -22,8 +22,8 @@ from shoal.hiding.epochs import Timeline
 from shoal.hiding.journal import MemoryJournal
 from shoal.hiding.kernels.leakage import published_agreements
 from shoal.hiding.kernels.merge import merge_boxes
-from shoal.hiding.kernels.nearest import WindowArrays
-from shoal.hiding.leakage import surcharge as company_module
+from shoal.hiding.kernels.window import WindowArrays
+from shoal.hiding.leakage import surcharge
 from shoal.hiding.leakage.published_epochs import PublishedEpochsBuilder
 from shoal.hiding.leakage.surcharge import LeakageContext, _exposure
 from shoal.hiding.merging import with_members
@@ -44,8 +44,8 @@ def random_release(seed: int, tau: int) -> tuple[World, Release]:
     return world, release(world, 2, tau, EPSILON)
 
 
-def chronicler_of(world: World, result: Release, memory: int = 96) -> PublishedEpochsBuilder:
-    """The chronicle of a release, written afterwards."""
+def published_epochs_of(world: World, result: Release, memory: int = 96) -> PublishedEpochsBuilder:
+    """The published epochs of a release, gathered afterwards."""
     samples, promise = as_samples(world), Promise(2, EPSILON, EPSILON)
     timeline, users = Timeline(samples, promise), sorted(world)
     boxes = result.outcome.boxes
@@ -63,7 +63,7 @@ def test_agreements_are_counted_up_to_a_number(seed: int) -> None:
     world, result = random_release(seed, EPSILON)
     pairs = [(i, j) for i in range(len(world)) for j in range(len(world)) if i != j]
     owner, member = np.array(pairs, np.int32).T.copy()
-    published_epochs, found = chronicler_of(world, result).published_epochs, {}
+    published_epochs, found = published_epochs_of(world, result).published_epochs, {}
     for most in (1, 2, 10**6):
         found[most] = np.empty(len(pairs), np.int32)
         published_agreements(published_epochs, -(10**9), owner, member, most, 0, len(pairs), found[most])
@@ -79,7 +79,14 @@ def test_agreements_are_those_of_the_attacker(seed: int) -> None:
     owner, member = np.array(pairs, np.int32).T.copy()
     count = np.empty(len(pairs), np.int32)
     published_agreements(
-        chronicler_of(world, result).published_epochs, -(10**9), owner, member, 10**6, 0, len(pairs), count
+        published_epochs_of(world, result).published_epochs,
+        -(10**9),
+        owner,
+        member,
+        10**6,
+        0,
+        len(pairs),
+        count,
     )
     for (i, j), found in zip(pairs, count.tolist(), strict=True):
         both = result.presence.get(users[i], set()) & result.presence.get(users[j], set())
@@ -121,14 +128,14 @@ def samples_of(arrays: WindowArrays, line: int, epsilon: int) -> set[tuple[int, 
 
 @pytest.mark.parametrize("tau", [3, 5, 8])
 @pytest.mark.parametrize("seed", range(10))
-def test_alone_is_who_is_left_with_k_records_of_the_group(seed: int, tau: int) -> None:
+def test_exposed_is_who_is_left_with_k_records_of_the_group(seed: int, tau: int) -> None:
     rng = random.Random(seed)
     arrays = crowd(rng, 9, 6, 2, 1 + -(-tau // EPSILON), epsilon=EPSILON, weight=1.0)
     turned = np.arange(len(arrays.user)) + 1
     member = np.where(turned < arrays.last, turned, arrays.first).astype(np.int32)
     leakage = LeakageContext(PublishedEpochsBuilder(9, 96).published_epochs, 0, 0, 1, 2, tau, EPSILON, 1.0)
     with Workers(1) as workers:
-        alone = _exposure(leakage, arrays, member, workers)
+        exposure = _exposure(leakage, arrays, member, workers)
     shown = boxes_shown(arrays, member, EPSILON)
     for line in range(len(arrays.user)):
         left = []
@@ -140,7 +147,7 @@ def test_alone_is_who_is_left_with_k_records_of_the_group(seed: int, tau: int) -
                 left.append(sum(consistent(shown[other], known, since, tau) for other in group))
         share = sum(n <= 2 for n in left) / max(len(left), 1)
         n = int(arrays.last[line] - arrays.first[line])
-        assert alone[line] == round(60 * share * n / (n + 100))
+        assert exposure[line] == round(60 * share * n / (n + 100))
 
 
 class Agreements(NamedTuple):
@@ -161,7 +168,7 @@ def agreements(samples: Samples, promise: Promise, price: float) -> Agreements:
     for epoch in timeline.epochs.tolist():
         inside = boxes.t0 // epsilon == epoch
         builder.append(timeline.slice(epoch), Boxes._make(column[inside] for column in boxes))
-    betrayed = 0
+    leaking = 0
     for window, picks in (
         (step.window, step.hiding_sets) for step in journal if step.hiding_sets is not None
     ):
@@ -172,20 +179,20 @@ def agreements(samples: Samples, promise: Promise, price: float) -> Agreements:
         )
         epochs = range(window, window + promise.reach + 1)
         by_choice = sum(np.isin(picks.owners, timeline.slice(epoch).users).astype(int) for epoch in epochs)
-        betrayed += int((count > by_choice).sum())
-    return Agreements(betrayed, float(boxes.cost().mean()))
+        leaking += int((count > by_choice).sum())
+    return Agreements(leaking, float(boxes.cost().mean()))
 
 
 def test_accidental_agreement_becomes_rarer() -> None:
-    """The same cities without the surcharge: more picks are betrayed elsewhere, at about the same cost.
+    """The same cities without the surcharge: more picks leak elsewhere, at about the same cost.
 
     Several of them: among equal costs it is chance who is picked, and one city's share varies by a tenth with that.
     """
     promise = Promise(2, 30, 30)
     cities = [read_events(make_city(800, seed=seed), grid=Grid()).samples for seed in range(4)]
     ours, careless = ([agreements(city, promise, price) for city in cities] for price in (1.0, 0.0))
-    assert sum(each.hiding_sets for each in careless) > 400
-    assert sum(each.hiding_sets for each in ours) < 0.9 * sum(each.hiding_sets for each in careless)
+    assert sum(each.picks for each in careless) > 400
+    assert sum(each.picks for each in ours) < 0.9 * sum(each.picks for each in careless)
     assert sum(each.cost for each in ours) < 1.02 * sum(each.cost for each in careless)
 
 
@@ -208,12 +215,12 @@ def test_going_on_gives_the_same_boxes(done: int) -> None:
     """What is remembered of the published epochs is remembered again when their steps are replayed."""
     samples = read_events(make_city(300), grid=Grid()).samples
     undisturbed, resumed = MemoryJournal(), MemoryJournal()
-    settings = HidingOptions(leak_price=2.0)
+    options = HidingOptions(leak_price=2.0)
     with Workers(1) as one, Workers(2) as two:
-        whole = anonymize_samples(samples, Promise(2, 45, 30), settings, two, journal=undisturbed)
+        whole = anonymize_samples(samples, Promise(2, 45, 30), options, two, journal=undisturbed)
         for step in list(undisturbed)[:done]:
             resumed.append(step)
-        again = anonymize_samples(samples, Promise(2, 45, 30), settings, one, journal=resumed)
+        again = anonymize_samples(samples, Promise(2, 45, 30), options, one, journal=resumed)
     assert all(np.array_equal(a, b) for a, b in zip(whole.boxes, again.boxes, strict=True))
 
 
@@ -224,8 +231,8 @@ def test_what_is_forgotten_does_not_change_what_is_remembered(seed: int, memory:
     users = sorted(world)
     pairs = [(i, j) for i in range(len(users)) for j in range(len(users)) if i != j]
     owner, member = np.array(pairs, np.int32).T.copy()
-    everything = chronicler_of(world, result).published_epochs
-    short = chronicler_of(world, result, memory=memory).published_epochs
+    everything = published_epochs_of(world, result).published_epochs
+    short = published_epochs_of(world, result, memory=memory).published_epochs
     newest = int(everything.epoch.max())
     assert len(set(short.epoch.tolist())) <= memory + memory // 4
     found = []
@@ -240,29 +247,29 @@ def test_what_is_forgotten_does_not_change_what_is_remembered(seed: int, memory:
 
 
 def test_nothing_is_paid_for_whoever_is_among_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The price is weighted by how alone the victim would be: where nobody is, nothing changes."""
+    """The price is weighted by the victim's exposure: where nobody is exposed, nothing changes."""
     samples = read_events(make_city(300), grid=Grid()).samples
     boxes = {}
-    for name, price, share in (("careless", 0.0, 0), ("among many", 1.0, 0), ("alone", 1.0, 60)):
+    for name, price, share in (("careless", 0.0, 0), ("among many", 1.0, 0), ("exposed", 1.0, 60)):
         monkeypatch.setattr(
-            company_module,
+            surcharge,
             "_exposure",
-            lambda _company, arrays, _member, _workers, s=share: np.full(len(arrays.user), s, np.uint8),
+            lambda _leakage, arrays, _member, _workers, s=share: np.full(len(arrays.user), s, np.uint8),
         )
         with Workers(1) as workers:
             outcome = anonymize_samples(samples, Promise(2, 30, 30), HidingOptions(leak_price=price), workers)
         boxes[name] = outcome.boxes
     assert all(np.array_equal(a, b) for a, b in zip(boxes["careless"], boxes["among many"], strict=True))
-    assert boxes["alone"].cost().sum() != boxes["careless"].cost().sum()
+    assert boxes["exposed"].cost().sum() != boxes["careless"].cost().sum()
 
 
 def test_getting_ready_meets_all_of_the_code() -> None:
     """What "loading the engine" leaves out would be compiled in the middle of a run."""
     script = (
         "from shoal.hiding.pipeline import prepare; from shoal.core.options import HidingOptions\n"
-        "from shoal.hiding.kernels import leakage as company\n"
+        "from shoal.hiding.kernels import leakage\n"
         "prepare(HidingOptions())\n"
-        "kernels = company.published_agreements, company.live_agreements, company.alone_shares\n"
+        "kernels = leakage.published_agreements, leakage.live_agreements, leakage.exposed_shares\n"
         "print(all(kernel.signatures for kernel in kernels))"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

@@ -13,12 +13,12 @@ from shoal.core.promise import Grid, Promise
 from shoal.core.samples import Samples
 from shoal.core.workers import Workers
 from shoal.errors import UnfinishedError
-from shoal.hiding import fold
+from shoal.hiding import selector
 from shoal.hiding.epochs import LiveEpoch, Timeline
-from shoal.hiding.kernels.nearest import WindowArrays
+from shoal.hiding.kernels.window import WindowArrays
 from shoal.hiding.matching.assignment import Edges, cheapest_permutation
 from shoal.hiding.matching.candidates import all_edges
-from shoal.hiding.matching.selector import choose_hiding_sets
+from shoal.hiding.matching.permutations import choose_hiding_sets
 from shoal.hiding.merging import costs_of, with_members
 from shoal.hiding.pipeline import anonymize_samples
 from shoal.hiding.reuse import History
@@ -54,7 +54,7 @@ def fresh(samples: Samples) -> History:
 
 
 def first_member(history: History, user: int) -> int:
-    past = history.barred(0).past
+    past = history.rule(0).past
     return int(past.member[past.first[user]])
 
 
@@ -64,7 +64,7 @@ def test_candidates_reach_the_optimum_of_the_complete_graph(
 ) -> None:
     """Within 2 % of the assignment on all pairs, group by group."""
     arrays = window(city, number, workers)
-    chosen = arrays.place[choose_hiding_sets(0, arrays, 2, fresh(city).barred(0), workers).members[:, 0]]
+    chosen = arrays.place[choose_hiding_sets(0, arrays, 2, fresh(city).rule(0), workers).members[:, 0]]
     for first in np.unique(arrays.first):
         n = int(arrays.last[first] - first)
         edges = all_edges(arrays, np.array([first], np.int32), workers)
@@ -90,7 +90,7 @@ def test_joint_assignments_beat_the_exact_flow_once_merged(
     optimum = cheapest_factor_lp(price, k)
     assert optimum is not None
     flow = np.array([sorted(members) for members in optimum[1]], np.int32)
-    ours = arrays.place[choose_hiding_sets(0, arrays, k, fresh(city).barred(0), workers).members]
+    ours = arrays.place[choose_hiding_sets(0, arrays, k, fresh(city).rule(0), workers).members]
     pairwise = sum(price[i][j] or 0.0 for i, members in enumerate(ours.tolist()) for j in members)
     assert optimum[0] <= pairwise <= 1.6 * optimum[0]
     assert merged_cost(arrays, ours, workers) < merged_cost(arrays, flow, workers)
@@ -108,10 +108,10 @@ def test_partners_are_reused_only_when_they_run_out(city: Samples, workers: Work
     arrays = window(city, 24, workers, most_users=5)
     history = fresh(city)
     for number in range(4):
-        found = choose_hiding_sets(number, arrays, 2, history.barred(number), workers)
+        found = choose_hiding_sets(number, arrays, 2, history.rule(number), workers)
         assert not found.relaxed.any()
         history.append(number, found.owners, found.members)
-    fifth = choose_hiding_sets(4, arrays, 2, history.barred(4), workers)
+    fifth = choose_hiding_sets(4, arrays, 2, history.rule(4), workers)
     assert fifth.relaxed.all()
     first_partner = {int(user): first_member(history, int(user)) for user in fifth.owners}
     assert {
@@ -123,14 +123,14 @@ def test_spaced_partners_may_return(city: Samples, workers: Workers) -> None:
     arrays = window(city, 24, workers, most_users=5)
     history = History(city.n_users, Reuse.SPACED, 1)
     for number in range(12):
-        found = choose_hiding_sets(number, arrays, 2, history.barred(number), workers)
+        found = choose_hiding_sets(number, arrays, 2, history.rule(number), workers)
         assert not found.relaxed.any()
         history.append(number, found.owners, found.members)
 
 
 def test_a_group_of_fewer_than_k_stops_the_run(city: Samples, workers: Workers) -> None:
     with pytest.raises(UnfinishedError, match="fewer than k"):
-        choose_hiding_sets(0, window(city, 24, workers, most_users=4), 5, fresh(city).barred(0), workers)
+        choose_hiding_sets(0, window(city, 24, workers, most_users=4), 5, fresh(city).rule(0), workers)
 
 
 def test_outliers_who_share_their_nearest_find_other_partners(workers: Workers) -> None:
@@ -143,7 +143,7 @@ def test_outliers_who_share_their_nearest_find_other_partners(workers: Workers) 
     samples = Samples(users, np.arange(100, dtype=np.int32), rows[:, 0], *rows[:, 1:].astype(np.int32).T)
     part = Timeline(samples, Promise(2, 30, 30)).slice(0)
     arrays = build_window([LiveEpoch(part, part.raw)], 100, np.arange(100, dtype=np.int32), 1.0, workers)
-    found = choose_hiding_sets(0, arrays, 2, History(100, Reuse.ONCE, 1).barred(0), workers)
+    found = choose_hiding_sets(0, arrays, 2, History(100, Reuse.ONCE, 1).rule(0), workers)
     assert sorted(found.members[:, 0].tolist()) == sorted(found.owners.tolist())
     assert not found.relaxed.any()
 
@@ -152,12 +152,12 @@ def test_joint_costs_beat_pairwise_ones(
     city: Samples, workers: Workers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Owners who remember whom they hold already publish smaller boxes: a fifth less on this city."""
-    promise, settings = Promise(2, 30, 30), HidingOptions()
-    joint = anonymize_samples(city, promise, settings, workers).boxes.cost().sum()
+    promise, options = Promise(2, 30, 30), HidingOptions()
+    joint = anonymize_samples(city, promise, options, workers).boxes.cost().sum()
 
     def forgetful(epochs: list[LiveEpoch], *rest: Any) -> WindowArrays:
         return build_window([live._replace(pools=live.slice.raw) for live in epochs], *rest)
 
-    monkeypatch.setattr(fold, "arrange", forgetful)
-    pairwise = anonymize_samples(city, promise, settings, workers).boxes.cost().sum()
+    monkeypatch.setattr(selector, "build_window", forgetful)
+    pairwise = anonymize_samples(city, promise, options, workers).boxes.cost().sum()
     assert joint < 0.85 * pairwise

@@ -16,8 +16,8 @@ from shoal.core.promise import Promise
 from shoal.core.workers import Workers
 from shoal.errors import UnfinishedError
 from shoal.hiding.epochs import LiveEpoch, Timeline
-from shoal.hiding.kernels.nearest import WindowArrays
 from shoal.hiding.kernels.rings import EdgePenalties, make_room, ring_cost, ring_reuse
+from shoal.hiding.kernels.window import WindowArrays
 from shoal.hiding.matching.assignment import Edges
 from shoal.hiding.merging import costs_of, with_members
 from shoal.hiding.mutual.candidates import edge_penalties
@@ -73,7 +73,7 @@ def with_past(
     """The window after a few others with the same people, whose members are in the records already."""
     history = History(len(arrays.place), reuse, 1)
     for number in range(n_windows):
-        found = choose_mutual(number, arrays, k, history.barred(number), workers)
+        found = choose_mutual(number, arrays, k, history.rule(number), workers)
         history.append(number, found.owners, found.members)
         if number == n_windows - 1:
             arrays = joined(arrays, found, workers)
@@ -114,9 +114,9 @@ def test_near_the_exact_optimum(k: int, workers: Workers) -> None:
         history, arrays = with_past(
             window(village(rng, n), workers), k, past, rng.choice(list(Reuse)), workers
         )
-        found = choose_mutual(past, arrays, k, history.barred(past), workers)
-        barred = history.barred(past, np.empty((n, 0), np.int32))
-        penalties = edge_penalties(past, arrays, barred, NO_EDGES, np.zeros(0))
+        found = choose_mutual(past, arrays, k, history.rule(past), workers)
+        rule = history.rule(past, np.empty((n, 0), np.int32))
+        penalties = edge_penalties(past, arrays, rule, NO_EDGES, np.zeros(0))
         best = cheapest_rings(n, k, partial(price_in_order, arrays, penalties, k - 1))
         cost = costs_of(joined(arrays, found, workers).pools, 1.0, workers).sum()
         reuse = reuse_of(arrays, penalties, found)
@@ -157,11 +157,11 @@ def test_partners_are_reused_only_when_they_run_out(n: int, workers: Workers) ->
     arrays = window(village(random.Random(n), n), workers)
     history = History(n, Reuse.ONCE, 1)
     for number in range(n // 2):
-        found = choose_mutual(number, arrays, 2, history.barred(number), workers)
+        found = choose_mutual(number, arrays, 2, history.rule(number), workers)
         assert not found.relaxed.any()
         history.append(number, found.owners, found.members)
     for number in range(n // 2, 2 * n):
-        found = choose_mutual(number, arrays, 2, history.barred(number), workers)
+        found = choose_mutual(number, arrays, 2, history.rule(number), workers)
         history.append(number, found.owners, found.members)
     assert found.relaxed.any()
 
@@ -170,7 +170,7 @@ def test_spaced_partners_may_return(workers: Workers) -> None:
     arrays = window(village(random.Random(0), 8), workers)
     history = History(8, Reuse.SPACED, 1)
     for number in range(12):
-        found = choose_mutual(number, arrays, 2, history.barred(number), workers)
+        found = choose_mutual(number, arrays, 2, history.rule(number), workers)
         assert not found.relaxed.any()
         history.append(number, found.owners, found.members)
 
@@ -178,4 +178,4 @@ def test_spaced_partners_may_return(workers: Workers) -> None:
 def test_a_group_of_fewer_than_k_stops_the_run(workers: Workers) -> None:
     arrays = window(village(random.Random(0), 4), workers)
     with pytest.raises(UnfinishedError, match="fewer than k"):
-        choose_mutual(0, arrays, 5, History(4, Reuse.ONCE, 1).barred(0), workers)
+        choose_mutual(0, arrays, 5, History(4, Reuse.ONCE, 1).rule(0), workers)

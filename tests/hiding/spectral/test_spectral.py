@@ -13,22 +13,22 @@ from sklearn.metrics import adjusted_rand_score
 from oracles.casual_worlds import random_case
 from oracles.merge import brute_force_merge
 from oracles.spectral import greedy_cycles, kte_hide, lineages
-from shoal.core.options import Reuse
+from shoal.core.options import HidingOptions
 from shoal.core.promise import Promise
 from shoal.core.workers import Workers
 from shoal.hiding import window
 from shoal.hiding.epochs import LiveEpoch, Timeline
 from shoal.hiding.kernels.cycles import find_cycles
-from shoal.hiding.kernels.nearest import WindowArrays
+from shoal.hiding.kernels.window import WindowArrays
+from shoal.hiding.selector import HidingSetup
 from shoal.hiding.spectral import selector
 from shoal.hiding.spectral.clustering import Scale, cluster, costs_to, pairwise_costs, self_tuning_affinity
 from shoal.hiding.spectral.selector import (
     ABSENT,
-    Rules,
     by_lineage,
     cluster_epochs,
     cluster_histories,
-    hide,
+    decide_all_windows,
 )
 from shoal.hiding.window import build_window
 from support.release_worlds import World, as_samples
@@ -183,10 +183,10 @@ def test_a_run_equals_the_literal_algorithm(seed: int, monkeypatch: pytest.Monke
         if len(world) > 9:
             continue
         samples = as_samples(world)
-        timeline = Timeline(samples, Promise(k, tau, epsilon))
-        rules = Rules(k, 1.0, Reuse.ONCE, 0, repair=False)
-        clusters = cluster_epochs(timeline, len(world), rules, ALONE, lambda: None)
-        found = hide(timeline, len(world), rules, clusters, ALONE, lambda: None)
+        promise = Promise(k, tau, epsilon)
+        timeline, setup = Timeline(samples, promise), HidingSetup(len(world), promise, HidingOptions(), ALONE)
+        clusters = cluster_epochs(timeline, setup, lambda: None)
+        found = decide_all_windows(timeline, setup, clusters, lambda: None, repair=False)
         rank = np.random.default_rng(0).permutation(len(world))
 
         def cost(i: int, j: int, epochs: list[int], world: World = world, epsilon: int = epsilon) -> float:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from textwrap import wrap
 
 from shoal.core.formatting import duration_of_minutes, percent, short
-from shoal.core.options import Selector
+from shoal.core.options import SelectorName
 from shoal.evaluate.compare import TUPLES, WHOLE, Compared, Comparison, TupleDraw
 from shoal.evaluate.measuring import Measured
 from shoal.evaluate.sweep import Sweep
@@ -24,7 +24,7 @@ def sweep_lines(sweep: Sweep) -> list[str]:
     """A row per release: medians, with quartiles in brackets."""
     rows = [_row(measured) for measured in sweep.measured.values()]
     lines = ["Median precision, with quartiles in brackets.", "", *_table(_SWEEP, rows, _SWEEP_WIDTHS)]
-    if any(measured.selector == Selector.SPECTRAL for measured in sweep.measured.values()):
+    if any(measured.selector == SelectorName.SPECTRAL for measured in sweep.measured.values()):
         lines += ["", "spectral: guarantee 1 not given. shoal anonymize measures how often it fails."]
     return lines
 

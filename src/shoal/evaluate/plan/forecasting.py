@@ -19,7 +19,8 @@ from shoal.evaluate.plan.stretches import Census, TrialStretch
 from shoal.evaluate.sweep_points import Point
 from shoal.hiding.epochs import Timeline
 from shoal.hiding.fold import Fold, Step
-from shoal.hiding.pipeline import anonymize_samples
+from shoal.hiding.pipeline import anonymize_samples, open_selector
+from shoal.hiding.selector import HidingSetup
 from shoal.hiding.suppression import Presence
 from shoal.storage.sample_store import SampleStore
 from shoal.utility import precision_of
@@ -90,7 +91,8 @@ def try_stretches(
 ) -> Trial:
     """Fold the stretches, by time, after a presumed history; without ``presence`` nobody is suppressed."""
     timeline = Timeline(store, point.promise)
-    fold = Fold(store.n_users, timeline, point.promise, hiding, workers)
+    setup = HidingSetup(store.n_users, point.promise, hiding, workers)
+    fold = Fold(setup, timeline, open_selector(setup))
     box_sizes, views = box_sizes_of(concatenate([])), []
     n_members = relaxations = seconds = processor = 0.0
     fold.reserve_history(_entries(past, stretches[-1].first, store.n_users, point.k))

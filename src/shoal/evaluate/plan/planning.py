@@ -20,7 +20,7 @@ from shoal.core.options import (
     HidingOptions,
     ReadingKeywords,
     ReadingOptions,
-    Selector,
+    SelectorName,
     refuse_unknown,
 )
 from shoal.core.progress import Progress, SilentProgress
@@ -39,8 +39,8 @@ from shoal.evaluate.plan.stretches import (
 )
 from shoal.evaluate.sweep_points import Point
 from shoal.hiding.epochs import Timeline
-from shoal.hiding.pipeline import check_population, find_presence, prepare
-from shoal.hiding.suppression import Presence
+from shoal.hiding.pipeline import check_population, prepare
+from shoal.hiding.suppression import Presence, decide_presence
 from shoal.reading import read_events
 from shoal.storage.sample_store import SampleStore
 
@@ -134,7 +134,7 @@ def points_of(ks: Sequence[int], taus: Sequence[str], epsilons: Sequence[str], g
                for name, texts in (("epsilon", epsilons), ("tau", taus)))  # fmt: skip
     epsilon_slots, tau_slots = lengths
     points = [
-        Point(Selector.MATCHING, k, tau, epsilon)
+        Point(SelectorName.MATCHING, k, tau, epsilon)
         for epsilon in epsilon_slots
         for tau in tau_slots
         for k in sorted(set(ks))
@@ -237,8 +237,13 @@ class _Trials(NamedTuple):
                 found[point] = None
                 continue
             timeline = Timeline(self.store, point.promise)
-            found[point] = find_presence(
-                timeline, self.store.n_users, point.promise, self.hiding, self.workers, self.progress
+            found[point] = decide_presence(
+                timeline,
+                self.store.n_users,
+                point.promise,
+                self.hiding.space_weight,
+                self.workers,
+                self.progress,
             )
         return found
 

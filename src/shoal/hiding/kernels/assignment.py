@@ -1,7 +1,7 @@
 """The cheapest assignment along given edges, group by group: shortest augmenting paths (Jonker and Volgenant 1987).
 
-Members have prices. Owners first bid for the member that is cheapest after its price, which settles most of them; the
-others are then placed one by one, each along the cheapest chain of owners who make room for each other.
+Members have prices. Owners first bid for the member that is cheapest after its price, which serves most of them; the
+others are then served one by one, each along the cheapest chain of owners who pass on their members.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 
 from shoal.core.arrays import Floats, Int32s, Int64s
 from shoal.core.compiled import jit, jit_inline, jit_no_arrays
-from shoal.hiding.kernels.nearest import drop_top, push
+from shoal.hiding.kernels.heap import drop_top, push
 
 _ROUNDS = 2  # of bidding
 _BIDS = 16  # per owner and round: beyond that, placing them one by one is quicker
@@ -28,8 +28,11 @@ class AssignmentEdges(NamedTuple):
 
 
 class Market(NamedTuple):
-    """The state of an assignment: edge[i] is the one by which owner i has a member, -1 for none; holder[j], who has
-    member j, -1 for nobody; price[j], what member j takes off the cost of its edges (0 or less)."""
+    """The state of an assignment in one group.
+
+    edge[i] (int64): the edge by which owner i has a member, -1 for none. holder[j] (int32): the owner who has member j,
+    -1 for nobody. price[j] (float64): what member j takes off the cost of its edges.
+    """
 
     edge: Int64s
     holder: Int32s
@@ -37,8 +40,11 @@ class Market(NamedTuple):
 
 
 class Paths(NamedTuple):
-    """Room for the search of one path: how far each member is, over which edge it is reached, for which owner that was
-    found out and is final, the members that are final, and a heap of those to look at."""
+    """Scratch for the search of one path.
+
+    far: the distance of each member; came: the edge by which it is reached; reached, final: the owner in whose search
+    the member was reached, and became final; listed: the final members; keys, items: a heap of members to look at.
+    """
 
     far: Floats
     came: Int64s
@@ -53,10 +59,10 @@ class Paths(NamedTuple):
 def assign_groups(
     candidates: AssignmentEdges, first: Int32s, last: Int32s, begin: int, end: int, member: Int32s
 ) -> None:
-    """member[i] = whom owner i gets, for the owners first[g] .. last[g] - 1 of groups begin .. end - 1.
+    """member[i] (int32) = the member of owner i, for owners first[g] .. last[g] - 1 of groups g in begin .. end - 1.
 
-    Each gets one and each is got once, at the least total cost. Where the edges do not allow that, as many as possible
-    are served, and the others get -1. Edges stay inside their group.
+    Every owner gets one member and every user becomes one, at the least total cost. Where the edges do not allow that,
+    as many owners as possible are served, and the others get -1. Edges stay inside their group.
     """
     largest, edges = 0, 0
     for g in range(begin, end):
@@ -82,7 +88,7 @@ def assign_group(
     waiting: Int32s,
     member: Int32s,
 ) -> None:
-    """One group; inside, users are numbered from its first."""
+    """Assign one group, whose users are numbered from its first here."""
     n = last - first
     for i in range(n):
         market.edge[i], market.holder[i], market.price[i] = -1, -1, np.inf
@@ -103,7 +109,7 @@ def assign_group(
 
 @jit_inline
 def bid(candidates: AssignmentEdges, first: int, market: Market, waiting: Int32s, n: int) -> int:
-    """Everybody who waits takes the cheapest member and makes it just as dear as the second; return who waits again."""
+    """Every waiting owner takes its cheapest member and makes it as dear as its second; return how many wait again."""
     place, left, bids = 0, 0, _BIDS * n
     while place < n:
         i = waiting[place]
@@ -143,7 +149,7 @@ def bid(candidates: AssignmentEdges, first: int, market: Market, waiting: Int32s
 
 @jit_inline
 def find_path(candidates: AssignmentEdges, first: int, start: int, market: Market, paths: Paths) -> None:
-    """Place an owner: the cheapest chain from it to a member whom nobody has, if there is one."""
+    """Serve one more owner along the cheapest chain from it to a member whom nobody has, if there is one."""
     n_listed, n_heap, goal = 0, 0, -1
     i, before = start, 0.0
     while True:

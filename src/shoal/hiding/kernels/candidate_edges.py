@@ -1,4 +1,7 @@
-"""The edges of a window between owners and members: those found in a search, those back, and who may take them."""
+"""Candidate edges of a window: an edge for every member that a search found, and the edge back from that member.
+
+Owners and members are numbered in the window (int32); costs are float64.
+"""
 
 from __future__ import annotations
 
@@ -6,35 +9,30 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.core.arrays import Bools, Floats, Int32s, Int64s
+from shoal.core.arrays import Floats, Int32s, Int64s
 from shoal.core.compiled import jit, jit_inline, jit_no_arrays
 from shoal.hiding.kernels.cost_bounds import OWN
-from shoal.hiding.kernels.nearest import (
-    Barred,
-    WindowArrays,
-    edge_cost,
-    make_scratch,
-    mark_barred,
-    write_outlines,
-)
+from shoal.hiding.kernels.edge_cost import edge_cost, make_scratch, write_outlines
+from shoal.hiding.kernels.reuse import ReuseRule, mark_forbidden
+from shoal.hiding.kernels.window import WindowArrays
 
 
 class NearestLists(NamedTuple):
-    """What a search found: a line per owner of members (-1 for none) and costs, cheapest first."""
+    """The result of a search: per owner a line of members (-1 for none) and of costs, cheapest first."""
 
     member: Int32s
     cost: Floats
 
 
 class ReverseLists(NamedTuple):
-    """Who lists owner i without being listed by it, member[first[i] .. first[i + 1] - 1]; -1: may not be picked."""
+    """The users who found owner i without being found by it: member[first[i] .. first[i + 1] - 1]; -1: forbidden."""
 
     first: Int64s
     member: Int32s
 
 
 class EdgeList(NamedTuple):
-    """All edges by owner; those of owner i begin at first[i]."""
+    """All candidate edges by owner; those of owner i begin at first[i]."""
 
     first: Int64s
     owner: Int32s
@@ -43,8 +41,8 @@ class EdgeList(NamedTuple):
 
 
 @jit_no_arrays
-def unanswered(member: Int32s, first: Int64s, back: Int32s) -> None:
-    """Write a Back for members of a search; ``back`` has room for all that are listed."""
+def write_reverse_lists(member: Int32s, first: Int64s, back: Int32s) -> None:
+    """Write ReverseLists for the members that a search found; ``back`` has room for as many entries as were found."""
     n, width = member.shape
     first[:] = 0
     for writing in range(2):
@@ -71,12 +69,12 @@ def unanswered(member: Int32s, first: Int64s, back: Int32s) -> None:
 
 
 @jit
-def bar_back(arrays: WindowArrays, barred: Barred, back: ReverseLists, begin: int, end: int) -> None:
-    """Make -1 of those in ``back`` whom owners begin .. end - 1 may not pick."""
+def forbid_back(arrays: WindowArrays, rule: ReuseRule, back: ReverseLists, begin: int, end: int) -> None:
+    """Make -1 of the entries of owners begin .. end - 1 in ``back`` who may not serve them."""
     mark = np.full(len(arrays.user), -1, np.int32)
     for owner in range(begin, end):
         if back.first[owner] < back.first[owner + 1]:
-            mark_barred(arrays, barred, owner, mark)
+            mark_forbidden(arrays, rule, owner, mark)
         for entry in range(back.first[owner], back.first[owner + 1]):
             if mark[back.member[entry]] == owner:
                 back.member[entry] = -1
@@ -99,7 +97,7 @@ def count_edges(found: NearestLists, back: ReverseLists, first: Int64s) -> None:
 def write_edges(
     arrays: WindowArrays, found: NearestLists, back: ReverseLists, begin: int, end: int, listed: EdgeList
 ) -> None:
-    """List the edges of owners begin .. end - 1: those found, then those back, which are priced here."""
+    """List the edges of owners begin .. end - 1: those found, then the edges back, which are priced here."""
     own = np.empty((arrays.row.shape[1], OWN))
     list_edges(arrays, found, back, begin, end, listed, own, make_scratch(arrays))
 
@@ -135,32 +133,3 @@ def write_edge(listed: EdgeList, at: int, owner: int, member: int, cost: float) 
     """List one edge; return where the next one goes."""
     listed.owner[at], listed.member[at], listed.cost[at] = owner, member, cost
     return at + 1
-
-
-@jit
-def allowed_edges(
-    arrays: WindowArrays, barred: Barred, owner: Int32s, member: Int32s, allowed: Bools
-) -> None:
-    """allowed[q] (bool) = whether owner[q] may pick member[q]; owners should come in runs."""
-    mark = np.full(len(arrays.user), -1, np.int32)
-    for q in range(len(owner)):
-        if q == 0 or owner[q] != owner[q - 1]:
-            mark_barred(arrays, barred, int(owner[q]), mark)
-        allowed[q] = mark[member[q]] != owner[q]
-
-
-@jit_no_arrays
-def windows_since(
-    arrays: WindowArrays, barred: Barred, owner: Int32s, member: Int32s, window: int, age: Int32s
-) -> None:
-    """age[q] = windows since owner[q] last had member[q]; 0 if never, -1 if it has it in this window already."""
-    past = barred.past
-    for q in range(len(owner)):
-        user, other = arrays.user[owner[q]], arrays.user[member[q]]
-        age[q] = 0
-        for entry in range(past.first[user], past.first[user] + past.length[user]):
-            if past.member[entry] == other and past.when[entry] >= barred.since:
-                age[q] = window - past.when[entry]
-        for entry in range(barred.picked.shape[1]):
-            if barred.picked[owner[q], entry] == member[q]:
-                age[q] = -1

@@ -1,4 +1,4 @@
-"""A tree over the users of a window, and lower bounds on what hiding with anybody below one of its nodes costs.
+"""A tree over the users of a window, and lower bounds on the cost of an edge to any user below one of its nodes.
 
 Why the bounds are bounds. Boxes are disjoint in time and each holds everybody. So the first one holds everybody's first
 sample, and all of a pool's slots until everybody has been met (its *head*); the last one likewise (its *tail*). If one
@@ -14,74 +14,34 @@ import numpy as np
 
 from shoal.core.arrays import Floats, Int32s, Int64s
 from shoal.core.compiled import jit, jit_inline
-from shoal.hiding.kernels.merge import space_cost
+from shoal.hiding.kernels.box_cost import box_cost, linear_box_cost, power_box_cost
 from shoal.hiding.kernels.pools import Pools, in_one_box
 
 BRANCHES = 16  # entries below a node
-_SLOT_CELLS = 3  # a slot of time counts like so many cells where users are put in order
+OWN, PRICE = 21, 20  # numbers in the outline of a pool; the last is room for a price
+
+# Columns of a block's outlines: the least of what is below an entry, then the largest.
+_T0, _T1, _X1, _Y1, _HEAD_X1, _HEAD_Y1, _TAIL_X1, _TAIL_Y1, _LEAST_SLOTS = range(9)
+_LATEST_T0, _LATEST_T1, _X0, _Y0, _HEAD_X0, _HEAD_Y0, _TAIL_X0, _TAIL_Y0, _MOST_SLOTS = range(9, 18)
+_COLUMNS, _LEAST = 18, 9
 
 
 class Tree(NamedTuple):
-    """Blocks of up to BRANCHES entries: users of a window, or blocks of such users or blocks.
+    """Blocks of up to BRANCHES entries; an entry is a user of the window or another block.
 
-    outline (float64: the search spends its time on these numbers, and processors compare several at once): the outlines
-    of a block's entries by block and epoch, then, flat, by column and entry (see ``at``). An outline has the least of
-    what is below the entry, then the largest: time of the first and of the last sample, the ends of x and of y of all
-    samples, of those in the first slot and of those in the last (of the least the upper ends, of the largest the
-    lower), number of slots. first[b]: the first entry, a user or, counted from the number of users on, a block;
-    size[b]: how many. top[i]: the block above all of the group of user i.
+    outline (float64, since the search spends its time on these numbers, and processors compare several at once): by
+    block and epoch, then, flat, by column and entry (see ``at``), bounds on what is below the entry: first the least
+    values (columns _T0 .. _LEAST_SLOTS), then the largest (_LATEST_T0 .. _MOST_SLOTS). They are: time of the first and
+    of the last sample; ends of x and y over all samples, over the first slot and over the last slot, where the least
+    values are of the upper ends and the largest of the lower ends; number of slots. first[b] (int32): the first entry,
+    a user or, counted from the number of users on, a block; size[b]: how many entries. top[i]: the block above the
+    whole group of user i.
     """
 
     outline: Floats
     first: Int32s
     size: Int32s
     top: Int32s
-
-
-_T0, _T1, _X1, _Y1, _HEAD_X1, _HEAD_Y1, _TAIL_X1, _TAIL_Y1, _LEAST_SLOTS = range(9)
-_LATEST_T0, _LATEST_T1, _X0, _Y0, _HEAD_X0, _HEAD_Y0, _TAIL_X0, _TAIL_Y0, _MOST_SLOTS = range(9, 18)
-_COLUMNS, _LEAST = 18, 9
-OWN, PRICE = 21, 20  # numbers in the outline of a pool; the last is room for a price
-
-
-@jit
-def order_near(row: Int64s, raw: Pools, first: int, last: int, order: Int64s) -> None:
-    """Put order[first .. last - 1], users of one group, in an order in which near ones are together: halved again and
-    again where they differ most, at multiples of BRANCHES."""
-    n, n_epochs = last - first, row.shape[1]
-    feature = np.zeros((4 * n_epochs, n), np.int64)
-    for i in range(n):
-        for w in range(n_epochs):
-            at = row[order[first + i], w]
-            if at >= 0:
-                feature[4 * w, i] = raw.touch[at, 2] + raw.touch[at, 3]
-                feature[4 * w + 1, i] = raw.touch[at, 4] + raw.touch[at, 5]
-                feature[4 * w + 2, i] = 2 * _SLOT_CELLS * raw.touch[at, 0]
-                feature[4 * w + 3, i] = 2 * _SLOT_CELLS * raw.touch[at, 1]
-    place = np.arange(n)
-    unfinished = [(0, n)]
-    while len(unfinished):
-        begin, end = unfinished.pop()
-        if end - begin <= BRANCHES:
-            continue
-        widest, spread = 0, -1.0
-        for column in range(len(feature)):
-            mean, total = 0.0, 0.0
-            for q in range(begin, end):
-                mean += feature[column, place[q]]
-            mean /= end - begin
-            for q in range(begin, end):
-                total += abs(feature[column, place[q]] - mean)
-            if total > spread:
-                widest, spread = column, total
-        part = place[begin:end].copy()
-        place[begin:end] = part[np.argsort(feature[widest][part], kind="mergesort")]
-        half = BRANCHES
-        while 2 * half < end - begin:
-            half *= 2
-        unfinished.append((begin, begin + half))
-        unfinished.append((begin + half, end))
-    order[first:last] = order[first:last][place]
 
 
 def build_tree(row: Int64s, raw: Pools, first: Int32s, last: Int32s) -> Tree:
@@ -147,8 +107,11 @@ def _write_users(row: Int64s, raw: Pools, outline: Floats) -> None:
 
 @jit_inline
 def write_outline(pools: Pools, row: int, out: Floats) -> None:
-    """Write what the bounds need to know of a pool: hull (0-5), touch in time (6, 7), end of the head and its hull
-    (8-12), beginning of the tail and its hull (13-17), slots (18), whether it can only be in one box (19)."""
+    """Write the outline of a pool, from which bounds are computed, into ``out`` (float64, OWN numbers).
+
+    Hull (0-5), touch in time (6, 7), end of the head and its hull (8-12), beginning of the tail and its hull (13-17),
+    number of slots (18), whether the pool can only be in one box (19).
+    """
     begin, end = pools.ptr[row], pools.ptr[row + 1]
     head = begin
     while pools.slot[head].start < 0:
@@ -171,7 +134,7 @@ def write_outline(pools: Pools, row: int, out: Floats) -> None:
 
 @jit_inline
 def one_box_cost(own: Floats, raw: Pools, other: int, weight: float) -> float:
-    """Cost of a pool of outline ``own`` with a user's row if all must be in one box, else -1."""
+    """Cost of a pool of outline ``own`` together with a user's row if all must be in one box, else -1."""
     begin, end = raw.ptr[other], raw.ptr[other + 1]
     apart = max(own[6], raw.touch[other, 0]) > min(own[7], raw.touch[other, 1])
     if own[19] == 0.0 and end - begin > 1 and not apart:
@@ -179,20 +142,19 @@ def one_box_cost(own: Floats, raw: Pools, other: int, weight: float) -> float:
     time = max(own[1], raw.slot[end - 1].t) - min(own[0], raw.slot[begin].t) + 1.0
     width = max(own[3], raw.touch[other, 3]) - min(own[2], raw.touch[other, 2])
     height = max(own[5], raw.touch[other, 5]) - min(own[4], raw.touch[other, 4])
-    return float(time * space_cost(int(width + height) + 2, weight))
+    return float(box_cost(time, int(width + height) + 2, weight))
 
 
 @jit_inline
 def at(block: Floats, column: int, e: int) -> float:
-    """A number of entry e of a block; where the compiler knows the distances it goes several entries at a time."""
+    """A column of entry e of a block; with distances known to the compiler, loops go several entries at a time."""
     return float(block[column * BRANCHES + e])
 
 
 @jit_inline
 def _larger(a: float, b: float) -> float:
-    return (
-        a if a > b else b
-    )  # unlike max, which must know about NaN, this is one instruction for several numbers
+    # Unlike max, which must know about NaN, this is one instruction for several numbers.
+    return a if a > b else b
 
 
 @jit_inline
@@ -200,20 +162,10 @@ def _smaller(a: float, b: float) -> float:
     return a if a < b else b
 
 
-@jit_inline
-def _plain(space: float, weight: float) -> float:  # noqa: ARG001
-    return space
-
-
-@jit_inline
-def _power(space: float, weight: float) -> float:
-    return float(space**weight)
-
-
 def _adding_bounds(
-    power: Callable[[float, float], float],
+    cost: Callable[[float, float, float], float],
 ) -> Callable[[Floats, Floats, float, float, Floats, Floats], None]:
-    """add_bounds for one way to price space: a choice inside its loop would keep it from going several at a time."""
+    """add_bounds for one cost of a box: a choice inside its loop would keep it from going several entries at a time."""
 
     @jit_inline
     def add(block: Floats, own: Floats, base: float, weight: float, bound: Floats, inexact: Floats) -> None:
@@ -222,22 +174,22 @@ def _adding_bounds(
         head_x0, head_x1, head_y0, head_y1 = own[9], own[10], own[11], own[12]
         tail_x0, tail_x1, tail_y0, tail_y1 = own[14], own[15], own[16], own[17]
         slots, single = own[18], own[19]
-        two_cells = power(2.0, weight)
+        two_cells = cost(1.0, 2.0, weight)
         for e in range(BRANCHES):
             time = _larger(t1, at(block, _T1, e)) - _smaller(t0, at(block, _LATEST_T0, e)) + 1.0
             width = _larger(x1, at(block, _X1, e)) - _smaller(x0, at(block, _X0, e))
             height = _larger(y1, at(block, _Y1, e)) - _smaller(y0, at(block, _Y0, e))
-            one_box = time * power(width + height + 2.0, weight)
+            one_box = cost(time, width + height + 2.0, weight)
             apart = _larger(touch0, at(block, _T0, e)) > _smaller(touch1, at(block, _LATEST_T1, e))
             in_one = (single != 0.0) | (at(block, _MOST_SLOTS, e) == 1.0) | apart
             head_time = _larger(head_t, at(block, _T0, e)) - _smaller(t0, at(block, _LATEST_T0, e)) + 1.0
             width = _larger(head_x1, at(block, _HEAD_X1, e)) - _smaller(head_x0, at(block, _HEAD_X0, e))
             height = _larger(head_y1, at(block, _HEAD_Y1, e)) - _smaller(head_y0, at(block, _HEAD_Y0, e))
-            head = head_time * power(width + height + 2.0, weight)
+            head = cost(head_time, width + height + 2.0, weight)
             tail_time = _larger(t1, at(block, _T1, e)) - _smaller(tail_t, at(block, _LATEST_T1, e)) + 1.0
             width = _larger(tail_x1, at(block, _TAIL_X1, e)) - _smaller(tail_x0, at(block, _TAIL_X0, e))
             height = _larger(tail_y1, at(block, _TAIL_Y1, e)) - _smaller(tail_y0, at(block, _TAIL_Y0, e))
-            tail = tail_time * power(width + height + 2.0, weight)
+            tail = cost(tail_time, width + height + 2.0, weight)
             between = _larger(slots, at(block, _LEAST_SLOTS, e)) - head_time - tail_time
             more_boxes = head + tail + _larger(between, 0.0) * two_cells
             bound[e] += one_box if in_one else _larger(base, _smaller(one_box, more_boxes))
@@ -246,15 +198,17 @@ def _adding_bounds(
     return add
 
 
-_add_plain_bounds, _add_power_bounds = _adding_bounds(_plain), _adding_bounds(_power)
+_add_plain_bounds, _add_power_bounds = _adding_bounds(linear_box_cost), _adding_bounds(power_box_cost)
 
 
 @jit_inline
 def add_bounds(
     block: Floats, own: Floats, base: float, weight: float, bound: Floats, inexact: Floats
 ) -> None:
-    """Add to bound[e] the least that a pool of outline ``own``, of cost ``base`` alone, costs in an epoch with anybody
-    below entry e of a block, and to inexact[e] 1 unless that is known to be the cost."""
+    """Add to bound[e] the least that a pool costs in an epoch together with any user below entry e of a block.
+
+    own: the pool's outline; base: its cost before anybody joins. Adds 1 to inexact[e] unless the bound is the cost.
+    """
     if weight == 1.0:
         _add_plain_bounds(block, own, base, weight, bound, inexact)
     else:

@@ -1,4 +1,7 @@
-"""Greedy cycles through the users of a group: the paper's way to give everybody k - 1 parents (design 3.4)."""
+"""Greedy cycles through the users of a group: the paper's way to give everybody k - 1 parents.
+
+docs/how-it-works.md, "The paper's own way", step 3.
+"""
 
 from __future__ import annotations
 
@@ -7,23 +10,18 @@ import numpy as np
 from shoal.core.arrays import Bools, Floats, Int32s, Int64s
 from shoal.core.compiled import jit, jit_inline_allocating
 from shoal.hiding.kernels.cost_bounds import OWN
-from shoal.hiding.kernels.nearest import (
-    Barred,
-    WindowArrays,
-    edge_cost,
-    make_scratch,
-    mark_barred,
-    write_outlines,
-)
+from shoal.hiding.kernels.edge_cost import edge_cost, make_scratch, write_outlines
+from shoal.hiding.kernels.reuse import ReuseRule, mark_forbidden
+from shoal.hiding.kernels.window import WindowArrays
 
 
 @jit_inline_allocating
 def find_cycles(cost: Floats, allowed: Bools, n_cycles: int, patience: int, parent: Int32s) -> bool:
-    """Fill parent[i, c], the parent of user i in cycle c, and say whether there are such cycles.
+    """Fill parent[i, c] (int32), the parent of user i in cycle c; return whether there are such cycles.
 
-    cost: n x n. allowed[j, i]: whether j may be a parent of i. Every cycle leads through all n >= 2 users; nobody has
-    the same parent twice. From each user a cycle goes on to the cheapest one that it may (the first of equals); where
-    it gets stuck the last choice is taken back, ``patience`` times at most.
+    cost: n x n. allowed[j, i]: whether j may be a parent of i. Every cycle leads through all n >= 2 users, and nobody
+    has a parent twice. From each user a cycle goes on to the cheapest user allowed (the first of equals); where it gets
+    stuck, the last choice is taken back, ``patience`` times at most.
     """
     n = len(cost)
     order = np.empty((n, n), np.int64)
@@ -63,7 +61,7 @@ def find_cycles(cost: Floats, allowed: Bools, n_cycles: int, patience: int, pare
 @jit
 def cycles_of_groups(
     arrays: WindowArrays,
-    barred: Barred,
+    rule: ReuseRule,
     bounds: Int64s,
     patience: int,
     begin: int,
@@ -73,8 +71,8 @@ def cycles_of_groups(
 ) -> None:
     """Look for cycles in groups begin .. end - 1; group g is the users bounds[g] .. bounds[g + 1] - 1.
 
-    member[i] becomes the line of user i's parents, -1 where there are none; hidden[g] whether the group has cycles.
-    The cost of a pair is that of the two users alone, whatever their records hold already.
+    member[i] (int32, k - 1 columns) becomes the line of user i's parents, -1 where there are none; hidden[g] whether
+    the group has cycles. The cost of a pair goes by ``arrays.pools``, which hold the users' own samples only.
     """
     scratch, own = make_scratch(arrays), np.empty((arrays.row.shape[1], OWN))
     mark = np.full(len(arrays.user), -1, np.int32)
@@ -86,7 +84,7 @@ def cycles_of_groups(
             continue
         cost, allowed = np.zeros((n, n)), np.ones((n, n), np.bool_)
         for i in range(n):
-            mark_barred(arrays, barred, first + i, mark)
+            mark_forbidden(arrays, rule, first + i, mark)
             for j in range(n):
                 allowed[j, i] = mark[first + j] != first + i
             write_outlines(arrays, first + i, own)

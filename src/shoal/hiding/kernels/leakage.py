@@ -1,4 +1,9 @@
-"""In which epochs a record agrees with a user by accident, and how much that tells an attacker."""
+"""Accidental leakage: in which epochs a record agrees with a user by accident, and how exposed users are.
+
+A record *agrees* with a user in an epoch if it is consistent with all that the user has there (consistency.py). A user
+is *exposed* in a window if an attacker who knows an interval of length tau is left with k records or fewer: only then
+do other epochs leak. hiding.leakage makes prices of both.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +13,20 @@ import numpy as np
 
 from shoal.core.arrays import Bytes, Floats, Int32s, Int64s
 from shoal.core.compiled import jit, jit_inline, jit_no_arrays
+from shoal.hiding.kernels.consistency import consistent, row_consistent_between
 from shoal.hiding.kernels.cost_bounds import OWN
+from shoal.hiding.kernels.edge_cost import make_scratch, write_outlines
 from shoal.hiding.kernels.merge import best_cuts, merge_boxes, write_boxes
-from shoal.hiding.kernels.nearest import Barred, Past, WindowArrays, make_scratch, write_outlines
 from shoal.hiding.kernels.pools import Pools, write_union
+from shoal.hiding.kernels.reuse import PastMembers, ReuseRule
+from shoal.hiding.kernels.window import WindowArrays
 
 _INTERVALS = 3  # of length tau that are tried in a window
 _NEAR = 100  # users on either side whose records are tried
-_ENDLESS = 2**31 - 1  # later than any slot of an epoch
 
 
 class PublishedEpochs(NamedTuple):
-    """What users had and what their records showed in published epochs, a row per user and epoch.
+    """The samples of users and the boxes of their records in published epochs, a row per user and epoch.
 
     own (int32, 5 columns: t, x0, x1, y0, y1): the user's own samples, lines own_first[row] .. own_first[row + 1] - 1.
     box (int32, 6 columns: t0, t1, x0, x1, y0, y1): the boxes of the record, lines box_first[row] .. box_first[row + 1]
@@ -37,10 +44,10 @@ class PublishedEpochs(NamedTuple):
 
 
 class RecordBoxes(NamedTuple):
-    """What records show in a window, a row per user and epoch, boxes as in a Chronicle.
+    """The boxes of records in a window, a row per user and epoch, as lines like those of PublishedEpochs.
 
-    Those of a row are the first n_boxes[row] from first[row] on. hull (int32, 4 columns: x0, x1, y0, y1): what they
-    reach over.
+    Those of a row are the first n_boxes[row] lines from first[row] on. hull (int32, 4 columns: x0, x1, y0, y1): the
+    rectangle around them.
     """
 
     first: Int64s
@@ -50,8 +57,8 @@ class RecordBoxes(NamedTuple):
 
 
 @jit
-def show(pools: Pools, weight: float, begin: int, end: int, shown: RecordBoxes) -> None:
-    """Write what rows begin .. end - 1 of some pools show; shown.first is where the rows begin."""
+def write_record_boxes(pools: Pools, weight: float, begin: int, end: int, shown: RecordBoxes) -> None:
+    """Write the boxes and hulls of rows begin .. end - 1 of some pools; shown.first is where the rows begin."""
     merge_boxes(pools, weight, begin, end, shown.n_boxes, shown.box)
     for row in range(begin, end):
         first, hull = shown.first[row], shown.hull[row]
@@ -59,37 +66,6 @@ def show(pools: Pools, weight: float, begin: int, end: int, shown: RecordBoxes) 
         for b in range(first + 1, first + shown.n_boxes[row]):
             hull[0], hull[1] = min(hull[0], shown.box[b, 2]), max(hull[1], shown.box[b, 3])
             hull[2], hull[3] = min(hull[2], shown.box[b, 4]), max(hull[3], shown.box[b, 5])
-
-
-@jit_inline
-def consistent(
-    box: Int32s, begin: int, end: int, own: Int32s, first: int, last: int, since: int, until: int
-) -> bool:
-    """Whether boxes begin .. end - 1 hold all slots first .. last - 1 from ``since`` to before ``until``.
-
-    And whether each box that lies wholly between these times holds at least one of them.
-    """
-    b, held = begin, False
-    while b < end and box[b, 1] < since:
-        b += 1
-    for q in range(first, last):
-        t = own[q, 0]
-        if t < since or t >= until:
-            continue
-        while b < end and box[b, 1] < t:
-            if not held and box[b, 0] >= since:
-                return False
-            b, held = b + 1, False
-        if b == end or box[b, 0] > t:
-            return False
-        if own[q, 1] < box[b, 2] or own[q, 2] > box[b, 3] or own[q, 3] < box[b, 4] or own[q, 4] > box[b, 5]:
-            return False
-        held = True
-    while b < end and box[b, 1] < until:
-        if not held and box[b, 0] >= since:
-            return False
-        b, held = b + 1, False
-    return True
 
 
 @jit_no_arrays
@@ -113,8 +89,11 @@ def published_agreements(
     end: int,
     count: Int32s,
 ) -> None:
-    """count[q] = in how many published epochs from ``oldest`` on the record of owner[q] agrees with member[q], up to
-    ``most``, for q in begin .. end - 1."""
+    """count[q] (int32) = in how many published epochs the record of owner[q] agrees with member[q].
+
+    For q in begin .. end - 1; epochs from ``oldest`` on are counted, and no more than ``most`` of them. Owners and
+    members are numbered in the whole dataset.
+    """
     for q in range(begin, end):
         count[q] = 0
         a, b = published_epochs.latest[owner[q]], published_epochs.latest[member[q]]
@@ -128,14 +107,14 @@ def published_agreements(
             else:
                 count[q] += consistent(
                     published_epochs.box, published_epochs.box_first[a], published_epochs.box_first[a + 1],
-                    published_epochs.own, published_epochs.own_first[b], published_epochs.own_first[b + 1], 0, _ENDLESS,
+                    published_epochs.own, published_epochs.own_first[b], published_epochs.own_first[b + 1],
                 )  # fmt: skip
                 a, b = published_epochs.earlier[a], published_epochs.earlier[b]
 
 
 @jit_no_arrays
 def chain_lengths(published_epochs: PublishedEpochs, users: Int32s, oldest: int, lengths: Int64s) -> None:
-    """lengths[i] = how many rows user users[i] has in epochs from ``oldest`` on."""
+    """lengths[i] (int64) = how many rows user users[i] has in epochs from ``oldest`` on."""
     for i in range(len(users)):
         lengths[i], row = 0, published_epochs.latest[users[i]]
         while row >= 0 and published_epochs.epoch[row] >= oldest:
@@ -157,9 +136,9 @@ def chain_rows(published_epochs: PublishedEpochs, users: Int32s, first: Int64s, 
 def live_agreements(
     arrays: WindowArrays,
     own: Int32s,
-    barred: Barred,
+    rule: ReuseRule,
     oldest: int,
-    settled: int,
+    until: int,
     owner: Int32s,
     member: Int32s,
     most: int,
@@ -167,18 +146,19 @@ def live_agreements(
     end: int,
     leaking: Int32s,
 ) -> None:
-    """How alone the former members are, in all, with whom the record of owner[q] would agree, by accident, in an
-    epoch of this window if member[q] joined it: leaking[q], summed over epochs.
+    """leaking[q] (int32) = what the record of owner[q] would leak about former members if member[q] joined it.
 
-    Looks at members of windows ``oldest`` .. ``settled`` - 1 who are in the owner's group, the latest first, and at no
-    more than ``most`` such agreements. own: the slots of arrays.raw, as in a Chronicle.
+    For each epoch of the window and each former member with whom the record would agree there, the exposure of that
+    member, in sixtieths, is added, for ``most`` agreements at most. Former members are those of windows ``oldest`` ..
+    ``until`` - 1 who are in the owner's group, the latest first. own: pools.slot_lines(arrays.raw). q in begin ..
+    end - 1; owners should come in runs, and are numbered in the window, like members.
     """
     scratch = make_scratch(arrays)
     box = np.empty((len(scratch[1]), 6), np.int32)
     outline = np.empty((arrays.row.shape[1], OWN))
-    former = np.empty((2, barred.past.length.max() if len(barred.past.length) else 0), np.int32)
+    former = np.empty((2, rule.past.length.max() if len(rule.past.length) else 0), np.int32)
     find_agreements(
-        arrays, own, barred, oldest, settled, owner, member, most, begin, end, leaking,
+        arrays, own, rule, oldest, until, owner, member, most, begin, end, leaking,
         scratch, box, outline, former,
     )  # fmt: skip
 
@@ -187,9 +167,9 @@ def live_agreements(
 def find_agreements(  # type: ignore[no-untyped-def]
     arrays: WindowArrays,
     own: Int32s,
-    barred: Barred,
+    rule: ReuseRule,
     oldest: int,
-    settled: int,
+    until: int,
     owner: Int32s,
     member: Int32s,
     most: int,
@@ -201,13 +181,13 @@ def find_agreements(  # type: ignore[no-untyped-def]
     outline: Floats,
     former: Int32s,
 ) -> None:
-    """See live_agreements. outline and former are room for what is known of one owner."""
+    """See live_agreements. outline and former are scratch for what is known of one owner."""
     union, place_a, place_b, cost, previous = scratch
     raw, n_former = arrays.raw, 0
     for q in range(begin, end):
         i, j = int(owner[q]), int(member[q])
         if q == begin or i != owner[q - 1]:
-            n_former = list_former(arrays, barred.past, i, oldest, settled, former)
+            n_former = list_former_members(arrays, rule.past, i, oldest, until, former)
             write_outlines(arrays, i, outline)
         found = 0
         leaking[q] = 0
@@ -226,32 +206,32 @@ def find_agreements(  # type: ignore[no-untyped-def]
                     n = write_union(arrays.pools, row, raw, joining, union, 0, place_a, place_b)
                     best_cuts(union, 0, n, arrays.weight, np.inf, cost, previous)
                     boxes = write_boxes(union, 0, n, previous, box, 0)
-                if consistent(box, 0, boxes, own, raw.ptr[known], raw.ptr[known + 1], 0, _ENDLESS):
+                if consistent(box, 0, boxes, own, raw.ptr[known], raw.ptr[known + 1]):
                     leaking[q] += former[1, entry]
                     found += 1
 
 
 @jit_inline
-def list_former(
-    arrays: WindowArrays, past: Past, owner: int, oldest: int, settled: int, former: Int32s
+def list_former_members(
+    arrays: WindowArrays, past: PastMembers, owner: int, oldest: int, until: int, former: Int32s
 ) -> int:
-    """Write the former members of an owner who are to be kept in mind, and how alone they were; return how many."""
+    """Write the former members of an owner in windows oldest .. until - 1, and their exposure; return how many."""
     user, n = arrays.user[owner], 0
     for entry in range(past.first[user] + past.length[user] - 1, past.first[user] - 1, -1):
         if past.when[entry] < oldest:
             break
-        if past.when[entry] >= settled:
+        if past.when[entry] >= until:
             continue
         other = arrays.place[past.member[entry]]
         if arrays.first[owner] <= other < arrays.last[owner]:
-            former[0, n], former[1, n] = other, past.alone[entry]
+            former[0, n], former[1, n] = other, past.exposure[entry]
             n += 1
     return n
 
 
 @jit_inline
 def within_hull(raw: Pools, known: int, outline: Floats, joining: int) -> bool:
-    """Whether a user's row lies within the hull of a record and another user's row: else no boxes in it hold it."""
+    """Whether a user's row lies within the hull of a record and a member that joins; if not, no box can hold it."""
     user, other = raw.touch[known], raw.touch[joining]
     return bool(
         user[0] >= min(outline[0], other[0])
@@ -264,23 +244,10 @@ def within_hull(raw: Pools, known: int, outline: Floats, joining: int) -> bool:
 
 
 @jit_inline
-def row_consistent(
-    shown: RecordBoxes, row: int, own: Int32s, own_first: Int64s, known: int, since: int, until: int
-) -> bool:
-    """Whether what a record shows in a row is consistent with what a user has in another."""
-    return bool(
-        consistent(
-            shown.box, shown.first[row], shown.first[row] + shown.n_boxes[row],
-            own, own_first[known], own_first[known + 1], since, until,
-        )
-    )  # fmt: skip
-
-
-@jit_inline
 def first_known(
     own: Int32s, own_first: Int64s, rows: Int64s, epsilon: int, since: int, until: int
 ) -> tuple[int, int, int, int, int]:
-    """The first epoch of a window in which a user has samples between two times, -1 for none, and their hull in it."""
+    """The first epoch of a window in which a user has samples between two times (-1: none), and the hull of these."""
     x0, x1, y0, y1 = 0, 0, 0, 0
     for w in range(len(rows)):
         met = False
@@ -309,13 +276,13 @@ def exposed_shares(
     k: int,
     begin: int,
     end: int,
-    alone: Bytes,
+    exposure: Bytes,
 ) -> None:
-    """alone[i] = how often user i of the window, known for tau in it, is left with k records or fewer, in sixths.
+    """exposure[i] (uint8) = in how many sixths of intervals user i of the window is left with k records or fewer.
 
-    Of up to three intervals spread over the window, those in which the user has samples are counted: sixths are exact.
-    Only records of users of the group who are near are tried, so that time does not grow with the square of their
-    number.
+    The intervals have length tau and are spread over the window; of three, those in which the user has samples count,
+    so sixths are exact. Only records of the group's users who are near are tried, so that the time taken does not grow
+    with the square of their number. epsilon and tau are in slots.
     """
     width, raw = arrays.row.shape[1], arrays.raw
     for i in range(begin, end):
@@ -342,9 +309,9 @@ def exposed_shares(
                 for w in range(width):
                     start = since - w * epsilon
                     if fits and rows[w] >= 0 and start < epsilon and start + tau > 0:
-                        fits = row_consistent(
+                        fits = row_consistent_between(
                             shown, arrays.row[other, w], own, raw.ptr, rows[w], start, start + tau
                         )
                 others += fits
             few += others < k
-        alone[i] = 6 * few // max(tried, 1)
+        exposure[i] = 6 * few // max(tried, 1)

@@ -1,4 +1,7 @@
-"""k-merge, exact: the cheapest partition of a pool into groups that hold a sample of every user (design 3.1)."""
+"""k-merge, exact: the cheapest partition of a pool into boxes that each hold a sample of every user.
+
+docs/how-it-works.md, "k-merge: the cheapest boxes", has the recurrence. ``weight`` is p of the cost (box_cost.py).
+"""
 
 from __future__ import annotations
 
@@ -6,17 +9,8 @@ import numpy as np
 
 from shoal.core.arrays import Floats, Int32s, Int64s
 from shoal.core.compiled import jit, jit_inline
+from shoal.hiding.kernels.box_cost import box_cost
 from shoal.hiding.kernels.pools import Pools, longest_row
-
-
-@jit_inline
-def space_cost(span: int, weight: float) -> float:
-    """(span_x + span_y)^p, spans in cells with ends included."""
-    if weight == 1.0:
-        return float(span)
-    if weight == 2.0:
-        return float(span) * float(span)
-    return float(float(span) ** weight)
 
 
 @jit_inline
@@ -25,9 +19,9 @@ def best_cuts(
 ) -> float:
     """Fill cost[0..n] and previous[0..n] for the n slots from index ``first`` on; return the cost of all of them.
 
-    cost[e] is the least cost of slots 0 .. e - 1, and previous[e] where its last group begins. Among groups of equal
-    cost the shortest wins, so that the result depends on the samples alone. Costs of ``limit`` or more are of no
-    interest: they are not followed up, and the result is then only known to be ``limit`` or more.
+    cost[e] is the least cost of slots 0 .. e - 1, and previous[e] where their last group begins. Among groups of equal
+    cost the shortest wins, so that the result depends on nothing but the samples. Costs of ``limit`` or more are not
+    followed up: a result of ``limit`` or more is only known to be that.
     """
     cost[0] = 0.0
     last_useful = pools.slot[first + n - 1].start
@@ -45,7 +39,7 @@ def best_cuts(
             y0, y1 = min(y0, slot.y0), max(y1, slot.y1)
             if begin > nearest or cost[begin] >= limit:
                 continue
-            total = cost[begin] + (latest.t - slot.t + 1) * space_cost(x1 - x0 + y1 - y0 + 2, weight)
+            total = cost[begin] + box_cost(latest.t - slot.t + 1, x1 - x0 + y1 - y0 + 2, weight)
             if total < cost[end]:
                 cost[end], previous[end] = total, begin
     return float(cost[n])

@@ -1,4 +1,7 @@
-"""Pairs out of a permutation: every cycle is split into pairs of neighbours, the cheaper way."""
+"""Pairs for k = 2: a permutation's cycles split into pairs, and pairs improved along alternating cycles.
+
+Users are numbered within their group (int32, -1 for none); costs are float64.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,34 @@ import numpy as np
 from shoal.core.arrays import Floats, Int32s, Int64s
 from shoal.core.compiled import jit, jit_inline
 
+_LEAST_GAIN = 1e-9  # share of the cost: less is rounding, and might be gained for ever
+_MOST_STEPS = 4000  # of one search: more are seldom needed, and a remote user must not search a whole city
+
+
+class PairGraph(NamedTuple):
+    """The pairs that may be made: user i with member[ptr[i] .. ptr[i + 1] - 1] (int32), at a cost (float64) each."""
+
+    ptr: Int64s
+    member: Int32s
+    cost: Floats
+
+
+class Walks(NamedTuple):
+    """Alternating paths found so far, as a tree: step s leads from the end of step before[s] over via[s] to end[s]."""
+
+    end: Int32s
+    via: Int32s
+    before: Int32s
+    depth: Int32s
+    gain: Floats
+
 
 @jit
 def split_into_pairs(member: Int32s, cost: Floats, partner: Int32s) -> None:
-    """mate[i] becomes the partner of user i, -1 for the one left out of each odd cycle or path.
+    """partner[i] becomes the partner of user i, -1 for the user left out of each odd cycle or path.
 
-    member[i]: whom user i leads to, -1 for nobody; everybody is led to by one user at most. cost[i]: that of the pair.
+    member[i]: the user to whom user i leads, -1 for nobody; everybody is led to by one user at most. cost[i]: the cost
+    of the pair of i and member[i].
     """
     n = len(member)
     partner[:] = -1
@@ -58,34 +83,10 @@ def pair_along(path: Int32s, cost: Floats, closed: bool, partner: Int32s) -> Non
 
 @jit
 def left_of_pair(n: int, begin: int, step: int, closed: bool) -> int:
-    """Where the pair ``step`` users on begins; ``begin`` is the one left out of an odd number."""
+    """The place where the pair ``step`` users on begins; ``begin`` is the place left out of an odd number."""
     if closed:
         return (begin + n % 2 + step) % n
     return step if step < begin or n % 2 == 0 else step + 1
-
-
-_LEAST_GAIN = 1e-9  # share of the cost: less is rounding, and might be gained for ever
-_MOST_STEPS = (
-    4000  # of one search: more are seldom needed, and a lone user must not look through a whole city
-)
-
-
-class PairGraph(NamedTuple):
-    """Who may be paired: user i with member[ptr[i] .. ptr[i + 1] - 1] (int32), at what cost (float64)."""
-
-    ptr: Int64s
-    member: Int32s
-    cost: Floats
-
-
-class Walks(NamedTuple):
-    """Alternating paths found so far, as a tree: step s leads from the end of step before[s] over via[s] to end[s]."""
-
-    end: Int32s
-    via: Int32s
-    before: Int32s
-    depth: Int32s
-    gain: Floats
 
 
 @jit_inline
@@ -102,10 +103,10 @@ def leads_back(walks: Walks, step: int, one: int, other: int) -> bool:
 def best_walk(
     graph: PairGraph, partner: Int32s, paid: Floats, user: int, reached: Floats, walks: Walks
 ) -> tuple[int, float]:
-    """The step from which going back to the user gains most, among the shortest paths that gain; -1 for none.
+    """The last step of the alternating cycle through a user that gains most, among the shortest that gain; -1: none.
 
-    The pair of the user goes first. A path is followed while it has gained something; of several to the same end, the
-    one that has gained more. reached: scratch, 0 everywhere, and left so.
+    A path begins by dissolving the pair of the user. It is followed as long as its gain is positive; of several paths
+    to one end, the one that has gained most so far. reached: scratch, 0 everywhere before and after.
     """
     walks.end[0], walks.via[0], walks.before[0], walks.depth[0] = partner[user], user, -1, 0
     walks.gain[0] = paid[user]
@@ -136,7 +137,7 @@ def best_walk(
 
 @jit_inline
 def cost_of_pair(graph: PairGraph, one: int, other: int) -> float:
-    """What the graph says about two users."""
+    """The cost of a pair in the graph, infinite where it may not be made."""
     for entry in range(graph.ptr[one], graph.ptr[one + 1]):
         if graph.member[entry] == other:
             return float(graph.cost[entry])
@@ -145,9 +146,9 @@ def cost_of_pair(graph: PairGraph, one: int, other: int) -> float:
 
 @jit
 def alternate(graph: PairGraph, partner: Int32s, paid: Floats) -> None:
-    """Change mate[i], the partner of user i, and paid[i], the cost of the pair, until no alternating cycle helps.
+    """Change partner[i], and paid[i], the cost of that pair, until no alternating cycle makes the pairs cheaper.
 
-    Pairs need not be in the graph; new ones are. Everybody has a partner.
+    Everybody has a partner. The pairs at the beginning need not be in the graph; new ones are.
     """
     n = len(partner)
     walks = Walks(

@@ -1,8 +1,9 @@
 """Pools: the samples of some users in one epoch, slot by slot, ready to be merged.
 
 A pool lists the slots of time in which any of its users has a sample, each with the hull of these samples. ``start``
-says for every slot q which slots end complete groups there: the largest s such that slots s .. q hold a sample of
-*every* user of the pool, or -1. It is B of design 3.1, and all that k-merge needs to know about who is who.
+says for every slot q where the latest complete group that ends there begins: the largest s such that slots s .. q hold
+a sample of *every* user of the pool, or -1. It is B of docs/how-it-works.md ("k-merge"), and all that k-merge needs to
+know about who is who.
 """
 
 from __future__ import annotations
@@ -16,17 +17,17 @@ from shoal.core.compiled import jit, jit_inline, jit_inline_allocating
 
 Slots = np.typing.NDArray[np.void]
 
-
-SLOT = np.dtype((np.record, [(name, np.int32) for name in ("t", "x0", "x1", "y0", "y1", "start")]))
+_FIELDS = ("t", "x0", "x1", "y0", "y1", "start")
+SLOT = np.dtype((np.record, [(name, np.int32) for name in _FIELDS]))
 
 
 class Pools(NamedTuple):
     """Many pools, one row each: row i holds slots ptr[i] .. ptr[i + 1] - 1.
 
-    slot: one record (SLOT) each, in slots of time and cells, ends included, t strictly increasing within a row, start
-    counted within the row; together, since whoever looks at one number of a slot needs the others too. touch: int32,
-    one line of six per row, (t, x, y) pairs (low, high): ``low`` is the largest of the users' minima and ``high`` the
-    smallest of their maxima, so that anything that meets every user reaches from high to low.
+    slot: one record (SLOT, int32) each, in slots of time and cells, ends included; t strictly increases within a row,
+    start counts within the row. They are records because a kernel that reads one number of a slot needs the others.
+    touch (int32): six per row, pairs (low, high) for t, x and y: ``low`` is the largest of the users' minima and
+    ``high`` the smallest of their maxima, so that a box that meets every user reaches from high to low.
     """
 
     ptr: Int64s
@@ -56,7 +57,7 @@ def write_union(
 ) -> int:
     """Write the union of two pools into ``out`` from index ``base`` on; return its number of slots.
 
-    place_a and place_b are scratch of at least the rows' lengths. The users of the two pools must be different:
+    place_a and place_b (int32) are scratch of at least the rows' lengths. The users of the two pools must be different:
     a group is complete when it is complete for both.
     """
     first_a, end_i = a.ptr[row_a], a.ptr[row_a + 1]
@@ -94,7 +95,7 @@ def write_union(
 
 @jit_inline
 def in_one_box(pools: Pools, row: int) -> bool:
-    """Whether no two groups of a pool could both hold every user, as when one of these has a single slot."""
+    """Whether a pool cannot be cut into two groups that hold every user, as when a user has a single slot."""
     begin = pools.ptr[row]
     last_group = pools.slot[pools.ptr[row + 1] - 1].start
     return bool(last_group == 0 or pools.slot[begin + last_group - 1].start < 0)
@@ -102,7 +103,7 @@ def in_one_box(pools: Pools, row: int) -> bool:
 
 @jit_inline
 def write_touch(a: Pools, row_a: int, b: Pools, row_b: int, out: Pools, row: int) -> None:
-    """Combine what must be touched of two pools."""
+    """Write the touch of the union of two pools."""
     for axis in range(0, 6, 2):
         out.touch[row, axis] = max(a.touch[row_a, axis], b.touch[row_b, axis])
         out.touch[row, axis + 1] = min(a.touch[row_a, axis + 1], b.touch[row_b, axis + 1])
@@ -129,7 +130,7 @@ def longest_row(pools: Pools) -> int:
 
 @jit_inline_allocating
 def room_for_union(room: int) -> Pools:
-    """One pool of so many slots, nothing written yet."""
+    """Memory for one pool of so many slots, nothing written yet."""
     return Pools(np.zeros(2, np.int64), np.empty(room, SLOT), np.empty((1, 6), np.int32))
 
 
@@ -153,8 +154,14 @@ def empty_pools(ptr: Int64s) -> Pools:
     return Pools(ptr, np.empty(int(ptr[-1]), SLOT), np.empty((len(ptr) - 1, 6), np.int32))
 
 
+def slot_lines(pools: Pools) -> Int32s:
+    """The slots as int32 lines t, x0, x1, y0, y1, start: the same memory, seen as plain numbers."""
+    lines: Int32s = pools.slot.view(np.int32).reshape(-1, len(_FIELDS))
+    return lines
+
+
 def taken(pools: Pools, rows: Int64s) -> Pools:
-    """Some of the rows, in the order given."""
+    """Copies of some rows, in the order given."""
     sizes = pools.ptr[rows + 1] - pools.ptr[rows]
     ptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
     slots = np.arange(int(ptr[-1])) + np.repeat(pools.ptr[rows] - ptr[:-1], sizes)
@@ -178,8 +185,8 @@ def collapse(
 ) -> int:
     """Make one pool per user of samples sorted by (user, t); samples of one slot become one hull.
 
-    ``out`` has room for len(t) slots and rows, its ptr[0] is 0; times are stored less ``origin``. Writes the users
-    met and their numbers of samples, and returns how many users there are.
+    ``out`` has room for len(t) slots and rows; times are counted from ``origin``. Also writes the users met and their
+    numbers of samples (int32); returns how many users there are.
     """
     row, q = -1, -1
     for i in range(len(t)):

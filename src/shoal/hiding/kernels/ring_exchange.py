@@ -1,4 +1,4 @@
-"""Make rings cheaper by exchanging users between them, until no exchange among candidates helps."""
+"""Rings made cheaper by exchanging users between them, until no exchange among candidates helps; see rings.py."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import numpy as np
 
 from shoal.core.arrays import Floats, Int32s, Int64s
 from shoal.core.compiled import jit, jit_inline, jit_inline_allocating
-from shoal.hiding.kernels.nearest import WindowArrays
 from shoal.hiding.kernels.rings import (
     EdgePenalties,
     RingCandidates,
@@ -19,6 +18,7 @@ from shoal.hiding.kernels.rings import (
     ring_reuse,
     users_of,
 )
+from shoal.hiding.kernels.window import WindowArrays
 
 _LEAST_GAIN = 1e-9  # share of the cost: less is rounding, and might be gained for ever
 
@@ -36,7 +36,7 @@ def swap(rings: Rings, a: int, b: int) -> None:
 def swap_if_better(
     arrays: WindowArrays, penalties: EdgePenalties, width: int, rings: Rings, a: int, b: int, scratch: Any
 ) -> bool:
-    """Let two users change places if there is less reuse then, or as much for less; say whether they did."""
+    """Let two users change places if that gives less reuse, or as much reuse at less cost; return whether they did."""
     one, other = rings.ring[a], rings.ring[b]
     same = one == other
     old_reuse = rings.reuse[one] + (0 if same else rings.reuse[other])
@@ -72,7 +72,10 @@ def improve_place(
     user: int,
     scratch: Any,
 ) -> int:
-    """Find the user a better place, beside a candidate or elsewhere in its long ring; whom it swapped with, or -1."""
+    """Find the user a better place, beside a candidate or elsewhere in its long ring.
+
+    Returns the user with whom it changed places, -1 for none.
+    """
     own = rings.ring[user]
     if rings.start[own + 1] - rings.start[own] > width + 1:
         for place in range(rings.start[own], rings.start[own + 1]):
@@ -148,9 +151,9 @@ def price_places(
     reuse: Int64s,
     cost: Floats,
 ) -> None:
-    """reuse[q] and cost[q] = those of ring[q] with user[q] in its vacant place, for q in begin .. end - 1.
+    """reuse[q] and cost[q] = reuse and cost of ring[q] with user[q] in its vacant place, for q in begin .. end - 1.
 
-    vacant[r]: where in the order the place is that ring r has to give.
+    vacant[r]: the vacant place of ring r, as an index into rings.order.
     """
     scratch = make_room(arrays, width)
     for q in range(begin, end):

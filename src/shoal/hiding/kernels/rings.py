@@ -1,7 +1,8 @@
-"""What it costs users to hide each other: rings, in which everybody has the next k - 1 users as its hiding set.
+"""Rings, in which everybody has the next k - 1 users as its hiding set: their cost, and how they are grown.
 
-In a ring of k users these are all the others, so that everybody hides everybody: full consistency. A longer ring, for
-what is left where the number of users is no multiple of k, still lets everybody pick k - 1 and be picked k - 1 times.
+In a ring of k users these are all the others, so that everybody hides everybody: full consistency. Where the users of a
+group are no multiple of k, one ring is longer; in it, too, everybody has k - 1 members and is one k - 1 times. Users
+are numbered in the window (int32); costs are float64; ``width`` is k - 1.
 """
 
 from __future__ import annotations
@@ -12,21 +13,46 @@ import numpy as np
 
 from shoal.core.arrays import Bools, Floats, Int32s, Int64s
 from shoal.core.compiled import jit, jit_inline, jit_inline_allocating
-from shoal.hiding.kernels.merge import best_cuts, space_cost
-from shoal.hiding.kernels.nearest import WindowArrays
+from shoal.hiding.kernels.box_cost import box_cost
+from shoal.hiding.kernels.merge import best_cuts
 from shoal.hiding.kernels.pools import longest_row, room_for_union, write_union
+from shoal.hiding.kernels.window import WindowArrays
+
+_LEAST_GAIN = 1e-9  # share of the cost: less is rounding, and might be gained for ever
 
 
 class EdgePenalties(NamedTuple):
     """What edges owner <- member cost beside the merge; owner i's are entries ptr[i] .. ptr[i + 1] - 1, by member.
 
-    reuse: int64, how recently the member served the owner, 0 if it may serve. surcharge: float64.
+    reuse (int64): hiding.reuse.reuse_weight, 0 if the member may serve. surcharge (float64): of a leaking member.
     """
 
     ptr: Int64s
     member: Int32s
     reuse: Int64s
     surcharge: Floats
+
+
+class Rings(NamedTuple):
+    """A partition of a window's users: ring r is order[start[r] .. start[r + 1] - 1].
+
+    A pattern group's users first .. last - 1 stand in order[first .. last - 1]. slot: the inverse of order. ring: the
+    ring of every user. reuse (int64), cost (float64): of every ring.
+    """
+
+    order: Int32s
+    start: Int64s
+    slot: Int32s
+    ring: Int32s
+    reuse: Int64s
+    cost: Floats
+
+
+class RingCandidates(NamedTuple):
+    """With whom each user might share a ring: user i with member[ptr[i] .. ptr[i + 1] - 1], cheapest first."""
+
+    ptr: Int64s
+    member: Int32s
 
 
 @jit_inline
@@ -45,7 +71,7 @@ def find_penalty(penalties: EdgePenalties, owner: int, member: int) -> int:
 
 @jit_inline
 def next_in(ring: Int32s, owner: int, step: int) -> int:
-    """The user so many steps on from the ring's owner-th, round the ring."""
+    """The user that stands ``step`` places after the ring's owner-th, round the ring."""
     place = owner + step
     return int(ring[place - len(ring) if place >= len(ring) else place])
 
@@ -64,7 +90,7 @@ def ring_reuse(penalties: EdgePenalties, ring: Int32s, width: int) -> int:
 
 @jit
 def ring_bound(arrays: WindowArrays, ring: Int32s, width: int) -> float:
-    """At most the cost of a ring: every box must touch every user, and the boxes must hold every slot."""
+    """A lower bound on the cost of a ring: every box must touch every user, and the boxes must hold every slot."""
     pools, raw, total = arrays.pools, arrays.raw, 0.0
     for owner in range(len(ring)):
         for w in range(arrays.row.shape[1]):
@@ -72,14 +98,8 @@ def ring_bound(arrays: WindowArrays, ring: Int32s, width: int) -> float:
             if row < 0:
                 continue
             a = pools.touch
-            late, early, east, west, north, south = (
-                a[row, 0],
-                a[row, 1],
-                a[row, 2],
-                a[row, 3],
-                a[row, 4],
-                a[row, 5],
-            )
+            late, early = a[row, 0], a[row, 1]
+            east, west, north, south = a[row, 2], a[row, 3], a[row, 4], a[row, 5]
             first, last = pools.ptr[row], pools.ptr[row + 1]
             n, t0, t1 = last - first, pools.slot[first].t, pools.slot[last - 1].t
             for step in range(1, width + 1):
@@ -93,7 +113,7 @@ def ring_bound(arrays: WindowArrays, ring: Int32s, width: int) -> float:
             if late > early:  # two users apart in time: one box holds all
                 n = t1 - t0 + 1
             span = max(east - west, 0) + max(north - south, 0) + 2
-            total += max(arrays.base[row], n * space_cost(span, arrays.weight))
+            total += max(arrays.base[row], box_cost(n, span, arrays.weight))
     return total
 
 
@@ -106,9 +126,9 @@ def ring_cost(
     limit: float,
     scratch: Any,
 ) -> float:
-    """What the records of a ring cost together where everybody has the next ``width`` users, surcharges included.
+    """The cost of all records of a ring where everybody has the next ``width`` users, surcharges included.
 
-    Exact if that is below ``limit``, else ``limit`` or more.
+    Exact if it is below ``limit``, else ``limit`` or more.
     """
     total = 0.0
     for owner in range(len(ring)):
@@ -155,28 +175,6 @@ def make_room(arrays: WindowArrays, width: int) -> Any:
     )
 
 
-class Rings(NamedTuple):
-    """A partition of a window's users: ring r is order[start[r] .. start[r + 1] - 1].
-
-    A pattern group's users first .. last - 1 stand in order[first .. last - 1]. slot: the inverse of order. ring: the
-    ring of every user. reuse (int64), cost (float64): of every ring.
-    """
-
-    order: Int32s
-    start: Int64s
-    slot: Int32s
-    ring: Int32s
-    reuse: Int64s
-    cost: Floats
-
-
-class RingCandidates(NamedTuple):
-    """With whom each user might share a ring: user i with member[ptr[i] .. ptr[i + 1] - 1], cheapest first."""
-
-    ptr: Int64s
-    member: Int32s
-
-
 @jit_inline_allocating
 def users_of(rings: Rings, ring: int) -> Int32s:
     """The users of a ring, in their order."""
@@ -184,8 +182,8 @@ def users_of(rings: Rings, ring: int) -> Int32s:
 
 
 @jit_inline
-def cost_alone(arrays: WindowArrays, user: int) -> float:
-    """What the user's record costs in the window as it is."""
+def cost_before(arrays: WindowArrays, user: int) -> float:
+    """The cost of the user's record in the window before anybody joins it."""
     total = 0.0
     for w in range(arrays.row.shape[1]):
         if arrays.row[user, w] >= 0:
@@ -202,16 +200,16 @@ def cheaper_with(
     least: tuple[int, float],
     scratch: Any,
 ) -> tuple[int, float]:
-    """What a ring would take with this user as its last, (reuse, cost), where that is less than ``least``.
+    """(reuse, cost) of a ring with this user in its last place if that is less than ``least``, else ``least``.
 
-    What the user's record costs already is left out: a wide one must be somewhere, and takes others in for little.
+    The cost of the user's record before is left out: a wide record must be somewhere, and takes others in for little.
     """
     ring[-1] = user
     width = len(ring) - 1
     reuse = ring_reuse(penalties, ring, width)
     if reuse > least[0]:
         return least
-    already = cost_alone(arrays, user)
+    already = cost_before(arrays, user)
     limit = least[1] + already if reuse == least[0] else np.inf
     if ring_bound(arrays, ring, width) >= limit:
         return least
@@ -230,7 +228,7 @@ def join_cheapest(
     ring: Int32s,
     scratch: Any,
 ) -> None:
-    """Fill the last place of a ring with the free user who makes it cheapest: a candidate of its users, or anybody."""
+    """Fill the last place of a ring with the free user who makes it cheapest: a candidate, or else anybody."""
     best, least = -1, (1, 0.0)  # candidates only as long as they may serve
     for place in range(len(ring) - 1):
         for entry in range(candidates.ptr[ring[place]], candidates.ptr[ring[place] + 1]):
@@ -287,7 +285,7 @@ def grow(
 def extend_cheapest(
     arrays: WindowArrays, penalties: EdgePenalties, k: int, first: int, last: int, order: Int32s
 ) -> None:
-    """Put last, before the remainder of order[first .. last - 1], the ring of k that takes it in at the least cost."""
+    """Move the ring of k that takes in the remainder of order[first .. last - 1] most cheaply to just before it."""
     n_left = (last - first) % k
     if n_left == 0:
         return
@@ -311,9 +309,6 @@ def extend_cheapest(
         order[best + step], order[final + step] = order[final + step], order[best + step]
 
 
-_LEAST_GAIN = 1e-9  # share of the cost: less is rounding, and might be gained for ever
-
-
 @jit_inline
 def place_in_ring(rings: Rings, ring: int, place: int, users: Int32s) -> None:
     """Give the places from ``place`` on to these users of a ring."""
@@ -327,9 +322,9 @@ def place_in_ring(rings: Rings, ring: int, place: int, users: Int32s) -> None:
 def move_remainder(
     arrays: WindowArrays, penalties: EdgePenalties, width: int, first: int, last: int, rings: Rings
 ) -> bool:
-    """Move neighbours in the long ring of users first .. last - 1 to where there is less reuse then, or less cost.
+    """Move the remainder of the long ring of users first .. last - 1 to a ring where it gives less reuse, or less cost.
 
-    Says whether anybody moved. There is a long ring where the users are no multiple of width + 1; it comes last.
+    Returns whether anybody moved. There is a long ring where the users are no multiple of width + 1; it comes last.
     """
     k = width + 1
     n_left = (last - first) % k

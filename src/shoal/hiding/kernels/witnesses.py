@@ -1,4 +1,10 @@
-"""Which records would vouch for those that cover somebody, against an attacker who links windows (hiding.hardening)."""
+"""Witnesses: records that keep an attacker who links windows from ruling out the records that cover somebody.
+
+A *cover* of a victim in a window is a record that holds the victim there. A *need* is a cover in one window together
+with another window beside it, both of which hold the epoch in question. A record is a *witness* for the need if it
+holds the victim in the epochs that both windows share and meets the cover, box for box, in the other epochs of the
+window beside (docs/decisions/0016-hardening.md). hiding.hardening asks these kernels.
+"""
 
 from __future__ import annotations
 
@@ -8,34 +14,37 @@ import numpy as np
 
 from shoal.core.arrays import Floats, Int32s, Int64s
 from shoal.core.compiled import jit, jit_inline, jit_no_arrays
+from shoal.hiding.kernels.consistency import row_consistent
 from shoal.hiding.kernels.cost_bounds import one_box_cost, write_outline
 from shoal.hiding.kernels.merge import best_cuts, write_boxes
-from shoal.hiding.kernels.nearest import Barred
 from shoal.hiding.kernels.pools import Pools, longest_row, room_for_union, write_union
+from shoal.hiding.kernels.reuse import ReuseRule, may_serve
 
 
 class NeighbouringEpochs(NamedTuple):
     """Epochs around one that is about to be published, which is column ``here``; those before it are published.
 
     row[u, column]: row of user u in that epoch, -1 when absent; those of ``here`` begin at ``offset``. raw: users' own
-    samples. Boxes of a record (int32, 6 columns: t0, t1, x0, x1, y0, y1; times count from the beginning of the epoch)
-    are n_boxes[row] from first[row] on.
+    samples; own: their slots as lines (pools.slot_lines). The boxes of a record (int32, 6 columns: t0, t1, x0, x1, y0,
+    y1; times count from the beginning of the epoch) are n_boxes[row] lines from first[row] on.
     """
 
     row: Int64s
     here: int
     offset: int
     raw: Pools
+    own: Int32s
     first: Int64s
     n_boxes: Int64s
     box: Int32s
 
 
 class CoveredWindows(NamedTuple):
-    """The windows that hold the epoch in question, a line each, by time; epochs are columns of Nearby.row.
+    """The windows that hold the epoch in question, a line each, by time.
 
-    user: who is there, near ones together, -1 behind the last; place: the inverse, -1 for the absent. member, cover:
-    whom users' records hold there, and which users' records hold them, a line of k - 1 per user.
+    begin, end (int64): the window's epochs, as columns of NeighbouringEpochs.row. user (int32): who is there, near ones
+    together, -1 behind the last; place: the inverse, -1 for the absent. member, cover (int32, k - 1 per user): whom the
+    user's record holds in the window, and whose records hold the user.
     """
 
     begin: Int64s
@@ -47,10 +56,10 @@ class CoveredWindows(NamedTuple):
 
 
 class WitnessCandidates(NamedTuple):
-    """Records that vouch for covers of victims, or would if they held them: ptr[i] .. ptr[i + 1] - 1 for victim[i].
+    """Records that are witnesses, or would be if they held the victim here.
 
-    needs: for which of its needs, a bit for each. A need is a cover in a window for which records must vouch in a
-    window beside it: some covers of each window, for each of the windows beside it, in this order.
+    Entries ptr[i] .. ptr[i + 1] - 1 are those of victim[i]. needs (int32): the victim's needs that the record serves,
+    a bit each. Needs are numbered by window, then by cover, then by the window beside.
     """
 
     victim: Int32s
@@ -59,28 +68,33 @@ class WitnessCandidates(NamedTuple):
     needs: Int32s
 
 
+class RecordState(NamedTuple):
+    """What records hold in the epoch in question, what that costs, and its outlines (cost_bounds.write_outline).
+
+    Rows are those of NeighbouringEpochs, counted from ``offset``.
+    """
+
+    pools: Pools
+    cost: Floats
+    outline: Floats
+
+
+class WitnessChoice(NamedTuple):
+    """The cheapest candidate of each victim (int32, -1 for none), and its price (float64) for each need it serves."""
+
+    witness: Int32s
+    price: Floats
+
+
 @jit_inline
-def shows_all(nearby: NeighbouringEpochs, record: int, user: int) -> bool:
-    """Whether the boxes of a row hold all samples of another row, and each of them one."""
-    box, raw = nearby.box, nearby.raw
-    b, end, held = nearby.first[record], nearby.first[record] + nearby.n_boxes[record], False
-    for q in range(raw.ptr[user], raw.ptr[user + 1]):
-        slot = raw.slot[q]
-        while b < end and box[b, 1] < slot.t:
-            if not held:
-                return False
-            b, held = b + 1, False
-        if b == end or box[b, 0] > slot.t:
-            return False
-        if slot.x0 < box[b, 2] or slot.x1 > box[b, 3] or slot.y0 < box[b, 4] or slot.y1 > box[b, 5]:
-            return False
-        held = True
-    return bool(held and b == end - 1)
+def holds(nearby: NeighbouringEpochs, record: int, user: int) -> bool:
+    """Whether a record, by its row, holds a user, by its row: all samples lie in boxes, and every box holds one."""
+    return bool(row_consistent(nearby, record, nearby.own, nearby.raw.ptr, user))
 
 
 @jit_inline
 def all_met(nearby: NeighbouringEpochs, one: int, other: int) -> bool:
-    """Whether every box of a row meets one of another row."""
+    """Whether every box of one record, by its row, meets a box of another."""
     box = nearby.box
     first, last = nearby.first[other], nearby.first[other] + nearby.n_boxes[other]
     for b in range(nearby.first[one], nearby.first[one] + nearby.n_boxes[one]):
@@ -98,7 +112,7 @@ def all_met(nearby: NeighbouringEpochs, one: int, other: int) -> bool:
 
 @jit_inline
 def meet(nearby: NeighbouringEpochs, column: int, one: int, other: int) -> bool:
-    """Whether two records meet box for box in an epoch; if both are absent, they do."""
+    """Whether two records meet box for box in an epoch; two that are both absent do."""
     row, second = nearby.row[one, column], nearby.row[other, column]
     if row < 0 or second < 0:
         return bool(row < 0 and second < 0)
@@ -107,14 +121,14 @@ def meet(nearby: NeighbouringEpochs, column: int, one: int, other: int) -> bool:
 
 @jit_inline
 def held_since(nearby: NeighbouringEpochs, victim: int, record: int, first: int) -> int:
-    """The column from which on a record holds the victim in all published epochs up to now; from ``first`` on at most.
+    """The first column, ``first`` or later, from which on a record holds the victim in all epochs before this one.
 
-    Where both are absent, it does.
+    A record that is absent holds a victim who is absent.
     """
     column = nearby.here
     while column > first:
         own, row = nearby.row[victim, column - 1], nearby.row[record, column - 1]
-        if (own < 0) != (row < 0) or (own >= 0 and not shows_all(nearby, row, own)):
+        if (own < 0) != (row < 0) or (own >= 0 and not holds(nearby, row, own)):
             break
         column -= 1
     return column
@@ -122,7 +136,7 @@ def held_since(nearby: NeighbouringEpochs, victim: int, record: int, first: int)
 
 @jit_inline
 def met_since(nearby: NeighbouringEpochs, cover: int, record: int, first: int, end: int) -> int:
-    """The column from which on a record meets a cover in all epochs before ``end``; from ``first`` on at most."""
+    """The first column, ``first`` or later, from which on a record meets a cover in all epochs before ``end``."""
     column = end
     while column > first and meet(nearby, column - 1, cover, record):
         column -= 1
@@ -131,7 +145,7 @@ def met_since(nearby: NeighbouringEpochs, cover: int, record: int, first: int, e
 
 @jit_inline
 def met_until(nearby: NeighbouringEpochs, cover: int, record: int, begin: int, last: int) -> int:
-    """The column before which a record meets a cover in all epochs from ``begin`` on; before ``last`` at most."""
+    """The last column, ``last`` or earlier, before which a record meets a cover in all epochs from ``begin`` on."""
     column = begin
     while column < last and meet(nearby, column, cover, record):
         column += 1
@@ -142,10 +156,10 @@ def met_until(nearby: NeighbouringEpochs, cover: int, record: int, begin: int, l
 def needs_served(
     nearby: NeighbouringEpochs, windows: CoveredWindows, victim: int, record: int, n_covers: int
 ) -> int:
-    """The needs for which a record would vouch if it held the victim here, a bit each.
+    """The needs for which a record would be a witness if it held the victim here, a bit each.
 
-    It must meet the cover in all epochs of the window beside that are not in the cover's own, and hold the victim in
-    those of both that are published. All windows hold the epoch in question, so both are runs of epochs.
+    All windows hold the epoch in question, so the epochs that two of them share are a run, and so are the other epochs
+    of either. Later epochs are not published: there, holding the victim is not asked for.
     """
     n_windows, needs, need = len(windows.begin), 0, 0
     first, last = windows.begin[0], windows.end[n_windows - 1]
@@ -168,11 +182,11 @@ def needs_served(
 
 
 @jit_inline
-def option(windows: CoveredWindows, victim: int, cover: int, beside: int, number: int) -> int:
-    """The number-th record that may vouch for a cover, -1 where there is none.
+def record_to_ask(windows: CoveredWindows, victim: int, cover: int, beside: int, number: int) -> int:
+    """The number-th record to ask about a cover and a window beside, -1 where there is none.
 
-    First those that hold the cover in the window beside, those that it holds there, and those that hold the victim:
-    then the ones near the cover.
+    First the records that hold the cover's user in the window beside, then those that the cover holds, then those that
+    hold the victim; after them the users near the cover's, in turn from either side.
     """
     width = windows.cover.shape[2]
     kind, column = divmod(number, width)
@@ -197,28 +211,29 @@ def find_candidates(
     most: int,
     candidates: WitnessCandidates,
 ) -> None:
-    """For each victim, ask records for each need until enough do vouch for it, or ``most`` do or would.
+    """List the candidates of every victim: records are asked need by need.
 
-    near: how many records near a cover are asked, beside those that have to do with it or with the victim.
+    A need is done with when it has k - 1 witnesses among the records that hold the victim here already. At most
+    ``most`` candidates are listed for a victim. near: how many users near a cover are asked for each of its needs.
     """
     wanted, n_windows = windows.cover.shape[2], len(windows.begin)
     mark = np.full(len(nearby.row), -1, np.int32)
-    vouching = np.empty(n_windows * (n_windows - 1) * n_covers, np.int32)
+    n_witnesses = np.empty(n_windows * (n_windows - 1) * n_covers, np.int32)
     n, candidates.ptr[0] = 0, 0
     for i in range(len(candidates.victim)):
         victim, first, need = candidates.victim[i], n, 0
         own = nearby.row[victim, nearby.here]
         mark[victim] = victim
-        vouching[:] = 0
+        n_witnesses[:] = 0
         for window in range(n_windows):
             for cover in windows.cover[window, victim, :n_covers]:
                 for beside in range(n_windows):
                     if beside == window:
                         continue
                     for number in range(3 * wanted + near):
-                        if vouching[need] >= wanted or n == first + most:
+                        if n_witnesses[need] >= wanted or n == first + most:
                             break
-                        record = option(windows, victim, cover, beside, number)
+                        record = record_to_ask(windows, victim, cover, beside, number)
                         if record < 0 or mark[record] == victim:
                             continue
                         mark[record] = victim
@@ -230,62 +245,40 @@ def find_candidates(
                             continue
                         candidates.record[n], candidates.needs[n] = record, needs
                         n += 1
-                        if shows_all(nearby, row, own):
-                            for other in range(len(vouching)):
-                                vouching[other] += (needs >> other) & 1
+                        if holds(nearby, row, own):
+                            for other in range(len(n_witnesses)):
+                                n_witnesses[other] += (needs >> other) & 1
                     need += 1
         candidates.ptr[i + 1] = n
 
 
-class RecordState(NamedTuple):
-    """What records hold in the epoch in question (rows as in Nearby, from ``offset`` on): what that costs, and outlines
-    of it (kernels.tree)."""
-
-    pools: Pools
-    cost: Floats
-    outline: Floats
-
-
-class WitnessChoice(NamedTuple):
-    """The record that each victim wants most as a witness, or -1, and what it would cost for each need it serves."""
-
-    witness: Int32s
-    price: Floats
-
-
 @jit_inline
-def has_served(barred: Barred, owner: int, member: int) -> bool:
-    """Whether a record may not hold somebody (again)."""
-    past = barred.past
-    for entry in range(past.first[owner], past.first[owner] + past.length[owner]):
-        if past.member[entry] == member and past.when[entry] >= barred.since:
-            return True
-    return False
-
-
-@jit_inline
-def list_open(
-    nearby: NeighbouringEpochs, candidates: WitnessCandidates, line: int, vouching: Int32s, opened: Int64s
+def list_not_holding(
+    nearby: NeighbouringEpochs,
+    candidates: WitnessCandidates,
+    line: int,
+    n_witnesses: Int32s,
+    not_holding: Int64s,
 ) -> int:
-    """List the offers of records that do not hold a victim yet; how many there are. vouching: how many do, by need."""
+    """List the candidates that do not hold the victim yet; return how many. n_witnesses: those that do, by need."""
     own, n = nearby.row[candidates.victim[line], nearby.here], 0
-    vouching[:] = 0
-    for offer in range(candidates.ptr[line], candidates.ptr[line + 1]):
-        if not shows_all(nearby, nearby.row[candidates.record[offer], nearby.here], own):
-            opened[n] = offer
+    n_witnesses[:] = 0
+    for candidate in range(candidates.ptr[line], candidates.ptr[line + 1]):
+        if not holds(nearby, nearby.row[candidates.record[candidate], nearby.here], own):
+            not_holding[n] = candidate
             n += 1
             continue
-        for need in range(len(vouching)):
-            vouching[need] += (candidates.needs[offer] >> need) & 1
+        for need in range(len(n_witnesses)):
+            n_witnesses[need] += (candidates.needs[candidate] >> need) & 1
     return n
 
 
 @jit_inline
-def count_unserved(needs: int, vouching: Int32s, wanted: int) -> int:
-    """For how many of some needs too few records vouch."""
+def count_lacking(needs: int, n_witnesses: Int32s, wanted: int) -> int:
+    """How many of some needs, given as bits, have fewer witnesses than wanted."""
     n = 0
-    for need in range(len(vouching)):
-        n += (needs >> need) & 1 and vouching[need] < wanted
+    for need in range(len(n_witnesses)):
+        n += (needs >> need) & 1 and n_witnesses[need] < wanted
     return n
 
 
@@ -293,8 +286,8 @@ def count_unserved(needs: int, vouching: Int32s, wanted: int) -> int:
 def seek_witnesses(
     nearby: NeighbouringEpochs,
     candidates: WitnessCandidates,
-    held: RecordState,
-    barred: Barred,
+    state: RecordState,
+    rule: ReuseRule,
     weight: float,
     most: float,
     n_needs: int,
@@ -304,65 +297,65 @@ def seek_witnesses(
     end: int,
     choice: WitnessChoice,
 ) -> None:
-    """For victims lines[begin .. end - 1], find the record that would serve their needs at the least price for each.
+    """For victims lines[begin .. end - 1], find the candidate whose price for each need that it serves is least.
 
-    To hold the victim as well may cost a record up to ``most`` more for each need; barred: whom it may not hold.
-    wanted: how many records must vouch for a need.
+    The price is what the record's boxes would cost more if it held the victim here, at most ``most`` for each need.
+    rule: whom a record may not hold. wanted: how many witnesses a need should have.
     """
-    pools = held.pools
+    pools = state.pools
     room_for_slots = longest_row(pools) + longest_row(nearby.raw) + 1
     union = room_for_union(room_for_slots)
     place_a, place_b = np.empty(room_for_slots, np.int32), np.empty(room_for_slots, np.int32)
     cost, previous = np.empty(room_for_slots), np.empty(room_for_slots, np.int32)
-    opened, vouching = np.empty(np.diff(candidates.ptr).max(), np.int64), np.empty(n_needs, np.int32)
+    not_holding, n_witnesses = np.empty(np.diff(candidates.ptr).max(), np.int64), np.empty(n_needs, np.int32)
     for i in range(begin, end):
         line = lines[i]
         victim = candidates.victim[line]
         own = nearby.row[victim, nearby.here]
-        n_open = list_open(nearby, candidates, line, vouching, opened)
+        n_not_holding = list_not_holding(nearby, candidates, line, n_witnesses, not_holding)
         best, price = -1, most
-        for offer in opened[:n_open]:
-            served = count_unserved(candidates.needs[offer], vouching, wanted)
+        for candidate in not_holding[:n_not_holding]:
+            served = count_lacking(candidates.needs[candidate], n_witnesses, wanted)
             if not served:
                 continue
-            record = candidates.record[offer]
+            record = candidates.record[candidate]
             here = nearby.row[record, nearby.here] - nearby.offset
-            together = one_box_cost(held.outline[here], nearby.raw, own, weight)
+            together = one_box_cost(state.outline[here], nearby.raw, own, weight)
             if together < 0:
                 size = write_union(pools, here, nearby.raw, own, union, 0, place_a, place_b)
-                limit = np.nextafter(held.cost[here] + price * served, np.inf)
+                limit = np.nextafter(state.cost[here] + price * served, np.inf)
                 together = best_cuts(union, 0, size, weight, limit, cost, previous)
-            each = (together - held.cost[here]) / served
+            each = (together - state.cost[here]) / served
             cheaper = each < price or (best < 0 and each <= price)
-            if cheaper and not has_served(barred, record, victim):
+            if cheaper and may_serve(rule, record, victim):
                 best, price = record, each
         choice.witness[i], choice.price[i] = best, price
 
 
 @jit
-def renew(
-    held: RecordState, weight: float, rows: Int64s, begin: int, end: int, nearby: NeighbouringEpochs
+def recompute(
+    state: RecordState, weight: float, rows: Int64s, begin: int, end: int, nearby: NeighbouringEpochs
 ) -> None:
-    """Find out anew what rows rows[begin .. end - 1] show and cost.
+    """Compute boxes, cost and outlines of rows rows[begin .. end - 1] after their pools have changed.
 
-    There is room for it: a record has no more boxes than its user has slots, whoever joins.
+    The boxes fit where the old ones were: a record has no more boxes than its user has slots, whoever joins.
     """
-    pools = held.pools
+    pools = state.pools
     room = longest_row(pools) + 1
     cost, previous = np.empty(room), np.empty(room, np.int32)
     for i in range(begin, end):
         row, shown = rows[i], rows[i] + nearby.offset
         first, n = pools.ptr[row], pools.ptr[row + 1] - pools.ptr[row]
-        held.cost[row] = best_cuts(pools, first, n, weight, np.inf, cost, previous)
+        state.cost[row] = best_cuts(pools, first, n, weight, np.inf, cost, previous)
         nearby.n_boxes[shown] = write_boxes(pools, first, n, previous, nearby.box, nearby.first[shown])
-        write_outline(pools, row, held.outline[row])
+        write_outline(pools, row, state.outline[row])
 
 
 @jit_no_arrays
 def cheapest_candidates(choice: WitnessChoice, order: Int64s, taken: Int32s, chosen: Int64s) -> int:
-    """chosen: the first victim, in an order, of every record that is wanted as a witness; how many there are.
+    """Choose, for every record that victims want, the first victim in the given order; return how many are chosen.
 
-    taken: -1 for every user.
+    chosen (int64): numbers into ``choice``. taken (int32): -1 for every user when called.
     """
     n = 0
     for i in order:

@@ -1,4 +1,4 @@
-"""What was published so far, and whose samples are in it: the memory in which accidental agreement is looked up."""
+"""The latest published epochs, in which accidental agreement is looked up: users' samples and records' boxes."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from shoal.core.arrays import Int32s
 from shoal.core.boxes import Boxes
 from shoal.hiding.epochs import EpochSlice
 from shoal.hiding.kernels.leakage import PublishedEpochs
-from shoal.hiding.kernels.pools import Pools
+from shoal.hiding.kernels.pools import slot_lines
 
 
 class PublishedEpochsBuilder:
-    """Writes down the last published epochs, at least ``memory`` of them."""
+    """Keeps the last published epochs, at least ``memory`` of them."""
 
     def __init__(self, n_users: int, memory: int) -> None:
         self._memory = memory
@@ -28,12 +27,12 @@ class PublishedEpochsBuilder:
         self._sizes: list[int] = []  # rows of each epoch
 
     def append(self, part: EpochSlice, boxes: Boxes) -> None:
-        """Note the next epoch: its users' samples and the boxes published, which go by user."""
+        """Add the next epoch: its users' samples and the boxes published, which go by user."""
         users, n_rows = part.users, len(self._epoch.values)
         sizes = np.bincount(np.searchsorted(users, boxes.owner), minlength=len(users))
         self._own_first.extend(part.raw.ptr[1:] + len(self._own.values))
         self._box_first.extend(np.cumsum(sizes) + len(self._box.values))
-        self._own.extend(own_slots(part.raw))
+        self._own.extend(slot_lines(part.raw)[:, :5])
         self._box.extend(
             np.stack(
                 [boxes.t0 - part.origin, boxes.t1 - part.origin, boxes.x0, boxes.x1, boxes.y0, boxes.y1],
@@ -48,7 +47,7 @@ class PublishedEpochsBuilder:
             self._forget(len(self._sizes) - self._memory)
 
     def _forget(self, n_epochs: int) -> None:
-        """Let go of the oldest epochs."""
+        """Drop the oldest epochs."""
         n_rows = sum(self._sizes[:n_epochs])
         del self._sizes[:n_epochs]
         n_slots, n_boxes = int(self._own_first.values[n_rows]), int(self._box_first.values[n_rows])
@@ -64,18 +63,13 @@ class PublishedEpochsBuilder:
 
     @property
     def published_epochs(self) -> PublishedEpochs:
-        """All of it, as kernels read it."""
+        """Everything kept, as kernels read it."""
         columns = (self._epoch, self._own_first, self._own, self._box_first, self._box, self._earlier)
         return PublishedEpochs._make([*(column.values for column in columns), self._latest])
 
 
-def own_slots(raw: Pools) -> Int32s:
-    """Users' own samples slot by slot: t, x0, x1, y0, y1."""
-    return raw.slot.view(np.int32).reshape(-1, 6)[:, :5].copy()
-
-
 class _Growing:
-    """An array to which more can be added; now and then it moves to twice the room."""
+    """An array that grows at its end; when it is full it moves to one twice as long."""
 
     def __init__(self, line: tuple[int, ...], dtype: npt.DTypeLike) -> None:
         self._room: npt.NDArray[Any] = np.empty((1024, *line), dtype)
@@ -95,7 +89,7 @@ class _Growing:
         self._length = needed
 
     def drop(self, n: int, less: int = 0) -> None:
-        """Drop the first n lines and count the others lower."""
+        """Drop the first n lines and take ``less`` off the values of the others."""
         self._length -= n
         self._room[: self._length] = self._room[n : n + self._length]
         self._room[: self._length] -= self._room.dtype.type(less)

@@ -10,7 +10,7 @@ from shoal.core.arrays import Floats, Int32s, Int64s
 from shoal.core.workers import Workers
 from shoal.hiding.kernels.assignment import AssignmentEdges, assign_groups
 
-_TOGETHER = 64  # groups of a few users each are assigned together
+_TOGETHER = 64  # users: smaller groups are assigned together, up to about so many
 
 
 class Edges(NamedTuple):
@@ -41,9 +41,9 @@ def edges_inside(edges: Edges, first: int) -> Edges:
 
 
 def cheapest_permutation(n: int, edges: Edges) -> Int32s:
-    """member[i] for each owner i: everybody picks one and is picked once, at the least total cost. Edges go by owner.
+    """member[i] for each owner i: everybody has one member and is one, at the least total cost; edges go by owner.
 
-    Where the edges allow no such permutation, as many users as possible are served and the others get -1.
+    Where the edges allow no such permutation, as many owners as possible are served and the others get -1.
     """
     with Workers(1) as workers:
         return cheapest_permutations(edges, n, np.zeros(1, np.int32), np.full(1, n, np.int32), workers)
@@ -67,7 +67,7 @@ def edge_starts(owner: Int32s, n: int) -> Int64s:
 
 
 def _shares(first: Int32s, last: Int32s) -> Int64s:
-    """Where to cut a list of groups so that no share has many groups unless they are small."""
+    """Where to cut a list of groups into shares for the workers: several groups in one only where they are small."""
     crowd = np.cumsum(last - first) // _TOGETHER
     starts = np.flatnonzero(np.diff(crowd, prepend=-1)) if len(first) else np.zeros(0, np.int64)
     return np.append(starts, len(first))

@@ -1,42 +1,45 @@
-"""Candidates for the hiding sets of a window: each owner's nearest allowed members, and the other way round."""
+"""Candidate edges of a window: each owner's nearest members whom it may have, and the edges back from these."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from shoal.core.arrays import Floats, Int32s, Int64s
+from shoal.core.options import Reuse
 from shoal.core.workers import Workers
 from shoal.hiding.kernels.candidate_edges import (
     EdgeList,
     NearestLists,
     ReverseLists,
-    allowed_edges,
-    bar_back,
     count_edges,
-    unanswered,
-    windows_since,
+    forbid_back,
     write_edges,
+    write_reverse_lists,
 )
 from shoal.hiding.kernels.cost_bounds import Tree, build_tree
-from shoal.hiding.kernels.nearest import Barred, WindowArrays, edge_costs, nearest
+from shoal.hiding.kernels.edge_cost import edge_costs
+from shoal.hiding.kernels.nearest import nearest
+from shoal.hiding.kernels.reuse import ReuseRule, allowed_edges, windows_since_served
+from shoal.hiding.kernels.window import WindowArrays
 from shoal.hiding.matching.assignment import Edges, Group
-from shoal.hiding.reuse import History
-from shoal.hiding.settings import Reuse
+from shoal.hiding.reuse import History, reuse_weight
+
+CANDIDATES = 16  # nearest members considered for each owner; more change the total cost by less than 1 %
 
 
 def build_search_tree(arrays: WindowArrays) -> Tree:
-    """What the search for the nearest goes down."""
+    """The tree of cost bounds that the search for the nearest members goes down."""
     return build_tree(arrays.row, arrays.raw, arrays.first, arrays.last)
 
 
 def _searched(
-    arrays: WindowArrays, tree: Tree, barred: Barred, owners: Int32s, width: int, workers: Workers
+    arrays: WindowArrays, tree: Tree, rule: ReuseRule, owners: Int32s, width: int, workers: Workers
 ) -> tuple[Int32s, Floats]:
     member, cost = np.empty((len(owners), width), np.int32), np.empty((len(owners), width))
     priced = np.empty(len(owners), np.int64)
     workers.for_blocks(
         len(owners),
-        lambda begin, end: nearest(arrays, tree, barred, owners, begin, end, member, cost, priced),
+        lambda begin, end: nearest(arrays, tree, rule, owners, begin, end, member, cost, priced),
     )
     return member, cost
 
@@ -44,26 +47,25 @@ def _searched(
 def nearest_members(
     arrays: WindowArrays, owners: Int32s, width: int, workers: Workers
 ) -> tuple[Int32s, Floats]:
-    """The cheapest members of some owners, whoever they have been to each other, and their costs: a line per owner."""
-    strangers = History(int(arrays.user.max(initial=0)) + 1, Reuse.ONCE, 0)
-    barred = strangers.barred(0)
-    return _searched(arrays, build_search_tree(arrays), barred, owners, width, workers)
+    """The cheapest members of some owners and their costs, a line per owner, as if nobody had served before."""
+    rule = History(int(arrays.user.max(initial=0)) + 1, Reuse.ONCE, 0).rule(0)
+    return _searched(arrays, build_search_tree(arrays), rule, owners, width, workers)
 
 
 def nearest_costs(arrays: WindowArrays, width: int, workers: Workers) -> Floats:
-    """For every user of a window, the total cost of its cheapest members, whoever they have been to each other."""
+    """For every user of a window, the total cost of its cheapest members, as if nobody had served before."""
     _, cost = nearest_members(arrays, np.arange(len(arrays.user), dtype=np.int32), width, workers)
     total: Floats = cost.sum(axis=1)
     return total
 
 
-def nearest_edges(arrays: WindowArrays, tree: Tree, barred: Barred, width: int, workers: Workers) -> Edges:
-    """The edges from everybody to the nearest members, and back."""
+def nearest_edges(arrays: WindowArrays, tree: Tree, rule: ReuseRule, width: int, workers: Workers) -> Edges:
+    """The edges of every owner to its nearest members, and the edges back."""
     n = len(arrays.user)
-    found = NearestLists(*_searched(arrays, tree, barred, np.arange(n, dtype=np.int32), width, workers))
+    found = NearestLists(*_searched(arrays, tree, rule, np.arange(n, dtype=np.int32), width, workers))
     back = ReverseLists(np.empty(n + 1, np.int64), np.empty(found.member.size, np.int32))
-    unanswered(found.member, back.first, back.member)
-    workers.for_blocks(n, lambda begin, end: bar_back(arrays, barred, back, begin, end))
+    write_reverse_lists(found.member, back.first, back.member)
+    workers.for_blocks(n, lambda begin, end: forbid_back(arrays, rule, back, begin, end))
     first = np.empty(n + 1, np.int64)
     count_edges(found, back, first)
     total = int(first[-1])
@@ -77,43 +79,41 @@ def with_nearest(
     known: Edges,
     arrays: WindowArrays,
     tree: Tree,
-    barred: Barred,
+    rule: ReuseRule,
     owners: Int32s,
     width: int,
     workers: Workers,
 ) -> Edges:
-    """The edges from these owners to their nearest members and back, added to those known."""
-    member, cost = _searched(arrays, tree, barred, owners, width, workers)
+    """The known edges, and those of some owners to their nearest members and back."""
+    member, cost = _searched(arrays, tree, rule, owners, width, workers)
     found = member >= 0
     owner = np.repeat(owners, found.sum(axis=1))
     forth = added(known, Edges(owner, member[found], cost[found]), len(arrays.user))
     order = np.argsort(member[found], kind="stable")
     back = _unknown(forth, member[found][order], owner[order], len(arrays.user))
-    return added(forth, _allowed(arrays, barred, *back, workers), len(arrays.user))
+    return added(forth, _allowed(arrays, rule, *back, workers), len(arrays.user))
 
 
 def all_edges(arrays: WindowArrays, groups: Int32s, workers: Workers) -> Edges:
-    """Every edge inside some groups, given by their first users: what the candidates stand in for."""
+    """Every edge inside some groups, given by their first users: the complete graph that candidates replace."""
     return _priced(arrays, *_complete_graph(groups, arrays.last[groups]), workers)
 
 
 def with_reused(
-    known: Edges, arrays: WindowArrays, barred: Barred, group: Group, window: int, workers: Workers
+    known: Edges, arrays: WindowArrays, rule: ReuseRule, group: Group, window: int, workers: Workers
 ) -> Edges:
-    """All edges inside a group, members that served before at a prohibitive price.
+    """Relax the rule of reuse: all edges inside a group, with members that served before at a prohibitive price.
 
-    The price falls with the time since the member last served: reuse is kept rare, and rather twice after long than
-    once after a short time.
+    The price falls with the time since the member last served (hiding.reuse).
     """
     owner, member = _complete_graph(np.array([group.first]), np.array([group.last]))
     age = np.empty(len(owner), np.int32)
-    windows_since(arrays, barred, owner, member, window, age)
+    windows_since_served(arrays, rule, owner, member, window, age)
     fits = age >= 0
     edges = _priced(arrays, owner[fits], member[fits], workers)
     again = age[fits] > 0
-    horizon = age.max(initial=0) + 1
     prohibitive = edges.cost.max(initial=0.0) * (group.last - group.first + 1) + 1
-    edges.cost[again] += prohibitive * (horizon + 1 - age[fits][again])
+    edges.cost[again] += prohibitive * reuse_weight(age[fits][again])
     return added(edges, known, len(arrays.user))
 
 
@@ -128,10 +128,10 @@ def _complete_graph(first: Int32s, last: Int32s) -> tuple[Int32s, Int32s]:
     return np.concatenate(owners), np.concatenate(members)
 
 
-def _allowed(arrays: WindowArrays, barred: Barred, owner: Int32s, member: Int32s, workers: Workers) -> Edges:
-    """Those of some pairs, which go by owner, that may be picked, with their costs."""
+def _allowed(arrays: WindowArrays, rule: ReuseRule, owner: Int32s, member: Int32s, workers: Workers) -> Edges:
+    """The pairs, of some that go by owner, in which the member may serve the owner, with their costs."""
     allowed = np.empty(len(owner), np.bool_)
-    allowed_edges(arrays, barred, owner, member, allowed)
+    allowed_edges(arrays, rule, owner, member, allowed)
     return _priced(arrays, owner[allowed], member[allowed], workers)
 
 
@@ -153,7 +153,7 @@ def _unknown(known: Edges, owner: Int32s, member: Int32s, n: int) -> tuple[Int32
 
 
 def sorted_edges(edges: Edges, n: int) -> Edges:
-    """The same by owner and member."""
+    """Edges sorted by owner and member."""
     order = np.argsort(_keys(edges.owner, edges.member, n))
     return Edges(edges.owner[order], edges.member[order], edges.cost[order])
 

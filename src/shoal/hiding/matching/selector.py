@@ -1,120 +1,38 @@
-"""Choose the hiding sets of a window: the cheapest k-pick under the joint cost (design 3.3)."""
+"""The selector ``matching``: in every window, the cheapest permutations of the users of each presence pattern."""
 
 from __future__ import annotations
 
-import numpy as np
+from typing import ClassVar
 
-from shoal.core.arrays import Bools, Int32s
-from shoal.core.workers import Workers
-from shoal.errors import UnfinishedError
-from shoal.hiding.kernels.candidate_edges import windows_since
-from shoal.hiding.kernels.cost_bounds import Tree
-from shoal.hiding.kernels.nearest import Barred, WindowArrays
-from shoal.hiding.leakage.surcharge import LeakageContext, leakage_surcharge
-from shoal.hiding.matching.assignment import (
-    Edges,
-    Group,
-    cheapest_permutation,
-    cheapest_permutations,
-    edges_inside,
-    edges_of,
-)
-from shoal.hiding.matching.candidates import build_search_tree, nearest_edges, with_nearest, with_reused
-from shoal.hiding.merging import costs_of, with_members
-from shoal.hiding.window import HidingSets, first_users, member_rows
-
-CANDIDATES = 16  # nearest members considered for each owner; more change the total cost by less than 1 %
-_WIDENING = 8  # how many times more candidates an owner gets who found no place
+from shoal.core.progress import Progress
+from shoal.hiding.epochs import Timeline
+from shoal.hiding.selector import HidingSetup, OpenWindow
+from shoal.hiding.suppression import Presence, decide_presence
+from shoal.hiding.window import HidingSets, cut_into_shards
+from shoal.hiding.window_tasks import WindowTask, decide_window
 
 
-def choose_hiding_sets(
-    window: int,
-    arrays: WindowArrays,
-    k: int,
-    barred: Barred,
-    workers: Workers,
-    leakage: LeakageContext | None = None,
-) -> HidingSets:
-    """k - 1 permutations of every pattern group, one after the other, each the cheapest beside those before it.
+class MatchingSelector:
+    """Decides each window on its own, in shards, on threads or on the engine."""
 
-    ``barred`` are those whom earlier windows rule out. Given the company that records and users keep, members who would
-    let other epochs leak are dearer.
-    """
-    n = len(arrays.user)
-    if n and int((arrays.last - arrays.first).min()) < k:
-        raise UnfinishedError("Self-check failed: a presence pattern is shared by fewer than k users.")
-    picked = np.full((n, k - 1), -1, np.int32)
-    relaxed, alone = np.zeros(n, np.int32), np.zeros(n, np.uint8)
-    tree = build_search_tree(arrays)
-    for turn in range(k - 1):
-        barred = barred._replace(picked=picked)
-        edges = nearest_edges(arrays, tree, barred, CANDIDATES, workers)
-        if leakage is not None:
-            dearer = leakage_surcharge(leakage, arrays, barred, edges, workers)
-            edges.cost[:] += dearer.of_edge
-            alone = dearer.alone
-        member, again = _permutation(window, arrays, tree, barred, edges, workers)
-        picked[:, turn] = member
-        relaxed += again
-        if turn < k - 2:
-            pools = with_members(arrays.pools, arrays.raw, member_rows(arrays, member), workers)
-            arrays = arrays._replace(pools=pools, base=costs_of(pools, arrays.weight, workers))
-    return HidingSets(arrays.user, arrays.user[picked], relaxed, alone[picked[:, 0]])
+    weighs_leakage: ClassVar[bool] = True
+    takes_witnesses: ClassVar[bool] = True
 
+    def __init__(self, setup: HidingSetup) -> None:
+        self._setup = setup
 
-def _permutation(
-    window: int, arrays: WindowArrays, tree: Tree, barred: Barred, edges: Edges, workers: Workers
-) -> tuple[Int32s, Bools]:
-    """The cheapest permutation of every group, and which owners had to reuse a member for it; edges go by owner."""
-    n = len(arrays.user)
-    first = first_users(arrays)
-    member = cheapest_permutations(edges, n, first, arrays.last[first], workers)
-    again = np.zeros(n, np.bool_)
-    for begin in np.unique(arrays.first[member < 0]).tolist():
-        group = Group(begin, int(arrays.last[begin]))
-        known = edges_of(edges, *group)
-        served = member[begin : group.last] >= 0
-        member[begin : group.last] = _permutation_with_more(
-            window, arrays, tree, barred, known, group, served, workers
-        )
-        owners = np.arange(begin, group.last, dtype=np.int32)
-        age = np.empty(len(owners), np.int32)
-        windows_since(arrays, barred, owners, member[owners], window, age)
-        again[owners] = age > 0
-    return member, again
+    def find_presence(self, timeline: Timeline, progress: Progress) -> Presence:
+        """Decide who is published when, by causal suppression."""
+        setup = self._setup
+        weight = setup.options.space_weight
+        return decide_presence(timeline, setup.n_users, setup.promise, weight, setup.workers, progress)
 
+    def choose(self, window: OpenWindow) -> HidingSets:
+        """The cheapest permutations of every shard of the window."""
+        setup, k = self._setup, self._setup.promise.k
+        arrays = cut_into_shards(setup.window_arrays(window.epochs), setup.options.shard_size, k)
+        task = WindowTask(window.number, k, arrays, window.rule, window.leakage)
+        return decide_window(task, setup.workers, setup.engine)
 
-def _permutation_with_more(
-    window: int,
-    arrays: WindowArrays,
-    tree: Tree,
-    barred: Barred,
-    edges: Edges,
-    group: Group,
-    served: Bools,
-    workers: Workers,
-) -> Int32s:
-    """The cheapest permutation of a group in which not everybody was served by the edges known.
-
-    Whoever finds no place among the nearest is given more candidates; a group in which somebody finds none among all
-    that are allowed has too few partners left, and may reuse.
-    """
-    others = group.last - group.first - 1
-    width = np.full(others + 1, CANDIDATES)
-    reusing = False
-    while True:
-        unserved = np.flatnonzero(~served).astype(np.int32)
-        if reusing:
-            raise UnfinishedError("Self-check failed: a group that may reuse members found no permutation.")
-        if (width[unserved] >= others).any():
-            reusing = True
-            edges = with_reused(edges, arrays, barred, group, window, workers)
-        else:
-            width[unserved] *= _WIDENING
-            widest = min(int(width[unserved].max()), others)
-            owners = unserved + np.int32(group.first)
-            edges = with_nearest(edges, arrays, tree, barred, owners, widest, workers)
-        member = cheapest_permutation(others + 1, edges_inside(edges, group.first))
-        served = member >= 0
-        if served.all():
-            return member + np.int32(group.first)
+    def check_earlier(self, first_epoch: int, earlier: HidingSets) -> None:
+        """Nothing to refuse: whatever was decided earlier can be gone on from."""

@@ -1,21 +1,26 @@
-"""What an edge costs beside the merge: members that served before, and edges made dearer."""
+"""Candidates for rings, and what edges cost beside the merge: reuse, and the surcharge on leaking members."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from shoal.core.arrays import Floats, Int32s
-from shoal.hiding.kernels.nearest import Barred, WindowArrays
+from shoal.hiding.kernels.reuse import ReuseRule, write_forbidden
 from shoal.hiding.kernels.rings import EdgePenalties, RingCandidates, Rings
+from shoal.hiding.kernels.window import WindowArrays
 from shoal.hiding.matching.assignment import Edges
+from shoal.hiding.reuse import reuse_weight
+
+_HARD = 6  # one user in so many counts as hard to serve
+_OTHERS = 16  # users about as hard to serve who become candidates as well
 
 
 def edge_penalties(
-    window: int, arrays: WindowArrays, barred: Barred, edges: Edges, surcharge: Floats
+    window: int, arrays: WindowArrays, rule: ReuseRule, edges: Edges, surcharge: Floats
 ) -> EdgePenalties:
-    """All that is known in a window; the longer ago a member served, the less its reuse counts."""
+    """Reuse and surcharge of every edge that has either; the longer ago a member served, the less its reuse counts."""
     n = len(arrays.user)
-    owner, member, when = _former(arrays, barred)
+    owner, member, when = _forbidden(arrays, rule)
     keys = owner.astype(np.int64) * n + member
     latest_first = np.lexsort((-when, keys))
     keys, place = np.unique(keys[latest_first], return_index=True)
@@ -23,30 +28,22 @@ def edge_penalties(
     dearer = surcharge != 0  # never former members: those are no candidates
     keys = np.concatenate([keys, edges.owner[dearer].astype(np.int64) * n + edges.member[dearer]])
     order = np.argsort(keys)
-    reuse = np.concatenate([age.max(initial=0) + 2 - age, np.zeros(int(dearer.sum()), np.int64)])
+    reuse = np.concatenate([reuse_weight(age), np.zeros(int(dearer.sum()), np.int64)])
     extra = np.concatenate([np.zeros(len(age)), surcharge[dearer]])
     ptr = np.searchsorted(keys[order], np.arange(n + 1, dtype=np.int64) * n)
     return EdgePenalties(ptr, (keys[order] % max(n, 1)).astype(np.int32), reuse[order], extra[order])
 
 
-def _former(arrays: WindowArrays, barred: Barred) -> tuple[Int32s, Int32s, Int32s]:
-    """Every owner and member who may not serve it again, both numbered in the window, and when it did."""
-    past = barred.past
-    length = past.length[arrays.user]
-    owner = np.repeat(np.arange(len(length), dtype=np.int32), length)
-    within = np.arange(len(owner)) - np.repeat(np.cumsum(length) - length, length)
-    entry = past.first[arrays.user[owner]] + within
-    member, when = arrays.place[past.member[entry]], past.when[entry]
-    counts = (member >= 0) & (when >= barred.since)
-    return owner[counts], member[counts], when[counts]
-
-
-_HARD = 6  # one in so many users counts as hard to serve
-_OTHERS = 16  # as hard to serve as oneself, that are candidates as well
+def _forbidden(arrays: WindowArrays, rule: ReuseRule) -> tuple[Int32s, Int32s, Int32s]:
+    """Every owner and member whom earlier windows forbid, both numbered in the window, and when the member served."""
+    room = int(rule.past.length[arrays.user].sum())
+    owner, member, when = (np.empty(room, np.int32) for _ in range(3))
+    n = write_forbidden(arrays, rule, owner, member, when)
+    return owner[:n], member[:n], when[:n]
 
 
 def both_ways(edges: Edges, n: int) -> Edges:
-    """The edges along which users may serve each other, at what that costs both."""
+    """The edges between users who may serve each other, at the cost of both directions."""
     forth = edges.owner.astype(np.int64) * n + edges.member
     back = edges.member.astype(np.int64) * n + edges.owner
     place = np.minimum(np.searchsorted(forth, back), len(forth) - 1)
@@ -54,33 +51,36 @@ def both_ways(edges: Edges, n: int) -> Edges:
     return Edges(edges.owner[mutual], edges.member[mutual], (edges.cost + edges.cost[place])[mutual])
 
 
-def costs_alone(arrays: WindowArrays) -> Floats:
-    """What everybody's record costs in the window as it is."""
+def costs_before(arrays: WindowArrays) -> Floats:
+    """The cost of every user's record in the window before anybody joins it."""
     total: Floats = np.where(arrays.row >= 0, arrays.base[arrays.row], 0.0).sum(axis=1)
     return total
 
 
 def added_cost(arrays: WindowArrays, mutual: Edges) -> Edges:
-    """The same edges at what they add to the costs of both records as they are."""
-    already = costs_alone(arrays)
+    """Mutual edges at what they add to the costs that both records have already."""
+    already = costs_before(arrays)
     return mutual._replace(cost=mutual.cost - already[mutual.owner] - already[mutual.member])
 
 
 def cheapest_first(adds: Edges, n: int) -> RingCandidates:
-    """Everybody's candidates, those first with whom a pair adds least to what both records cost already."""
+    """Every user's candidates, in the order of what a pair with them adds to the costs of both records."""
     order = np.lexsort((adds.cost, adds.owner))
     return RingCandidates(np.searchsorted(adds.owner, np.arange(n + 1)), adds.member[order])
 
 
 def hardest_first(arrays: WindowArrays, adds: Edges) -> Int32s:
-    """The users of each group, the one whose cheapest partner adds most first."""
+    """The users of each group, beginning with the one whose cheapest partner adds most."""
     cheapest = np.full(len(arrays.user), np.inf)
     np.minimum.at(cheapest, adds.owner, adds.cost)
     return np.lexsort((-cheapest, arrays.first)).astype(np.int32)
 
 
 def with_the_hardest(arrays: WindowArrays, candidates: RingCandidates, hardest: Int32s) -> RingCandidates:
-    """The same, where those hardest to serve may join each other: a ring that one made wide holds more for little."""
+    """The candidates, and for users hardest to serve also others like them.
+
+    A ring whose boxes one such user has made wide takes in another at little cost.
+    """
     rank = np.empty(len(hardest), np.int64)
     rank[hardest] = np.arange(len(rank)) - arrays.first[hardest]
     hard = np.flatnonzero(rank * _HARD < arrays.last - arrays.first)
@@ -97,7 +97,7 @@ def with_the_hardest(arrays: WindowArrays, candidates: RingCandidates, hardest: 
 
 
 def with_everybody(arrays: WindowArrays, candidates: RingCandidates, rings: Rings) -> RingCandidates:
-    """The same with all users of their group for those whose ring holds a member again."""
+    """The candidates, and all users of their group for users in whose ring a member is reused."""
     concerned = (rings.reuse > 0)[rings.ring]
     lists = [
         np.arange(arrays.first[user], arrays.last[user], dtype=np.int32)

@@ -1,4 +1,4 @@
-"""Users in pairs at little cost: an assignment, its cycles split in two, and the same again for those left out."""
+"""Pairs for k = 2: an assignment, its cycles split into pairs, again for the users left out; then improved."""
 
 from __future__ import annotations
 
@@ -6,19 +6,20 @@ import numpy as np
 
 from shoal.core.arrays import Floats, Int32s
 from shoal.core.workers import Workers
-from shoal.hiding.kernels.nearest import Barred, WindowArrays
 from shoal.hiding.kernels.pairs import PairGraph, alternate, split_into_pairs
+from shoal.hiding.kernels.reuse import ReuseRule
+from shoal.hiding.kernels.window import WindowArrays
 from shoal.hiding.matching.assignment import Edges, cheapest_permutation, edges_inside, edges_of
 from shoal.hiding.matching.candidates import added, build_search_tree, nearest_edges, sorted_edges
-from shoal.hiding.mutual.candidates import both_ways, costs_alone
+from shoal.hiding.mutual.candidates import both_ways, costs_before
 
 
-def pair_up(arrays: WindowArrays, barred: Barred, edges: Edges, width: int, workers: Workers) -> Int32s:
-    """The users of a window, each followed by its partner, group by group; an odd one stands last in its group.
+def pair_up(arrays: WindowArrays, rule: ReuseRule, edges: Edges, width: int, workers: Workers) -> Int32s:
+    """The users of a window, each followed by its partner, group by group; an odd user stands last in its group.
 
     edges: the candidates. Users who may not serve each other are paired only where nobody else is left.
     """
-    partner, edges = _first_pairs(arrays, barred, edges, width, workers)
+    partner, edges = _first_pairs(arrays, rule, edges, width, workers)
     mutual = both_ways(edges, len(partner))
     paid = _paid(mutual, partner)
     groups = np.unique(arrays.first).tolist()
@@ -27,11 +28,11 @@ def pair_up(arrays: WindowArrays, barred: Barred, edges: Edges, width: int, work
 
 
 def _first_pairs(
-    arrays: WindowArrays, barred: Barred, edges: Edges, width: int, workers: Workers
+    arrays: WindowArrays, rule: ReuseRule, edges: Edges, width: int, workers: Workers
 ) -> tuple[Int32s, Edges]:
-    """A partner for everybody but an odd one, and all edges considered.
+    """A partner for every user but an odd one, and all edges considered.
 
-    Those whom a cycle of odd length leaves out are paired among themselves, with candidates from among themselves.
+    Users whom cycles of odd length leave out are paired with each other, along candidate edges found among them.
     """
     n = len(arrays.user)
     partner = np.full(n, -1, np.int32)
@@ -44,15 +45,15 @@ def _first_pairs(
         left = left[~paired]
         if not paired.any() or not len(left):
             break
-        part = among(arrays, left)
-        nobody = barred._replace(picked=np.empty((len(left), 0), np.int32))
+        part = restricted_to(arrays, left)
+        nobody = rule._replace(picked=np.empty((len(left), 0), np.int32))
         edges = sorted_edges(nearest_edges(part, build_search_tree(part), nobody, width, workers), len(left))
         known = added(known, Edges(left[edges.owner], left[edges.member], edges.cost), n)
     return _with_others(arrays, partner, left), known
 
 
 def _with_others(arrays: WindowArrays, partner: Int32s, left: Int32s) -> Int32s:
-    """Pair those left, who may not serve each other, as they come; an odd one of each group stays alone."""
+    """Pair the users left, who may not serve each other, in their order; an odd user of a group gets no partner."""
     for first in np.unique(arrays.first[left]).tolist():
         some = left[arrays.first[left] == first]
         one, other = some[: len(some) // 2 * 2 : 2], some[1::2]
@@ -61,7 +62,7 @@ def _with_others(arrays: WindowArrays, partner: Int32s, left: Int32s) -> Int32s:
 
 
 def _paid(mutual: Edges, partner: Int32s) -> Floats:
-    """What everybody's pair costs; more than all others together where the two may not serve each other."""
+    """The cost of every user's pair; more than that of all others together where the two may not serve each other."""
     n = len(partner)
     key = np.arange(n, dtype=np.int64) * n + partner
     keys = mutual.owner.astype(np.int64) * n + mutual.member
@@ -72,16 +73,16 @@ def _paid(mutual: Edges, partner: Int32s) -> Floats:
 
 
 def _improve(arrays: WindowArrays, mutual: Edges, partner: Int32s, paid: Floats, first: int) -> None:
-    """Better the pairs of a group. An odd user counts as paired with nobody, whom everybody can have."""
+    """Improve the pairs of a group. An odd user counts as paired with "nobody", a partner whom everybody can have."""
     last = int(arrays.last[first])
     n, shift = last - first, np.int32(first)
     inside = edges_inside(edges_of(mutual, first, last), first)
     partners, costs = partner[first:last] - shift, paid[first:last].copy()
     if n % 2:
         odd = int(np.flatnonzero(partner[first:last] < 0)[0])
-        inside, alone = _with_nobody(inside, n, costs_alone(arrays)[first:last])
-        partners[odd], costs[odd] = n, alone[odd]
-        partners, costs = np.append(partners, np.int32(odd)), np.append(costs, alone[odd])
+        inside, unpaired = _with_nobody(inside, n, costs_before(arrays)[first:last])
+        partners[odd], costs[odd] = n, unpaired[odd]
+        partners, costs = np.append(partners, np.int32(odd)), np.append(costs, unpaired[odd])
     order = np.lexsort((inside.cost, inside.owner))
     ptr = np.searchsorted(inside.owner[order], np.arange(len(partners) + 1))
     alternate(PairGraph(ptr, inside.member[order], inside.cost[order]), partners, costs)
@@ -89,23 +90,24 @@ def _improve(arrays: WindowArrays, mutual: Edges, partner: Int32s, paid: Floats,
 
 
 def _with_nobody(edges: Edges, n: int, already: Floats) -> tuple[Edges, Floats]:
-    """The edges of n users and those to nobody, their number n, and what the latter cost.
+    """The edges of n users and edges to "nobody", who has number n; and what the latter cost.
 
-    Whoever is left joins a pair, which makes three of it: half of what the cheapest pair would add, as a guess.
+    A user without a partner will join a pair and make three of it. Half of what its cheapest pair would add is the
+    estimate.
     """
-    alone = np.full(n, float(edges.cost.max(initial=1.0)))
+    unpaired = np.full(n, float(edges.cost.max(initial=1.0)))
     added_by_pair = edges.cost - already[edges.owner] - already[edges.member]
-    np.minimum.at(alone, edges.owner, already[edges.owner] + added_by_pair / 2)
+    np.minimum.at(unpaired, edges.owner, already[edges.owner] + added_by_pair / 2)
     everybody, nobody = np.arange(n, dtype=np.int32), np.full(n, n, np.int32)
     extended = Edges(
         np.concatenate([edges.owner, everybody, nobody]),
         np.concatenate([edges.member, nobody, everybody]),
-        np.concatenate([edges.cost, alone, alone]),
+        np.concatenate([edges.cost, unpaired, unpaired]),
     )
-    return extended, alone
+    return extended, unpaired
 
 
-def among(arrays: WindowArrays, users: Int32s) -> WindowArrays:
+def restricted_to(arrays: WindowArrays, users: Int32s) -> WindowArrays:
     """The window as if only these users, in increasing order, were there."""
     place = np.full(len(arrays.place), -1, np.int32)
     place[arrays.user[users]] = np.arange(len(users), dtype=np.int32)
@@ -119,7 +121,7 @@ def among(arrays: WindowArrays, users: Int32s) -> WindowArrays:
 
 
 def _partners(arrays: WindowArrays, edges: Edges) -> Int32s:
-    """A partner along these edges, -1 for nobody, from the cheapest permutation of every group."""
+    """Partners along these edges, -1 for none, from the cheapest permutation of every group."""
     partner = np.empty(len(arrays.user), np.int32)
     for first in np.unique(arrays.first).tolist():
         last = int(arrays.last[first])
@@ -136,7 +138,7 @@ def _partners(arrays: WindowArrays, edges: Edges) -> Int32s:
 
 
 def _in_pairs(arrays: WindowArrays, partner: Int32s) -> Int32s:
-    """Users in an order in which partners follow each other; those without one are last in their group."""
+    """The users in an order in which partners follow each other; a user without one is last in its group."""
     number = np.arange(len(partner), dtype=np.int32)
     leader = np.where(partner < 0, number, np.minimum(number, partner))
     return np.lexsort((number, leader, partner < 0, arrays.first)).astype(np.int32)

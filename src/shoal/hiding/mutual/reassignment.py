@@ -1,4 +1,4 @@
-"""Better the rings of a window by taking one user out of each and seating all of them anew, at the least cost."""
+"""Improve the rings of a window: one user leaves each ring, and all of them are assigned to rings at the least cost."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import numpy as np
 from shoal.core.arrays import Int32s, Int64s
 from shoal.core.workers import Workers
 from shoal.errors import UnfinishedError
-from shoal.hiding.kernels.nearest import WindowArrays
 from shoal.hiding.kernels.ring_exchange import price_places
 from shoal.hiding.kernels.rings import EdgePenalties, RingCandidates, Rings
+from shoal.hiding.kernels.window import WindowArrays
 from shoal.hiding.matching.assignment import Edges, cheapest_permutation
 
 _ROUNDS = 12  # at most, for each place of a ring
@@ -25,10 +25,10 @@ def reassign(
     seed: int,
     workers: Workers,
 ) -> None:
-    """Seat users anew, round after round, as long as that is worth while.
+    """Reassign users, round after round, as long as that gains enough.
 
-    Each ring gives up one of its users, drawn anew for every round, and gets one. As every ring then depends on one
-    choice only, the cheapest is an assignment, and found exactly.
+    In every round each ring gives up one of its users, drawn at random, and gets one. The cost of a ring then depends
+    on one choice only, so the cheapest choice is an assignment, and found exactly.
     """
     rng = np.random.default_rng(seed)
     turn = rng.permuted(np.tile(np.arange(k), (len(rings.cost), 1)), axis=1)
@@ -38,7 +38,7 @@ def reassign(
             turn = rng.permuted(turn, axis=1)
         sizes = np.diff(rings.start)
         place = np.where(sizes > k, rng.integers(0, sizes), turn[:, number % k])
-        _place_anew(arrays, penalties, k, candidates, rings, rings.start[:-1] + place, workers)
+        _reassign_places(arrays, penalties, k, candidates, rings, rings.start[:-1] + place, workers)
         if number % k == k - 1:
             after = _total(rings)
             if after[0] == before[0] and after[1] > (1 - _WORTHWHILE) * before[1]:
@@ -50,7 +50,7 @@ def _total(rings: Rings) -> tuple[int, float]:
     return int(rings.reuse.sum()), float(rings.cost.sum())
 
 
-def _place_anew(
+def _reassign_places(
     arrays: WindowArrays,
     penalties: EdgePenalties,
     k: int,
@@ -59,7 +59,7 @@ def _place_anew(
     vacant: Int64s,
     workers: Workers,
 ) -> None:
-    """Give the places at ``vacant``, one of each ring, to the users who have them now, in the cheapest way."""
+    """Assign the users at ``vacant``, one place of each ring, to these places at the least cost."""
     n_rings = len(vacant)
     user, ring = _possible_places(candidates, rings, vacant)
     reuse, cost = np.empty(len(user), np.int64), np.empty(len(user))
@@ -71,7 +71,7 @@ def _place_anew(
     )
     prohibitive = float(cost.max(initial=0.0)) * (n_rings + 1) + 1
     price = cost + prohibitive * reuse
-    # What a ring costs at least anyway is left out: the solver then has more digits for what differs.
+    # The least that a ring costs in any case is left out: the solver then has more digits for the differences.
     least = np.full(n_rings, np.inf)
     np.minimum.at(least, ring, price)
     goes_to = cheapest_permutation(n_rings, Edges(rings.ring[user], ring, price - least[ring]))
@@ -87,7 +87,7 @@ def _place_anew(
 
 
 def _possible_places(candidates: RingCandidates, rings: Rings, vacant: Int64s) -> tuple[Int32s, Int32s]:
-    """Who of those at ``vacant`` may go to which ring: where a candidate stays, and where it comes from."""
+    """Pairs of a user at ``vacant`` and a ring that it may go to: its own, and those in which a candidate stays."""
     n_rings = len(vacant)
     moving = rings.order[vacant]
     stays = np.ones(len(rings.order), np.bool_)

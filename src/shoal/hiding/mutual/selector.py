@@ -1,4 +1,4 @@
-"""Full consistency, the variant the paper argues against: groups of k users who all hide each other.
+"""The selector ``mutual``: full consistency, the variant the paper argues against, in which k users hide each other.
 
 The users of a pattern group are cut into rings of k. Where their number is no multiple of k, the last ring has up to
 2k - 1 users, and each of these has the k - 1 that come next round it: k-pick, as mutual as it can be.
@@ -7,13 +7,16 @@ The users of a pattern group are cut into rings of k. Where their number is no m
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import ClassVar
 
 import numpy as np
 
 from shoal.core.arrays import Bytes, Int32s
+from shoal.core.progress import Progress
 from shoal.core.workers import Workers
 from shoal.errors import UnfinishedError
-from shoal.hiding.kernels.nearest import Barred, WindowArrays
+from shoal.hiding.epochs import Timeline
+from shoal.hiding.kernels.reuse import ReuseRule
 from shoal.hiding.kernels.ring_exchange import exchange, price_rings
 from shoal.hiding.kernels.rings import (
     EdgePenalties,
@@ -23,9 +26,9 @@ from shoal.hiding.kernels.rings import (
     grow,
     move_remainder,
 )
+from shoal.hiding.kernels.window import WindowArrays
 from shoal.hiding.leakage.surcharge import LeakageContext, Surcharge, leakage_surcharge
-from shoal.hiding.matching.candidates import build_search_tree, nearest_edges, sorted_edges
-from shoal.hiding.matching.selector import CANDIDATES
+from shoal.hiding.matching.candidates import CANDIDATES, build_search_tree, nearest_edges, sorted_edges
 from shoal.hiding.mutual.candidates import (
     added_cost,
     both_ways,
@@ -37,38 +40,64 @@ from shoal.hiding.mutual.candidates import (
 )
 from shoal.hiding.mutual.pairs import pair_up
 from shoal.hiding.mutual.reassignment import reassign
-from shoal.hiding.window import HidingSets
+from shoal.hiding.selector import HidingSetup, OpenWindow
+from shoal.hiding.suppression import Presence, decide_presence
+from shoal.hiding.window import HidingSets, cut_into_shards
 
-_SMALL = 200  # users; in a larger group the place of the remainder does not show
+_SMALL = 200  # users: in a larger group it does not matter which ring takes in the remainder
+
+
+class MutualSelector:
+    """Decides each window on its own, in shards, on threads."""
+
+    weighs_leakage: ClassVar[bool] = True
+    takes_witnesses: ClassVar[bool] = False
+
+    def __init__(self, setup: HidingSetup) -> None:
+        self._setup = setup
+
+    def find_presence(self, timeline: Timeline, progress: Progress) -> Presence:
+        """Decide who is published when, by causal suppression."""
+        setup = self._setup
+        weight = setup.options.space_weight
+        return decide_presence(timeline, setup.n_users, setup.promise, weight, setup.workers, progress)
+
+    def choose(self, window: OpenWindow) -> HidingSets:
+        """Rings of every shard of the window."""
+        setup, k = self._setup, self._setup.promise.k
+        arrays = cut_into_shards(setup.window_arrays(window.epochs), setup.options.shard_size, k)
+        return choose_mutual(window.number, arrays, k, window.rule, setup.workers, window.leakage)
+
+    def check_earlier(self, first_epoch: int, earlier: HidingSets) -> None:
+        """Nothing to refuse: whatever was decided earlier can be gone on from."""
 
 
 def choose_mutual(
     window: int,
     arrays: WindowArrays,
     k: int,
-    barred: Barred,
+    rule: ReuseRule,
     workers: Workers,
     leakage: LeakageContext | None = None,
 ) -> HidingSets:
-    """Rings of every pattern group: pairs by assignment, longer ones grown and seated anew; then exchanges.
+    """Rings of every group: pairs by assignment, longer rings grown and reassigned; then users are exchanged.
 
-    Reuse counts before any cost. Given the company that records and users keep, members who would let other epochs
-    leak are dearer.
+    Reuse counts before any cost. leakage: if given, members who would let other epochs leak are dearer.
     """
     n = len(arrays.user)
     if n and int((arrays.last - arrays.first).min()) < k:
         raise UnfinishedError("Self-check failed: a presence pattern is shared by fewer than k users.")
-    edges = sorted_edges(nearest_edges(arrays, build_search_tree(arrays), barred, CANDIDATES, workers), n)
+    edges = sorted_edges(nearest_edges(arrays, build_search_tree(arrays), rule, CANDIDATES, workers), n)
     dearer = Surcharge(np.zeros(len(edges.owner)), np.zeros(n, np.uint8))
     if leakage is not None:
-        dearer = leakage_surcharge(leakage, arrays, barred, edges, workers)
+        dearer = leakage_surcharge(leakage, arrays, rule, edges, workers)
         edges.cost[:] += dearer.of_edge
-    penalties = edge_penalties(window, arrays, barred, edges, dearer.of_edge)
+    penalties = edge_penalties(window, arrays, rule, edges, dearer.of_edge)
     adds = added_cost(arrays, both_ways(edges, n))
     hardest = hardest_first(arrays, adds)
     candidates = cheapest_first(adds, n)
     if k == 2:
-        order = pair_up(arrays, barred, edges, CANDIDATES, workers)
+        order = pair_up(arrays, rule, edges, CANDIDATES, workers)
     else:
         order = _grown(arrays, penalties, k, candidates, hardest, workers)
     rings = _closed(arrays, penalties, k, order, workers)
@@ -78,7 +107,7 @@ def choose_mutual(
     _exchange(arrays, penalties, k, candidates, rings, workers)
     if rings.reuse.any():
         _exchange(arrays, penalties, k, with_everybody(arrays, candidates, rings), rings, workers)
-    return _picks(arrays, penalties, k, rings, dearer.alone)
+    return _next_in_ring(arrays, penalties, k, rings, dearer.exposure)
 
 
 def _grown(
@@ -89,7 +118,7 @@ def _grown(
     seeds: Int32s,
     workers: Workers,
 ) -> Int32s:
-    """The users in an order that is ring after ring, the remainder of each group at its end."""
+    """The users in order, ring after ring, the remainder of each group at its end."""
     order = np.empty(len(arrays.user), np.int32)
 
     def grow_group(first: int, last: int) -> None:
@@ -100,7 +129,7 @@ def _grown(
 
 
 def _closed(arrays: WindowArrays, penalties: EdgePenalties, k: int, order: Int32s, workers: Workers) -> Rings:
-    """Rings of users in such an order; the remainder of each group joins the one that takes it in most cheaply."""
+    """Rings of users in such an order; the remainder of each group joins the ring that takes it in most cheaply."""
     _each_group(
         arrays, lambda first, last: extend_cheapest(arrays, penalties, k, first, last, order), workers
     )
@@ -127,7 +156,7 @@ def _exchange(
     rings: Rings,
     workers: Workers,
 ) -> None:
-    """Exchange users inside every group until that no longer helps, nor moving the remainder of a small group."""
+    """Exchange users inside every group, and move the remainder of a small group, until neither helps."""
 
     def exchange_group(first: int, last: int) -> None:
         exchange(arrays, penalties, k - 1, candidates, first, last, rings)
@@ -143,7 +172,9 @@ def _each_group(arrays: WindowArrays, call: Callable[[int, int], object], worker
     workers.for_each(len(groups), lambda number: call(groups[number], int(arrays.last[groups[number]])))
 
 
-def _picks(arrays: WindowArrays, penalties: EdgePenalties, k: int, rings: Rings, alone: Bytes) -> HidingSets:
+def _next_in_ring(
+    arrays: WindowArrays, penalties: EdgePenalties, k: int, rings: Rings, exposure: Bytes
+) -> HidingSets:
     """Everybody's hiding set: the next k - 1 users round the ring."""
     begin, size = rings.start[rings.ring][:, None], np.diff(rings.start)[rings.ring][:, None]
     member = rings.order[begin + (rings.slot[:, None] - begin + np.arange(1, k)) % size]
@@ -151,4 +182,4 @@ def _picks(arrays: WindowArrays, penalties: EdgePenalties, k: int, rings: Rings,
     former = np.repeat(np.arange(n), np.diff(penalties.ptr)) * n + penalties.member
     again = np.isin(np.arange(n)[:, None] * n + member, former[penalties.reuse > 0])
     relaxed = again.sum(axis=1).astype(np.int32)
-    return HidingSets(arrays.user, arrays.user[member], relaxed, alone[member[:, 0]])
+    return HidingSets(arrays.user, arrays.user[member], relaxed, exposure[member[:, 0]])

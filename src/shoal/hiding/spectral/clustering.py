@@ -1,4 +1,4 @@
-"""How alike users are in one epoch: the cost of merging two of them, and what spectral clustering makes of it."""
+"""Spectral clustering of the users of one epoch, by the cost of merging any two of them."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.core.arrays import Floats, Int32s
-from shoal.hiding.kernels.nearest import WindowArrays, edge_costs
+from shoal.hiding.kernels.edge_cost import edge_costs
+from shoal.hiding.kernels.window import WindowArrays
 
 _NEIGHBOUR = 7  # whose distance scales a user's affinities (Zelnik-Manor and Perona 2004)
+_FEWEST = 4  # users: fewer are one cluster
+_ROUNDS = 10  # of k-means: representatives need not be exact
 
 
 def pairwise_costs(arrays: WindowArrays, users: Int32s) -> Floats:
-    """The cost of merging any two of some users (numbered in the window), n x n; 0 for a user alone."""
+    """The cost of merging any two of some users (numbered in the window), n x n; 0 on the diagonal."""
     first, second = (side.astype(np.int32) for side in np.triu_indices(len(users), 1))
     cost = np.empty(len(first))
     edge_costs(arrays, users[first], users[second], 0, len(first), cost)
@@ -24,7 +27,7 @@ def pairwise_costs(arrays: WindowArrays, users: Int32s) -> Floats:
 
 
 def costs_to(arrays: WindowArrays, landmarks: Int32s) -> Floats:
-    """The cost of merging every user with each of a few landmarks, a line per user; 0 with itself."""
+    """The cost of merging every user with each of a few landmarks, a line per user; 0 for a landmark and itself."""
     n = len(arrays.user)
     user = np.repeat(np.arange(n, dtype=np.int32), len(landmarks))
     landmark = np.tile(landmarks, n)
@@ -44,15 +47,11 @@ def self_tuning_affinity(costs: Floats) -> Floats:
     return affinity
 
 
-_FEWEST = 4  # users; fewer are one cluster
-_ROUNDS = 10  # of k-means: representatives need not be settled to the last
-
-
 class Scale(NamedTuple):
-    """Up to how many users every pair is compared, and by what the others stand in for each other beyond that.
+    """Up to how many users every pair is compared, and how many representatives stand for more users than that.
 
-    exact: users clustered directly. representatives: what k-means leaves of more of them, at least and at most;
-    between that, one for three users. landmarks: users whose costs are the coordinates for it.
+    exact: the most users who are clustered directly. representatives: the fewest and the most that k-means leaves of
+    more users; in between it leaves one of three. landmarks: users to whom the costs are the coordinates of k-means.
     """
 
     exact: int = 1500
@@ -60,7 +59,7 @@ class Scale(NamedTuple):
     landmarks: int = 64
 
     def representing(self, n: int) -> int:
-        """How many stand for n users. Fewer would suppress more: docs/decisions/0009-spectral.md."""
+        """How many representatives stand for n users. Fewer would suppress more: docs/decisions/0009-spectral.md."""
         least, most = self.representatives
         return min(max(least, n // 3), most)
 
@@ -82,8 +81,8 @@ def cluster(arrays: WindowArrays, seed: int, scale: Scale) -> Int32s:
 def _spectral(costs: Floats, n_clusters: int) -> Int32s:
     """Clusters of small mutual cost: the leading eigenvectors of the normalized affinity, read by a pivoted QR.
 
-    All eigenvectors are computed directly (LAPACK): an iteration can fail to converge where parts of a city have hardly
-    any tie to each other.
+    The eigenvectors are computed directly (LAPACK): an iteration can fail to converge where parts of a city are hardly
+    connected.
     """
     from scipy.linalg import eigh
 
@@ -109,12 +108,12 @@ def _cluster_qr(vectors: Floats) -> Int32s:
 
 
 def _landmarks(n: int, wanted: int) -> Int32s:
-    """Users far and wide: near ones have near numbers."""
+    """Users spread over the area: near users have near numbers, so every n-th is taken."""
     return np.unique(np.linspace(0, n - 1, wanted).astype(np.int32))
 
 
 def _representatives(coordinates: Floats, seed: int, scale: Scale) -> Int32s:
-    """For every user the user nearest to the mean of those it goes with."""
+    """For every user its representative: of its k-means group, the user nearest to the mean."""
     from sklearn.cluster import KMeans
 
     wanted = min(scale.representing(len(coordinates)), len(np.unique(coordinates, axis=0)))

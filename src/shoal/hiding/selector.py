@@ -1,0 +1,87 @@
+"""The shape of a selector: it decides who is published when, and then, window by window, who hides whom.
+
+matching/selector.py, mutual/selector.py and spectral/selector.py implement it; ``open_selector`` in pipeline.py opens
+the one that the options name. What every selector must keep to is in tests/hiding/test_selector_contract.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import ClassVar, NamedTuple, Protocol
+
+import numpy as np
+
+from shoal.core.arrays import Int32s
+from shoal.core.engines import Engine, LocalEngine
+from shoal.core.options import HidingOptions
+from shoal.core.progress import Progress
+from shoal.core.promise import Promise
+from shoal.core.workers import Workers
+from shoal.hiding.epochs import LiveEpoch, Timeline
+from shoal.hiding.kernels.reuse import ReuseRule
+from shoal.hiding.kernels.window import WindowArrays
+from shoal.hiding.leakage.surcharge import LeakageContext
+from shoal.hiding.suppression import Presence
+from shoal.hiding.window import HidingSets, build_window
+
+
+@dataclass(frozen=True)
+class HidingSetup:
+    """What stays the same throughout a run: how many users there are, the promise, how to keep it, and who works."""
+
+    n_users: int
+    promise: Promise
+    options: HidingOptions
+    workers: Workers
+    engine: Engine = field(default_factory=LocalEngine)
+
+    @cached_property
+    def rank(self) -> Int32s:
+        """A random order of all users, by seed: it decides between users who are at the same place."""
+        return np.random.default_rng(self.options.seed).permutation(self.n_users).astype(np.int32)
+
+    def window_arrays(self, epochs: list[LiveEpoch], workers: Workers | None = None) -> WindowArrays:
+        """A window as kernels read it, built on these threads or those of the run."""
+        weight = self.options.space_weight
+        return build_window(epochs, self.n_users, self.rank, weight, workers or self.workers)
+
+
+class OpenWindow(NamedTuple):
+    """A window that is to be decided, by its number, counted from the first epoch of the data.
+
+    epochs: the window's epochs with what each record holds in them so far. rule: who may not serve whom. leakage: what
+    the surcharge on leaking members goes by, None where there is no surcharge.
+    """
+
+    number: int
+    epochs: list[LiveEpoch]
+    rule: ReuseRule
+    leakage: LeakageContext | None
+
+
+class Selector(Protocol):
+    """Decides who is published when, and who hides whom.
+
+    weighs_leakage: whether ``choose`` makes leaking members dearer. takes_witnesses: whether records may hold one more
+    person in an epoch than the hiding sets say (hiding.hardening).
+    """
+
+    weighs_leakage: ClassVar[bool]
+    takes_witnesses: ClassVar[bool]
+
+    def find_presence(self, timeline: Timeline, progress: Progress) -> Presence:
+        """Decide who is published when; comes before the first ``choose``."""
+        ...
+
+    def choose(self, window: OpenWindow) -> HidingSets:
+        """The hiding sets of a window in which somebody is published; windows come in order of time.
+
+        Everybody published in the window has k - 1 different others of equal presence pattern, and is in the sets of
+        k - 1 others. A member whom the rule forbids is counted in ``relaxed``. The number of workers changes nothing.
+        """
+        ...
+
+    def check_earlier(self, first_epoch: int, earlier: HidingSets) -> None:
+        """Refuse hiding sets of an earlier run, of the window that begins with an epoch, that this run contradicts."""
+        ...
