@@ -146,14 +146,6 @@ def test_not_measured_where_not_wanted(tmp_path: Path) -> None:
     assert "intervals_with_fewer_than_k_records" not in manifest["guarantees"]
 
 
-def test_few_users_are_not_told_apart() -> None:
-    from shoal.core.disclosure import unprotected_share
-
-    assert unprotected_share(3, 1000, 2, 2) == "some, of fewer than 10 users"
-    assert unprotected_share(31, 10_000, 20, 2) == 0.004
-    assert unprotected_share(0, 10_000, 0, 2) == 0
-
-
 @pytest.mark.parametrize("options", [(), ("--repair",)])
 def test_a_killed_run_goes_on(
     options: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -188,7 +180,7 @@ def test_a_checkpoint_with_other_clusters_is_refused(tmp_path: Path, monkeypatch
 
 
 def test_without_scikit_learn_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shoal.core.checks.find_spec", lambda _: None)
+    monkeypatch.setattr("shoal.core.options.find_spec", lambda _: None)
     with pytest.raises(shoal.ParameterError, match="needs scikit-learn"):
         shoal.anonymize(city(), k=2, whole=True, selector="spectral")
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from oracles.casual_worlds import random_case
+from shoal.core.options import HARDEN_MOST_REACH, HidingOptions, Reuse, Selector
 from shoal.core.promise import Grid, Promise
 from shoal.core.workers import Workers
 from shoal.errors import InputError, ParameterError
@@ -18,6 +19,7 @@ from shoal.hiding import hardening
 from shoal.hiding import hardening as offers_of
 from shoal.hiding.epochs import Timeline
 from shoal.hiding.fold import Fold
+from shoal.hiding.hardening import PRICES
 from shoal.hiding.journal import MemoryJournal
 from shoal.hiding.kernels.nearest import Barred
 from shoal.hiding.kernels.pools import taken
@@ -30,7 +32,6 @@ from shoal.hiding.kernels.witnesses import (
 )
 from shoal.hiding.merging import costs_of, with_members
 from shoal.hiding.pipeline import Outcome, anonymize_samples
-from shoal.hiding.settings import MOST_REACH, PRICES, Reuse, Settings, applicable_harden
 from shoal.reading import read_events
 from shoal.synthetic import make_city
 from support.release_worlds import as_samples, release
@@ -290,7 +291,7 @@ def test_what_is_broken_off_is_not_linked_to_what_follows(monkeypatch: pytest.Mo
     promise = Promise(2, 20, 10)
     timeline = Timeline(as_samples(world), promise)
     with Workers(1) as workers:
-        fold = Fold(12, timeline, promise, Settings(harden=1), workers)
+        fold = Fold(12, timeline, promise, HidingOptions(harden=1), workers)
         for epochs in (range(5), range(20, 25)):
             steps = [fold.advance(timeline.slice(epoch), ends_stretch=False) for epoch in epochs]
             assert [step.hiding_sets is not None for step in steps] == [False, False, True, True, True]
@@ -304,7 +305,7 @@ def outcomes() -> dict[int, Outcome]:
     found = read_events(make_city(500), grid=Grid.parse())
     with Workers(1) as workers:
         return {
-            level: anonymize_samples(found.store, Promise(2, 30, 30), Settings(harden=level), workers)
+            level: anonymize_samples(found.store, Promise(2, 30, 30), HidingOptions(harden=level), workers)
             for level in range(len(PRICES))
         }
 
@@ -338,7 +339,7 @@ def test_going_on_from_any_step_gives_the_same_boxes() -> None:
             for user in range(20)
         }
         promise, samples = Promise(2, reach * epsilon, epsilon), as_samples(world)
-        settings = Settings(harden=rng.choice([1, 3]), reuse=rng.choice(list(Reuse)))
+        settings = HidingOptions(harden=rng.choice([1, 3]), reuse=rng.choice(list(Reuse)))
         whole = MemoryJournal()
         with Workers(1) as workers:
             boxes = anonymize_samples(samples, promise, settings, workers, journal=whole).boxes
@@ -353,21 +354,26 @@ def test_going_on_from_any_step_gives_the_same_boxes() -> None:
     assert n_helpers > 50
 
 
+def applied(harden: int | None, selector: str, promise: Promise) -> int | None:
+    return HidingOptions(harden=harden, selector=Selector(selector)).for_promise(promise).harden
+
+
 def test_where_there_is_nothing_to_harden() -> None:
-    halves, long, whole = Promise(2, 30, 30), Promise(2, 30 * (MOST_REACH + 1), 30), Promise(2, None, None)
-    assert applicable_harden(None, "matching", halves) == 1
-    assert applicable_harden(0, "matching", halves) == 0
-    assert applicable_harden(3, "matching", halves) == 3
+    halves, whole = Promise(2, 30, 30), Promise(2, None, None)
+    long = Promise(2, 30 * (HARDEN_MOST_REACH + 1), 30)
+    assert applied(None, "matching", halves) == 1
+    assert applied(0, "matching", halves) == 0
+    assert applied(3, "matching", halves) == 3
     for selector, promise in (
         ("mutual", halves),
         ("spectral", halves),
         ("matching", long),
         ("matching", whole),
     ):
-        assert applicable_harden(None, selector, promise) == 0
-        assert applicable_harden(0, selector, promise) == 0
+        assert applied(None, selector, promise) == 0
+        assert applied(0, selector, promise) == 0
         with pytest.raises(ParameterError, match="leave it out"):
-            applicable_harden(1, selector, promise)
+            applied(1, selector, promise)
     for level in (-1, 4, 1.5, True):
         with pytest.raises(ParameterError, match="harden must be"):
-            applicable_harden(level, "matching", halves)  # type: ignore[arg-type]
+            applied(level, "matching", halves)  # type: ignore[arg-type]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from shoal.core.options import Reuse
 from shoal.hiding.reuse import History
-from shoal.hiding.settings import Reuse
 
 
 @pytest.mark.parametrize("reuse", list(Reuse))

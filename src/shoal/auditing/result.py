@@ -95,16 +95,10 @@ class Audit:
     def to_dict(self, *, show_users: bool = False) -> dict[str, Any]:
         """Everything, ready for JSON; users of counterexamples are named only if asked for."""
         grid = self.grid
-        tau, epsilon = self.promise.tau, self.promise.epsilon
         return {
             "format": 1,
             "kept": self.kept,
-            "promise": {
-                "k": self.promise.k,
-                "whole": self.promise.whole,
-                "tau_s": None if tau is None else tau * grid.step_s,
-                "epsilon_s": None if epsilon is None else epsilon * grid.step_s,
-            },
+            "promise": self.promise.to_dict(grid),
             "grid": {"cell_m": grid.cell_m, "step_s": grid.step_s},
             "draw": self.draw._asdict(),
             "counts": self.counts._asdict(),

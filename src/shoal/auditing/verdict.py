@@ -5,15 +5,13 @@ Singling out, linkability and inference are the three risks of the EU's Article 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from shoal.auditing.attacks.chain import CHAIN
 from shoal.auditing.attacks.rankings import RANKINGS
 from shoal.auditing.measures import NO_KEY, NO_VICTIM
 from shoal.auditing.proportions import Proportion
-from shoal.core.formatting import duration, percent, unnumbered
-from shoal.core.promise import Grid, Promise
+from shoal.core.formatting import duration, percent, promise_in_short, unnumbered
 
 if TYPE_CHECKING:
     from shoal.auditing.result import Audit
@@ -86,15 +84,8 @@ def _failure(audit: Audit) -> str:
     """The first word of a failure: a file that fails a promise that it does not make has broken nothing."""
     if not audit.only_fails_other or audit.noted is None:
         return "BROKEN"
-    held, made = (in_short(promise, audit.grid, duration) for promise in (audit.promise, audit.noted))
+    held, made = (promise_in_short(promise, audit.grid) for promise in (audit.promise, audit.noted))
     return f"FAILS a promise that is not its own (held to {held}, made for {made})"
-
-
-def in_short(promise: Promise, grid: Grid, spelled: Callable[[int], str]) -> str:
-    """The promise in a few words; ``spelled``: how to write so many seconds."""
-    if promise.tau is None:
-        return f"k {promise.k:,} over whole trajectories"
-    return f"k {promise.k:,} and {spelled(promise.tau * grid.step_s)}"
 
 
 def _singling_out(audit: Audit) -> Risk:

@@ -14,13 +14,13 @@ from shoal.core.promise import Promise
 from shoal.core.workers import Workers
 from shoal.errors import UnfinishedError
 from shoal.hiding.epochs import EpochSlice, LiveEpoch, Timeline
-from shoal.hiding.hardening import Hardening, Witnesses, all_witnesses, no_witnesses
+from shoal.hiding.hardening import PRICES, Hardening, Witnesses, all_witnesses, no_witnesses
 from shoal.hiding.leakage.published_epochs import PublishedEpochsBuilder
 from shoal.hiding.leakage.surcharge import MEMORY, LeakageContext
 from shoal.hiding.merging import publish, with_members
 from shoal.hiding.mutual.selector import choose_mutual
 from shoal.hiding.reuse import History
-from shoal.hiding.settings import MOST_REACH, PRICES, Selector, Settings
+from shoal.hiding.settings import MOST_REACH, Selector, Settings
 from shoal.hiding.window import HidingSets, build_window, cut_into_shards, no_hiding_sets
 from shoal.hiding.window_tasks import WindowTask, decide_window
 

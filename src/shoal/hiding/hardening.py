@@ -27,6 +27,7 @@ from shoal.hiding.kernels.witnesses import (
 )
 from shoal.hiding.merging import with_members
 
+PRICES = (0.0, 0.5, 1.0, 3.0)  # of serving one need, at each level, in mean costs of a record in the epoch
 _MOST = 256  # to a victim that are remembered: more than all but a few have
 _TOGETHER = 500  # victims for whom there is room for that many, before they are put together
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from shoal.core.arrays import Floats, Int64s
 from shoal.core.boxes import Boxes
+from shoal.core.options import ReadingOptions
 from shoal.core.promise import parse_length
 from shoal.core.samples import Samples
 from shoal.reading import PublishedTable, check_coordinates, parse_crs, read_events
@@ -76,7 +77,7 @@ def _samples(events: object, table: PublishedTable, timezone: str | None) -> tup
     if isinstance(events, Samples):
         return events, timezone or "UTC"
     plane = None if table.crs is None else parse_crs(table.crs)
-    found = read_events(events, grid=table.grid, timezone=timezone, projection=plane)
+    found = read_events(events, grid=table.grid, options=ReadingOptions(timezone=timezone), projection=plane)
     check_coordinates(table.crs, geographic=found.projection is not None)
     return found.samples, found.timezone
 

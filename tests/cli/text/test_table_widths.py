@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from auditing.audits import HUGE, TIMED, broken, made_up
+from auditing.audits import HUGE, TIMED, broken, some_audit
 from shoal.cli.text.audit import report_lines
 from shoal.cli.text.plan import plan_lines
 from shoal.cli.text.sweep import comparison_lines, sweep_lines
@@ -68,7 +68,7 @@ def test_the_table_of_a_plan() -> None:
 @pytest.mark.parametrize("public", [False, True])
 @pytest.mark.parametrize("kept", [False, True])
 def test_what_a_report_says_in_the_end(public: bool, kept: bool) -> None:
-    audit = made_up(TIMED) if kept else made_up(TIMED, coverage=broken(0, 1, 2, n_unchecked=HUGE))
+    audit = some_audit(TIMED) if kept else some_audit(TIMED, coverage=broken(0, 1, 2, n_unchecked=HUGE))
     lines = report_lines(audit, Path("report.html"), public=public)
     assert max(len(line) for line in lines) <= 80
     text = " ".join(lines)

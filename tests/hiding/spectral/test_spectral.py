@@ -13,13 +13,13 @@ from sklearn.metrics import adjusted_rand_score
 from oracles.casual_worlds import random_case
 from oracles.merge import brute_force_merge
 from oracles.spectral import greedy_cycles, kte_hide, lineages
+from shoal.core.options import Reuse
 from shoal.core.promise import Promise
 from shoal.core.workers import Workers
 from shoal.hiding import window
 from shoal.hiding.epochs import LiveEpoch, Timeline
 from shoal.hiding.kernels.cycles import find_cycles
 from shoal.hiding.kernels.nearest import WindowArrays
-from shoal.hiding.settings import Reuse
 from shoal.hiding.spectral import selector
 from shoal.hiding.spectral.clustering import Scale, cluster, costs_to, pairwise_costs, self_tuning_affinity
 from shoal.hiding.spectral.selector import (

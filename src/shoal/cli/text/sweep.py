@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from textwrap import wrap
 
-from shoal.core.formatting import duration, percent, short
+from shoal.core.formatting import duration_of_minutes, percent, short
+from shoal.core.options import Selector
 from shoal.evaluate.compare import TUPLES, WHOLE, Compared, Comparison, TupleDraw
 from shoal.evaluate.measuring import Measured
 from shoal.evaluate.sweep import Sweep
-from shoal.hiding.settings import Selector
 
 _SWEEP = ("selector", "k", "tau", "epsilon", "space km", "time min", "suppressed", "seconds")
 _TUPLES = {TupleDraw.RANDOM: "random tuples", TupleDraw.NEAR: "tuples, each a random user and the nearest"}
@@ -57,7 +57,7 @@ def _row(row: Measured) -> tuple[str, ...]:
             (row.time_min_median, row.time_min_q25, row.time_min_q75),
         )
     )
-    tau, epsilon = (duration(round(60 * minutes)) for minutes in (row.tau_min, row.epsilon_min))
+    tau, epsilon = map(duration_of_minutes, (row.tau_min, row.epsilon_min))
     return (
         row.selector, str(row.k), tau, epsilon, space, time, percent(row.suppressed_share), f"{row.seconds:.1f}",
     )  # fmt: skip

@@ -13,7 +13,7 @@ from shoal.auditing.measures import Measure
 from shoal.auditing.proportions import Proportion, proportion_among
 from shoal.auditing.result import Audit
 from shoal.core.arrays import Bools, Int64s
-from shoal.core.disclosure import few_people, public_share, round_share, rounded_down, rounded_up
+from shoal.core.disclosure import minimum_people, public_share, public_share_of_people, round_down, round_up
 from shoal.core.promise import Promise
 from shoal.core.samples import Samples
 from shoal.errors import InputError
@@ -88,7 +88,7 @@ def shares_of_groups(
     sizes = np.bincount(group, minlength=n)
     lost = np.bincount(group[~held], minlength=n)
     kept_users, lost_users = (owners_of_groups(group[which], user[which], n) for which in (held, ~held))
-    few = few_people(k)
+    few = minimum_people(k)
     untold = np.any([(users > 0) & (users < few) for users in (kept_users, lost_users)], axis=0)
     if untold.sum() == 1:
         others = np.flatnonzero(~untold & (sizes > 0))
@@ -125,8 +125,7 @@ def check_datasheet(held_to: Promise, noted: Promise | None, *, has_key: bool) -
 
 def public_audit(audit: Audit) -> Audit:
     """The audit with figures that may be told; the spread of leakage, which few attacks make, is left out."""
-    few = few_people(audit.promise.k)
-    figures = [_public_figure(figure, few) for figure in audit.figures]
+    figures = [_public_figure(figure, audit.promise.k) for figure in audit.figures]
     told = {figure.measure: figure.published for figure in figures if figure.attack == "rankings"}
     findings = [
         finding._replace(success=success)
@@ -136,33 +135,33 @@ def public_audit(audit: Audit) -> Audit:
     return replace(audit, figures=figures, findings=findings, leakage=None)
 
 
-def _public_figure(figure: Measure, few: int) -> Measure:
-    published, raw = (_public(share, few) for share in (figure.published, figure.raw))
-    return figure._replace(published=published, raw=raw, guessing=_public_guessing(figure, few))
+def _public_figure(figure: Measure, k: int) -> Measure:
+    published, raw = (_public(share, k) for share in (figure.published, figure.raw))
+    return figure._replace(published=published, raw=raw, guessing=_public_guessing(figure, k))
 
 
-def _public_guessing(figure: Measure, few: int) -> float | None:
+def _public_guessing(figure: Measure, k: int) -> float | None:
     """Nothing where it could be told as a bound only."""
     value, raw = figure.guessing, figure.raw
     if value is None or isinstance(raw, str):
         return None
-    told = round_share(value, raw.victims or 0, few)
+    told = public_share_of_people(value, raw.victims or 0, k)
     if told is None or (told.side and figure.attack in _GUESSED_OF_PEOPLE):
         return None
     return round(value, 2)
 
 
-def _public(share: Proportion | str, few: int) -> Proportion | str:
+def _public(share: Proportion | str, k: int) -> Proportion | str:
     """Interval and all; how many attacks and victims there were is not told. Equal bounds have equal intervals."""
     if isinstance(share, str):
         return share
     victims = share.victims or 0
-    told = round_share(share.value, victims, few)
+    told = public_share_of_people(share.value, victims, k)
     if told is None:
-        return NOT_TOLD.format(2 * few)
+        return NOT_TOLD.format(2 * minimum_people(k))
     low, high = share.low, share.high
     if told.side == "under":
         low, high = 0.0, proportion_among(told.value, victims, victims).high
     elif told.side == "over":
         low, high = proportion_among(told.value, victims, victims).low, 1.0
-    return Proportion(told.value, rounded_down(low), rounded_up(high), n=0, side=told.side)
+    return Proportion(told.value, round_down(low), round_up(high), n=0, side=told.side)

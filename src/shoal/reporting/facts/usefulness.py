@@ -10,7 +10,7 @@ import numpy as np
 from shoal.auditing.context import AuditContext
 from shoal.core.arrays import Floats, Int64s
 from shoal.core.boxes import Boxes
-from shoal.core.disclosure import PublicShare, few_people, round_share
+from shoal.core.disclosure import minimum_people, public_share_of_people
 from shoal.reading import PublishedTable
 from shoal.utility import Agreement, Density, agreement, density, flows, gyration, homes, workplaces
 from shoal.utility.squares import Frame, Squares, frame_over, gathered, outside, squares_at
@@ -66,17 +66,20 @@ def measure_usefulness(context: AuditContext, *, public: bool) -> Usefulness:
     hour = int(
         np.argmax(other.people.sum(axis=1).round(6))
     )  # of equal hours the first, in whatever order they were summed
-    few, nothing = few_people(context.promise.k), np.empty(0)
+    k, nothing = context.promise.k, np.empty(0)
     found, sides = agreement(context.samples, published, cell=cell, timezone=zone), dict[str, str]()
     if public:
-        found, sides = _public_agreement(found, raw, frame.square_m, zone, few)
+        found, sides = _public_agreement(found, raw, frame.square_m, zone, k)
     return Usefulness(
         agreement=found,
         side_km=frame.square_m / 1000,
         across=(frame.n_i, frame.n_j),
         n_elsewhere=int(outside(frame, raw.boxes, context.grid).sum()),
         hour=hour,
-        crowds=(_crowd(one, hour, frame, few if public else 0.0), _crowd(other, hour, frame, 0.0)),
+        crowds=(
+            _crowd(one, hour, frame, minimum_people(k) if public else 0.0),
+            _crowd(other, hour, frame, 0.0),
+        ),
         radii=(nothing if public else _radii(gyration(raw)), _radii(gyration(published))),
         trips=(nothing, nothing) if public else _strongest(near, published, cell),
         sides=sides,
@@ -84,13 +87,13 @@ def measure_usefulness(context: AuditContext, *, public: bool) -> Usefulness:
 
 
 def _public_agreement(
-    found: Agreement, raw: PublishedTable, side_m: float, zone: str, few: int
+    found: Agreement, raw: PublishedTable, side_m: float, zone: str, k: int
 ) -> tuple[Agreement, dict[str, str]]:
     """The agreement without numbers that stand for few people, and which of the others are only bounds.
 
     Half of the people are on each side of a median, so it needs twice as many.
     """
-    n_users = len(raw.names)
+    n_users, few = len(raw.names), minimum_people(k)
     n_homes, n_workplaces = (int(where(raw, zone).known().sum()) for where in (homes, workplaces))
     people = {
         "flows": _n_travellers(raw, side_m),
@@ -98,7 +101,11 @@ def _public_agreement(
         "homes": n_homes,
         "workplaces": n_workplaces,
     }
-    told = {name: _told(getattr(found, name), n, few) for name, n in people.items()}
+    shares = {name: getattr(found, name) for name in people}
+    told = {
+        name: None if share is None else public_share_of_people(share, people[name], k)
+        for name, share in shares.items()
+    }
     public = replace(
         found,
         density=found.density if n_users >= few else None,
@@ -106,10 +113,6 @@ def _public_agreement(
         **{name: None if share is None else share.value for name, share in told.items()},
     )
     return public, {name: share.side for name, share in told.items() if share is not None and share.side}
-
-
-def _told(share: float | None, n_people: int, few: int) -> PublicShare | None:
-    return None if share is None else round_share(share, n_people, few)
 
 
 def _table(boxes: Boxes, context: AuditContext) -> PublishedTable:
