@@ -42,7 +42,7 @@ _COVERING = ("matching", "mutual")  # selectors that cover everybody; the paper'
 class MethodClaim(NamedTuple):
     """A file is made for a promise, so that everybody is covered by k - 1 others in every window.
 
-    distinct: no two windows that overlap what an attacker saw have the same record covering somebody. certain: the
+    distinct: nobody is covered by the same record in two windows that overlap what an attacker saw. certain: the
     manifest says that the file was made that way, so the attack cannot rule out a true record.
     """
 

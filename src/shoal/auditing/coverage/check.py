@@ -54,9 +54,9 @@ class Coverage(NamedTuple):
 
     worst: for each user with a violation, and each attacker, the interval that leaves the fewest records; worst first.
 
-    Without a key there may be users to whom no record in the file can belong. If there are no more such users than
-    there are users without a record, they may be those and are not checked (n_unchecked). If there are more of them,
-    at least n_untrue records belong to nobody, and the file is not true.
+    Without a key there may be users to whom no record in the file can belong. As long as they are no more than the
+    records that are missing, they may have none at all, and are not checked (n_unchecked). If they are more, at least
+    n_untrue records belong to nobody, and the file is not true.
     """
 
     n_users: int
@@ -92,9 +92,8 @@ def _check_in_chunks(context: AuditContext, progress: Progress, run: RunTasks | 
     with open_box_store(bucket_borders(store, promise), None) as boxes:
         boxes.add(target.records.boxes)
         evidence = Evidence(store, boxes, target.own, target.records.n_records)
-        coverage, _ = check_evidence(
-            evidence, promise, context.workers, progress, run=run, with_truth=False
-        )  # an audit looks at the truth of the whole file: check_truthfulness
+        # check_truthfulness looks at the boxes of the whole file, so chunks need not.
+        coverage, _ = check_evidence(evidence, promise, context.workers, progress, run=run, with_truth=False)
         return coverage
 
 
