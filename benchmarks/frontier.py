@@ -21,6 +21,7 @@ import shoal
 from shoal.auditing.attacks.chain import attack_chain
 from shoal.auditing.opening import open_audit
 from shoal.auditing.proportions import Proportion
+from shoal.core.options import AuditOptions, ReadingOptions
 from shoal.core.progress import SilentProgress
 from shoal.hiding.hardening import PRICES
 from shoal.reporting.figures import matplotlib_style
@@ -68,7 +69,8 @@ def measured(data: Data, k: int, level: int, attacks: int) -> Found:
         release = shoal.anonymize(
             data.events, k=k, tau=data.tau, epsilon=data.tau, harden=level, output=output, key_out=key
         )
-        with open_audit(data.events, output, SilentProgress(), key=key, attacks=attacks) as (context, _):
+        options = AuditOptions(key=key, attacks=attacks)
+        with open_audit(data.events, output, SilentProgress(), options, ReadingOptions()) as (context, _):
             figures = attack_chain(context)
     summary = release.summary
     assert summary["verified"]

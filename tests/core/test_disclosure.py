@@ -20,6 +20,7 @@ from shoal.core.disclosure import (
     round_down,
     round_up,
 )
+from shoal.core.options import AuditOptions, ReadingOptions
 from shoal.core.progress import SilentProgress
 from shoal.reporting.facts.datasheet import public_audit, published_part
 from shoal.reporting.facts.usefulness import measure_usefulness
@@ -123,7 +124,8 @@ def test_attacks_on_41_victims_tell_no_few_of_them_by_value_or_interval() -> Non
 @pytest.mark.parametrize(("n_users", "told"), [(10, False), (41, True)])
 def test_agreement_of_a_small_town_tells_no_few_people(n_users: int, told: bool, tmp_path: Path) -> None:
     made = publish(tmp_path, by_day(n_users))
-    with open_audit(made.events, made.published, SilentProgress(), key=made.key, attacks=20) as (context, _):
+    options = AuditOptions(key=made.key, attacks=20)
+    with open_audit(made.events, made.published, SilentProgress(), options, ReadingOptions()) as (context, _):
         found = measure_usefulness(published_part(context), public=True)
     shares = {
         name: getattr(found.agreement, name) for name in ("homes", "workplaces", "flows", "gyration_distance")

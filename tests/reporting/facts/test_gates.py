@@ -18,6 +18,7 @@ from shoal.auditing.measures import Measure
 from shoal.auditing.opening import open_audit
 from shoal.auditing.proportions import Proportion, proportion_among
 from shoal.core.boxes import Boxes
+from shoal.core.options import AuditOptions, ReadingOptions
 from shoal.core.progress import SilentProgress
 from shoal.core.promise import Grid, Promise
 from shoal.core.zones import Zone
@@ -35,7 +36,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Release:
 
 @pytest.fixture(scope="module")
 def context(made: Release) -> Iterator[AuditContext]:
-    with open_audit(made.events, made.published, SilentProgress(), key=made.key, attacks=150) as (opened, _):
+    options = AuditOptions(key=made.key, attacks=150)
+    with open_audit(made.events, made.published, SilentProgress(), options, ReadingOptions()) as (opened, _):
         yield opened
 
 
