@@ -291,10 +291,10 @@ class PromiseOptions(Options):
 class HidingKeywords(TypedDict, total=False):
     """HidingOptions as keywords of a function."""
 
-    space_weight: float
     selector: str
-    reuse: str
     repair: bool
+    reuse: str
+    space_weight: float
     seed: int
     shard_size: int
     harden: int | None
@@ -304,25 +304,25 @@ class HidingKeywords(TypedDict, total=False):
 class HidingOptions(Options):
     """How the promise is kept: what it costs, and with the paper's selector also whether it holds.
 
-    space_weight: the exponent p of space in the cost of a box. repair: suppress until nobody relies on what was
-    suppressed; only for the paper's selector (docs/decisions/0009-spectral.md). shard_size: among how many users of a
-    window hiding sets are chosen at most. harden: 0 to 3, how much to pay so that linking windows does not single out
-    (docs/hardening.md); None until for_promise() has chosen. leak_price: what to pay for an epoch less that leaks by
-    accident, in cheapest edges, 0 for nothing (docs/decisions/0006-leakage.md); not offered to users.
+    repair: suppress until nobody relies on what was suppressed; only for the paper's selector
+    (docs/decisions/0009-spectral.md). space_weight: the exponent p of space in the cost of a box. shard_size: among
+    how many users of a window hiding sets are chosen at most. harden: 0 to 3, how much to pay so that linking
+    windows does not single out (docs/hardening.md); None until for_promise() has chosen. leak_price: what to pay
+    for an epoch less that leaks by accident, in cheapest edges, 0 for nothing (docs/decisions/0006-leakage.md); not
+    offered to users.
     """
 
-    space_weight: float = choice(
-        1.0,
-        "1: space and time count alike; 2 buys precision in space with precision in time.",
-        metavar="NUMBER",
-        decides_boxes=True,
-        public=True,
-    )
     selector: SelectorName = choice(
         SelectorName.MATCHING,
         "How hiding sets are chosen: matching; mutual, in groups of k who all hide each other; or spectral as in the"
         " paper.",
         kind=str,
+        decides_boxes=True,
+        public=True,
+    )
+    repair: bool = choice(
+        False,
+        "With spectral: suppress more, until everybody is hidden among k records.",
         decides_boxes=True,
         public=True,
     )
@@ -333,9 +333,10 @@ class HidingOptions(Options):
         decides_boxes=True,
         public=True,
     )
-    repair: bool = choice(
-        False,
-        "With spectral: suppress more, until everybody is hidden among k records.",
+    space_weight: float = choice(
+        1.0,
+        "1: space and time count alike; 2 buys precision in space with precision in time.",
+        metavar="NUMBER",
         decides_boxes=True,
         public=True,
     )
