@@ -110,8 +110,10 @@ def _follows_an_interrupt(error: BaseException | None) -> bool:
 def _usage(error: click.ClickException) -> InputError:
     context = getattr(error, "ctx", None)
     names = [] if context is None or context.parent is None else [context.info_name]
-    complaint = error.format_message().rstrip(".?")
-    return InputError(f"{complaint}: see {' '.join(['shoal', *names, '--help'])}.")
+    complaint, help_command = error.format_message().rstrip("."), " ".join(["shoal", *names, "--help"])
+    if complaint.endswith("?"):
+        return InputError(f"{complaint} See {help_command}.")
+    return InputError(f"{complaint}: see {help_command}.")
 
 
 def _internal(error: Exception) -> UnfinishedError:
