@@ -22,8 +22,8 @@ from shoal.hiding.epochs import LiveEpoch, Timeline
 from shoal.hiding.kernels.reuse import ReuseRule
 from shoal.hiding.kernels.window import WindowArrays
 from shoal.hiding.leakage.surcharge import LeakageContext
-from shoal.hiding.suppression import Presence
-from shoal.hiding.window import HidingSets, build_window
+from shoal.hiding.suppression import Presence, decide_presence
+from shoal.hiding.window import HidingSets, build_window, cut_into_shards
 
 
 @dataclass(frozen=True)
@@ -85,3 +85,26 @@ class Selector(Protocol):
     def check_earlier(self, first_epoch: int, earlier: HidingSets) -> None:
         """Refuse hiding sets of an earlier run, of the window that begins with an epoch, that this run contradicts."""
         ...
+
+
+class CausalSelector:
+    """What matching and mutual share: presence by causal suppression, and windows that are decided each on its own."""
+
+    weighs_leakage: ClassVar[bool] = True
+
+    def __init__(self, setup: HidingSetup) -> None:
+        self._setup = setup
+
+    def find_presence(self, timeline: Timeline, progress: Progress) -> Presence:
+        """Decide who is published when, by causal suppression."""
+        setup = self._setup
+        weight = setup.options.space_weight
+        return decide_presence(timeline, setup.n_users, setup.promise, weight, setup.workers, progress)
+
+    def shards_of(self, window: OpenWindow) -> WindowArrays:
+        """A window as kernels read it, its groups cut into shards."""
+        setup = self._setup
+        return cut_into_shards(setup.window_arrays(window.epochs), setup.options.shard_size, setup.promise.k)
+
+    def check_earlier(self, first_epoch: int, earlier: HidingSets) -> None:
+        """Nothing to refuse: a window depends on what was decided before it in whatever way that was."""
