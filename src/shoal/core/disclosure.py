@@ -37,7 +37,7 @@ def public_count_in_words(told: int | str) -> str:
 def public_share(part: int, whole: int, n_people: int, k: int) -> float | str:
     """A share of samples or intervals, rounded up to three decimals; in words where few people stand behind the part.
 
-    ``n_people`` are those to whom the part belongs. Part and whole themselves are not published: together with the
+    ``n_people`` is how many people the part belongs to. Part and whole themselves are not published: together with the
     number of boxes, each of which holds a sample of its owner, they would tell how many samples boxes hold.
     """
     if part == 0:

@@ -45,7 +45,8 @@ def group_rows(number: npt.NDArray[np.integer]) -> tuple[Int64s | slice, list[tu
     low = int(number.min())
     span = int(number.max()) - low
     # As narrow as they can be, for numbers of 16 bits are sorted in linear time.
-    narrow = (number - low).astype(np.min_scalar_type(span))
+    narrow = np.empty(len(number), np.min_scalar_type(span))
+    np.subtract(number, low, out=narrow, casting="unsafe")
     order = np.argsort(narrow, kind="stable") if span else slice(None)
     sizes = np.bincount(narrow)
     ends = np.cumsum(sizes)

@@ -75,7 +75,10 @@ def make_manifest(
         },
         "suppression": {
             "share_of_samples": public_share(
-                outcome.n_suppressed, outcome.n_samples, outcome.affected_users, k
+                outcome.n_suppressed,
+                outcome.n_samples,
+                min(outcome.affected_users, outcome.n_suppressed),  # each of them has a suppressed sample
+                k,
             ),
             "users_without_record": public_count(outcome.recordless_users, k),
         },
