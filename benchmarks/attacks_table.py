@@ -15,8 +15,8 @@ import pyarrow as pa
 from run import DATA, REPOSITORY, yjmob_events
 
 import shoal
-from shoal.auditing.proportions import Proportion
 from shoal.core.boxes import Boxes
+from shoal.core.proportions import Proportion
 from shoal.evaluate.baselines.static_grid import publish_on_grid
 from shoal.publishing.record_names import named_boxes
 from shoal.publishing.release import Published

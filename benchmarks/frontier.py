@@ -20,9 +20,9 @@ from run import DATA, REPOSITORY, yjmob_events
 import shoal
 from shoal.auditing.attacks.chain import attack_chain
 from shoal.auditing.opening import open_audit
-from shoal.auditing.proportions import Proportion
 from shoal.core.options import AuditOptions, ReadingOptions
 from shoal.core.progress import SilentProgress
+from shoal.core.proportions import Proportion
 from shoal.hiding.hardening import PRICES
 from shoal.reporting.figures import matplotlib_style
 from shoal.reporting.figures.matplotlib_style import Plot

@@ -15,10 +15,10 @@ import shoal
 from auditing.audits import some_audit
 from shoal.auditing.coverage.check import Coverage
 from shoal.auditing.measures import NO_KEY, Measure
-from shoal.auditing.proportions import Proportion
 from shoal.auditing.result import DatasetCounts
 from shoal.auditing.truthfulness import Truthfulness
 from shoal.core.promise import Grid, Promise
+from shoal.core.proportions import Proportion
 from shoal.errors import InputError, ParameterError
 from support.progress_listener import Listener
 from support.run_command import city, in_metres, write

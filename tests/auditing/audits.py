@@ -12,10 +12,10 @@ from shoal.auditing.attacks.places import RADII_M, TOP
 from shoal.auditing.attacks.rankings import RANKINGS, Finding
 from shoal.auditing.coverage.check import Coverage, Violation
 from shoal.auditing.measures import NO_KEY, Measure
-from shoal.auditing.proportions import Proportion
 from shoal.auditing.result import AttackSettings, Audit, DatasetCounts
 from shoal.auditing.truthfulness import SuppressedPart, Truthfulness
 from shoal.core.promise import Grid, Promise
+from shoal.core.proportions import Proportion
 from shoal.core.samples import samples_from_columns
 
 HUGE = 987_654_321_012

@@ -153,7 +153,7 @@ def _suppress_late(advance: Callable[..., Step]) -> Callable[..., Step]:
 
     def late(self: Fold, newest: EpochSlice, *, ends_stretch: bool) -> Step:
         step = advance(self, newest, ends_stretch=ends_stretch)
-        kept = step.boxes.owner != (step.boxes.owner.max(initial=0) if step.window == 1 else -1)
+        kept = step.boxes.owner != (step.boxes.owner.max(initial=0) if step.first_epoch == 1 else -1)
         return step._replace(boxes=Boxes._make(column[kept] for column in step.boxes))
 
     return late

@@ -32,7 +32,7 @@ def step(number: int) -> Step:
 
 
 def same(one: Step, other: Step) -> bool:
-    if one.window != other.window or (one.hiding_sets is None) != (other.hiding_sets is None):
+    if one.first_epoch != other.first_epoch or (one.hiding_sets is None) != (other.hiding_sets is None):
         return False
     pairs = [*zip(one.boxes, other.boxes, strict=True), *zip(one.witnesses, other.witnesses, strict=True)]
     if one.hiding_sets is not None and other.hiding_sets is not None:

@@ -64,7 +64,7 @@ def decide(
             published.append(set(newest.users.tolist()))
             step = fold.advance(newest, ends_stretch=ends_stretch)
             if step.hiding_sets is not None:
-                number = step.window - int(timeline.epochs[0])
+                number = step.first_epoch - int(timeline.epochs[0])
                 decisions.append(Decision(number, list(published), step.hiding_sets))
                 published = [] if ends_stretch else published[1:]
     return decisions

@@ -11,7 +11,7 @@ from shoal.core.workers import Workers
 from shoal.errors import InputError
 from shoal.hiding.epochs import Timeline
 from shoal.hiding.patterns import Patterns
-from shoal.hiding.suppression import choose_withheld, decide_presence
+from shoal.hiding.suppression import choose_suppressed, decide_presence
 from support.release_worlds import World, as_samples, release
 
 
@@ -67,7 +67,7 @@ def test_those_who_never_came_are_a_group_as_well(never: int, withheld: int) -> 
     for epoch, expected in ((0, 0), (1, withheld)):
         patterns.open_epoch(epoch)
         newest = timeline.slice(epoch)
-        lost = choose_withheld(newest, patterns, 10 + never, 3, lambda _, members: np.zeros(members.sum()))
+        lost = choose_suppressed(newest, patterns, 10 + never, 3, lambda _, members: np.zeros(members.sum()))
         assert lost.sum() == expected
         patterns.publish(epoch, newest.users[~lost])
 
@@ -79,7 +79,7 @@ def test_users_without_a_box_do_not_count_as_cover() -> None:
     assert set(result.records) == {0, 1, 2, 3}
     assert result.outcome.recordless_users == 2
     assert result.outcome.recordless_samples == 2
-    assert result.outcome.suppressed_samples == 0
+    assert result.outcome.epoch_suppressed_samples == 0
 
 
 def test_removing_the_recordless_can_cost_others_their_cover() -> None:

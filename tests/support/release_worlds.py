@@ -86,10 +86,10 @@ def release(
     witnesses: dict[int, list[tuple[int, int]]] = {}
     for step in journal:
         pairs = zip(*(column.tolist() for column in step.witnesses), strict=True)
-        witnesses[step.window] = [(users[owner], users[member]) for owner, member in pairs]
+        witnesses[step.first_epoch] = [(users[owner], users[member]) for owner, member in pairs]
         if step.hiding_sets is None or not len(step.hiding_sets.owners):
             continue
-        hiding_sets[step.window] = {
+        hiding_sets[step.first_epoch] = {
             users[owner]: {users[member] for member in members}
             for owner, members in zip(
                 step.hiding_sets.owners.tolist(), step.hiding_sets.members.tolist(), strict=True

@@ -17,10 +17,10 @@ from shoal.auditing.attacks.rankings import attack_rankings, findings
 from shoal.auditing.context import AuditContext
 from shoal.auditing.coverage.check import RunTasks, check
 from shoal.auditing.measures import Measure
-from shoal.auditing.proportions import Proportion
 from shoal.auditing.result import AttackSettings, Audit, DatasetCounts
 from shoal.auditing.truthfulness import check_truthfulness
 from shoal.core.progress import Progress
+from shoal.core.proportions import Proportion
 from shoal.errors import UnfinishedError
 
 ATTACKS = (

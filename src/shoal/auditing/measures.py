@@ -9,8 +9,8 @@ import numpy as np
 
 from shoal.auditing.box_index import AttackedRecords
 from shoal.auditing.kernels.fits import Fits, Knowledge
-from shoal.auditing.proportions import Proportion, proportion_of
 from shoal.core.arrays import Bools, Floats, Int64s
+from shoal.core.proportions import Proportion, proportion_of
 
 NO_KEY = "not checked: no key"
 NO_VICTIM = "not checked: nobody to attack"

@@ -10,10 +10,10 @@ from shoal.auditing.attacks.inference import LeakageSpread
 from shoal.auditing.attacks.rankings import Finding
 from shoal.auditing.coverage.check import Coverage, Violation
 from shoal.auditing.measures import NO_KEY, Measure
-from shoal.auditing.proportions import Proportion
 from shoal.auditing.truthfulness import SuppressedPart, Truthfulness
 from shoal.auditing.verdict import Verdict, judge
 from shoal.core.promise import Grid, Promise
+from shoal.core.proportions import Proportion
 from shoal.core.samples import Samples
 
 _MOST_COUNTEREXAMPLES = 10

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from shoal.auditing.attacks.chain import CHAIN
 from shoal.auditing.attacks.rankings import RANKINGS
 from shoal.auditing.measures import NO_KEY, NO_VICTIM
-from shoal.auditing.proportions import Proportion
 from shoal.core.formatting import duration, percent, promise_in_short, unnumbered
+from shoal.core.proportions import Proportion
 
 if TYPE_CHECKING:
     from shoal.auditing.result import Audit

@@ -28,10 +28,10 @@ _LEAKING_K = 2  # with more records left, they hardly ever all agree by accident
 class Step(NamedTuple):
     """What one epoch brought: the hiding sets of the window it completed, if any, the boxes published, and witnesses.
 
-    window: the first live epoch, hence the first of that window. Witnesses hold a member in one epoch only.
+    first_epoch: of the live epochs, hence of that window. Witnesses hold a member in one epoch only.
     """
 
-    window: int
+    first_epoch: int
     hiding_sets: HidingSets | None
     boxes: Boxes
     witnesses: Witnesses
@@ -77,7 +77,7 @@ class Fold:
         self._live.append(LiveEpoch(newest, newest.raw))
         if done.hiding_sets is not None:
             if len(done.hiding_sets.owners):
-                self._selector.check_earlier(done.window, done.hiding_sets)
+                self._selector.check_earlier(done.first_epoch, done.hiding_sets)
             window = self._window
             final = self._apply(done.hiding_sets, ends_stretch)
             self._history.append_each(window, *done.witnesses)
@@ -92,9 +92,9 @@ class Fold:
         """Make room for as many past members of every user as will be assumed, before the first is."""
         self._history.reserve(entries)
 
-    def assume_served(self, window: int, owners: Int32s, members: Int32s) -> None:
-        """Assume who served whom in a window, named by its first epoch, that is not folded."""
-        self._history.append(window - self._first_epoch, owners, members)
+    def assume_served(self, first_epoch: int, owners: Int32s, members: Int32s) -> None:
+        """Assume who served whom in the window that begins with an epoch and is not folded."""
+        self._history.append(first_epoch - self._first_epoch, owners, members)
 
     def skip_epochs(self) -> None:
         """Forget the live epochs: the epoch folded next does not follow them."""

@@ -111,9 +111,12 @@ class FolderJournal:
             hiding_sets = None
             if "hiding_owners" in noted:
                 hiding_sets = HidingSets(*(noted[f"hiding_{name}"] for name in HidingSets._fields))
-            witnesses = Witnesses(*(noted[f"helper_{name}"] for name in Witnesses._fields))
+            witnesses = Witnesses(*(noted[f"witness_{name}"] for name in Witnesses._fields))
             return Step(
-                int(noted["window"]), hiding_sets, Boxes(*(noted[name] for name in Boxes._fields)), witnesses
+                int(noted["first_epoch"]),
+                hiding_sets,
+                Boxes(*(noted[name] for name in Boxes._fields)),
+                witnesses,
             )
 
     def _put(self, name: str, content: bytes) -> None:
@@ -130,13 +133,17 @@ class FolderJournal:
             if step.hiding_sets is None
             else {f"hiding_{name}": value for name, value in step.hiding_sets._asdict().items()}
         )
-        witnesses = {f"helper_{name}": value for name, value in step.witnesses._asdict().items()}
+        witnesses = {f"witness_{name}": value for name, value in step.witnesses._asdict().items()}
         path = self._path(self._length)
         unfinished = path.with_suffix(".part")
         with _explained(), defer_interrupts():
             with write_private(unfinished) as file:
                 np.savez(
-                    file, window=np.int64(step.window), **hiding_sets, **witnesses, **step.boxes._asdict()
+                    file,
+                    first_epoch=np.int64(step.first_epoch),
+                    **hiding_sets,
+                    **witnesses,
+                    **step.boxes._asdict(),
                 )
             unfinished.replace(path)
             self._length += 1

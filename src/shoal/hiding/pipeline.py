@@ -43,8 +43,9 @@ _SELECTORS: dict[SelectorName, Callable[[HidingSetup], Selector]] = {
 class Outcome:
     """What was made of the samples: where the boxes are, how many each user has, how large they are, how long it took.
 
-    sizes: boxes per user. relaxations: members that served an owner again although the reuse rule forbids it;
-    n_members: members that served in all. affected_users: users with samples in no box, the recordless among them.
+    sizes: boxes per user. epoch_suppressed_samples: samples that people with a record have in no box. relaxations:
+    members that served an owner again although the reuse rule forbids it; n_members: members that served in all.
+    affected_users: users with samples in no box, the recordless among them.
     """
 
     source: BoxSource
@@ -52,7 +53,7 @@ class Outcome:
     box_sizes: BoxSizes
     n_samples: int
     n_users: int
-    suppressed_samples: int
+    epoch_suppressed_samples: int
     affected_users: int
     recordless_users: int
     recordless_samples: int
@@ -78,7 +79,7 @@ class Outcome:
     @property
     def n_suppressed(self) -> int:
         """Samples that lie in no box."""
-        return self.suppressed_samples + self.recordless_samples
+        return self.epoch_suppressed_samples + self.recordless_samples
 
 
 def anonymize_samples(
@@ -178,7 +179,7 @@ def _outcome(samples: SampleStore, presence: Presence, journal: Journal, seconds
         box_sizes=box_sizes,
         n_samples=len(samples),
         n_users=samples.n_users,
-        suppressed_samples=presence.suppressed_samples,
+        epoch_suppressed_samples=presence.epoch_samples,
         affected_users=presence.n_users_affected,
         recordless_users=int(presence.recordless.sum()),
         recordless_samples=presence.recordless_samples,

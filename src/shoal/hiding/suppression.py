@@ -1,4 +1,4 @@
-"""Causal suppression: withhold users from the newest epoch only, so that no cover is ever taken away.
+"""Causal suppression: suppress users in the newest epoch only, so that no cover is ever taken away.
 
 Afterwards every presence pattern of every window, the all-absent one included, is shared by nobody or by at least k
 users that have a record (docs/how-it-works.md, "Causal suppression"). ``hiding_cost`` is the price of who goes first.
@@ -32,26 +32,26 @@ HidingCost = Callable[
 class Presence(NamedTuple):
     """Who is published when, and what that costs in samples.
 
-    recordless: a mask of the users of whom nothing can be published. withheld: by epoch, the other users who have
-    samples in it but are not published. suppressed_samples: the samples withheld; recordless_samples: those of the
+    recordless: a mask of the users of whom nothing can be published. suppressed: by epoch, the other users who have
+    samples in it but are not published. epoch_samples: how many samples these are; recordless_samples: those of the
     recordless.
     """
 
-    withheld: dict[int, Int32s]
+    suppressed: dict[int, Int32s]
     recordless: Bools
-    suppressed_samples: int
+    epoch_samples: int
     recordless_samples: int
 
     @property
     def n_suppressed(self) -> int:
         """Samples that are not published."""
-        return self.suppressed_samples + self.recordless_samples
+        return self.epoch_samples + self.recordless_samples
 
     @property
     def n_users_affected(self) -> int:
         """Users with samples that are not published."""
         lost = self.recordless.copy()
-        for users in self.withheld.values():
+        for users in self.suppressed.values():
             lost[users] = True
         return int(lost.sum())
 
@@ -63,8 +63,8 @@ class Presence(NamedTuple):
     def of(self, part: EpochSlice) -> EpochSlice:
         """The part of an epoch that is published."""
         lost = self.recordless[part.users]
-        if part.epoch in self.withheld:
-            lost |= np.isin(part.users, self.withheld[part.epoch], assume_unique=True)
+        if part.epoch in self.suppressed:
+            lost |= np.isin(part.users, self.suppressed[part.epoch], assume_unique=True)
         return part.restricted(~lost)
 
 
@@ -126,12 +126,12 @@ def _presence_without(
     """Who is published when, without some users: passes over all epochs until all who count as cover have a record."""
     recordless = given_up.copy()
     while True:
-        withheld, has_record, samples_of, suppressed = _pass_over_epochs(
+        suppressed, has_record, samples_of, n_samples = _pass_over_epochs(
             timeline, n_users, promise, recordless, price, tick
         )
         lost = ~has_record & ~recordless
         if not lost.any():
-            return Presence(withheld, recordless, suppressed, int(samples_of[recordless].sum()))
+            return Presence(suppressed, recordless, n_samples, int(samples_of[recordless].sum()))
         recordless |= lost
 
 
@@ -143,43 +143,43 @@ def _pass_over_epochs(
     price: HidingCost,
     tick: Callable[[], object],
 ) -> tuple[dict[int, Int32s], Bools, Int64s, int]:
-    """Users withheld from each epoch, who has a record, samples per user, and how many samples are withheld."""
+    """Users suppressed in each epoch, who has a record, samples per user, and how many samples are suppressed."""
     patterns = Patterns(n_users, timeline.reach)
     n_counted = n_users - int(recordless.sum())
-    withheld_from: dict[int, Int32s] = {}
+    suppressed_in: dict[int, Int32s] = {}
     has_record = np.zeros(n_users, np.bool_)
     samples_of = np.zeros(n_users, np.int64)
-    suppressed = 0
+    n_samples = 0
     for epoch, ends_stretch in timeline.turns():
         patterns.open_epoch(epoch)
         whole_slice = timeline.slice(epoch)
         samples_of[whole_slice.users] += whole_slice.counts
         part = whole_slice.restricted(~recordless[whole_slice.users])
-        withheld = choose_withheld(part, patterns, n_counted, promise.k, price)
-        suppressed += int(part.counts[withheld].sum())
-        kept = part.users[~withheld]
+        suppressed = choose_suppressed(part, patterns, n_counted, promise.k, price)
+        n_samples += int(part.counts[suppressed].sum())
+        kept = part.users[~suppressed]
         patterns.publish(epoch, kept)
         has_record[kept] = True
-        if withheld.any():
-            withheld_from[epoch] = part.users[withheld]
+        if suppressed.any():
+            suppressed_in[epoch] = part.users[suppressed]
         if ends_stretch:
             patterns.clear()
         tick()
-    return withheld_from, has_record, samples_of, suppressed
+    return suppressed_in, has_record, samples_of, n_samples
 
 
-def choose_withheld(
+def choose_suppressed(
     newest: EpochSlice, patterns: Patterns, n_counted: int, k: int, price: HidingCost
 ) -> Bools:
-    """A mask of the users of the newest epoch to withhold, so that no pattern is left with 1 .. k - 1 users.
+    """A mask of the users of the newest epoch to suppress, so that no pattern is left with 1 .. k - 1 users.
 
     Of users with equal patterns before this epoch there are none or at least k. That must hold for those of them who
-    are present now, and for those who are absent: a small present part is withheld; a small absent part is filled up
+    are present now, and for those who are absent: a small present part is suppressed; a small absent part is filled up
     with the users costliest to hide, or with everybody where too few would stay.
     """
-    withheld = np.zeros(len(newest.users), np.bool_)
+    suppressed = np.zeros(len(newest.users), np.bool_)
     if not len(newest.users):
-        return withheld
+        return suppressed
     seen = patterns.seen()
     active = seen.copy()
     active[newest.users] = True
@@ -196,8 +196,8 @@ def choose_withheld(
         members = group_of_present == troubled
         missing = k - int(n_absent[troubled])
         if n_present[troubled] < k or n_present[troubled] - missing < k:
-            withheld |= members
+            suppressed |= members
             continue
         costliest = np.argsort(-price(newest, members), kind="stable")[:missing]
-        withheld[np.flatnonzero(members)[costliest]] = True
-    return withheld
+        suppressed[np.flatnonzero(members)[costliest]] = True
+    return suppressed

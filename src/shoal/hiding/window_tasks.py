@@ -1,4 +1,4 @@
-"""Tasks of a window that are decided apart: whole groups, with everything that is needed to choose among their users.
+"""Tasks of a window that are decided apart: whole groups, or shards of them, with all that is needed to choose there.
 
 The users of a task are numbered within it, so it can be sent to another process or machine. The hiding sets do not
 depend on how a window is cut into tasks (docs/decisions/0013-parts-and-engines.md).
@@ -18,7 +18,7 @@ from shoal.hiding.kernels.pools import taken
 from shoal.hiding.kernels.reuse import PastMembers, ReuseRule
 from shoal.hiding.kernels.window import WindowArrays
 from shoal.hiding.leakage.surcharge import LeakageContext
-from shoal.hiding.matching.permutations import choose_hiding_sets
+from shoal.hiding.matching.hiding_sets import choose_hiding_sets
 from shoal.hiding.window import HidingSets
 
 _SMALLEST = 256  # users: a smaller task is not worth sending away

@@ -154,7 +154,7 @@ class Published(Draft):
             "boxes": outcome.n_boxes,
             "suppressed_samples": outcome.n_suppressed,
             "suppressed_share": outcome.n_suppressed / outcome.n_samples,
-            "suppressed_rare_presence": outcome.suppressed_samples,
+            "suppressed_rare_presence": outcome.epoch_suppressed_samples,
             "suppressed_users": outcome.recordless_users,
             "precision_km": precision["space_km"],
             "precision_minutes": precision["time_minutes"],

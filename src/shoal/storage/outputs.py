@@ -29,10 +29,10 @@ def check_table(path: Path, title: str = "The table") -> None:
 def write_table(path: Path, table: pa.Table) -> None:
     """Write a small table that appears whole or not at all."""
     with AtomicFiles() as files, files.open(path) as file:
-        _write_rows(table, path, file)
+        write_rows(table, path, file)
 
 
-def _write_rows(table: pa.Table, path: Path, file: IO[bytes]) -> None:
+def write_rows(table: pa.Table, path: Path, file: IO[bytes]) -> None:
     if path.suffix.lower() == ".csv":
         pyarrow.csv.write_csv(table, file)
     else:

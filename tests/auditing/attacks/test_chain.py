@@ -9,10 +9,10 @@ import pytest
 from auditing.audit_contexts import context_of
 from shoal.auditing.auditor import run_audit
 from shoal.auditing.claims import MethodClaim, claimed_method
-from shoal.auditing.proportions import Proportion
 from shoal.auditing.result import Audit
 from shoal.core.progress import SilentProgress
 from shoal.core.promise import Promise
+from shoal.core.proportions import Proportion
 from shoal.errors import UnfinishedError
 
 TOLD: dict[str, Any] = {"k": 2, "whole": False, "tau_s": 1800, "epsilon_s": 1800}

@@ -8,7 +8,7 @@ import pytest
 from auditing.audit_contexts import context_of
 from shoal.auditing.attacks.rankings import RANKINGS, attack_rankings, findings
 from shoal.auditing.measures import Measure
-from shoal.auditing.proportions import Proportion, proportion_of
+from shoal.core.proportions import Proportion, proportion_of
 
 
 def figure(name: str, successes: int, n: int = 2000) -> Measure:

@@ -15,7 +15,7 @@ from shoal.core.promise import Grid
 from shoal.core.workers import Workers
 from shoal.errors import ParameterError
 from shoal.evaluate.plan.forecasting import Forecast
-from shoal.evaluate.plan.planning import Budget, Plan, estimate, plan, points_of
+from shoal.evaluate.plan.planning import Budget, Plan, forecast_points, plan, points_of
 from shoal.evaluate.plan.presumed_history import EpochPlaces, HistoryGuesser
 from shoal.evaluate.plan.stretches import Census, choose_stretches, take_census
 from shoal.hiding.pipeline import anonymize_samples
@@ -99,7 +99,7 @@ def test_nobody_to_hide() -> None:
 def test_forecasts_are_near_a_full_run(store) -> None:
     points, settings = points_of([2, 5], ["30min", "2h"], ["30min"], GRID), HidingOptions()
     with Workers(1) as alone:
-        told = estimate(store, points, settings, alone, GRID, Budget(0, 1e6), SilentProgress())
+        told = forecast_points(store, points, settings, alone, GRID, Budget(0, 1e6), SilentProgress())
         for point, row in zip(points, told, strict=True):
             outcome = anonymize_samples(store, point.promise, settings, alone)
             full = precision_of(outcome.box_sizes, GRID)
@@ -130,7 +130,9 @@ def test_the_same_on_any_number_of_workers(store) -> None:
     rows = []
     for n in (1, 2):
         with Workers(n) as workers:
-            row = estimate(store, points, HidingOptions(), workers, GRID, Budget(0, 1e6), SilentProgress())[0]
+            row = forecast_points(
+                store, points, HidingOptions(), workers, GRID, Budget(0, 1e6), SilentProgress()
+            )[0]
             rows.append(row._replace(seconds=0, processor_seconds=0))
     assert rows[0] == rows[1]
 

@@ -18,7 +18,7 @@ from shoal.hiding.epochs import LiveEpoch, Timeline
 from shoal.hiding.kernels.window import WindowArrays
 from shoal.hiding.matching.assignment import Edges, cheapest_permutation
 from shoal.hiding.matching.candidates import all_edges
-from shoal.hiding.matching.permutations import choose_hiding_sets
+from shoal.hiding.matching.hiding_sets import choose_hiding_sets
 from shoal.hiding.merging import costs_of, with_members
 from shoal.hiding.pipeline import anonymize_samples
 from shoal.hiding.reuse import History

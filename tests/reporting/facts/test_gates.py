@@ -16,11 +16,11 @@ from shoal.auditing.auditor import run_audit
 from shoal.auditing.context import AuditContext
 from shoal.auditing.measures import Measure
 from shoal.auditing.opening import open_audit
-from shoal.auditing.proportions import Proportion, proportion_among
 from shoal.core.boxes import Boxes
 from shoal.core.options import AuditOptions, ReadingOptions
 from shoal.core.progress import SilentProgress
 from shoal.core.promise import Grid, Promise
+from shoal.core.proportions import Proportion, proportion_among
 from shoal.core.zones import Zone
 from shoal.reporting import write_report
 from shoal.reporting.facts.datasheet import public_audit, published_part

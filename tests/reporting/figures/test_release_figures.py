@@ -7,7 +7,7 @@ import pytest
 
 from reporting.figures.drawn import Drawn
 from shoal.auditing.measures import Measure
-from shoal.auditing.proportions import Proportion
+from shoal.core.proportions import Proportion
 from shoal.reporting.facts.precision import Area, Hourly, Square
 from shoal.reporting.facts.usefulness import Crowd
 from shoal.reporting.figures import release

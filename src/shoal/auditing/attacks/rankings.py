@@ -18,9 +18,9 @@ from shoal.auditing.measures import (
     own_fits,
     own_lines,
 )
-from shoal.auditing.proportions import Proportion, chance_of_more
 from shoal.auditing.victims import intervals
 from shoal.core.arrays import Bools, Floats
+from shoal.core.proportions import Proportion, chance_of_more
 
 RANKINGS = ("smallest", "faces", "central")
 _LEVEL = 0.05  # of significance

@@ -121,7 +121,7 @@ def plan(
         check_population(found.store.n_users, max(point.k for point in points))
         progress.stage("loading the engine (compiles it once)")
         prepare(hiding)
-        forecasts = estimate(found.store, points, hiding, threads, grid, Budget(), progress)
+        forecasts = forecast_points(found.store, points, hiding, threads, grid, Budget(), progress)
         return Plan(forecasts, len(found.store), found.store.n_users, found.read_summary.all_warnings)
 
 
@@ -148,7 +148,7 @@ def points_of(ks: Sequence[int], taus: Sequence[str], epsilons: Sequence[str], g
     return points
 
 
-def estimate(
+def forecast_points(
     store: SampleStore,
     points: Sequence[Point],
     hiding: HidingOptions,

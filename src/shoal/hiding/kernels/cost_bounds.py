@@ -14,7 +14,7 @@ import numpy as np
 
 from shoal.core.arrays import Floats, Int32s, Int64s
 from shoal.core.compiled import jit, jit_inline
-from shoal.hiding.kernels.box_cost import box_cost, linear_box_cost, power_box_cost
+from shoal.hiding.kernels.merge import box_cost, linear_box_cost, power_box_cost
 from shoal.hiding.kernels.pools import Pools, in_one_box
 
 BRANCHES = 16  # entries below a node

@@ -1,6 +1,8 @@
-"""k-merge, exact: the cheapest partition of a pool into boxes that each hold a sample of every user.
+"""k-merge: the cheapest boxes that hold all samples of several people, each box with a sample of everyone.
 
-docs/how-it-works.md, "k-merge: the cheapest boxes", has the recurrence. ``weight`` is p of the cost (box_cost.py).
+The cost of a box is c = span_t * (span_x + span_y)^p, with spans in slots and cells, ends included; p is the space
+weight (docs/how-it-works.md, "k-merge: the cheapest boxes"). Costs are float64, and whole numbers where p is. A pool
+has one row for each time, in increasing order, so a cut between rows never separates samples of one time.
 """
 
 from __future__ import annotations
@@ -9,8 +11,29 @@ import numpy as np
 
 from shoal.core.arrays import Floats, Int32s, Int64s
 from shoal.core.compiled import jit, jit_inline
-from shoal.hiding.kernels.box_cost import box_cost
 from shoal.hiding.kernels.pools import Pools, longest_row
+
+
+@jit_inline
+def linear_box_cost(slots: float, cells: float, weight: float) -> float:  # noqa: ARG001
+    """The cost of a box for p = 1."""
+    return float(slots * float(cells))
+
+
+@jit_inline
+def power_box_cost(slots: float, cells: float, weight: float) -> float:
+    """The cost of a box for any p, without a choice: for loops that go several boxes at a time."""
+    return float(slots * float(cells) ** weight)
+
+
+@jit_inline
+def box_cost(slots: float, cells: float, weight: float) -> float:
+    """The cost of a box for any p; the usual ones are spared the power."""
+    if weight == 1.0:
+        return linear_box_cost(slots, cells, weight)
+    if weight == 2.0:
+        return float(slots * (float(cells) * float(cells)))
+    return power_box_cost(slots, cells, weight)
 
 
 @jit_inline

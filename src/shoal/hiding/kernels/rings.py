@@ -13,8 +13,7 @@ import numpy as np
 
 from shoal.core.arrays import Bools, Floats, Int32s, Int64s
 from shoal.core.compiled import jit, jit_inline, jit_inline_allocating
-from shoal.hiding.kernels.box_cost import box_cost
-from shoal.hiding.kernels.merge import best_cuts
+from shoal.hiding.kernels.merge import best_cuts, box_cost
 from shoal.hiding.kernels.pools import longest_row, room_for_union, write_union
 from shoal.hiding.kernels.window import WindowArrays
 

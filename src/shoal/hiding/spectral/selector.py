@@ -130,16 +130,16 @@ class Population:
     def presence(self) -> Presence:
         """Who is published when."""
         has_record = self._has_record()
-        suppressed = recordless = 0
-        withheld: dict[int, Int32s] = {}
+        n_samples = recordless = 0
+        suppressed: dict[int, Int32s] = {}
         for epoch, kept in self._kept.items():
             whole = self._timeline.slice(epoch)
             of_recordless = ~has_record[whole.users]
-            suppressed += int(whole.counts[~kept & ~of_recordless].sum())
+            n_samples += int(whole.counts[~kept & ~of_recordless].sum())
             recordless += int(whole.counts[of_recordless].sum())
             if not kept.all():
-                withheld[epoch] = whole.users[~kept]
-        return Presence(withheld, ~has_record, suppressed, recordless)
+                suppressed[epoch] = whole.users[~kept]
+        return Presence(suppressed, ~has_record, n_samples, recordless)
 
     def _has_record(self) -> Bools:
         has_record = np.zeros(self._n_users, np.bool_)

@@ -10,11 +10,11 @@ import numpy as np
 from shoal.auditing.box_index import AttackedRecords
 from shoal.auditing.context import AuditContext
 from shoal.auditing.measures import Measure
-from shoal.auditing.proportions import Proportion, proportion_among
 from shoal.auditing.result import Audit
 from shoal.core.arrays import Bools, Int64s
 from shoal.core.disclosure import minimum_people, public_share, public_share_of_people, round_down, round_up
 from shoal.core.promise import Promise
+from shoal.core.proportions import Proportion, proportion_among
 from shoal.core.samples import Samples
 from shoal.errors import InputError
 from shoal.reporting.facts.precision import DAY_HOURS, owners_of_groups

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from shoal.auditing.measures import Measure
-from shoal.auditing.proportions import Proportion
 from shoal.core.arrays import Floats
+from shoal.core.proportions import Proportion
 from shoal.reporting.facts.precision import DAY_HOURS, Area, Hourly
 from shoal.reporting.facts.usefulness import Crowd
 from shoal.reporting.figures.svg import Panel, left_of, round_ticks

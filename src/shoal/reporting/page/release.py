@@ -10,11 +10,11 @@ from markupsafe import Markup
 
 from shoal.auditing.attacks.chain import CHAIN
 from shoal.auditing.measures import Measure
-from shoal.auditing.proportions import Proportion
 from shoal.auditing.result import Audit
 from shoal.core.arrays import Floats
 from shoal.core.disclosure import minimum_people, public_count_in_words
 from shoal.core.formatting import duration, duration_in_words, percent
+from shoal.core.proportions import Proportion
 from shoal.reporting.facts import Facts
 from shoal.reporting.facts.datasheet import PublicSuppression
 from shoal.reporting.facts.people import as_json

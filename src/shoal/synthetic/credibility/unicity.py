@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.auditing.proportions import proportion_among
 from shoal.core.arrays import Int64s
+from shoal.core.proportions import proportion_among
 from shoal.synthetic.credibility.traces import HOUR_S, Curve, Traces
 
 POINTS = 4

@@ -8,7 +8,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from shoal.auditing.proportions import Proportion, chance_of_more, proportion_of
+from shoal.core.proportions import Proportion, chance_of_more, proportion_of
 
 
 def test_wilson_intervals_against_published_values() -> None:
