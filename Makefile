@@ -13,7 +13,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(READY) ## publish a made-up city and show what happened
+demo: $(READY) ## publish a synthetic city and show what happened
 	$(BIN)/shoal demo
 
 test: $(READY) ## run all tests
@@ -52,7 +52,7 @@ site: $(READY) ## the docs as a small site in site/, built offline
 presets: $(READY) ## make every synthetic preset in full and hold it to the paper's table
 	$(BIN)/python benchmarks/presets.py
 
-credibility: $(READY) ## hold the made-up subscribers to real people's statistics: docs/credibility.md
+credibility: $(READY) ## hold the synthetic subscribers to real people's statistics: docs/credibility.md
 	$(BIN)/python benchmarks/credibility_page.py
 
 reproduction: $(READY) ## the paper's evaluation on the presets, an hour and a half: docs/reproduction.md

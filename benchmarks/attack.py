@@ -3,7 +3,7 @@
     python benchmarks/attack.py EVENTS PUBLISHED KEY --k 5 --tau-min 30 --epsilon-min 30 --attacks 5000
 
 Reads the files as a recipient would (and the key, to know which record is the victim's own), draws victims and
-moments, and counts the records consistent with what the attacker saw: design section 1, strict and gap-tolerant.
+moments, and counts the records consistent with what the attacker saw, strict and gap-tolerant (docs/promise.md).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
     python benchmarks/attacks_table.py [--users 12000] [--attacks 5000] [-o docs/attacks.md]
 
-Uses a made-up city, and the real data beside the project ($SHOAL_DATA, default ../shared/data) where it is there.
+Uses a synthetic city, and the real data beside the project ($SHOAL_DATA, default ../shared/data) where it is there.
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ def main() -> None:
     if yjmob.exists():
         lines += section("YJMob, days 0 to 2", yjmob_events(yjmob), "60min", options.attacks)
     city = shoal.make_city(options.users)
-    lines += section(f"A made-up city of {options.users:,}, one day", city, "30min", options.attacks)
+    lines += section(f"A synthetic city of {options.users:,}, one day", city, "30min", options.attacks)
     options.output.write_text("\n".join(lines))
 
 

@@ -31,7 +31,7 @@ DAY_S = 86_400
 CITY_USERS, CITY_DAYS = 5_000, 14
 KINDS = {"city": "cities", "country": "countries"}
 
-HEAD = """# How credible the made-up subscribers are
+HEAD = """# How credible the synthetic subscribers are
 
 Made by `make credibility`. `shoal credibility EVENTS` measures the same of any data, and draws it with `-o page.html`;
 its exit code is 1 when a statistic lies outside its band.

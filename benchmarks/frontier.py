@@ -2,7 +2,7 @@
 
     python benchmarks/frontier.py [--attacks 10000] [-o docs/frontier.md]
 
-For k 2, 3 and 5 and every level of --harden, on made-up cities of 3,000 and 12,000, and on the real data beside the
+For k 2, 3 and 5 and every level of --harden, on synthetic cities of 3,000 and 12,000, and on the real data beside the
 project ($SHOAL_DATA, default ../shared/data) where it is there.
 """
 
@@ -21,8 +21,9 @@ import shoal
 from shoal.auditing.attacks.chain import attack_chain
 from shoal.auditing.opening import open_audit
 from shoal.auditing.proportions import Proportion
+from shoal.core.options import AuditOptions, ReadingOptions
 from shoal.core.progress import SilentProgress
-from shoal.hiding.settings import PRICES
+from shoal.hiding.hardening import PRICES
 from shoal.reporting.figures import matplotlib_style
 from shoal.reporting.figures.matplotlib_style import Plot
 
@@ -33,7 +34,7 @@ Made by `make frontier`; [hardening.md](hardening.md) says what it means. Per ce
 attacker who followed somebody for tau and knows the method ([audit.md](audit.md)): *single*, one record is left;
 *below k*, fewer than k; *above 1/k*, the right record is given more than 1/k; *success*, the mean chance it is given.
 *Cost* is that of all boxes, as a multiple of k 2 without hardening; *per box* likewise. Nothing was reused; what was
-suppressed is told where anything was.
+suppressed is given where anything was.
 
 ![Share of attacks that leave one record, over cost](images/frontier.svg)
 """
@@ -68,7 +69,8 @@ def measured(data: Data, k: int, level: int, attacks: int) -> Found:
         release = shoal.anonymize(
             data.events, k=k, tau=data.tau, epsilon=data.tau, harden=level, output=output, key_out=key
         )
-        with open_audit(data.events, output, SilentProgress(), key=key, attacks=attacks) as (context, _):
+        options = AuditOptions(key=key, attacks=attacks)
+        with open_audit(data.events, output, SilentProgress(), options, ReadingOptions()) as (context, _):
             figures = attack_chain(context)
     summary = release.summary
     assert summary["verified"]

@@ -8,6 +8,7 @@ import numpy as np
 from ortools.graph.python.min_cost_flow import SimpleMinCostFlow
 
 from shoal.core.arrays import Int32s
+from shoal.core.options import Reuse
 from shoal.core.promise import Promise
 from shoal.core.samples import Samples
 from shoal.core.workers import Workers
@@ -18,7 +19,6 @@ from shoal.hiding.matching.candidates import all_edges
 from shoal.hiding.matching.permutations import choose_hiding_sets
 from shoal.hiding.merging import costs_of, with_members
 from shoal.hiding.reuse import History
-from shoal.hiding.settings import Reuse
 from shoal.hiding.window import build_window, member_rows
 
 

@@ -28,7 +28,7 @@ RESULTS = Path(__file__).parent / "results.md"
 
 
 class Cities:
-    """Made-up cities as files, each made once."""
+    """Synthetic cities as files, each made once."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -65,7 +65,7 @@ def precision(run: dict[str, Any]) -> list[object]:
 
 
 def selectors(cities: Cities, sizes: list[int]) -> Iterator[str]:
-    """The design's selector against the paper's."""
+    """Our selector against the paper's."""
     yield "## `matching` against `spectral`"
     yield ""
     rows: list[list[object]] = []
@@ -196,7 +196,7 @@ def main() -> None:
     lines = [
         "# Benchmarks",
         "",
-        "Made by `make bench`; k = 2, tau = epsilon = 30 min, made-up cities, one day, without hardening"
+        "Made by `make bench`; k = 2, tau = epsilon = 30 min, synthetic cities, one day, without hardening"
         " (`--harden 0`).",
         "",
     ]

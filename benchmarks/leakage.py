@@ -4,7 +4,7 @@
 
 The attacker knows all samples K of a victim in [a, a + tau) and keeps the records consistent with K. An epoch leaks its
 slots outside that interval when the victim has samples there and every record kept is consistent with those too
-(design section 1, guarantee 2). By construction it is one epsilon at most; records that agree by accident add to it.
+(docs/promise.md, guarantee 2). By construction it is one epsilon at most; records that agree by accident add to it.
 """
 
 from __future__ import annotations
@@ -188,10 +188,10 @@ def samples_of(case: Case):
 
 
 def main() -> None:
+    from shoal.core.options import HidingOptions, Reuse
     from shoal.core.promise import Promise
     from shoal.core.workers import Workers
     from shoal.hiding.pipeline import anonymize_samples, prepare
-    from shoal.hiding.settings import Reuse, Settings
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--reuse", choices=list(Reuse), default="once")
@@ -206,8 +206,8 @@ def main() -> None:
         if samples is None:
             print(f"{case.title}: skipped, the data are not here")
             continue
-        for price in options.price or [0.0, Settings().leak_price]:
-            settings = Settings(reuse=Reuse(options.reuse), leak_price=price)
+        for price in options.price or [0.0, HidingOptions().leak_price]:
+            settings = HidingOptions(reuse=Reuse(options.reuse), leak_price=price)
             promise = Promise(case.k, case.tau, case.epsilon)
             prepare(settings)
             with Workers(2) as workers:

@@ -2,7 +2,7 @@
 
     python benchmarks/pictures.py
 
-A made-up city of 12,000 people is published, audited and reported on.
+A synthetic city of 12,000 people is published, audited and reported on.
 """
 
 from __future__ import annotations

@@ -68,7 +68,10 @@ def read(path: Path, threads: int) -> None:
     seconds, busy = time.perf_counter() - before, time.process_time() - busy_before
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
     samples = events.samples
-    print(f"{events.intake.rows_read:,} rows, {samples.n_users:,} users, {len(samples):,} samples:", end=" ")
+    print(
+        f"{events.read_summary.rows_read:,} rows, {samples.n_users:,} users, {len(samples):,} samples:",
+        end=" ",
+    )
     print(f"{seconds:.1f} s ({busy:.1f} s of processors), peak {peak:.2f} GiB")
 
 

@@ -36,7 +36,7 @@ def test_surface() -> None:
         assert getattr(shoal, name).__doc__
     public = {name for name in vars(shoal.Published) if not name.startswith("_")}
     assert public - set(shoal.Published.__dataclass_fields__) == {
-        "key", "manifest", "named", "summary", "to_arrow", "to_geopandas", "to_pandas", "to_polars",
+        "key", "manifest", "of", "summary", "verified", "to_arrow", "to_geopandas", "to_pandas", "to_polars",
     }  # fmt: skip
     with pytest.raises(AttributeError):
         _ = shoal.publish_everything
@@ -46,11 +46,8 @@ def test_surface() -> None:
 def test_arguments_of_anonymize() -> None:
     arguments = list(inspect.signature(shoal.anonymize).parameters)
     assert arguments == [
-        "events", "k", "tau", "epsilon", "whole", "cell", "step", "space_weight", "selector", "reuse", "repair",
-        "strict", "seed", "shard_size", "harden", "workers", "engine", "cluster", "output", "key_out", "summary_out",
-        "force", "resume", "verify", "progress",
-        "columns", "sites", "format", "timezone", "start", "end", "exclude_users", "bbox", "min_days_active",
-        "resample",
+        "events", "strict", "workers", "engine", "cluster", "output", "key_out", "summary_out", "force", "resume",
+        "verify", "progress", "options",
     ]  # fmt: skip
 
 

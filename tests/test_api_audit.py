@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import shoal
-from auditing.audits import made_up
+from auditing.audits import some_audit
 from shoal.auditing.coverage.check import Coverage
 from shoal.auditing.measures import NO_KEY, Measure
 from shoal.auditing.proportions import Proportion
@@ -54,10 +54,7 @@ def without_method(found: dict[str, Any]) -> dict[str, Any]:
 
 def test_arguments() -> None:
     assert list(inspect.signature(shoal.audit).parameters) == [
-        "events", "published", "engine", "cluster", "progress",
-        "k", "tau", "epsilon", "whole", "key", "cell", "step", "crs", "attacks", "seed", "workers",
-        "columns", "sites", "format", "timezone", "start", "end", "exclude_users", "bbox", "min_days_active",
-        "resample",
+        "events", "published", "engine", "cluster", "progress", "options",
     ]  # fmt: skip
     public = {name for name in vars(shoal.Audit) if not name.startswith("_")}
     assert public - set(shoal.Audit.__dataclass_fields__) == {
@@ -225,7 +222,7 @@ def test_bad_inputs(published: shoal.Published) -> None:
 
 
 def test_leakage_is_told_in_minutes() -> None:
-    audit = made_up(grid=Grid(100.0, 120))  # slots of two minutes
+    audit = some_audit(grid=Grid(100.0, 120))  # slots of two minutes
     assert audit.to_dict()["leakage_minutes"] == {
         "mean": 2.0, "median": 0.0, "q95": 10.0, "q99": 18.0, "largest": 200.0,
     }  # fmt: skip

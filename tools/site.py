@@ -14,7 +14,7 @@ from pathlib import Path
 
 from markdown_it import MarkdownIt
 
-from shoal.report.pages import page_environment
+from shoal.reporting.page import page_environment
 
 ROOT = Path(__file__).resolve().parent.parent
 _PAGES = ("*.md", "docs/*.md", "docs/decisions/*.md", "benchmarks/*.md")

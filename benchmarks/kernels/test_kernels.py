@@ -1,4 +1,4 @@
-"""Kernels, each on a window of a made-up city at noon: python -m pytest --benchmark-only benchmarks/kernels."""
+"""Kernels, each on a window of a synthetic city at noon: python -m pytest --benchmark-only benchmarks/kernels."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from gaps import window_of
 
 import shoal
+from shoal.core.options import Reuse
 from shoal.core.promise import Grid
 from shoal.core.workers import Workers
 from shoal.hiding.kernels.edge_cost import edge_costs
@@ -22,7 +23,6 @@ from shoal.hiding.kernels.window import order_near
 from shoal.hiding.matching.assignment import cheapest_permutations
 from shoal.hiding.matching.candidates import build_search_tree, nearest_edges
 from shoal.hiding.reuse import History
-from shoal.hiding.settings import Reuse
 from shoal.reading import read_events
 
 

@@ -1,4 +1,4 @@
-"""Put the oracles' small worlds on the audit's stage."""
+"""The small worlds of the oracles as contexts of an audit."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from shoal.core.boxes import NONE, UNKNOWN, Boxes
 from shoal.core.promise import Grid, Promise
 from shoal.core.workers import Workers
 from shoal.core.zones import Zone
+from shoal.storage.sample_store import store_of
 from support.release_worlds import as_samples
 
 HOUR = Grid(cell_m=100.0, step_s=3600)
@@ -27,7 +28,7 @@ def as_boxes(records: dict[Any, list[tuple[int, ...]]], users: list[Any]) -> Box
     return Boxes(rows[:, 0].astype(np.int32), rows[:, 1], rows[:, 2], *rows[:, 3:].astype(np.int32).T)
 
 
-def stage(
+def context_of(
     samples: dict[Any, set[tuple[int, int, int]]],
     records: dict[Any, list[tuple[int, ...]]],
     k: int,
@@ -41,7 +42,7 @@ def stage(
     distinct: bool = False,
     certain: bool = False,
 ) -> AuditContext:
-    """A scene in which user i is the i-th of the sorted users of the world, with hours for slots."""
+    """A context in which user i is the i-th of the sorted users of the world, with hours for slots."""
     users = sorted(samples)
     boxes = as_boxes(records, users)
     owners = np.unique(boxes.owner)
@@ -50,10 +51,10 @@ def stage(
     if not key:
         own[:] = UNKNOWN
     return AuditContext(
-        samples=as_samples(samples),
+        store=store_of(as_samples(samples)),
         published=AttackedRecords(make_records(boxes), own),
         promise=Promise(k, tau, epsilon),
-        claim=MethodClaim(made_for or Promise(k, tau, epsilon), distinct, certain),
+        method_claim=MethodClaim(made_for or Promise(k, tau, epsilon), distinct, certain),
         grid=HOUR,
         zone=Zone("UTC"),
         n_attacks=n_attacks,
@@ -63,7 +64,7 @@ def stage(
 
 
 def owners_of(context: AuditContext, samples: dict[Any, Any]) -> list[Any]:
-    """The user of each record of a scene with a key."""
+    """The user of each record of a context with a key."""
     users = sorted(samples)
     place = np.flatnonzero(context.published.own >= 0)
     order = np.argsort(context.published.own[place])

@@ -72,7 +72,7 @@ def _secret(attack: str, _variant: str, measure: str) -> bool:
     )
 
 
-def made_up(
+def some_audit(
     promise: Promise = TIMED,
     *,
     value: float = 0.5,

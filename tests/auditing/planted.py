@@ -196,7 +196,7 @@ def slot_by_slot(samples: dict, members, begin: int, end: int) -> list:
 def reused_hiding_sets(k: int) -> Planted:
     """k^2 people in three epochs, tau = epsilon = 4: four windows, from epochs -1..0 to epochs 2..3.
 
-    Good: in every window the other people of another line, as in the design: epoch e shows the hulls of the
+    Good: in every window the other people of another line, as in docs/how-it-works.md: epoch e shows the hulls of the
     lines of windows e-1 and e. (A square of side 2 has three directions; the last window takes that of the first,
     which it shares no epoch with.) Bad: the same line throughout. Coverage holds in both, exactly k where somebody
     stands out in two epochs; in the bad release whoever hides somebody does so all the time, and everything leaks.

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from auditing.audit_contexts import stage
+from auditing.audit_contexts import context_of
 from auditing.planted import COVERAGE_FAULTS, Planted, invented_box, reused_hiding_sets, swapped_records
 from oracles.auditor import leakage as leakage_by_hand
 from shoal.auditing.attacks.inference import attack_leakage
@@ -21,7 +21,9 @@ both_k = pytest.mark.parametrize("k", [2, 3])
 
 
 def audited(planted: Planted, records: dict, *, key: bool = True) -> Audit:
-    context = stage(planted.samples, records, planted.k, planted.tau, planted.epsilon, key=key, n_attacks=400)
+    context = context_of(
+        planted.samples, records, planted.k, planted.tau, planted.epsilon, key=key, n_attacks=400
+    )
     return run_audit(context, [], SilentProgress())
 
 
@@ -84,12 +86,12 @@ def test_reused_hiding_sets_show_in_leakage(k: int) -> None:
     planted = reused_hiding_sets(k)
     share, largest = {}, {}
     for name, records in (("good", planted.good_records), ("bad", planted.bad_records)):
-        context = stage(planted.samples, records, planted.k, planted.tau, planted.epsilon, n_attacks=400)
-        found = attack_leakage(context)
-        above = next(figure for figure in found.figures if figure.measure == "above_epsilon")
+        context = context_of(planted.samples, records, planted.k, planted.tau, planted.epsilon, n_attacks=400)
+        leakage = attack_leakage(context)
+        above = next(found for found in leakage.measures if found.measure == "above_epsilon")
         assert not isinstance(above.published, str)
-        assert found.spread is not None
-        share[name], largest[name] = above.published.value, found.spread.largest
+        assert leakage.spread is not None
+        share[name], largest[name] = above.published.value, leakage.spread.largest
     assert share["good"] == 0
     assert largest["good"] <= planted.epsilon
     assert share["bad"] > 0.5
@@ -100,7 +102,7 @@ def test_reused_hiding_sets_show_in_leakage(k: int) -> None:
 def test_leakage_of_a_reused_hiding_set_is_counted_in_slots(k: int) -> None:
     planted = reused_hiding_sets(k)
     samples, records, _, _, tau, epsilon = planted._replace(good_records=planted.bad_records)
-    context = stage(samples, records, k, tau, epsilon)
+    context = context_of(samples, records, k, tau, epsilon)
     users = sorted(samples)
     attacks = [
         (user, a) for user in users for a in range(-2, 10) if any(a <= s[0] < a + tau for s in samples[user])

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from auditing.audit_contexts import HOUR, damaged, stage
+from auditing.audit_contexts import HOUR, context_of, damaged
 from oracles.auditor import boxes_without_own_sample, overlapping_pairs, suppressed_samples
 from oracles.casual_worlds import random_case
 from oracles.reference import reference_release
@@ -19,7 +19,7 @@ from shoal.core.zones import Zone
 
 
 def checked(world: dict, records: dict, zone: str = "UTC") -> Truthfulness:
-    context = stage(world, records, 2, 2, 2)
+    context = context_of(world, records, 2, 2, 2)
     return check_truthfulness(replace(context, grid=HOUR, zone=Zone(zone)))
 
 

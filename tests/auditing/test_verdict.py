@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from auditing.audits import HUGE, TIMED, WHOLE, broken, finding, made_up, share, truth
+from auditing.audits import HUGE, TIMED, WHOLE, broken, finding, share, some_audit, truth
 from shoal.auditing.measures import NO_VICTIM
 from shoal.auditing.verdict import Verdict, judge
 from shoal.core.promise import Promise
@@ -21,19 +21,19 @@ def limits(verdict: Verdict) -> str:
 
 def test_kept() -> None:
     everything = truth(suppressed=0)
-    verdict = judge(made_up(TIMED, truthfulness=everything))
+    verdict = judge(some_audit(TIMED, truthfulness=everything))
     assert verdict.kept
     assert verdict.headline == (
         "KEPT: whoever knows everything that anybody did in any 30 min finds at least 2 records that fit"
     )
-    assert judge(made_up(WHOLE, truthfulness=everything)).headline == (
+    assert judge(some_audit(WHOLE, truthfulness=everything)).headline == (
         "KEPT: whoever knows everything that anybody did finds at least 2 records that fit"
     )
-    assert judge(made_up(TIMED)).headline.endswith("finds at least 2 records that fit, gaps forgiven")
+    assert judge(some_audit(TIMED)).headline.endswith("finds at least 2 records that fit, gaps forgiven")
 
 
 def test_kept_without_a_key_is_said_with_care() -> None:
-    audit = made_up(with_key=False)
+    audit = some_audit(with_key=False)
     assert audit.kept
     verdict = judge(audit)
     assert verdict.headline.startswith("KEPT, as far as can be checked without a key: whoever knows")
@@ -51,26 +51,26 @@ def test_kept_without_a_key_is_said_with_care() -> None:
 )
 @pytest.mark.parametrize("with_key", [False, True])
 def test_broken(fewest: tuple[int, ...], who: str, worst: str, with_key: bool) -> None:
-    verdict = judge(made_up(coverage=broken(*fewest), with_key=with_key))
+    verdict = judge(some_audit(coverage=broken(*fewest), with_key=with_key))
     assert not verdict.kept
     assert verdict.headline == f"BROKEN: {who} not hidden among 2 records; at worst {worst}"
 
 
 def test_a_file_that_fails_what_it_never_promised() -> None:
     harder = Promise(3, 60, 30)
-    failing = made_up(harder, noted=TIMED, coverage=broken(2))
+    failing = some_audit(harder, noted=TIMED, coverage=broken(2))
     assert failing.verdict.headline == (
         "FAILS a promise that is not its own (held to k 3 and 1 h, made for k 2 and 30 min): 1 of"
         f" {HUGE:,} users is not hidden among 3 records; at worst only 2 fit"
     )
-    whole = made_up(WHOLE, noted=TIMED, coverage=broken(1))
+    whole = some_audit(WHOLE, noted=TIMED, coverage=broken(1))
     assert "(held to k 2 over whole trajectories, made for k 2 and 30 min)" in whole.verdict.headline
     for noted in (harder, None, Promise(3, None, None)):
-        assert made_up(harder, noted=noted, coverage=broken(2)).verdict.headline.startswith("BROKEN: 1 of")
+        assert some_audit(harder, noted=noted, coverage=broken(2)).verdict.headline.startswith("BROKEN: 1 of")
 
 
 def test_any_hour_is_not_any_1_h() -> None:
-    verdict = judge(made_up(Promise(2, 60, 30)))
+    verdict = judge(some_audit(Promise(2, 60, 30)))
     assert "did in any hour finds" in verdict.headline
     assert "did in some hour." in risk(verdict, "Singling out")
 
@@ -83,13 +83,13 @@ def test_any_hour_is_not_any_1_h() -> None:
     ],
 )
 def test_untrue(found: object, headline: str) -> None:
-    verdict = judge(made_up(truthfulness=found))
+    verdict = judge(some_audit(truthfulness=found))
     assert not verdict.kept
     assert verdict.headline == headline
 
 
 def test_untrue_without_a_key() -> None:
-    audit = made_up(coverage=made_up().coverage._replace(n_untrue=3), with_key=False)
+    audit = some_audit(coverage=some_audit().coverage._replace(n_untrue=3), with_key=False)
     assert not audit.kept
     assert audit.verdict.headline == (
         "BROKEN: at least 3 records can be nobody's in these events, so the file is not true"
@@ -97,14 +97,14 @@ def test_untrue_without_a_key() -> None:
 
 
 def test_the_larger_of_picking_and_ranking_is_the_risk() -> None:
-    verdict = judge(made_up(value=0.25))
+    verdict = judge(some_audit(value=0.25))
     assert verdict.risks[0].share is not None
     assert (
         "Picking blindly among the records that fit is right in 25 % of attacks: at most 50 % wherever 2 fit."
     ) in risk(verdict, "Singling out")
     assert "The best of 3 ways to rank them is right in 25 %." in risk(verdict, "Singling out")
     assert "likelier" not in risk(verdict, "Singling out")
-    found = judge(made_up(findings=[finding()]))
+    found = judge(some_audit(findings=[finding()]))
     assert (
         "That is more than 50 %, and not by chance: some of the records that fit are likelier than others."
         " What is promised is how many fit, not that they are equally likely."
@@ -113,7 +113,7 @@ def test_the_larger_of_picking_and_ranking_is_the_risk() -> None:
 
 
 def test_what_whole_trajectories_protect_is_not_listed_as_unprotected() -> None:
-    timed, whole = judge(made_up(TIMED)), judge(made_up(WHOLE))
+    timed, whole = judge(some_audit(TIMED)), judge(some_audit(WHOLE))
     assert "This is not promised" in risk(timed, "Linkability")
     assert "the promise allows none" in risk(whole, "Linkability")
     only_timed = (
@@ -131,9 +131,9 @@ def test_what_whole_trajectories_protect_is_not_listed_as_unprotected() -> None:
 
 
 def test_what_could_not_be_measured_is_no_figure() -> None:
-    audit = made_up()
+    audit = some_audit()
     nobody = [figure._replace(published=NO_VICTIM) for figure in audit.figures]
-    verdict = judge(made_up(figures=nobody))
+    verdict = judge(some_audit(figures=nobody))
     assert {risk.share for risk in verdict.risks} == {None}
     assert "%" not in limits(verdict)
     assert "in an unknown share (nobody to attack) of attacks" in limits(verdict)
@@ -142,11 +142,11 @@ def test_what_could_not_be_measured_is_no_figure() -> None:
 def test_a_ranking_that_beats_guessing_but_not_the_bound_is_told() -> None:
     figures = [
         figure._replace(published=share(0.4)) if figure.attack == "rankings" else figure
-        for figure in made_up(value=0.25).figures
+        for figure in some_audit(value=0.25).figures
     ]
-    told = risk(judge(made_up(figures=figures)), "Singling out")
+    told = risk(judge(some_audit(figures=figures)), "Singling out")
     assert (
         "right in 40 %. That is more than picking blindly: some of the records that fit are likelier than others."
         " What is promised is how many fit"
     ) in told
-    assert "likelier than others" not in risk(judge(made_up(value=0.25)), "Singling out")
+    assert "likelier than others" not in risk(judge(some_audit(value=0.25)), "Singling out")

@@ -384,7 +384,7 @@ def test_unforeseen_failures_tell_no_data(
     monkeypatch.setattr("shoal.api.run_audit", fail)
     done = audit(plain.events, plain.output, "--json", tmp_path / "audit.json")
     assert (done.code, done.out) == (3, "")
-    assert done.err.startswith("shoal: Internal error (RuntimeError in test_cli_audit.py:")
+    assert done.err.startswith("shoal: Internal error (RuntimeError in test_audit_command.py:")
     assert CANARY not in done.err
     assert left_in(tmp_path) == set()
 
@@ -627,7 +627,7 @@ def test_bad_options(case: str, plain: World, tmp_path: Path, monkeypatch: pytes
 def test_missing_files(plain: World, tmp_path: Path) -> None:
     refused(tmp_path, "audit", plain.events, tmp_path / "none.parquet", words="none.parquet")
     refused(tmp_path, "audit", tmp_path / "none.csv", plain.output, words="none.csv")
-    refused(tmp_path, "audit", plain.events, words="published")
+    refused(tmp_path, "audit", plain.events, words="PUBLISHED")
     (tmp_path / "parts").mkdir()
     shutil.copy(plain.output, tmp_path / "parts")
     refused(tmp_path, "audit", plain.events, tmp_path / "parts", words="name a file")

@@ -92,7 +92,7 @@ def test_bad_options(case: str, events: Path, tmp_path: Path) -> None:
 
 def test_missing_output_and_missing_events(events: Path, tmp_path: Path) -> None:
     refused(tmp_path, "anonymize", events, *GOOD, words="--output")
-    refused(tmp_path, "anonymize", "-o", tmp_path / "out.parquet", *GOOD, words="events")
+    refused(tmp_path, "anonymize", "-o", tmp_path / "out.parquet", *GOOD, words="EVENTS")
     refused(tmp_path, "conquer", words="No such command")
 
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from shoal.cli.main import main
-from shoal.storage.files import held
+from shoal.cli import main
+from shoal.storage.files import defer_interrupts
 
 
 @pytest.fixture(autouse=True)
@@ -24,7 +24,7 @@ def test_ctrl_c_takes_effect_at_the_end() -> None:
     done = []
 
     def work() -> None:
-        with held():
+        with defer_interrupts():
             signal.raise_signal(signal.SIGINT)
             done.append("all")
 
@@ -35,7 +35,7 @@ def test_ctrl_c_takes_effect_at_the_end() -> None:
 
 
 def test_an_error_of_the_work_itself_passes() -> None:
-    with pytest.raises(OSError, match="full"), held():
+    with pytest.raises(OSError, match="full"), defer_interrupts():
         raise OSError("full")
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
@@ -44,7 +44,7 @@ def test_nothing_happens_in_other_threads() -> None:
     seen = []
 
     def work() -> None:
-        with held():
+        with defer_interrupts():
             seen.append(signal.getsignal(signal.SIGINT))
 
     thread = threading.Thread(target=work)
@@ -56,13 +56,13 @@ def test_nothing_happens_in_other_threads() -> None:
 def test_an_error_on_the_way_out_of_an_interruption_is_told_as_one(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def interrupted(**_: object) -> None:
+    def interrupted(_: list[str]) -> None:
         try:
             raise KeyboardInterrupt
         finally:
             raise ValueError("cannot close")
 
-    monkeypatch.setattr(main, "app", interrupted)
+    monkeypatch.setattr(main, "_run", interrupted)
     with pytest.raises(SystemExit) as end:
         main.main([])
     assert end.value.code == 3

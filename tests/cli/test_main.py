@@ -76,7 +76,7 @@ def test_unforeseen_failures_tell_no_data(
     events = write(in_metres(), tmp_path / "events.csv")
     done = anonymize(events, tmp_path / "out.csv")
     assert (done.code, done.out) == (3, "")
-    assert done.err.startswith("shoal: Internal error (RuntimeError in test_cli.py:")
+    assert done.err.startswith("shoal: Internal error (RuntimeError in test_main.py:")
     assert done.err.count("\n") == 1
     assert CANARY not in done.err
     assert "48.8" not in done.err

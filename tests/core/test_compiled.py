@@ -20,7 +20,7 @@ def test_a_function_that_returns_arrays_is_refused(decorator) -> None:
     def part(values: Int32s) -> Int32s:
         return values[1:]
 
-    with pytest.raises(TypeError, match="part returns Int32s: compile it with kernel or making"):
+    with pytest.raises(TypeError, match="part returns Int32s: compile it with jit or jit_inline_allocating"):
         decorator(part)
 
 

@@ -1,4 +1,4 @@
-"""Numbers as people write them."""
+"""Numbers, durations and promises as people write them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.core.formatting import counted, percent
+from shoal.core.formatting import (
+    counted,
+    duration_in_words,
+    duration_of_minutes,
+    percent,
+    promise_in_short,
+    promise_parameters,
+)
+from shoal.core.promise import Grid, Promise
 
 
 @pytest.mark.parametrize(
@@ -41,3 +49,32 @@ def test_counted() -> None:
     assert [counted(n, "user") for n in (0, 1, 2, 1_234_567)] == [
         "0 users", "1 user", "2 users", "1,234,567 users",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (1800, "30 minutes"),
+        (60, "1 minute"),
+        (5400, "1 hour 30 minutes"),
+        (86_400, "1 day"),
+        (90, "1 minute 30 seconds"),
+    ],
+)
+def test_durations_in_words(seconds: int, words: str) -> None:
+    assert duration_in_words(seconds) == words
+
+
+def test_durations_of_minutes() -> None:
+    assert [duration_of_minutes(minutes) for minutes in (30.0, 90.0, 120.0, 0.5)] == [
+        "30 min", "90 min", "2 h", "30 s",
+    ]  # fmt: skip
+
+
+def test_promises() -> None:
+    promise, whole, grid = Promise(1200, 60, 90), Promise(2, None, None), Grid(step_s=60)
+    assert promise_in_short(promise, grid) == "k 1,200 and 1 h"
+    assert promise_in_short(promise, grid, duration_in_words) == "k 1,200 and 1 hour"
+    assert promise_in_short(whole, grid) == "k 2 over whole trajectories"
+    assert promise_parameters(promise, grid) == "k = 1200, tau = 1 h, epsilon = 90 min"
+    assert promise_parameters(whole, grid) == "k = 2 over whole trajectories"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import os
 import re
 import subprocess
@@ -12,11 +13,12 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from shoal.cli.options import FORMATS
+from shoal.core.options import FORMAT_NAMES as FORMATS
 from shoal.core.schema import ALIASES
 from support.paths import PROJECT
 
 ROOT = PROJECT
+PACKAGE = ROOT / "src/shoal"
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 TAU_MINUTES = 30  # of the worked example
 
@@ -39,6 +41,27 @@ def test_local_links_and_images_exist(page: Path) -> None:
         target = (page.parent / path) if path else page
         assert target.exists(), f"{link} leads nowhere"
         assert not anchor or anchor in anchors(target), f"{link}: no such heading"
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.name != "CHANGELOG.md"], ids=page_name)
+def test_code_that_pages_name_exists(page: Path) -> None:
+    """Files and folders from the project's root or from src/shoal, and modules to import; but for what has moved."""
+    text = re.sub(
+        r"^\*Moved since.*?\*$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
+    )
+    for name in re.findall(r"`((?:\w+/)*\w+\.py|(?:src|tests|benchmarks|tools)/[\w/]+)`", text):
+        found = (ROOT / name, PACKAGE / name) if "/" in name else PACKAGE.rglob(name)
+        assert any(path.exists() for path in found), f"{name} is no file"
+    for module in re.findall(r"^(?:from|import) (shoal(?:\.\w+)*)", text, re.MULTILINE):
+        assert importlib.util.find_spec(module) is not None, module
+
+
+def test_the_picture_of_the_tree_names_files_that_exist() -> None:
+    drawn = (ROOT / "docs/images/tree.svg").read_text(encoding="utf-8")
+    names = re.findall(r"[\w/]+\.py", drawn)
+    assert len(names) > 20
+    for name in names:
+        assert any(PACKAGE.glob(f"**/{name}")), name
 
 
 def test_formats_lists_every_recognised_column_name() -> None:

@@ -11,12 +11,14 @@ import numpy as np
 import pytest
 
 from oracles.casual_worlds import random_case
+from shoal.core.options import HARDEN_MOST_REACH, HidingOptions, Reuse, SelectorName
 from shoal.core.promise import Grid, Promise
 from shoal.core.workers import Workers
 from shoal.errors import InputError, ParameterError
 from shoal.hiding import hardening
 from shoal.hiding.epochs import Timeline
 from shoal.hiding.fold import Fold
+from shoal.hiding.hardening import PRICES
 from shoal.hiding.journal import MemoryJournal
 from shoal.hiding.kernels.pools import taken
 from shoal.hiding.kernels.reuse import ReuseRule
@@ -31,7 +33,6 @@ from shoal.hiding.matching.selector import MatchingSelector
 from shoal.hiding.merging import costs_of, with_members
 from shoal.hiding.pipeline import Outcome, anonymize_samples
 from shoal.hiding.selector import HidingSetup
-from shoal.hiding.settings import MOST_REACH, PRICES, Reuse, Settings, applicable_harden
 from shoal.reading import read_events
 from shoal.synthetic import make_city
 from support.release_worlds import as_samples, release
@@ -292,7 +293,7 @@ def test_what_is_broken_off_is_not_linked_to_what_follows(monkeypatch: pytest.Mo
     promise = Promise(2, 20, 10)
     timeline = Timeline(as_samples(world), promise)
     with Workers(1) as workers:
-        setup = HidingSetup(12, promise, Settings(harden=1), workers)
+        setup = HidingSetup(12, promise, HidingOptions(harden=1), workers)
         fold = Fold(setup, timeline, MatchingSelector(setup))
         for epochs in (range(5), range(20, 25)):
             steps = [fold.advance(timeline.slice(epoch), ends_stretch=False) for epoch in epochs]
@@ -307,7 +308,7 @@ def outcomes() -> dict[int, Outcome]:
     found = read_events(make_city(500), grid=Grid.parse())
     with Workers(1) as workers:
         return {
-            level: anonymize_samples(found.store, Promise(2, 30, 30), Settings(harden=level), workers)
+            level: anonymize_samples(found.store, Promise(2, 30, 30), HidingOptions(harden=level), workers)
             for level in range(len(PRICES))
         }
 
@@ -341,36 +342,41 @@ def test_going_on_from_any_step_gives_the_same_boxes() -> None:
             for user in range(20)
         }
         promise, samples = Promise(2, reach * epsilon, epsilon), as_samples(world)
-        settings = Settings(harden=rng.choice([1, 3]), reuse=rng.choice(list(Reuse)))
+        options = HidingOptions(harden=rng.choice([1, 3]), reuse=rng.choice(list(Reuse)))
         whole = MemoryJournal()
         with Workers(1) as workers:
-            boxes = anonymize_samples(samples, promise, settings, workers, journal=whole).boxes
+            boxes = anonymize_samples(samples, promise, options, workers, journal=whole).boxes
             steps = list(whole)
             n_witnesses += sum(len(step.witnesses.owners) for step in steps)
             for n_done in range(1, len(steps), 2):
                 part = MemoryJournal()
                 for step in steps[:n_done]:
                     part.append(step)
-                again = anonymize_samples(samples, promise, settings, workers, journal=part).boxes
+                again = anonymize_samples(samples, promise, options, workers, journal=part).boxes
                 assert all(np.array_equal(one, other) for one, other in zip(boxes, again, strict=True))
     assert n_witnesses > 50
 
 
+def applied(harden: int | None, selector: str, promise: Promise) -> int | None:
+    return HidingOptions(harden=harden, selector=SelectorName(selector)).for_promise(promise).harden
+
+
 def test_where_there_is_nothing_to_harden() -> None:
-    halves, long, whole = Promise(2, 30, 30), Promise(2, 30 * (MOST_REACH + 1), 30), Promise(2, None, None)
-    assert applicable_harden(None, "matching", halves) == 1
-    assert applicable_harden(0, "matching", halves) == 0
-    assert applicable_harden(3, "matching", halves) == 3
+    halves, whole = Promise(2, 30, 30), Promise(2, None, None)
+    long = Promise(2, 30 * (HARDEN_MOST_REACH + 1), 30)
+    assert applied(None, "matching", halves) == 1
+    assert applied(0, "matching", halves) == 0
+    assert applied(3, "matching", halves) == 3
     for selector, promise in (
         ("mutual", halves),
         ("spectral", halves),
         ("matching", long),
         ("matching", whole),
     ):
-        assert applicable_harden(None, selector, promise) == 0
-        assert applicable_harden(0, selector, promise) == 0
+        assert applied(None, selector, promise) == 0
+        assert applied(0, selector, promise) == 0
         with pytest.raises(ParameterError, match="leave it out"):
-            applicable_harden(1, selector, promise)
+            applied(1, selector, promise)
     for level in (-1, 4, 1.5, True):
         with pytest.raises(ParameterError, match="harden must be"):
-            applicable_harden(level, "matching", halves)  # type: ignore[arg-type]
+            applied(level, "matching", halves)  # type: ignore[arg-type]

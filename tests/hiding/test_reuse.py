@@ -7,8 +7,8 @@ import random
 import numpy as np
 import pytest
 
+from shoal.core.options import Reuse
 from shoal.hiding.reuse import History
-from shoal.hiding.settings import Reuse
 
 
 @pytest.mark.parametrize("seed", range(40))

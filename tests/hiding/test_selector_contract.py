@@ -11,25 +11,25 @@ import numpy as np
 import pytest
 
 from oracles.casual_worlds import random_case
+from shoal.core.options import HidingOptions, Reuse, SelectorName
 from shoal.core.progress import SilentProgress
 from shoal.core.promise import Promise
 from shoal.core.workers import Workers
 from shoal.hiding.epochs import Timeline
 from shoal.hiding.fold import Fold
 from shoal.hiding.pipeline import open_selector
-from shoal.hiding.selector import HidingSetSelector, HidingSetup, OpenWindow
-from shoal.hiding.settings import Reuse, Selector, Settings
+from shoal.hiding.selector import HidingSetup, OpenWindow, Selector
 from shoal.hiding.window import HidingSets
 from support.release_worlds import World, as_samples
 
 CASES_PER_SEED = 25
 WITH_COVERAGE = {
-    "matching": {"selector": Selector.MATCHING},
-    "matching in shards": {"selector": Selector.MATCHING, "shard_size": 4},
-    "mutual": {"selector": Selector.MUTUAL},
-    "spectral, repaired": {"selector": Selector.SPECTRAL, "repair": True},
+    "matching": {"selector": SelectorName.MATCHING},
+    "matching in shards": {"selector": SelectorName.MATCHING, "shard_size": 4},
+    "mutual": {"selector": SelectorName.MUTUAL},
+    "spectral, repaired": {"selector": SelectorName.SPECTRAL, "repair": True},
 }
-ALL: dict[str, dict[str, Any]] = {**WITH_COVERAGE, "spectral": {"selector": Selector.SPECTRAL}}
+ALL: dict[str, dict[str, Any]] = {**WITH_COVERAGE, "spectral": {"selector": SelectorName.SPECTRAL}}
 
 
 class Decision(NamedTuple):
@@ -40,20 +40,20 @@ class Decision(NamedTuple):
     sets: HidingSets
 
 
-Spoil = Callable[[HidingSetSelector], HidingSetSelector]
+Spoil = Callable[[Selector], Selector]
 
 
 def decide(
     world: World,
     promise: Promise,
-    settings: Settings,
+    options: HidingOptions,
     n_workers: int = 1,
     spoil: Spoil = lambda selector: selector,
 ) -> list[Decision]:
     """All windows of a world as a selector decides them; none where nothing can be published."""
     timeline = Timeline(as_samples(world), promise)
     with Workers(n_workers) as workers:
-        setup = HidingSetup(len(world), promise, settings, workers)
+        setup = HidingSetup(len(world), promise, options, workers)
         selector = spoil(open_selector(setup))
         presence = selector.find_presence(timeline, SilentProgress())
         if presence.nothing_left:
@@ -70,29 +70,29 @@ def decide(
     return decisions
 
 
-def check_contract(decisions: list[Decision], promise: Promise, reach: int, settings: Settings) -> None:
+def check_contract(decisions: list[Decision], promise: Promise, reach: int, options: HidingOptions) -> None:
     """Hold the contract against all windows of a world; reach: how many epochs a window has beside its first."""
     served: dict[tuple[int, int], int] = {}
     for number, published, sets in decisions:
         owners, members = sets.owners.tolist(), sets.members.tolist()
-        check_sets(owners, members, published, promise.k, settings)
+        check_sets(owners, members, published, promise.k, options)
         again = Counter(
             owner
             for owner, own in zip(owners, members, strict=True)
             for member in own
-            if forbidden(served.get((owner, member)), number, reach, settings.reuse)
+            if forbidden(served.get((owner, member)), number, reach, options.reuse)
         )
         counted = {owner: n for owner, n in zip(owners, sets.relaxed.tolist(), strict=True) if n}
         assert again == counted, "reuse: as often as it is counted, and no more"
         for owner, own in zip(owners, members, strict=True):
             for member in own:
                 served[owner, member] = number
-                if settings.reuse is Reuse.PAIR:
+                if options.reuse is Reuse.PAIR:
                     served[member, owner] = number
 
 
 def check_sets(
-    owners: list[int], members: list[list[int]], published: list[set[int]], k: int, settings: Settings
+    owners: list[int], members: list[list[int]], published: list[set[int]], k: int, options: HidingOptions
 ) -> None:
     there = set().union(*published)
     assert len(owners) == len(set(owners)), "owners: everybody once"
@@ -101,7 +101,7 @@ def check_sets(
         assert len({*own} - {owner}) == len(own) == k - 1, "members: k - 1 different others"
     picked = Counter(member for own in members for member in own)
     assert picked == dict.fromkeys(owners, k - 1), "picked: everybody k - 1 times"
-    if not settings.gives_coverage:  # who hid others may have been suppressed since
+    if not options.gives_coverage:  # who hid others may have been suppressed since
         return
     assert there == set(owners), "owners: nobody else"
     pattern = {user: [user in epoch for epoch in published] for user in owners}
@@ -143,9 +143,9 @@ def test_random_worlds(name: str, seed: int) -> None:
         if len(world) < k:
             continue
         promise = Promise(k, tau, epsilon)
-        settings = Settings(**ALL[name], reuse=rng.choice(list(Reuse)), seed=rng.randrange(9))
-        decisions = decide(world, promise, settings)
-        check_contract(decisions, promise, reach_of(world, promise), settings)
+        options = HidingOptions(**ALL[name], reuse=rng.choice(list(Reuse)), seed=rng.randrange(9))
+        decisions = decide(world, promise, options)
+        check_contract(decisions, promise, reach_of(world, promise), options)
         n_windows += len(decisions)
     assert n_windows >= CASES_PER_SEED
 
@@ -154,20 +154,22 @@ def test_random_worlds(name: str, seed: int) -> None:
 @pytest.mark.parametrize("tau", [10, 20])
 @pytest.mark.parametrize("kind", TINY)
 def test_tiny_worlds(name: str, kind: str, tau: int) -> None:
-    world, promise, settings = TINY[kind], Promise(3, tau, 10), Settings(**ALL[name])
-    decisions = decide(world, promise, settings)
-    check_contract(decisions, promise, reach_of(world, promise), settings)
+    world, promise, options = TINY[kind], Promise(3, tau, 10), HidingOptions(**ALL[name])
+    decisions = decide(world, promise, options)
+    check_contract(decisions, promise, reach_of(world, promise), options)
     # The paper's selector may suppress everybody where groups are this small.
-    assert settings.selector is Selector.SPECTRAL or all(len(decision.sets.owners) for decision in decisions)
+    assert options.selector is SelectorName.SPECTRAL or all(
+        len(decision.sets.owners) for decision in decisions
+    )
 
 
 @pytest.mark.parametrize("name", ALL)
 def test_the_same_again_and_for_any_number_of_workers(name: str) -> None:
-    world, promise, settings = present(range(60), *range(6)), Promise(3, 10, 10), Settings(**ALL[name])
-    first = decide(world, promise, settings)
+    world, promise, options = present(range(60), *range(6)), Promise(3, 10, 10), HidingOptions(**ALL[name])
+    first = decide(world, promise, options)
     assert first
-    assert_same(first, decide(world, promise, settings))
-    assert_same(first, decide(world, promise, settings, n_workers=3))
+    assert_same(first, decide(world, promise, options))
+    assert_same(first, decide(world, promise, options, n_workers=3))
 
 
 def assert_same(one: list[Decision], other: list[Decision]) -> None:
@@ -181,9 +183,7 @@ def assert_same(one: list[Decision], other: list[Decision]) -> None:
 class Faulty:
     """A selector whose hiding sets are spoilt before anybody sees them."""
 
-    def __init__(
-        self, selector: HidingSetSelector, fault: Callable[[HidingSets, OpenWindow], HidingSets]
-    ) -> None:
+    def __init__(self, selector: Selector, fault: Callable[[HidingSets, OpenWindow], HidingSets]) -> None:
         self._selector, self._fault = selector, fault
         self.weighs_leakage, self.takes_witnesses = selector.weighs_leakage, selector.takes_witnesses  # type: ignore[misc]
         self.find_presence, self.check_earlier = selector.find_presence, selector.check_earlier
@@ -243,12 +243,12 @@ Fault = Callable[[HidingSets, OpenWindow], HidingSets]
 
 def assert_found(name: str, world: World, fault: Fault, reason: str) -> None:
     """The contract holds on a world, and with the fault its part for this reason does not."""
-    promise, settings = Promise(3, 10, 10), Settings(**ALL[name])
+    promise, options = Promise(3, 10, 10), HidingOptions(**ALL[name])
     reach = reach_of(world, promise)
-    check_contract(decide(world, promise, settings), promise, reach, settings)
-    faulty = decide(world, promise, settings, spoil=lambda selector: Faulty(selector, fault))
+    check_contract(decide(world, promise, options), promise, reach, options)
+    faulty = decide(world, promise, options, spoil=lambda selector: Faulty(selector, fault))
     with pytest.raises(AssertionError, match=rf"^{reason}:"):
-        check_contract(faulty, promise, reach, settings)
+        check_contract(faulty, promise, reach, options)
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -285,7 +285,7 @@ def test_sets_that_depend_on_the_number_of_workers_are_found(name: str) -> None:
     def turned(sets: HidingSets, _: OpenWindow) -> HidingSets:
         return sets._replace(members=sets.members[:, ::-1].copy())
 
-    world, promise, settings = ALWAYS_THERE, Promise(3, 10, 10), Settings(**ALL[name])
-    other = decide(world, promise, settings, n_workers=3, spoil=lambda selector: Faulty(selector, turned))
+    world, promise, options = ALWAYS_THERE, Promise(3, 10, 10), HidingOptions(**ALL[name])
+    other = decide(world, promise, options, n_workers=3, spoil=lambda selector: Faulty(selector, turned))
     with pytest.raises(AssertionError, match=r"^same: hiding sets"):
-        assert_same(decide(world, promise, settings), other)
+        assert_same(decide(world, promise, options), other)

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from shoal.core.options import HidingOptions, Reuse
 from shoal.core.promise import Grid, Promise
 from shoal.core.samples import Samples, samples_from_columns
 from shoal.core.workers import Workers
 from shoal.hiding import window_tasks
 from shoal.hiding.pipeline import anonymize_samples
-from shoal.hiding.settings import Reuse, Settings
 from shoal.reading import read_events
 from shoal.synthetic import make_city
 
@@ -41,9 +41,9 @@ def city() -> Samples:
     return read_events(make_city(900, days=2), grid=Grid()).samples
 
 
-def boxes_of(samples: Samples, promise: Promise, settings: Settings, engine: Piped | None) -> Any:
+def boxes_of(samples: Samples, promise: Promise, options: HidingOptions, engine: Piped | None) -> Any:
     with Workers(1) as workers:
-        return anonymize_samples(samples, promise, settings, workers, engine=engine).boxes
+        return anonymize_samples(samples, promise, options, workers, engine=engine).boxes
 
 
 @pytest.mark.parametrize("n_tasks", [2, 5, 100])
@@ -54,12 +54,12 @@ def test_parts_decide_what_the_whole_decides(
     city: Samples, n_tasks: int, k: int, tau: int, reuse: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(window_tasks, "_SMALLEST", 1)
-    settings, engine = Settings(reuse=Reuse(reuse), shard_size=40), Piped(n_tasks)
+    options, engine = HidingOptions(reuse=Reuse(reuse), shard_size=40), Piped(n_tasks)
     promise = Promise(k, tau, 30)
-    whole = boxes_of(city, promise, settings, None)
+    whole = boxes_of(city, promise, options, None)
     assert all(
         np.array_equal(one, other)
-        for one, other in zip(whole, boxes_of(city, promise, settings, engine), strict=True)
+        for one, other in zip(whole, boxes_of(city, promise, options, engine), strict=True)
     )
     assert engine.done > 48
 
@@ -74,9 +74,9 @@ def test_parts_of_tiny_worlds(seed: int, monkeypatch: pytest.MonkeyPatch) -> Non
     names = np.array([f"u{i:02}" for i in range(n)], object)
     samples = samples_from_columns(names, user, t, *rng.integers(0, 5, (2, 400)))
     promise = Promise(2, random.Random(seed).choice([10, 15, 20]), 10)
-    settings = Settings(shard_size=3)
-    one = boxes_of(samples, promise, settings, None)
-    other = boxes_of(samples, promise, settings, Piped(7))
+    options = HidingOptions(shard_size=3)
+    one = boxes_of(samples, promise, options, None)
+    other = boxes_of(samples, promise, options, Piped(7))
     assert all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
 
 
@@ -86,5 +86,5 @@ def test_a_small_window_is_not_sent_away(city: Samples) -> None:
     samples = samples_from_columns(
         city.users, *(column[few] for column in (city.user, city.t, city.x, city.y))
     )
-    boxes_of(samples, Promise(2, 30, 30), Settings(), engine)
+    boxes_of(samples, Promise(2, 30, 30), HidingOptions(), engine)
     assert engine.done == 0

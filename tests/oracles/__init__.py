@@ -1,1 +1,1 @@
-"""Slow, plain answers to compare the package with; written from the design, importing nothing of shoal."""
+"""Slow, plain answers to compare the package with; written from the docs alone, importing nothing of shoal."""

@@ -1,4 +1,4 @@
-"""The attacker of the promise, played out in full (design 1), and what a truthful file must look like.
+"""The attacker of the promise, played out in full (docs/promise.md), and what a truthful file must look like.
 
 Samples are ``{user: {(t, x, y), ...}}``, records ``{user: [(t0, t1, x0, x1, y0, y1), ...]}`` keyed by the
 user whose record it is, ends included. A user without boxes has no record, listed or not. ``tau`` and
@@ -152,7 +152,7 @@ def truthfulness_errors(samples, records, suppressed, epsilon: int | None) -> li
 
 
 def reuse_errors(hiding_sets, reuse: str, r: int) -> list[Reuse]:
-    """Pairs that serve again too soon, one entry for each window and the pair's previous one (design 3.3).
+    """Pairs that serve again too soon, one entry for each window and the pair's previous one.
 
     ``hiding_sets`` is ``{window: {owner: members}}``.
     ``once``: an ordered pair (owner, member) serves in one window only.

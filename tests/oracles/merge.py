@@ -1,4 +1,4 @@
-"""Every way to merge a few trajectories, tried one by one (design 3.1).
+"""Every way to merge a few trajectories, tried one by one (docs/how-it-works.md).
 
 A trajectory is a list of samples (t, x, y); a box is (t0, t1, x0, x1, y0, y1), ends included.
 """

@@ -1,4 +1,4 @@
-"""Presence patterns and the hiding sets inside them, checked by counting (design 2, 3.2, 3.3).
+"""Presence patterns and the hiding sets inside them, checked by counting (docs/how-it-works.md).
 
 Presence is ``{user: {epoch, ...}}``: the epochs in which the user is published, withheld ones left out.
 """

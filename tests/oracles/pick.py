@@ -1,4 +1,4 @@
-"""The cheapest hiding sets of one pattern group, found without cleverness (design 3.3).
+"""The cheapest hiding sets of one pattern group, found without cleverness (docs/how-it-works.md).
 
 ``cost_matrix[i][j]`` is the cost of j joining the hiding set of i, None where it may not. The diagonal is
 never used. Each user picks k-1 others and is picked k-1 times: a (k-1)-factor.

@@ -1,4 +1,4 @@
-"""The paper's kte-hide in plain words, one user at a time (design 3.4): cycles, lineages, suppression.
+"""The paper's kte-hide in plain words, one user at a time (docs/how-it-works.md): cycles, lineages, suppression.
 
 Clusters are ``{epoch: {user: cluster}}``; costs and choices are functions of two users.
 """

@@ -12,7 +12,6 @@ import pyarrow as pa
 import pytest
 
 import shoal
-from shoal.core.disclosure import public_count, public_share
 from support.run_command import anonymize, city, write
 
 KEYS = {
@@ -172,25 +171,3 @@ def test_relaxations_are_told_in_the_guarantees(tmp_path: Path) -> None:
         "one_window": f"weakened: up to {manifest['relaxations']:,} of {members:,} times a user had to hide with"
         " somebody again",
     }
-
-
-@pytest.mark.parametrize("k", [2, 3, 10, 17, 104, 1000])
-def test_public_counts(k: int) -> None:
-    few = max(k, 10)
-    assert public_count(0, k) == 0
-    said = {public_count(count, k) for count in range(1, few)}
-    assert said == {f"fewer than {few}"}  # one word for all of them, k = 2 and a count of one included
-    for count in [*range(few, few + 300), 12_345, 999_999, 10**7]:
-        told = public_count(count, k)
-        assert isinstance(told, int)
-        assert count <= told <= count * 1.1
-        assert len(str(told).rstrip("0")) <= 2
-
-
-def test_public_shares() -> None:
-    assert public_share(0, 500, 0, 2) == 0
-    assert public_share(1, 500, 1, 2) == public_share(9, 500, 9, 2) == "some, of fewer than 10 users"
-    assert public_share(49, 500, 49, 50) == "some, of fewer than 50 users"
-    assert public_share(400, 500, 9, 2) == "some, of fewer than 10 users"
-    assert public_share(15, 3813, 12, 2) == 0.004
-    assert public_share(10, 10**9, 10, 2) == 0.001

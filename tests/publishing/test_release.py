@@ -14,7 +14,7 @@ import shoal
 from shoal.errors import InputError
 from shoal.publishing.checkpoint import Checkpoint
 from shoal.publishing.tables import SUFFIXES
-from shoal.storage import box_piles, box_sorting
+from shoal.storage.spill import BOXES, DiskSpillFile
 from support.run_command import anonymize, boxes_in, city, left_in, read_table, records_of, write
 
 HALF_HOURS: dict[str, Any] = {"k": 2, "tau": "30min", "epsilon": "30min"}
@@ -60,16 +60,16 @@ def test_buckets_lie_in_the_checkpoint(tmp_path: Path, monkeypatch: pytest.Monke
     events, output = write(city(), tmp_path / "events.parquet"), tmp_path / "out.parquet"
     expected = shoal.anonymize(city(), **HALF_HOURS)
     turns = iter(range(1000))
-    add = box_piles.FilePiles.add
+    append = DiskSpillFile.append
 
-    def failing(self: box_piles.FilePiles, number: int, rows: Any) -> None:
-        if next(turns) == 3:
+    def failing(self: DiskSpillFile, arrays: Any) -> None:
+        if self._path.parent.name == "sorting" and next(turns) == 3:
             assert {path.name for path in (tmp_path / "out.parquet.checkpoint" / "sorting").iterdir()}
-            with box_sorting._explained():
+            with BOXES.explain_errors():
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        add(self, number, rows)
+        append(self, arrays)
 
-    monkeypatch.setattr(box_piles.FilePiles, "add", failing)
+    monkeypatch.setattr(DiskSpillFile, "append", failing)
     done = anonymize(events, output)
     assert (done.code, done.out) == (3, "")
     assert done.err == (
@@ -79,7 +79,7 @@ def test_buckets_lie_in_the_checkpoint(tmp_path: Path, monkeypatch: pytest.Monke
     assert {name for name in left_in(tmp_path) if "checkpoint" not in name} == {"events.parquet"}
     assert not (tmp_path / "out.parquet.checkpoint" / "sorting").exists()
     (tmp_path / "out.parquet.checkpoint" / "sorting").mkdir()
-    (tmp_path / "out.parquet.checkpoint" / "sorting" / "pile-0000000").write_bytes(b"killed")
+    (tmp_path / "out.parquet.checkpoint" / "sorting" / "bucket-0000000.spill").write_bytes(b"killed")
     assert anonymize(events, output, "--resume").code == 0
     assert left_in(tmp_path) == {"events.parquet", "out.parquet", "out.parquet.manifest.json"}
     assert boxes_in(output) == records_of(expected.to_arrow())

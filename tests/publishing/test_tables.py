@@ -238,7 +238,7 @@ def test_metres_cannot_be_placed_on_a_map(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Found out before anything is read or made; other formats take metres."""
-    monkeypatch.setattr("shoal.reading.events._digested", None)
+    monkeypatch.setattr("shoal.reading.events._parsed", None)
     words = "in metres without a coordinate system, which GeoJSON cannot place on the map: give lat and lon, or publish"
     for suffix in MAPS:
         arguments = ("-o", tmp_path / f"out{suffix}", "--k", 2, *HALF_HOURS)

@@ -19,16 +19,17 @@ WRITE = """
 import sys
 from pathlib import Path
 import numpy as np
-from shoal import sorting, writing
 from shoal.core.boxes import Boxes
 from shoal.hiding.fold import Step
-from shoal.hiding.hardening import no_helpers
+from shoal.hiding.hardening import no_witnesses
 from shoal.hiding.journal import FolderJournal
+from shoal.publishing import tables
 from shoal.publishing.record_names import NamedBoxes
 from shoal.core.promise import Grid
+from shoal.storage import box_sorting
 
 folder, n_steps, n_users, per_user = Path(sys.argv[1]), *map(int, sys.argv[2:])
-sorting._BUCKET, writing._ROWS_AT_A_TIME = 250_000, 100_000
+box_sorting._BUCKET, tables._ROWS_AT_A_TIME = 250_000, 100_000
 rng = np.random.default_rng(0)
 (folder / "journal").mkdir()
 journal = FolderJournal(folder / "journal", {})
@@ -36,7 +37,7 @@ owner = np.repeat(np.arange(n_users, dtype=np.int32), per_user)
 for step in range(n_steps):
     t0 = step * 60 + np.tile(np.arange(per_user) * 20, n_users).astype(np.int64)
     x, y = rng.integers(0, 5_000, (2, len(owner)), np.int32)
-    journal.append(Step(step, None, Boxes(owner, t0, t0 + 9, x, x + 20, y, y + 20), no_helpers()))
+    journal.append(Step(step, None, Boxes(owner, t0, t0 + 9, x, x + 20, y, y + 20), no_witnesses()))
 
 def peak():
     # Not getrusage: a process begins with the peak of the one that started it.
@@ -50,7 +51,7 @@ named = NamedBoxes(Parts(), np.full(n_users, n_steps * per_user))
 before = peak()
 for spill in (folder / "sorting", None):
     with (folder / "out.parquet").open("wb") as file:
-        writing.write_published(file, ".parquet", named, Grid(), None, {}, spill)
+        tables.write_published(file, ".parquet", named, Grid(), None, {}, spill)
     print(peak() - before)
 """
 

@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 
 import shoal.reading
 from reading import oracle
+from shoal.core.options import ReadingOptions
 from shoal.core.promise import Grid
 from shoal.errors import InputError
 from shoal.reading import read_events, source
@@ -73,7 +74,11 @@ def test_agrees_with_the_oracle(tmp_path: Path, seed: int, kind: str) -> None:
     path = tmp_path / "events.csv"
     path.write_text(text, encoding="utf-8", newline="")
     start, end = period
-    events = read_events(path, grid=grid, timezone=zone, start=start, end=end, exclude_users=exclude or None)
+    events = read_events(
+        path,
+        grid=grid,
+        options=ReadingOptions(timezone=zone, start=start, end=end, exclude_users=exclude or None),
+    )
     expected, dropped, duplicates, rows = oracle.read(
         text, grid=grid, zone=zone, start=start, end=end, exclude=exclude, projection=events.projection
     )
@@ -284,12 +289,11 @@ def test_surface() -> None:
     assert shoal.reading.__all__ == [
         "FORMAT_NAMES",
         "Events",
-        "Filters",
-        "Intake",
         "Plane",
         "Projection",
         "PublishedRows",
         "PublishedTable",
+        "ReadSummary",
         "check_coordinates",
         "parse_crs",
         "read_events",

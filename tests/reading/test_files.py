@@ -16,12 +16,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shoal.core.options import ReadingOptions
 from shoal.core.promise import Grid
 from shoal.errors import InputError
 from shoal.reading import Events, read_events
 from shoal.reading.columns import find_roles
 from shoal.reading.name_index import NameIndex
 from shoal.reading.values import Utf8Stream, decode, encode, texts_of
+from support.reading import read_with
 
 Reader = Callable[..., Events]
 
@@ -31,7 +33,7 @@ def read(tmp_path: Path) -> Reader:
     def from_text(content: str | bytes, name: str = "events.csv", **options: object) -> Events:
         path = tmp_path / name
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return read_events(path, grid=Grid(), **options)
+        return read_with(path, **options)
 
     return from_text
 
@@ -122,7 +124,9 @@ def test_roles_with_sites() -> None:
 def test_columns_by_name_and_place_in_parquet(tmp_path: Path) -> None:
     table = pa.table({"lon": [2.0], "user.name": ["a"], "nested": [{"lat": 5.0}], "ts": [5], "lat": [48.0]})
     pq.write_table(table, tmp_path / "events.parquet")
-    events = read_events(tmp_path / "events.parquet", grid=Grid(), columns={"user": "user.name"})
+    events = read_events(
+        tmp_path / "events.parquet", grid=Grid(), options=ReadingOptions(columns={"user": "user.name"})
+    )
     assert users(events) == ["a"]
     assert events.read_summary.columns_dropped == ["nested"]
 

@@ -14,9 +14,11 @@ from hypothesis import strategies as st
 
 from reading import oracle
 from reading.refusals import refusal
+from shoal.core.options import ReadingOptions
 from shoal.core.promise import Grid
 from shoal.errors import ParameterError
-from shoal.reading import Events, Filters, read_events
+from shoal.reading import Events
+from support.reading import read_with
 
 GRID = Grid(cell_m=10.0, step_s=1)
 ROWS = st.lists(
@@ -31,9 +33,7 @@ def table(rows: list[tuple[str, int, float, float]], *names: str) -> pa.Table:
 
 
 def read(rows: list[tuple[str, int, float, float]], *names: str, **options: object) -> Events:
-    zone = options.pop("timezone", None)
-    filters = Filters.parse(*(options.get(name) for name in ("bbox", "min_days_active", "resample")))  # type: ignore[arg-type]
-    return read_events(table(rows, *(names or ("x", "y"))), grid=GRID, filters=filters, timezone=zone)
+    return read_with(table(rows, *(names or ("x", "y"))), grid=GRID, **options)
 
 
 def cells(rows: list[tuple[str, int, float, float]]) -> list[tuple[str, int, int, int]]:
@@ -110,7 +110,7 @@ def test_bbox_in_degrees_and_across_the_date_line() -> None:
 def test_bbox_by_site_and_the_centre_of_what_is_left() -> None:
     events = table([("a", 1, "s", 0), ("b", 1, "far", 0), ("b", 2, "s", 0)], "site", "note")
     sites = pa.table({"site": ["s", "far"], "lat": [48.2, -33.0], "lon": [2.3, 151.0]})
-    found = read_events(events, grid=GRID, sites=sites, filters=Filters.parse("0,40,10,50", None, None))
+    found = read_with(events, grid=GRID, sites=sites, bbox="0,40,10,50")
     assert found.read_summary.dropped == {"outside --bbox": 1}
     assert found.projection is not None
     assert np.abs(found.samples.x).max() < 10_000  # near the centre, which the far site has not moved
@@ -123,13 +123,13 @@ def test_bbox_by_site_and_the_centre_of_what_is_left() -> None:
 )  # fmt: skip
 def test_filters_that_make_no_sense(wrong: tuple) -> None:
     with pytest.raises(ParameterError):
-        Filters.parse(*wrong)
+        ReadingOptions(**dict(zip(("bbox", "min_days_active", "resample"), wrong, strict=True)))
 
 
 def test_choice_is_no_fault() -> None:
     rows = [("a", 5, 5, 5), ("a", 6, 500, 500)]
-    filters = Filters.parse("0,0,10,10", 1, "1min")
-    assert len(read_events(table(rows, "x", "y"), grid=GRID, filters=filters, strict=True).samples) == 1
+    filters = {"bbox": "0,0,10,10", "min_days_active": 1, "resample": "1min"}
+    assert len(read_with(table(rows, "x", "y"), grid=GRID, **filters, strict=True).samples) == 1
 
 
 # ---- density -----------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Positions: projection, cells, sites; order and strays."""
+"""Positions: projection, cells, sites; order and implausible times."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shoal.core.options import ReadingOptions
 from shoal.core.promise import Grid
 from shoal.core.sorting import sort_distinct
 from shoal.errors import InputError
@@ -97,13 +98,13 @@ def test_sites(tmp_path: Path) -> None:
         grid=Grid(),
     )
     for sites in (SITES, tmp_path / "sites.csv", str(tmp_path / "sites.parquet")):
-        events = read_events(frame, grid=Grid(), sites=sites)
+        events = read_events(frame, grid=Grid(), options=ReadingOptions(sites=sites))
         assert events.store.fingerprint() == direct.store.fingerprint()
         assert events.projection == direct.projection
         assert events.read_summary.dropped == {"missing position": 1, "unknown site": 1}
     metric = pd.DataFrame({"site": [1, 2], "x": [50, 150], "y": [0, 0]})
     numbered = pd.DataFrame({"user": list("ab"), "time": 5, "site": [1.0, 2.0]})
-    events = read_events(numbered, grid=Grid(), sites=metric)
+    events = read_events(numbered, grid=Grid(), options=ReadingOptions(sites=metric))
     assert events.projection is None
     assert events.samples.x.tolist() == [0, 1]
 
@@ -124,18 +125,27 @@ def test_sites(tmp_path: Path) -> None:
 def test_bad_sites(sites: object, expected: str) -> None:
     frame = pd.DataFrame({"user": ["canary"], "time": [5], "site": ["canary"]})
     with pytest.raises(InputError, match=expected) as caught:
-        read_events(frame, grid=Grid(), sites=sites)
+        read_events(frame, grid=Grid(), options=ReadingOptions(sites=sites))
     assert "canary" not in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
 def test_repeated_sites_at_one_position_are_fine_and_sites_must_be_used() -> None:
     frame = pd.DataFrame({"user": ["a"], "time": [5], "site": ["s1"]})
-    assert len(read_events(frame, grid=Grid(), sites=pd.concat([SITES, SITES])).samples) == 1
+    assert (
+        len(read_events(frame, grid=Grid(), options=ReadingOptions(sites=pd.concat([SITES, SITES]))).samples)
+        == 1
+    )
     with pytest.raises(InputError, match="No column 'site' among user, time, lat, lon"):
-        read_events(frame.assign(lat=1, lon=1).drop(columns="site"), grid=Grid(), sites=SITES)
+        read_events(
+            frame.assign(lat=1, lon=1).drop(columns="site"), grid=Grid(), options=ReadingOptions(sites=SITES)
+        )
     with pytest.raises(InputError, match="leave out one"):
-        read_events(frame.assign(lat=1, lon=1), grid=Grid(), sites=SITES, columns={"lat": "lat"})
+        read_events(
+            frame.assign(lat=1, lon=1),
+            grid=Grid(),
+            options=ReadingOptions(sites=SITES, columns={"lat": "lat"}),
+        )
 
 
 @settings(max_examples=100, deadline=None)
@@ -158,29 +168,29 @@ def seconds(*days: int) -> list[np.ndarray]:
     return [np.array(days, np.int64) * DAY + 5]
 
 
-def stray_times(batches: list[np.ndarray]) -> list[str]:
+def implausible_times(batches: list[np.ndarray]) -> list[str]:
     implausible = ImplausibleTimes()
     for batch in batches:
         implausible.add(batch)
     return implausible.warnings()
 
 
-def test_stray_times() -> None:
+def test_implausible_times() -> None:
     now = 19_800  # a day in 2024
-    (warning,) = stray_times(seconds(0, now, now, now + 1, now + 2))
+    (warning,) = implausible_times(seconds(0, now, now, now + 1, now + 2))
     assert warning.startswith("1 row dated 1970, years away from the others (2024): ")
     assert "--from and --to" in warning
-    assert stray_times(seconds(now)) == []
-    assert stray_times(seconds(0, now)) == []  # no telling which is wrong
-    assert stray_times(seconds(*range(0, 4000, 300))) == []
-    assert stray_times(seconds(*[0] * 400, *[now] * 600)) == []  # two campaigns
-    (warning,) = stray_times([*seconds(*[0, 1, 40_000]), *seconds(*range(now, now + 900))])
+    assert implausible_times(seconds(now)) == []
+    assert implausible_times(seconds(0, now)) == []  # no telling which is wrong
+    assert implausible_times(seconds(*range(0, 4000, 300))) == []
+    assert implausible_times(seconds(*[0] * 400, *[now] * 600)) == []  # two campaigns
+    (warning,) = implausible_times([*seconds(*[0, 1, 40_000]), *seconds(*range(now, now + 900))])
     assert warning.startswith("3 rows dated 1970 to 2079, years away from the others (2024 to 2026)")
-    (warning,) = stray_times(seconds(200_000, 200_001))
+    (warning,) = implausible_times(seconds(200_000, 200_001))
     assert warning.startswith("Times lie in the years 2517")
 
 
-def test_stray_times_are_kept_and_told() -> None:
+def test_implausible_times_are_kept_and_told() -> None:
     rng = random.Random(1)
     when = [1_700_000_000 + rng.randrange(DAY) for _ in range(50)] + [0]
     events = read_events(pd.DataFrame({"user": "a", "time": when, "x": 1, "y": 1}), grid=Grid())

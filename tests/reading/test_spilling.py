@@ -19,11 +19,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from reading import oracle
+from shoal.core.options import ReadingOptions
 from shoal.core.promise import Grid
 from shoal.errors import InputError, UnfinishedError
-from shoal.reading import Events, Filters, Projection, read_events
-from shoal.storage.piles import FolderPiles
+from shoal.reading import Events, Projection, read_events
 from shoal.storage.sample_store import FileColumn
+from shoal.storage.spill import Spill
+from support.reading import read_with
 
 NOW = 1_700_000_000
 DAY = 86_400
@@ -34,10 +36,10 @@ Row = tuple[str, int, float, float]  # user, second, x or longitude, y or latitu
 
 @pytest.fixture
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Many batches and many buckets, however few rows."""
+    """Many batches and many partitions, however few rows."""
     monkeypatch.setattr("shoal.reading.tables.BATCH_ROWS", 7)
     monkeypatch.setattr("shoal.reading.csv_files._BLOCK_BYTES", 300)
-    monkeypatch.setattr("shoal.reading.sorting._BUCKET_ROWS", 5)
+    monkeypatch.setattr("shoal.reading.sorting._PARTITION_ROWS", 5)
     monkeypatch.setattr("shoal.reading.resolving._SHORTEST_STRETCH_S", 1)
     monkeypatch.setattr("shoal.reading.sorting._AT_LEAST", 3)
 
@@ -77,18 +79,17 @@ def random_options(rng: random.Random, kind: str, rows: list[Row]) -> dict[str, 
         "grid": Grid(cell_m=rng.choice((10.0, 250.0)), step_s=rng.choice((1, 7, 60))),
         "exclude_users": rng.choice((None, ["b", "nobody"])),
         "start": rng.choice((None, "2001-01-01", "2023-11-14T22:13:30")),
-        "filters": Filters.parse(
-            rng.choice((None, None, box)),
-            rng.choice((None, None, 2)) if len(rows) > 5 else None,
-            rng.choice((None, "1s", "10s", "11min")),
-        ),
+        "bbox": rng.choice((None, None, box)),
+        "min_days_active": rng.choice((None, None, 2)) if len(rows) > 5 else None,
+        "resample": rng.choice((None, "1s", "10s", "11min")),
         "sites": SITES if kind == "sites" else None,
     }
 
 
 def slow(kind: str, rows: list[Row], options: dict[str, Any], projection: Any) -> tuple[list, Counter, int]:
     """Samples by (t, user, x, y), why rows were dropped, and how many were duplicates."""
-    grid, filters, dropped = options["grid"], options["filters"], Counter()
+    grid, dropped = options["grid"], Counter()
+    filters = ReadingOptions.from_keywords(options)
     starts = {None: -(10**12), "2001-01-01": 978_307_200, "2023-11-14T22:13:30": 1_700_000_010}
 
     def keep(rows: list, holds: Any, reason: str) -> list:
@@ -98,8 +99,8 @@ def slow(kind: str, rows: list[Row], options: dict[str, Any], projection: Any) -
 
     rows = keep(rows, lambda row: row[1] >= starts[options["start"]], "before --from or after --to")
     rows = keep(rows, lambda row: row[0] not in (options["exclude_users"] or ()), "excluded user")
-    if filters.bbox is not None:
-        west, south, east, north = vars(filters.bbox).values()
+    if filters.bounding_box is not None:
+        west, south, east, north = vars(filters.bounding_box).values()
         rows = keep(rows, lambda row: west <= row[2] <= east and south <= row[3] <= north, "outside --bbox")
     if filters.min_days_active is not None:
         days = Counter(user for user, _ in {(row[0], row[1] // DAY) for row in rows})
@@ -149,7 +150,7 @@ def forms(frame: pd.DataFrame, folder: Path) -> Iterator[Any]:
 def outcome(form: Any, options: dict[str, Any], spill: Path | None = None) -> Events | str:
     """What was read, or why nothing was."""
     try:
-        return read_events(form, threads=2, **options, spill=spill)
+        return read_with(form, threads=2, **options, spill=spill)
     except InputError as error:
         return str(error)
 
@@ -183,14 +184,14 @@ def test_the_same_in_files_as_in_memory_and_by_hand(tmp_path: Path, seed: int) -
 
 @pytest.mark.usefixtures("tiny")
 def test_the_constants_matter_only_for_memory(tmp_path: Path) -> None:
-    """One bucket, and as many as there are slots."""
+    """One partition, and as many as there are slots."""
     kind, rows = random_rows(random.Random(3))
     frame = table_of(kind, rows, 1)
     options = {"grid": Grid(), "sites": SITES if kind == "sites" else None}
-    many = content(read_events(frame, **options, spill=tmp_path / "many"))
+    many = content(read_with(frame, **options, spill=tmp_path / "many"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("shoal.reading.sorting._BUCKET_ROWS", 10**6)
-        assert content(read_events(frame, **options, spill=tmp_path / "one")) == many
+        patch.setattr("shoal.reading.sorting._PARTITION_ROWS", 10**6)
+        assert content(read_with(frame, **options, spill=tmp_path / "one")) == many
 
 
 # ---- the folder ----------------------------------------------------------------------------------------------------
@@ -206,35 +207,41 @@ def test_only_the_samples_stay_and_only_for_their_owner(tmp_path: Path) -> None:
     finally:
         os.umask(before)
     assert spill.stat().st_mode & 0o777 == 0o700
-    assert sorted(path.name for path in spill.iterdir()) == ["user.pile", "x.pile", "y.pile"]
+    assert sorted(path.name for path in spill.iterdir()) == ["user.spill", "x.spill", "y.spill"]
     assert {path.stat().st_mode & 0o777 for path in spill.iterdir()} == {0o600}
 
 
 def test_what_an_earlier_run_left_is_cleared_and_nothing_else(tmp_path: Path) -> None:
     expected = content(read_events(FRAME, grid=Grid()))
-    for name in ("batch-000000.pile", "bucket-000000.pile", "bucket-000099.pile", "user.pile", "run.json"):
+    for name in (
+        "batch-0000000.spill",
+        "partition-0000000.spill",
+        "partition-0000099.spill",
+        "user.spill",
+        "run.json",
+    ):
         (tmp_path / name).write_text("left over")
     assert content(read_events(FRAME, grid=Grid(), spill=tmp_path)) == expected
     names = sorted(path.name for path in tmp_path.iterdir())
-    assert names == ["run.json", "user.pile", "x.pile", "y.pile"]
+    assert names == ["run.json", "user.spill", "x.spill", "y.spill"]
     assert content(read_events(FRAME, grid=Grid(), spill=tmp_path)) == expected
 
 
 @pytest.mark.usefixtures("tiny")
 def test_never_more_files_than_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Batches are gone once dealt out, and buckets once sorted."""
+    """Batches are gone once their rows are parted by time, and partitions once sorted."""
     seen = []
-    real = FolderPiles.new
+    real = Spill.new_file
 
-    def counting(piles: FolderPiles, name: str) -> Any:
+    def counting(spill: Spill, name: str) -> Any:
         seen.append((name, sorted(path.name.split("-")[0] for path in tmp_path.iterdir())))
-        return real(piles, name)
+        return real(spill, name)
 
-    monkeypatch.setattr(FolderPiles, "new", counting)
+    monkeypatch.setattr(Spill, "new_file", counting)
     read_events(FRAME, grid=Grid(step_s=1), spill=tmp_path)
     at_columns = next(there for name, there in seen if name == "user")
-    assert at_columns == ["bucket"] * 12
-    assert next(there for name, there in seen if name == "bucket-000000") == ["batch"] * 9
+    assert at_columns == ["partition"] * 12
+    assert next(there for name, there in seen if name == "partition-0000000") == ["batch"] * 9
 
 
 def test_a_full_disk_is_told_in_one_line_and_leaves_nothing(
@@ -243,7 +250,7 @@ def test_a_full_disk_is_told_in_one_line_and_leaves_nothing(
     if not Path("/dev/full").exists():
         pytest.skip("no device that is always full")
     spill = tmp_path / "spill"
-    monkeypatch.setattr("shoal.storage.piles.append_private", lambda _: open("/dev/full", "ab"))  # noqa: PTH123, SIM115
+    monkeypatch.setattr("shoal.storage.spill.append_private", lambda _: open("/dev/full", "ab"))  # noqa: PTH123, SIM115
     with pytest.raises(
         UnfinishedError, match=r"\(No space left on device\): nothing was published;"
     ) as caught:
@@ -261,21 +268,6 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     assert (tmp_path / "file").exists()
 
 
-def test_files_that_others_change_are_noticed(tmp_path: Path) -> None:
-    pile = FolderPiles(tmp_path).new("some")
-    pile.append([np.arange(5), np.arange(3, dtype=np.int32)])
-    ((one, two),) = pile
-    assert (one.tolist(), two.tolist()) == ([0, 1, 2, 3, 4], [0, 1, 2])
-    with pytest.raises(ValueError, match="read-only"):
-        one[0] = 1
-    (tmp_path / "some.pile").write_bytes(b"short")
-    with pytest.raises(UnfinishedError, match="begin again"):
-        list(pile)
-    (tmp_path / "some.pile").unlink()
-    with pytest.raises(UnfinishedError, match="begin again"):
-        list(pile)
-
-
 # ---- memory --------------------------------------------------------------------------------------------------------
 
 MEASURE = """
@@ -284,7 +276,7 @@ from pathlib import Path
 from shoal.core.promise import Grid
 from shoal.reading import read_events, sorting, tables
 
-tables.BATCH_ROWS, sorting._BUCKET_ROWS = 1 << 16, 1 << 17
+tables.BATCH_ROWS, sorting._PARTITION_ROWS = 1 << 16, 1 << 17
 
 def peak_kb():
     return int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0])
@@ -293,7 +285,7 @@ source, few, spill = sys.argv[1:]
 read_events(few, grid=Grid(), threads=1)  # so that what is loaded once is
 before = peak_kb()
 events = read_events(source, grid=Grid(), threads=1, spill=Path(spill) if spill else None)
-print(peak_kb() - before, len(events.archive), events.archive.fingerprint())
+print(peak_kb() - before, len(events.store), events.store.fingerprint())
 """
 
 

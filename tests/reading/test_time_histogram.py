@@ -14,7 +14,7 @@ from shoal.reading.plausibility import TimeHistogram
 
 @pytest.mark.parametrize("dense", [1, 10**6])
 def test_counts_and_cuts(monkeypatch: pytest.MonkeyPatch, dense: int) -> None:
-    monkeypatch.setattr("shoal.reading.plausibility._DENSE", dense)
+    monkeypatch.setattr("shoal.reading.plausibility._MOST_STRETCHES", dense)
     rng = random.Random(1)
     for _ in range(300):
         unit, most = rng.choice((1, 7, 60)), rng.randrange(1, 12)
@@ -22,12 +22,12 @@ def test_counts_and_cuts(monkeypatch: pytest.MonkeyPatch, dense: int) -> None:
             [rng.randrange(-300, 300) for _ in range(rng.randrange(20))] for _ in range(rng.randrange(1, 5))
         ]
         expected = Counter(second // unit for batch in batches for second in batch)
-        tally = TimeHistogram(unit)
+        histogram = TimeHistogram(unit)
         for batch in batches:
-            tally.add(np.array(batch, np.int64))
-        assert tally.units.tolist() == sorted(expected)
-        assert tally.rows.tolist() == [expected[each] for each in sorted(expected)]
-        check_cuts(expected, unit, tally.cuts(most).tolist(), most)
+            histogram.add(np.array(batch, np.int64))
+        assert histogram.units.tolist() == sorted(expected)
+        assert histogram.rows.tolist() == [expected[each] for each in sorted(expected)]
+        check_cuts(expected, unit, histogram.cuts(most).tolist(), most)
 
 
 def check_cuts(rows: Counter[int], unit: int, cuts: list[int], most: int) -> None:

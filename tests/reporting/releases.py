@@ -27,7 +27,7 @@ def make_release(
     days: int = 1,
     **how: Any,
 ) -> Release:
-    """A made-up city, published; ``how`` are further options of shoal.anonymize()."""
+    """A synthetic city, published; ``how`` are further options of shoal.anonymize()."""
     release = Release(*(folder / f"{name}.parquet" for name in ("events", "published", "key")))
     pq.write_table(shoal.make_city(users, days=days), release.events)
     promise = {} if how.get("whole") else {"tau": tau, "epsilon": epsilon}

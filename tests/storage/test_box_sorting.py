@@ -100,7 +100,7 @@ def test_what_a_killed_run_left_does_not_count(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr("shoal.storage.box_sorting._BUCKET", 10)
     parts, spill = some_parts(np.random.default_rng(2), 20), tmp_path / "spill"
     spill.mkdir()
-    (spill / "pile-0000000").write_bytes(b"x" * 360)
+    (spill / "bucket-0000000.spill").write_bytes(b"x" * 360)
     some = named(parts, 20)
     assert rows_of(some.pieces(100, spill)) == in_order(some, parts)
 

@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shoal.core.options import HidingOptions, Reuse, SelectorName
 from shoal.core.promise import Promise
 from shoal.core.samples import Samples, samples_from_columns
 from shoal.core.workers import Workers
 from shoal.hiding.journal import MemoryJournal
 from shoal.hiding.pipeline import Outcome, anonymize_samples
-from shoal.hiding.settings import Reuse, Selector, Settings
 
 World = dict[int, set[tuple[int, int, int]]]
 
@@ -45,11 +45,11 @@ def release(
     reuse: str = "once",
     seed: int = 0,
     workers: int = 1,
-    leak_price: float = Settings().leak_price,
-    harden: int = Settings().harden,
+    leak_price: float = HidingOptions().leak_price,
+    harden: int = 0,
     selector: str = "matching",
     repair: bool = False,
-    shard_size: int = Settings().shard_size,
+    shard_size: int = HidingOptions().shard_size,
 ) -> Release:
     """Anonymize a world and take the result apart."""
     users = sorted(world)
@@ -59,13 +59,13 @@ def release(
         outcome = anonymize_samples(
             as_samples(world),
             promise,
-            Settings(
+            HidingOptions(
                 space_weight=weight,
                 reuse=Reuse(reuse),
                 seed=seed,
                 leak_price=leak_price,
                 harden=harden,
-                selector=Selector(selector),
+                selector=SelectorName(selector),
                 repair=repair,
                 shard_size=shard_size,
             ),

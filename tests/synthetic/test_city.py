@@ -1,4 +1,4 @@
-"""The made-up city: frozen for ever, and lifelike enough to try shoal on."""
+"""The synthetic city: frozen for ever, and lifelike enough to try shoal on."""
 
 from __future__ import annotations
 

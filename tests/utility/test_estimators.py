@@ -169,8 +169,8 @@ def test_what_is_refused() -> None:
 
 def test_surface() -> None:
     assert shoal.utility.__all__ == [
-        "Agreement", "Density", "Flows", "Granularity", "Places", "Spread",
-        "agreement", "density", "flows", "granularity", "granularity_of", "gyration", "homes", "workplaces",
+        "Agreement", "Density", "Flows", "Places", "Precision", "Spread",
+        "agreement", "density", "flows", "gyration", "homes", "precision_of", "precision_of_boxes", "workplaces",
     ]  # fmt: skip
     for name in shoal.utility.__all__:
         assert callable(getattr(shoal.utility, name))

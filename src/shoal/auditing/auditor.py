@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from shoal.auditing.attacks.chain import attack_chain
+from shoal.auditing.attacks.chain import CHAIN, attack_chain
 from shoal.auditing.attacks.inference import attack_homogeneity, attack_leakage
 from shoal.auditing.attacks.linkage import (
     attack_intervals,
@@ -46,48 +46,46 @@ def run_audit(
 ) -> Audit:
     """Hold a file to a promise, and measure what is not promised; ``run`` may carry out the exact check elsewhere.
 
-    Attacks are on the same scene, unless they are to know less of it: ``attacked``.
+    ``attacked`` is what the attacks work on, where that is less than what is checked.
     """
     began = time.perf_counter()
-    samples, published = context.samples, context.published
-    coverage = check(samples, published, context.promise, context.workers, progress, run=run)
-    truthfulness = None
-    if published.has_key:
-        truthfulness = check_truthfulness(context)
+    store, published = context.store, context.published
+    coverage = check(context, progress, run=run)
+    truthfulness = check_truthfulness(context) if published.has_key else None
     progress.stage("attacking", len(ATTACKS) + 1)
-    figures: list[Measure] = []
+    measures: list[Measure] = []
     attacked = attacked or context
     for attack in ATTACKS:
-        figures += attack(attacked)
+        measures += attack(attacked)
         progress.advance()
     leakage = attack_leakage(attacked)
     progress.advance()
-    figures += leakage.figures
+    measures += leakage.measures
     boxes = published.records.boxes
     audit = Audit(
         promise=context.promise,
         grid=context.grid,
-        counts=DatasetCounts(samples.n_users, len(samples), published.records.n_records, boxes.n_boxes),
+        counts=DatasetCounts(store.n_users, len(store), published.records.n_records, boxes.n_boxes),
         coverage=coverage,
         truthfulness=truthfulness,
-        figures=figures,
+        figures=measures,
         leakage=leakage.spread,
-        findings=findings(figures, context.promise.k),
+        findings=findings(measures, context.promise.k),
         draw=AttackSettings(context.n_attacks, context.seed, context.zone.name),
         seconds=time.perf_counter() - began,
         warnings=warnings,
-        samples=samples,
+        samples=context.samples,
         noted=context.noted,
     )
-    if context.claim.certain and audit.kept:
-        _check_method(audit)
+    if context.method_claim.certain and audit.kept:
+        _check_chain(audit)
     return audit
 
 
-def _check_method(audit: Audit) -> None:
-    """Refuse to tell of an attacker who rules out the true record of a file that was made as the attacker believes."""
-    figure = audit.figure("method", "ruled_out")
-    if figure is not None and isinstance(share := figure.published, Proportion) and share.value > 0:
+def _check_chain(audit: Audit) -> None:
+    """Stop where the chain attack ruled out true records, though the file was made as the attack assumes."""
+    measure = audit.figure(CHAIN, "ruled_out")
+    if measure is not None and isinstance(share := measure.published, Proportion) and share.value > 0:
         n_wrong = round(share.value * share.n)
         raise UnfinishedError(
             f"Self-check failed: whoever knows the method rules out the true record in {n_wrong:,} of"

@@ -1,4 +1,4 @@
-"""Published records as the audit sees them, and the index over their boxes."""
+"""Samples and boxes laid out for the audit's kernels: trajectories, records, and an index over boxes."""
 
 from __future__ import annotations
 
@@ -7,29 +7,35 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from shoal.auditing.kernels.box_index import count_entries, fill_slots, write_levels, write_since
-from shoal.auditing.kernels.chain import Ends
+from shoal.auditing.kernels.chain import BoxesByEnd
 from shoal.auditing.kernels.consistency import BOX, SAMPLE, BoxIndex, StructuredRows, Trajectories
 from shoal.core.arrays import Int32s, Int64s, Integers
 from shoal.core.boxes import UNKNOWN, Boxes
 from shoal.core.samples import Samples
 from shoal.core.sorting import order_by_user
-from shoal.storage import sample_store
+from shoal.storage.sample_store import SampleRows, SampleStore
 
-_MOST_ENTRIES = 3  # boxes stand in this many buckets of time each on average, or buckets grow wider
+_MOST_ENTRIES = 3  # buckets of time that a box meets on average; buckets are made wide enough for that
 
 
 class Records(NamedTuple):
-    """Boxes (of dtype BOX) record by record and by their ends; records are numbered 0 .. n_records - 1."""
+    """Boxes (of dtype BOX) sorted by record and by their ends; records are numbered 0 .. n_records - 1."""
 
     box: StructuredRows
     n_records: int
 
     @property
     def boxes(self) -> Boxes:
-        """The same as columns, without copying anything; the owner is the number of the record."""
-        return Boxes(*(self.box[name] for name in ("record", "t0", "t1", "x0", "x1", "y0", "y1")))
+        """The boxes as columns."""
+        return boxes_of(self.box)
+
+
+def boxes_of(box: StructuredRows) -> Boxes:
+    """Rows of dtype BOX as columns, which are views and not copies; the owner is the number of the record."""
+    return Boxes(*(box[name] for name in ("record", "t0", "t1", "x0", "x1", "y0", "y1")))
 
 
 def make_records(boxes: Boxes) -> Records:
@@ -40,9 +46,9 @@ def make_records(boxes: Boxes) -> Records:
 
 
 def records_among(boxes: Boxes, n_records: int) -> Records:
-    """Boxes whose owners are records numbered already, sorted by when they end; some records may have none of them.
+    """Records from boxes whose owners are numbers of records already; some of the records may have no box.
 
-    Quick where the boxes of each record come by time, and those of different records as they like.
+    Quick where each record's boxes come by time, in whatever order the records come.
     """
     box = _rows(boxes, _by_number(boxes.owner, n_records))
     in_order = (box["record"][1:] > box["record"][:-1]) | (box["t1"][1:] >= box["t1"][:-1])
@@ -54,7 +60,7 @@ def _by_ends(boxes: Boxes) -> StructuredRows:
 
 
 def _rows(boxes: Boxes, order: Int64s | slice) -> StructuredRows:
-    """Boxes in an order, with what an index needs to know of each."""
+    """Boxes in an order, with the columns that the index needs."""
     box = np.empty(boxes.n_boxes, BOX)
     box["record"] = boxes.owner[order]
     for name in Boxes._fields[1:]:
@@ -65,32 +71,42 @@ def _rows(boxes: Boxes, order: Int64s | slice) -> StructuredRows:
 
 
 def pseudonymized(samples: Samples) -> Records:
-    """The samples as if they had been published under pseudonyms: a box of one slot and cell for each."""
+    """Samples as if published under pseudonyms: a box of one slot and cell for each."""
     t, x, y = samples.t, samples.x, samples.y
     return Records(_rows(Boxes(samples.user, t, t, x, x, y, y), slice(None)), samples.n_users)
 
 
 def make_trajectories(samples: Samples) -> Trajectories:
-    """Samples user by user."""
-    return _trajectories(
-        sample_store.SampleRows(samples.user, samples.t, samples.x, samples.y), samples.n_users
-    )
+    """Trajectories of samples that are sorted by user."""
+    rows = SampleRows(samples.user, samples.t, samples.x, samples.y)
+    return _trajectories(rows, slice(None), samples.n_users)
 
 
-def trajectories_among(rows: sample_store.SampleRows, n_users: int) -> Trajectories:
-    """Samples by time, user by user; some of the users may have none among them."""
-    order = _by_number(rows.user, n_users)
-    return _trajectories(sample_store.SampleRows._make(column[order] for column in rows), n_users)
+def load_trajectories(store: SampleStore) -> Trajectories:
+    """Trajectories of all samples of a store."""
+    slots = store.slots
+    return trajectories_among(store.between(int(slots[0]), int(slots[-1]) + 1), store.n_users)
 
 
-def _trajectories(rows: sample_store.SampleRows, n_users: int) -> Trajectories:
+def trajectories_among(rows: SampleRows, n_users: int) -> Trajectories:
+    """Trajectories of samples that are sorted by time; some of the users may have none among them."""
+    return _trajectories(rows, _by_number(rows.user, n_users), n_users)
+
+
+def _trajectories(rows: SampleRows, order: Int64s | slice, n_users: int) -> Trajectories:
     sample = np.empty(len(rows.t), SAMPLE)
-    sample["t"], sample["x"], sample["y"] = rows.t, rows.x, rows.y
+    sample["t"], sample["x"], sample["y"] = rows.t[order], rows.x[order], rows.y[order]
     return Trajectories(_pointers(rows.user, n_users), sample)
 
 
+def columns_of(trajectories: Trajectories, users: npt.NDArray[np.object_]) -> Samples:
+    """Trajectories as columns; times and cells are views of the trajectories, not copies."""
+    user = np.repeat(np.arange(len(users), dtype=np.int32), np.diff(trajectories.ptr))
+    return Samples(users, user, *(trajectories.sample[name] for name in ("t", "x", "y")))
+
+
 def _by_number(number: Int32s, n: int) -> Int64s:
-    """Positions in order of their numbers, 0 .. n - 1, otherwise as they stood."""
+    """Positions sorted by number (0 .. n - 1), in their old order where numbers are equal."""
     order = np.empty(len(number), np.int64)
     order_by_user(number, _pointers(number, n), order)
     return order
@@ -109,13 +125,13 @@ def make_box_index(records: Records) -> BoxIndex:
     return BoxIndex(_pointers(box["record"], records.n_records), box, width, levels, slot_ptr, slot_box)
 
 
-def make_ends(records: Records) -> Ends:
-    """Boxes by their ends, for whoever looks for all that meet one."""
+def sort_by_end(records: Records) -> BoxesByEnd:
+    """All boxes sorted by their ends, to find those that meet a box."""
     box = records.box
     number: type[np.int32 | np.int64] = np.int32 if len(box) < 2**31 else np.int64
     order: Integers = np.argsort(box["t1"], kind="stable").astype(number)
     longest = int((box["t1"] - box["t0"]).max()) + 1
-    return Ends(order, box["x0"][order], box["x1"][order], longest)
+    return BoxesByEnd(order, box["x0"][order], box["x1"][order], longest)
 
 
 def _pointers(owner: Int32s, n: int) -> Int64s:
@@ -131,13 +147,13 @@ class AttackedRecords:
 
     @cached_property
     def index(self) -> BoxIndex:
-        """The records with an index."""
+        """The index of the boxes by time and place."""
         return make_box_index(self.records)
 
     @cached_property
-    def ends(self) -> Ends:
-        """The boxes by their ends."""
-        return make_ends(self.records)
+    def by_end(self) -> BoxesByEnd:
+        """All boxes sorted by their ends."""
+        return sort_by_end(self.records)
 
     @property
     def has_key(self) -> bool:

@@ -1,4 +1,4 @@
-"""The windows in which whoever made a file must have hidden people, as its recipients can tell."""
+"""What a file says of how it was made, and the windows that follow: all that the chain attack assumes."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from shoal.core.promise import Promise
 
 
 def windows_of(boxes: Boxes, promise: Promise) -> tuple[Int64s, Int64s]:
-    """First slots of windows and first slots behind them, by time.
+    """The windows in which people must have been hidden, as recipients can tell: first slots, and slots behind the end.
 
-    Epochs with boxes that have fewer than r empty ones between them belong to one stretch; windows lie inside of
-    stretches, and one that is shorter than a window is one itself. There may be more epochs with samples than with
-    boxes: then there were more windows, these among them. Over whole trajectories there is one window.
+    Epochs with boxes belong to one stretch if fewer than r epochs without boxes lie between them. Windows lie inside of
+    stretches; a stretch shorter than a window is a window itself. Where samples were suppressed in whole epochs, there
+    were more windows than these, but these were among them. Over whole trajectories there is one window.
     """
     if promise.epsilon is None:
         return np.array([boxes.t0.min()]), np.array([boxes.t1.max() + 1])
@@ -34,16 +34,16 @@ def windows_of(boxes: Boxes, promise: Promise) -> tuple[Int64s, Int64s]:
     return low * epsilon, (shorter + 1) * epsilon
 
 
-_ALWAYS = ("once", "pair")  # nobody is covered by the same record twice
-_SPACED = "spaced"  # not within what overlaps one tau
+_ALWAYS = ("once", "pair")  # rules of reuse under which no record covers the same person twice
+_SPACED = "spaced"  # not twice in windows that overlap one tau
 _COVERING = ("matching", "mutual")  # selectors that cover everybody; the paper's does once repaired
 
 
 class MethodClaim(NamedTuple):
-    """A file is made for a promise, and everybody covered by k - 1 others in every window of it.
+    """A file is made for a promise, so that everybody is covered by k - 1 others in every window.
 
-    distinct: nobody is covered by the same record in two windows that overlap what an attacker saw. certain: the file
-    is known to be made that way, so the attacker cannot be wrong about it.
+    distinct: nobody is covered by the same record in two windows that overlap what an attacker saw. certain: the
+    manifest says that the file was made that way, so the attack cannot rule out a true record.
     """
 
     promise: Promise
@@ -54,10 +54,10 @@ class MethodClaim(NamedTuple):
 def claimed_method(
     manifest: Mapping[str, Any] | None, noted: Promise | None, described: object, held_to: Promise
 ) -> MethodClaim:
-    """What the manifest of a file tells, if it is about this file.
+    """Take the claim from the manifest of a file, if that manifest is about this file.
 
     ``noted`` is the promise that the file makes, as ``described`` in its own metadata or else in its manifest.
-    ``held_to`` is what it is audited for, which is all there is to go by where it tells nothing.
+    ``held_to`` is the promise of the audit, which takes the place of one that is not noted.
     """
     if manifest is None or noted is None or manifest.get("promise") != described:
         return MethodClaim(noted or held_to, distinct=False, certain=False)

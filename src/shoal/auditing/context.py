@@ -1,66 +1,85 @@
-"""What an attacker faces: the samples of victims, and records to find them in."""
+"""What an audit works on: the raw samples, the published records, and the promise these are held to."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from shoal.auditing.box_index import AttackedRecords, make_trajectories, pseudonymized
+from shoal.auditing.box_index import AttackedRecords, columns_of, load_trajectories, pseudonymized
 from shoal.auditing.claims import MethodClaim
 from shoal.auditing.kernels.consistency import Trajectories
 from shoal.auditing.kernels.fits import Fits, Knowledge, find_fits
+from shoal.auditing.truthfulness import HeldByOwn, held_by_own
 from shoal.core.arrays import Int64s
 from shoal.core.boxes import NONE
 from shoal.core.promise import Grid, Promise
 from shoal.core.samples import Samples
 from shoal.core.workers import Workers
 from shoal.core.zones import Zone
+from shoal.storage.sample_store import SampleStore
 
-_MOST_FITS = 1000  # records that are counted in an attack: beyond that, a chance is below one in a thousand
+_MOST_FITS = 1000  # records counted in an attack; among more, the chance of each is below one in a thousand
 
 
 @dataclass(frozen=True)
 class AuditContext:
-    """Samples, the file under attack, the promise it is held to, how it was made, how many attacks to draw, and the
-    promise that the file notes for itself, where it does."""
+    """Everything that the checks and attacks of one audit share.
 
-    samples: Samples
+    ``store``: the raw samples. ``promise``: what the file is held to; ``noted``: the promise that the file makes for
+    itself, if any. ``method_claim``: how the file says it was made; ``manifest``: what its manifest says, if it has
+    one. ``n_attacks`` are drawn of each kind.
+    """
+
+    store: SampleStore
     published: AttackedRecords
     promise: Promise
-    claim: MethodClaim
+    method_claim: MethodClaim
     grid: Grid
     zone: Zone
     n_attacks: int
     seed: int
     workers: Workers
     noted: Promise | None = None
+    manifest: dict[str, Any] | None = None
 
     @cached_property
     def trajectories(self) -> Trajectories:
-        """The samples user by user."""
-        return make_trajectories(self.samples)
+        """The samples user by user, for kernels."""
+        return load_trajectories(self.store)
+
+    @cached_property
+    def samples(self) -> Samples:
+        """The samples user by user, as columns."""
+        return columns_of(self.trajectories, self.store.users)
+
+    @cached_property
+    def held(self) -> HeldByOwn:
+        """Which samples are published in their own user's record; needs to know which record is whose."""
+        return held_by_own(self.trajectories, self.published, self.workers)
 
     @cached_property
     def raw(self) -> AttackedRecords:
-        """The control: the same samples under pseudonyms. Everybody has a record."""
-        return AttackedRecords(pseudonymized(self.samples), np.arange(self.samples.n_users))
+        """The control that attacks are compared with: the raw samples under pseudonyms, a record for everybody."""
+        return AttackedRecords(pseudonymized(self.samples), np.arange(self.store.n_users))
 
     @cached_property
     def victims(self) -> Int64s:
-        """Users with a record; where that is unknown, all."""
+        """Users who can be attacked: those with a record, or all where that is unknown."""
         return np.flatnonzero(self.published.own != NONE)
 
     @property
     def span(self) -> tuple[int, int]:
         """The first slot with anything in it, and one past the last."""
         boxes = self.published.records.boxes
-        first = min(int(self.samples.t.min()), int(boxes.t0.min()))
-        return first, max(int(self.samples.t.max()), int(boxes.t1.max())) + 1
+        slots = self.store.slots
+        first = min(int(slots[0]), int(boxes.t0.min()))
+        return first, max(int(slots[-1]), int(boxes.t1.max())) + 1
 
     def randomness(self, *attack: int) -> np.random.Generator:
-        """Random numbers of one attack, whichever others are made."""
+        """Random numbers for one attack, independent of which other attacks are made."""
         return np.random.default_rng([self.seed, *attack])
 
     def fits(self, target: AttackedRecords, knowledge: Knowledge) -> Fits:
@@ -84,7 +103,7 @@ class AuditContext:
         )
 
 
-def everybody(knowledge: Knowledge, target: AttackedRecords) -> Fits:
-    """What fits for an attacker who knows nothing: every record."""
+def every_record(knowledge: Knowledge, target: AttackedRecords) -> Fits:
+    """The records that fit for an attacker who knows nothing: all of them."""
     n, n_records = len(knowledge.victim), target.records.n_records
     return Fits(np.zeros(n, np.int64), np.full(n, n_records), np.arange(n_records))

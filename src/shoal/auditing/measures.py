@@ -1,4 +1,4 @@
-"""What attacks found, in one shape for all of them."""
+"""What attacks measure, in one shape for all attacks, and outcomes that several attacks have in common."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ NO_VICTIM = "not checked: nobody to attack"
 
 
 class Measure(NamedTuple):
-    """One measure of an attack: on the published file, on the raw data under pseudonyms, and what guessing gives.
+    """How often an attack succeeds: on the published file, on the raw data under pseudonyms, and by guessing.
 
-    ``attack``, ``variant`` (what the attacker knows, empty where there is one kind only) and ``measure`` name it.
-    Where there is no share, ``published`` says why.
+    It is named by ``attack``, ``variant`` (what the attacker knows; empty where there is only one kind) and ``measure``
+    (what counts as success). Where there is no proportion, ``published`` and ``raw`` say why.
     """
 
     attack: str
@@ -32,7 +32,7 @@ class Measure(NamedTuple):
 
 
 class Victims(NamedTuple):
-    """Whose each of the outcomes is, on the published file and on the raw data."""
+    """The victim of each outcome, on the published file and on the raw data."""
 
     published: Int64s
     raw: Int64s
@@ -46,15 +46,15 @@ def measures_of(
     guessing: Mapping[str, float],
     victims: Victims | None = None,
 ) -> list[Measure]:
-    """A figure for each measure of an attack, from its outcomes one by one."""
-    told, control = (None, None) if victims is None else victims
+    """The measures of an attack from the outcomes of its attempts, by name of the measure."""
+    of_published, of_raw = (None, None) if victims is None else victims
     return [
         Measure(
             attack,
             variant,
             measure,
-            proportion_of(published[measure], told) or NO_VICTIM if measure in published else NO_KEY,
-            proportion_of(outcomes, control) or NO_VICTIM,
+            proportion_of(published[measure], of_published) or NO_VICTIM if measure in published else NO_KEY,
+            proportion_of(outcomes, of_raw) or NO_VICTIM,
             guessing.get(measure),
         )
         for measure, outcomes in raw.items()
@@ -73,7 +73,7 @@ def own_lines(target: AttackedRecords, knowledge: Knowledge, fits: Fits) -> Bool
 
 
 def own_fits(target: AttackedRecords, knowledge: Knowledge, fits: Fits) -> Bools:
-    """Whether the victim's own record fits; without a key it is taken to, where any does."""
+    """Whether the victim's own record fits; without a key, whether any record does."""
     if not target.has_key:
         return fits.n > 0
     found = np.zeros(len(fits.n), np.bool_)
@@ -82,7 +82,7 @@ def own_fits(target: AttackedRecords, knowledge: Knowledge, fits: Fits) -> Bools
 
 
 def linkage_outcomes(n: Int64s, own: Bools, k: int) -> dict[str, Floats | Bools]:
-    """Measures of an attacker who ends up with n records, the victim's own among them or not, and takes one of them."""
+    """Outcomes for attackers left with n records each, who pick one; ``own``: whether the victim's is among them."""
     return {
         "success": np.where(own, 1 / np.maximum(n, 1), 0.0),
         "below_k": own & (n < k),
@@ -91,6 +91,6 @@ def linkage_outcomes(n: Int64s, own: Bools, k: int) -> dict[str, Floats | Bools]
 
 
 def guessing_outcomes(target: AttackedRecords, k: int) -> dict[str, float]:
-    """The same for an attacker who knows nothing and takes any record."""
+    """Outcomes for an attacker who knows nothing and picks any record."""
     n = target.records.n_records
     return {"success": 1 / n, "below_k": float(n < k), "single": float(n == 1)}

@@ -1,4 +1,4 @@
-"""Shares of attacks, with 95 % intervals, and whether a share is above a bound beyond chance."""
+"""Proportions with Wilson's 95 % interval, and the binomial test of whether one is above a bound."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _Z = 1.959963984540054  # of 95 %
 
 
 class Proportion(NamedTuple):
-    """A share of n attacks, or a mean of their chances of success, with its 95 % interval; on how many different
-    victims, None where that is not known.
+    """A share of n attempts, or the mean of their chances of success, with its 95 % interval.
 
-    ``side``: "under" or "over" where ``value`` is only a bound, as in public it may be.
+    ``victims``: how many different people were attacked, None where that is not known. ``side``: "under" or "over"
+    where ``value`` is only a bound, as it may be in public.
     """
 
     value: float
@@ -33,9 +33,9 @@ class Proportion(NamedTuple):
 
 
 def proportion_of(outcomes: npt.ArrayLike, victim: npt.ArrayLike | None = None) -> Proportion | None:
-    """Mean of outcomes between 0 and 1 with its interval; None where nothing was tried. ``victim``: whose each is.
+    """The mean of outcomes between 0 and 1 with its interval; None without outcomes. ``victim``: who was attacked.
 
-    For chances between 0 and 1 the interval is wider than it needs to be: they vary less than their successes would.
+    Where outcomes are chances, the interval is wider than it needs to be: chances vary less than successes would.
     """
     outcomes = np.asarray(outcomes, dtype=np.float64)
     n = len(outcomes)
@@ -44,10 +44,11 @@ def proportion_of(outcomes: npt.ArrayLike, victim: npt.ArrayLike | None = None) 
     return proportion_among(float(outcomes.mean()), n, None if victim is None else len(np.unique(victim)))
 
 
-def proportion_among(value: float, n: int, victims: int | None) -> Proportion:
-    """A share with Wilson's interval for as many attacks as there are different victims.
+def proportion_among(value: float, n: int, victims: int | None = None) -> Proportion:
+    """A share of n attempts with Wilson's interval.
 
-    A second attack on the same victim hardly tells anything new, and counts for nothing here.
+    The interval is that of as many attempts as there are different victims, where these are known: a second attack on
+    the same victim hardly tells anything new.
     """
     many = n if victims is None else victims
     middle = (value + _Z**2 / (2 * many)) / (1 + _Z**2 / many)
@@ -58,7 +59,7 @@ def proportion_among(value: float, n: int, victims: int | None) -> Proportion:
 
 
 def chance_of_more(successes: int, n: int, p: float) -> float:
-    """Probability of at least so many successes in n attempts that succeed with probability p: the binomial tail."""
+    """The binomial tail: the probability of at least so many successes in n attempts that each succeed with p."""
     if successes <= 0:
         return 1.0
     ks = range(successes, n + 1)

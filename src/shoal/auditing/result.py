@@ -20,7 +20,7 @@ _MOST_COUNTEREXAMPLES = 10
 
 
 class AttackSettings(NamedTuple):
-    """How the attacks were drawn, and on which clock days and nights were told apart."""
+    """How many attacks of each kind were drawn, with which seed, and on which clock hours were counted."""
 
     attacks: int
     seed: int
@@ -28,7 +28,7 @@ class AttackSettings(NamedTuple):
 
 
 class DatasetCounts(NamedTuple):
-    """How much was audited."""
+    """How many users, samples, records and boxes were audited."""
 
     users: int
     samples: int
@@ -38,10 +38,10 @@ class DatasetCounts(NamedTuple):
 
 @dataclass(frozen=True)
 class Audit:
-    """The promise a file was held to, the exact checks, and the attacks.
+    """What an audit found: the exact checks, and what attacks measured (``figures``).
 
-    ``samples`` are what was attacked; they name the users of counterexamples. ``noted`` is the promise that the file
-    makes for itself, where it does.
+    ``promise`` is what the file was held to, ``noted`` the promise that the file makes for itself, if any. ``samples``
+    are what was audited; they name the users of counterexamples.
     """
 
     promise: Promise
@@ -65,7 +65,7 @@ class Audit:
 
     @property
     def other(self) -> bool:
-        """Whether the file was held to another promise than it makes."""
+        """Whether the file was held to another promise than its own."""
         return self.noted is not None and self.noted != self.promise
 
     @property
@@ -86,25 +86,19 @@ class Audit:
         return judge(self)
 
     def figure(self, attack: str, measure: str, variant: str = "") -> Measure | None:
-        """A measured figure by its name; None where the attack does not apply."""
-        for figure in self.figures:
-            if (figure.attack, figure.variant, figure.measure) == (attack, variant, measure):
-                return figure
+        """What an attack measured, by its name; None where the attack does not apply."""
+        for found in self.figures:
+            if (found.attack, found.variant, found.measure) == (attack, variant, measure):
+                return found
         return None
 
     def to_dict(self, *, show_users: bool = False) -> dict[str, Any]:
         """Everything, ready for JSON; users of counterexamples are named only if asked for."""
         grid = self.grid
-        tau, epsilon = self.promise.tau, self.promise.epsilon
         return {
             "format": 1,
             "kept": self.kept,
-            "promise": {
-                "k": self.promise.k,
-                "whole": self.promise.whole,
-                "tau_s": None if tau is None else tau * grid.step_s,
-                "epsilon_s": None if epsilon is None else epsilon * grid.step_s,
-            },
+            "promise": self.promise.to_dict(grid),
             "grid": {"cell_m": grid.cell_m, "step_s": grid.step_s},
             "draw": self.draw._asdict(),
             "counts": self.counts._asdict(),
@@ -180,17 +174,17 @@ def _part(part: SuppressedPart) -> dict[str, Any]:
     return {"samples": part.n_samples, "suppressed": part.n_suppressed, "share": round(part.share, 6)}
 
 
-def _attacks(figures: list[Measure]) -> dict[str, Any]:
-    """attack -> variant (where there are several) -> measure -> what was found."""
+def _attacks(measures: list[Measure]) -> dict[str, Any]:
+    """attack -> variant (where there are several) -> measure -> proportions."""
     tree: dict[str, Any] = {}
-    for figure in figures:
-        branch = tree.setdefault(figure.attack, {})
-        if figure.variant:
-            branch = branch.setdefault(figure.variant, {})
-        branch[figure.measure] = {
-            "published": _share(figure.published),
-            "raw": _share(figure.raw),
-            "guessing": figure.guessing,
+    for found in measures:
+        branch = tree.setdefault(found.attack, {})
+        if found.variant:
+            branch = branch.setdefault(found.variant, {})
+        branch[found.measure] = {
+            "published": _share(found.published),
+            "raw": _share(found.raw),
+            "guessing": found.guessing,
         }
     return tree
 

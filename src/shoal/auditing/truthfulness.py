@@ -1,13 +1,12 @@
-"""Truthfulness: every box holds a sample of its own user, boxes of a record do not overlap, and what is suppressed."""
+"""Truthfulness: whether every box holds a sample of its own user, whether boxes overlap, and what was suppressed."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from shoal.auditing.box_index import AttackedRecords, make_box_index, make_records, make_trajectories
-from shoal.auditing.context import AuditContext
 from shoal.auditing.kernels.consistency import Trajectories
 from shoal.auditing.kernels.truth import find_held
 from shoal.core.arrays import Bools
@@ -15,13 +14,16 @@ from shoal.core.boxes import NONE, Boxes
 from shoal.core.samples import Samples
 from shoal.core.workers import Workers
 
+if TYPE_CHECKING:
+    from shoal.auditing.context import AuditContext
+
 _QUARTERS = 4
 _HOURS = 24
 _AT_A_TIME = 1 << 22  # samples
 
 
 class SuppressedPart(NamedTuple):
-    """Suppression in a part of the data."""
+    """How many samples a part of the data has, and how many of them are in no box of their user's record."""
 
     n_samples: int
     n_suppressed: int
@@ -32,10 +34,29 @@ class SuppressedPart(NamedTuple):
         return self.n_suppressed / self.n_samples if self.n_samples else 0.0
 
 
-class Truthfulness(NamedTuple):
-    """Boxes that should not be there, and samples that are not.
+class HeldByOwn(NamedTuple):
+    """Which samples lie in a box of their own user's record, and which boxes hold a sample of their own user."""
 
-    by_activity: users in quarters, from those with the fewest samples to those with the most; by_hour: of the day.
+    samples: Bools
+    boxes: Bools
+
+
+def held_by_own(trajectories: Trajectories, target: AttackedRecords, workers: Workers) -> HeldByOwn:
+    """Look up every sample in the record of its user; users without a record have none in boxes."""
+    samples = np.zeros(len(trajectories.sample), np.bool_)
+    boxes = np.zeros(target.records.boxes.n_boxes, np.bool_)
+    workers.for_blocks(
+        len(target.own),
+        lambda begin, end: find_held(trajectories, target.index, target.own, begin, end, samples, boxes),
+    )
+    return HeldByOwn(samples, boxes)
+
+
+class Truthfulness(NamedTuple):
+    """How many boxes are untrue, and how many samples are suppressed.
+
+    by_activity: suppression in quarters of the users, from those with the fewest samples to those with the most;
+    by_hour: for each hour of the day.
     """
 
     n_boxes: int
@@ -56,7 +77,7 @@ def check_truthfulness(context: AuditContext) -> Truthfulness:
     """Look at every box and every sample; needs to know which record is whose."""
     samples, target = context.samples, context.published
     boxes = target.records.boxes
-    published, filled = _held(context.trajectories, target, context.workers)
+    held = context.held
     activity = np.bincount(samples.user, minlength=samples.n_users)
     quarter = np.empty(samples.n_users, np.int8)
     order = np.argsort(activity, kind="stable")
@@ -67,54 +88,49 @@ def check_truthfulness(context: AuditContext) -> Truthfulness:
         hour[rows] = context.zone.from_utc(samples.t[rows] * context.grid.step_s) // 3600 % _HOURS
     return Truthfulness(
         n_boxes=boxes.n_boxes,
-        n_empty_boxes=int((~filled).sum()),
+        n_empty_boxes=int((~held.boxes).sum()),
         n_overlapping_boxes=int(_overlapping(boxes).sum()),
-        suppressed=SuppressedPart(len(samples), int((~published).sum())),
+        suppressed=SuppressedPart(len(samples), int((~held.samples).sum())),
         n_users_without_record=int((target.own < 0).sum()),
-        by_activity=_parts(quarter[samples.user], published, _QUARTERS),
-        by_hour=_parts(hour, published, _HOURS),
+        by_activity=_parts(quarter[samples.user], held.samples, _QUARTERS),
+        by_hour=_parts(hour, held.samples, _HOURS),
     )
 
 
 class UntruthCounts(NamedTuple):
-    """What is untrue in some slots: boxes that end there and hold no sample of their own user or overlap with another,
-    and samples that are in no box."""
+    """Counts for some slots: boxes that end there and hold no sample of their own user, boxes that end there and
+    overlap with another of their record, and samples there that are in no box of their user's record."""
 
     n_empty_boxes: int
     n_overlapping_boxes: int
     n_suppressed: int
 
 
+NO_UNTRUTHS = UntruthCounts(0, 0, 0)
+
+
 def count_untruths(
     trajectories: Trajectories, target: AttackedRecords, begin: int, end: int, workers: Workers
 ) -> UntruthCounts:
-    """Look at the boxes that end in slots begin .. end - 1, and at the samples there.
+    """Count untrue boxes that end in slots begin .. end - 1, and suppressed samples there.
 
     Needs all samples and boxes that meet these slots or the boxes that end there; more do no harm.
     """
-    published, filled = _held(trajectories, target, workers)
+    held = held_by_own(trajectories, target, workers)
     boxes, t = target.records.boxes, trajectories.sample["t"]
     ending = (boxes.t1 >= begin) & (boxes.t1 < end)
     return UntruthCounts(
-        n_empty_boxes=int((ending & ~filled).sum()),
+        n_empty_boxes=int((ending & ~held.boxes).sum()),
         n_overlapping_boxes=int((ending & _overlapping(boxes)).sum()),
-        n_suppressed=int(((t >= begin) & (t < end) & ~published).sum()),
+        n_suppressed=int(((t >= begin) & (t < end) & ~held.samples).sum()),
     )
-
-
-def _held(trajectories: Trajectories, target: AttackedRecords, workers: Workers) -> tuple[Bools, Bools]:
-    """Which samples lie in a box of their own user's record, and which boxes hold one of their own user."""
-    published = np.zeros(len(trajectories.sample), np.bool_)
-    filled = np.zeros(target.records.boxes.n_boxes, np.bool_)
-    workers.for_blocks(
-        len(target.own),
-        lambda begin, end: find_held(trajectories, target.index, target.own, begin, end, published, filled),
-    )
-    return published, filled
 
 
 def _overlapping(boxes: Boxes) -> Bools:
-    """Which boxes, that come by their ends, share time with an earlier one of their record: then with the last one."""
+    """Which boxes share time with an earlier box of their record; boxes go by record and end.
+
+    A box that shares time with any earlier box shares time with the one before it, which ends last.
+    """
     overlapping = np.zeros(boxes.n_boxes, np.bool_)
     overlapping[1:] = (boxes.owner[1:] == boxes.owner[:-1]) & (boxes.t0[1:] <= boxes.t1[:-1])
     return overlapping

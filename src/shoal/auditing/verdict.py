@@ -5,14 +5,13 @@ Singling out, linkability and inference are the three risks of the EU's Article 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
+from shoal.auditing.attacks.chain import CHAIN
 from shoal.auditing.attacks.rankings import RANKINGS
 from shoal.auditing.measures import NO_KEY, NO_VICTIM
 from shoal.auditing.proportions import Proportion
-from shoal.core.formatting import duration, percent, unnumbered
-from shoal.core.promise import Grid, Promise
+from shoal.core.formatting import duration, percent, promise_in_short, unnumbered
 
 if TYPE_CHECKING:
     from shoal.auditing.result import Audit
@@ -40,7 +39,7 @@ class Limit(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What to tell."""
+    """Whether the promise is kept, in one sentence, then the three risks, then what is not promised."""
 
     kept: bool
     headline: str
@@ -82,18 +81,11 @@ def _headline(audit: Audit) -> str:
 
 
 def _failure(audit: Audit) -> str:
-    """A file that fails what it was not made for has broken nothing."""
+    """The first word of a failure: a file that fails a promise that it does not make has broken nothing."""
     if not audit.only_fails_other or audit.noted is None:
         return "BROKEN"
-    held, made = (in_short(promise, audit.grid, duration) for promise in (audit.promise, audit.noted))
+    held, made = (promise_in_short(promise, audit.grid) for promise in (audit.promise, audit.noted))
     return f"FAILS a promise that is not its own (held to {held}, made for {made})"
-
-
-def in_short(promise: Promise, grid: Grid, spelled: Callable[[int], str]) -> str:
-    """The promise in a few words; ``spelled``: how to write so many seconds."""
-    if promise.tau is None:
-        return f"k {promise.k:,} over whole trajectories"
-    return f"k {promise.k:,} and {spelled(promise.tau * grid.step_s)}"
 
 
 def _singling_out(audit: Audit) -> Risk:
@@ -103,13 +95,13 @@ def _singling_out(audit: Audit) -> Risk:
         key=lambda share: share.value,
         default=None,
     )
-    bound, picked = percent(1 / audit.promise.k), _of(_found(audit, "linkage", "success"))
+    bound, picked = percent(1 / audit.promise.k), _in_words(_found(audit, "linkage", "success"))
     meaning = (
         f"Picking blindly among the records that fit is right in {picked} of attacks: at most {bound} wherever"
         f" {audit.promise.k:,} fit."
     )
     if best is not None:
-        meaning += f" The best of {len(RANKINGS)} ways to rank them is right in {_of(best)}."
+        meaning += f" The best of {len(RANKINGS)} ways to rank them is right in {_in_words(best)}."
     elif not audit.has_key:
         meaning += " Whether some of them are likelier than others was not checked: no key."
     if audit.findings:
@@ -122,14 +114,14 @@ def _singling_out(audit: Audit) -> Risk:
 
 def _linkability(audit: Audit) -> Risk:
     points = _share(audit, "points", "single", "4")
-    single = _of(_found(audit, "points", "single", "4"))
+    single = _in_words(_found(audit, "points", "single", "4"))
     meaning = f"With 4 samples exactly one record fits in {single} of attacks"
     if audit.promise.tau is None:
         meaning += "; the promise allows none, whichever samples are known."
     else:
         two = _found(audit, "intervals", "single", "2")
         meaning += (
-            f", with two intervals of {_tau(audit)} in {_of(two)}. This is not promised:"
+            f", with two intervals of {_tau(audit)} in {_in_words(two)}. This is not promised:"
             " a second dataset about the same people can be linked to this one."
         )
     return Risk(
@@ -140,11 +132,13 @@ def _linkability(audit: Audit) -> Risk:
 def _inference(audit: Audit) -> Risk:
     leak, cell = _found(audit, "leakage", "above_epsilon"), _found(audit, "homogeneity", "one_cell")
     if leak is None or leak == NO_VICTIM or audit.promise.epsilon is None:
-        place = f"All records that fit are in one cell at some time in {_of(cell)} of attacks."
+        place = f"All records that fit are in one cell at some time in {_in_words(cell)} of attacks."
         return Risk("Inference", _measured(cell), f"{_knowing(audit)}, and asks where that was", place)
     epsilon = duration(audit.promise.epsilon * audit.grid.step_s)
-    follows = f"More than a further {epsilon} follows from the records that fit in {_of(leak)} of attacks."
-    place = f"All records that fit are in one cell at some other time in {_of(cell)}."
+    follows = (
+        f"More than a further {epsilon} follows from the records that fit in {_in_words(leak)} of attacks."
+    )
+    place = f"All records that fit are in one cell at some other time in {_in_words(cell)}."
     return Risk(
         "Inference",
         _measured(leak),
@@ -154,9 +148,10 @@ def _inference(audit: Audit) -> Risk:
 
 
 def _limits(audit: Audit) -> list[Limit]:
-    """What is not promised, each with its figure.
+    """What is not promised, and what attacks measured of it.
 
-    Over whole trajectories single samples and top locations are protected: what fits all samples fits some of them.
+    Over whole trajectories single samples and top locations are protected, too: a record that fits all samples of a
+    person fits some of them.
     """
     limits = []
     if audit.promise.tau is not None:
@@ -169,12 +164,14 @@ def _limits(audit: Audit) -> list[Limit]:
                 f"Knowing several separate intervals of {_tau(audit)}",
                 _single(audit, "intervals", {str(n): str(n) for n in (2, 3, 4)}),
             ),
-            Limit("An attacker who knows the method and links windows (chain attack)", _knows_method(audit)),
+            Limit("An attacker who knows the method and links windows (chain attack)", _chain(audit)),
             Limit("Knowing samples at any times", _single(audit, "points", points)),
             Limit("Knowing top locations, but not when", _single(audit, "top_locations", top)),
         ]
-    home, work = (_of(_found(audit, "home_and_work", "within_500m", place)) for place in ("home", "work"))
-    near = _of(_found(audit, "homogeneity", "within_1km"))
+    home, work = (
+        _in_words(_found(audit, "home_and_work", "within_500m", place)) for place in ("home", "work")
+    )
+    near = _in_words(_found(audit, "homogeneity", "within_1km"))
     return [
         *limits,
         Limit(
@@ -191,19 +188,19 @@ def _limits(audit: Audit) -> list[Limit]:
     ]
 
 
-def _knows_method(audit: Audit) -> str:
-    """How often few records are left, and how sure of the right one the attacker is."""
-    single, below = (_of(_found(audit, "method", measure)) for measure in ("single", "below_k"))
+def _chain(audit: Audit) -> str:
+    """How often the chain attack leaves few records, and how likely the right one looks."""
+    single, below = (_in_words(_found(audit, CHAIN, measure)) for measure in ("single", "below_k"))
     left = f"exactly one record is left in {single} of attacks, fewer than k in {below}"
     if not audit.has_key:
         return f"{left}; how likely the right one looks was {NO_KEY}"
-    return f"{left}; the right one is given {_of(_found(audit, 'method', 'success'))} on average"
+    return f"{left}; the right one is given {_in_words(_found(audit, CHAIN, 'success'))} on average"
 
 
 def _single(audit: Audit, attack: str, variants: dict[str, str]) -> str:
-    """How often an attack leaves one record, for each of its variants as they are called."""
+    """How often an attack leaves one record, for each of its variants (keys) by their names in words."""
     first, *others = (
-        (_of(_found(audit, attack, "single", variant)), name) for variant, name in variants.items()
+        (_in_words(_found(audit, attack, "single", variant)), name) for variant, name in variants.items()
     )
     rest = "".join(f", {share} with {name}" for share, name in others)
     return f"exactly one record fits in {first[0]} of attacks with {first[1]}{rest}"
@@ -214,16 +211,16 @@ def _share(audit: Audit, attack: str, measure: str, variant: str = "") -> Propor
 
 
 def _found(audit: Audit, attack: str, measure: str, variant: str = "") -> Proportion | str | None:
-    """A share, or why there is none; None where the attack does not apply."""
-    figure = audit.figure(attack, measure, variant)
-    return None if figure is None else figure.published
+    """A proportion, or why there is none; None where the attack does not apply."""
+    found = audit.figure(attack, measure, variant)
+    return None if found is None else found.published
 
 
 def _measured(found: Proportion | str | None) -> Proportion | None:
     return found if isinstance(found, Proportion) else None
 
 
-def _of(found: Proportion | str | None) -> str:
+def _in_words(found: Proportion | str | None) -> str:
     if isinstance(found, Proportion):
         return found.in_words()
     why = "nobody to attack" if found is None or found == NO_VICTIM else found

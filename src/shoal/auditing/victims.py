@@ -8,13 +8,16 @@ from shoal.auditing.context import AuditContext
 from shoal.auditing.kernels.fits import Knowledge, find_rows
 from shoal.core.arrays import Int64s
 
-_ROUNDS = 50  # of drawing again, where intervals overlap
+_ROUNDS = 50  # of drawing again for victims whose intervals overlap
 
 
 def intervals(
     context: AuditContext, rng: np.random.Generator, length: int | None, n_intervals: int = 1
 ) -> Knowledge:
-    """Intervals of ``length`` slots that hold a sample of their victim and do not overlap; None: all of time."""
+    """Draw victims, and for each of them intervals of ``length`` slots that hold a sample and do not overlap.
+
+    A ``length`` of None stands for one interval over all of time.
+    """
     if length is None:
         first, end = context.span
         everything = np.full((context.n_attacks, 1), first)
@@ -31,7 +34,7 @@ def intervals(
 def _draw(
     context: AuditContext, rng: np.random.Generator, length: int, n_intervals: int
 ) -> tuple[Int64s, Int64s]:
-    """Victims and the begins of their intervals, in order; those with overlapping ones are left out."""
+    """Victims and the begins of their intervals, in order; victims whose intervals overlap are left out."""
     ptr = context.trajectories.ptr
     victim = rng.choice(context.victims, context.n_attacks)
     sizes = (ptr[victim + 1] - ptr[victim])[:, None]
@@ -42,7 +45,7 @@ def _draw(
 
 
 def knowledge_of(context: AuditContext, victim: Int64s, begin: Int64s, length: int) -> Knowledge:
-    """All samples of each victim in its intervals, which begin at a line of slots each."""
+    """Knowledge of all samples in some intervals: begin[i] has the first slots of those of victim[i]."""
     n, n_intervals = begin.shape
     first, last = np.empty((2, n * n_intervals), np.int64)
     starts, ends = begin.reshape(-1), begin.reshape(-1) + length
@@ -51,7 +54,7 @@ def knowledge_of(context: AuditContext, victim: Int64s, begin: Int64s, length: i
 
 
 def points(context: AuditContext, rng: np.random.Generator, n_points: int) -> Knowledge:
-    """Samples of victims who have at least so many; nothing is known of their other samples."""
+    """Draw victims with at least ``n_points`` samples, and as many of their samples; other samples stay unknown."""
     ptr = context.trajectories.ptr
     victims = context.victims[(ptr[context.victims + 1] - ptr[context.victims]) >= n_points]
     victim = rng.choice(victims, context.n_attacks if len(victims) else 0)

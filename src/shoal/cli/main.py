@@ -6,9 +6,9 @@ import os
 import sys
 import warnings
 from pathlib import Path
-from typing import Annotated, Any
 
-import typer
+import rich_click as click
+from click.exceptions import Exit
 
 from shoal.cli.commands.anonymize import anonymize
 from shoal.cli.commands.audit import audit
@@ -19,42 +19,43 @@ from shoal.cli.commands.plan import plan
 from shoal.cli.commands.report import report
 from shoal.cli.commands.sweep import sweep
 from shoal.cli.commands.synth import synth
+from shoal.cli.options import option
 from shoal.cli.terminal import say, show
 from shoal.errors import InputError, ShoalError, UnfinishedError
 
-app = typer.Typer(
-    name="shoal",
-    help="Publish trajectory data without giving people away: k^{tau,epsilon}-anonymity.",
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+_COMMANDS = (anonymize, audit, report, credibility, compare, sweep, plan, synth, demo)  # as help lists them
 
 
-@app.callback(invoke_without_command=True)
-def _welcome(
-    context: typer.Context,
-    version: Annotated[
-        bool, typer.Option("--version", help="Show the version and exit.", is_eager=True)
-    ] = False,
-) -> None:
+class _Shoal(click.RichGroup):
+    """Lists its commands in the order in which they were given, not by their letters."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(self.commands)
+
+
+@click.pass_context
+def _welcome(context: click.Context, version: bool) -> None:
     if version:
         import shoal
 
         show(str(shoal.__version__))
-        raise typer.Exit
+        context.exit()
     if context.invoked_subcommand is None:
         show(context.get_help())
 
 
-# In the order in which help lists them.
-for _command in (anonymize, audit, report, credibility, compare, sweep, plan, synth, demo):
-    app.command()(_command)
-
-
-# typer brings click along in some versions and imports it in others; this is the mother of its complaints in either.
-_UsageError: Any = typer.BadParameter.__base__
-_INTERRUPTED = 130  # what typer makes of Ctrl-C
+app = _Shoal(
+    name="shoal",
+    help="Publish trajectory data without giving people away: k^{tau,epsilon}-anonymity.",
+    commands={str(command.name): command for command in _COMMANDS},
+    invoke_without_command=True,
+    callback=_welcome,
+    params=[option("--version", kind=bool, help="Show the version and exit.", is_eager=True)],
+    context_settings={
+        "help_option_names": ["-h", "--help"],
+        "rich_help_config": click.RichHelpConfiguration(show_arguments=True),
+    },
+)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -63,16 +64,14 @@ def main(arguments: list[str] | None = None) -> None:
     if not debugging:
         warnings.simplefilter("ignore")  # of libraries: several lines, and they may quote data
     try:
-        code = app(args=arguments, standalone_mode=False)
-        if code == _INTERRUPTED:
-            raise KeyboardInterrupt
+        code = _run(sys.argv[1:] if arguments is None else arguments)
         if code:
             sys.exit(code)
-    except _UsageError as error:
+    except click.ClickException as error:
         _fail(_usage(error))
     except ShoalError as error:
         _fail(error)
-    except (KeyboardInterrupt, typer.Abort):
+    except (KeyboardInterrupt, click.Abort):
         _fail(_interrupted())
     except MemoryError:
         _fail(
@@ -83,7 +82,16 @@ def main(arguments: list[str] | None = None) -> None:
     except Exception as error:
         if debugging:
             raise
-        _fail(_interrupted() if _came_of_ctrl_c(error) else _internal(error))
+        _fail(_interrupted() if _follows_an_interrupt(error) else _internal(error))
+
+
+def _run(arguments: list[str]) -> int:
+    """The exit code of a command; errors and interruptions pass (click's own main() would print a line of its own)."""
+    try:
+        with app.make_context("shoal", arguments) as context:
+            return app.invoke(context) or 0
+    except Exit as done:
+        return done.exit_code
 
 
 def _interrupted() -> UnfinishedError:
@@ -92,17 +100,20 @@ def _interrupted() -> UnfinishedError:
     )
 
 
-def _came_of_ctrl_c(error: BaseException | None) -> bool:
-    """Whether a library failed while it cleared up after an interruption."""
+def _follows_an_interrupt(error: BaseException | None) -> bool:
+    """Whether a library failed while it cleared up after Ctrl-C."""
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__ or error.__context__
     return error is not None
 
 
-def _usage(error: Any) -> InputError:
-    names = [] if error.ctx is None or error.ctx.parent is None else [error.ctx.info_name]
-    complaint = error.format_message().rstrip(".")
-    return InputError(f"{complaint}: see {' '.join(['shoal', *names, '--help'])}.")
+def _usage(error: click.ClickException) -> InputError:
+    context = getattr(error, "ctx", None)
+    names = [] if context is None or context.parent is None else [context.info_name]
+    complaint, help_command = error.format_message().rstrip("."), " ".join(["shoal", *names, "--help"])
+    if complaint.endswith("?"):
+        return InputError(f"{complaint} See {help_command}.")
+    return InputError(f"{complaint}: see {help_command}.")
 
 
 def _internal(error: Exception) -> UnfinishedError:
@@ -120,7 +131,3 @@ def _internal(error: Exception) -> UnfinishedError:
 def _fail(error: ShoalError) -> None:
     say(f"shoal: {' '.join(str(error).split())}")
     sys.exit(error.exit_code)
-
-
-if __name__ == "__main__":
-    main()

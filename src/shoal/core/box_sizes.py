@@ -1,4 +1,4 @@
-"""Exact counts of how large boxes are, gathered part by part: nothing depends on the order, and no box is kept."""
+"""Sizes of boxes as exact histograms, gathered part by part: independent of the order, and no box is kept."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Histogram(NamedTuple):
         return int(self.frequency.sum())
 
     def plus(self, other: Histogram) -> Histogram:
-        """Both together."""
+        """The histogram of the numbers of both."""
         value, place = np.unique(np.concatenate([self.value, other.value]), return_inverse=True)
         frequency = np.zeros(len(value), np.int64)
         np.add.at(frequency, place, np.concatenate([self.frequency, other.frequency]))
@@ -62,7 +62,7 @@ class BoxSizes(NamedTuple):
         return self.slots.total
 
     def plus(self, other: BoxSizes) -> BoxSizes:
-        """Both together."""
+        """The sizes of the boxes of both."""
         return BoxSizes(self.cells.plus(other.cells), self.slots.plus(other.slots), self.cost + other.cost)
 
 

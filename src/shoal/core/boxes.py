@@ -1,4 +1,4 @@
-"""Published boxes as a struct of arrays."""
+"""Published boxes as a struct of arrays, and as rows of one array for files."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from shoal.core.arrays import Int32s, Int64s
+from shoal.core.arrays import Bools, Int32s, Int64s
 
 UNKNOWN, NONE = -1, -2  # a user's own record, where it is not a number
 
@@ -43,12 +44,9 @@ class Boxes(NamedTuple):
         return Boxes._make(column[order] for column in self)
 
 
-@dataclass
+@dataclass(frozen=True)
 class BoxSource:
-    """Where the boxes of a release are: ``read`` gives them part by part, as often as one likes.
-
-    They move once they are published, from the steps that made them to the published file; then ``read`` is another.
-    """
+    """Where the boxes of a release are: ``read`` gives them part by part, as often as needed."""
 
     read: Callable[[], Iterable[Boxes]]
 
@@ -56,10 +54,26 @@ class BoxSource:
         return iter(self.read())
 
 
+BOX_ROW = np.dtype([(name, np.int64 if name in ("t0", "t1") else np.int32) for name in Boxes._fields])
+BoxRows = npt.NDArray[np.void]  # of dtype BOX_ROW
+
+
+def as_rows(boxes: Boxes, order: Int64s | slice) -> BoxRows:
+    """Boxes as rows of one array, in an order."""
+    rows = np.empty(boxes.n_boxes, BOX_ROW)
+    for name in Boxes._fields:
+        rows[name] = getattr(boxes, name)[order]
+    return rows
+
+
+def from_rows(rows: BoxRows, chosen: Int64s | Bools) -> Boxes:
+    """The boxes of some rows: those at these places, or those for which it says True."""
+    return Boxes._make(rows[name][chosen] for name in Boxes._fields)
+
+
 def concatenate(parts: Iterable[Boxes]) -> Boxes:
     """All boxes of several parts, in their order."""
     listed = list(parts)
     if not listed:
-        dtypes = (np.int64 if name in ("t0", "t1") else np.int32 for name in Boxes._fields)
-        return Boxes._make(np.empty(0, dtype=dtype) for dtype in dtypes)
+        return Boxes._make(np.empty(0, BOX_ROW[name]) for name in Boxes._fields)
     return Boxes._make(np.concatenate(columns) for columns in zip(*listed, strict=True))

@@ -1,4 +1,4 @@
-"""The one place that owns the compiler's flags."""
+"""Compiler flags: the decorators of all compiled functions, and the folder in which machine code is cached."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def jit_no_arrays(function: Function) -> Function:
     """Compile a kernel, or the part of one that takes the time, which makes no arrays.
 
     It needs not count who still uses which array. Threads spend a third of their time on such counts, and wait for each
-    other at them. (The compiler refuses a lean function that makes arrays.)
+    other at them. (The compiler refuses such a function if it makes arrays.)
     """
     return cast(Function, numba.njit(cache=True, nogil=True, _nrt=False)(_without_arrays(function)))
 
@@ -90,5 +90,7 @@ def _without_arrays(function: Function) -> Function:
     """Refuse a function that returns arrays: whoever calls it would count them, and free them too early."""
     returned = str(function.__annotations__.get("return"))
     if not set(re.findall(r"[\w.]+", returned)) <= {"int", "float", "bool", "None", "tuple", "np.uint64"}:
-        raise TypeError(f"{function.__name__} returns {returned}: compile it with kernel or making.")
+        raise TypeError(
+            f"{function.__name__} returns {returned}: compile it with jit or jit_inline_allocating."
+        )
     return function

@@ -1,24 +1,26 @@
-"""Statistical disclosure control: which counts and shares may be told to others."""
+"""Statistical disclosure control: which counts and shares may be told to others.
+
+Figures about a few people point at somebody, and exact figures give those away by subtraction. So few people look like
+any other few, and everything else is rounded. The manifest and the datasheet keep to these rules; what stays with the
+publisher (summary, internal report, audit) does not need them.
+"""
 
 from __future__ import annotations
 
 import math
 from typing import NamedTuple
 
-_FEW = 10  # counts below this are not told apart, for k = 2 would otherwise make "fewer than k" say "one"
+_MINIMUM = 10  # people; with k = 2 alone, "fewer than k" would say "one"
 
 
-def few_people(k: int) -> int:
-    """Figures over fewer people than this point at somebody, and are not told in public."""
-    return max(k, _FEW)
+def minimum_people(k: int) -> int:
+    """Figures about fewer people than this are not told."""
+    return max(k, _MINIMUM)
 
 
 def public_count(count: int, k: int) -> int | str:
-    """A count that may be published: none, a few, or roughly how many (rounded up to two digits).
-
-    Small counts point at somebody, and exact ones give small counts away by subtraction.
-    """
-    few = few_people(k)
+    """A count that may be published: none, a few, or roughly how many (rounded up to two digits)."""
+    few = minimum_people(k)
     if count == 0:
         return 0
     if count < few:
@@ -27,31 +29,23 @@ def public_count(count: int, k: int) -> int | str:
     return -(-count // unit) * unit
 
 
-def at_most(told: int | str) -> str:
-    """A public count in words: it was rounded up, unless it is none or tells of a few."""
+def public_count_in_words(told: int | str) -> str:
+    """A public count as part of a sentence: it was rounded up, unless it is in words already."""
     return told if isinstance(told, str) else f"up to {told:,}"
 
 
-def public_share(part: int, whole: int, n_users: int, k: int) -> float | str:
-    """A share of samples, rounded up to three decimals, unless it stands for a few samples or users.
+def public_share(part: int, whole: int, n_people: int, k: int) -> float | str:
+    """A share of samples or intervals, rounded up to three decimals; in words where few people stand behind the part.
 
-    The counts behind it stay back: together with the number of boxes, each of which holds a sample of its owner,
-    they would tell how many samples boxes hold.
+    ``n_people`` is how many people the part belongs to. Part and whole themselves are not published: together with the
+    number of boxes, each of which holds a sample of its owner, they would tell how many samples boxes hold.
     """
-    few = few_people(k)
     if part == 0:
         return 0.0
-    if min(part, n_users) < few:
+    few = minimum_people(k)
+    if n_people < few:
         return f"some, of fewer than {few} users"
-    return math.ceil(1000 * part / whole) / 1000
-
-
-def unprotected_share(part: int, whole: int, n_users: int, k: int) -> float | str:
-    """In which share of the intervals checked too few records fit, rounded up, unless that concerns a few users."""
-    few = few_people(k)
-    if 0 < n_users < few:
-        return f"some, of fewer than {few} users"
-    return math.ceil(1000 * part / whole) / 1000
+    return round_up(part, whole, digits=3)
 
 
 class PublicShare(NamedTuple):
@@ -61,27 +55,30 @@ class PublicShare(NamedTuple):
     side: str = ""
 
 
-def round_share(value: float, n_people: int, few: int) -> PublicShare | None:
-    """A share of so many people, counted in people; None where they are too few to tell anything.
+def public_share_of_people(share: float, n_people: int, k: int) -> PublicShare | None:
+    """For which share of so many people something holds, in whole per cent; None where they are too few.
 
-    Whether it holds for nobody or for any number below ``few`` looks alike, and so does for whom it does not hold. Of
-    fewer than two times ``few`` people, that leaves nothing to tell.
+    That it holds for nobody looks like any number of people below the minimum, and so do the people for whom it does
+    not hold. Of fewer than twice the minimum of people, that leaves nothing to tell.
     """
+    few = minimum_people(k)
     if n_people < 2 * few:
         return None
-    yes, no = (round(part * n_people, 6) for part in (value, 1 - value))
-    if yes < few or value < 0.005:
-        return PublicShare(rounded_up(few / n_people), "under")
-    if no < few or value >= 0.995:
-        return PublicShare(rounded_down((n_people - few) / n_people), "over")
-    return PublicShare(round(value, 2))
+    yes, no = (round(part * n_people, 6) for part in (share, 1 - share))
+    if yes < few or share < 0.005:
+        return PublicShare(round_up(few / n_people), "under")
+    if no < few or share >= 0.995:
+        return PublicShare(round_down((n_people - few) / n_people), "over")
+    return PublicShare(round(share, 2))
 
 
-def rounded_down(share: float) -> float:
-    """In whole per cent; a low bound stays one."""
-    return math.floor(100 * share) / 100
+def round_up(part: float, whole: float = 1, *, digits: int = 2) -> float:
+    """A share rounded so that an upper bound stays one; divided last, for exact shares of whole numbers."""
+    scale: int = 10**digits
+    return math.ceil(scale * part / whole) / scale
 
 
-def rounded_up(share: float) -> float:
-    """In whole per cent; a high bound stays one."""
-    return math.ceil(100 * share) / 100
+def round_down(share: float, *, digits: int = 2) -> float:
+    """A share rounded so that a lower bound stays one."""
+    scale: int = 10**digits
+    return math.floor(scale * share) / scale

@@ -1,6 +1,10 @@
-"""Numbers and durations as people write them."""
+"""Numbers, durations and promises as people write them."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+
+from shoal.core.promise import Grid, Promise
 
 
 def duration(seconds: int) -> str:
@@ -9,6 +13,21 @@ def duration(seconds: int) -> str:
         if seconds % size == 0:
             return f"{seconds // size} {unit}"
     return f"{seconds} s"
+
+
+def duration_of_minutes(minutes: float) -> str:
+    """A duration that a table holds in minutes."""
+    return duration(round(60 * minutes))
+
+
+def duration_in_words(seconds: int) -> str:
+    """A duration such as ``30 minutes`` or ``1 hour 30 minutes``."""
+    words = []
+    for size, unit in ((86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second")):
+        number, seconds = divmod(seconds, size)
+        if number:
+            words.append(f"{number} {unit}" + ("s" if number > 1 else ""))
+    return " ".join(words)
 
 
 def unnumbered(time: str) -> str:
@@ -39,3 +58,19 @@ def percent(share: float) -> str:
 def counted(n: int, noun: str) -> str:
     """So many of something."""
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def promise_in_short(promise: Promise, grid: Grid, written: Callable[[int], str] = duration) -> str:
+    """A promise in as few words as tell it from another; ``written``: how to write so many seconds."""
+    seconds = promise.in_seconds(grid)
+    if seconds is None:
+        return f"k {promise.k:,} over whole trajectories"
+    return f"k {promise.k:,} and {written(seconds.tau)}"
+
+
+def promise_parameters(promise: Promise, grid: Grid) -> str:
+    """A promise by its parameters, such as ``k = 2, tau = 30 min, epsilon = 30 min``."""
+    seconds = promise.in_seconds(grid)
+    if seconds is None:
+        return f"k = {promise.k} over whole trajectories"
+    return f"k = {promise.k}, tau = {duration(seconds.tau)}, epsilon = {duration(seconds.epsilon)}"

@@ -1,4 +1,4 @@
-"""What long work tells about itself; the command shows it, the library is silent unless asked."""
+"""Progress of long work, stage by stage; the command shows it, the library is silent unless asked."""
 
 from __future__ import annotations
 

@@ -89,17 +89,19 @@ class NamedPlane:
     crs: str
 
     @cached_property
-    def _road(self) -> pyproj.Transformer:
+    def _transformer(self) -> pyproj.Transformer:
         return pyproj.Transformer.from_crs("OGC:CRS84", self.crs, always_xy=True)
 
     def to_metres(self, lon: npt.ArrayLike, lat: npt.ArrayLike) -> tuple[Floats, Floats]:
         """Metres east and north of the origin; infinite where the plane has no such place."""
-        x, y = self._road.transform(np.asarray(lon, float), np.asarray(lat, float))
+        x, y = self._transformer.transform(np.asarray(lon, float), np.asarray(lat, float))
         return np.asarray(x, float), np.asarray(y, float)
 
     def to_degrees(self, x: npt.ArrayLike, y: npt.ArrayLike) -> tuple[Floats, Floats]:
         """Longitude and latitude of points in metres; infinite outside the plane."""
-        lon, lat = self._road.transform(np.asarray(x, float), np.asarray(y, float), direction="INVERSE")
+        lon, lat = self._transformer.transform(
+            np.asarray(x, float), np.asarray(y, float), direction="INVERSE"
+        )
         return np.asarray(lon, float), np.asarray(lat, float)
 
 

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Integral
+from typing import Any, NamedTuple
 
 from shoal.errors import ParameterError
 
@@ -79,6 +80,14 @@ class Grid:
         return int(slots)
 
 
+class PromiseSeconds(NamedTuple):
+    """The lengths of a promise in seconds; ``window`` is the longest for which one record hides one person."""
+
+    tau: int
+    epsilon: int
+    window: int
+
+
 @dataclass(frozen=True)
 class Promise:
     """Hide every user among k records from an attacker who followed them for tau slots, giving away epsilon more.
@@ -119,6 +128,32 @@ class Promise:
             raise ParameterError(f"{missing} missing: give --tau and --epsilon, or --whole.")
         return cls(k=k, tau=grid.slots(tau, "tau"), epsilon=grid.slots(epsilon, "epsilon"))
 
+    @classmethod
+    def from_dict(cls, noted: dict[str, Any], grid: Grid) -> Promise:
+        """The promise of which ``to_dict`` made this; a ParameterError where it is none."""
+        try:
+            k, tau, epsilon = noted["k"], *(_slots(noted[name], grid) for name in ("tau_s", "epsilon_s"))
+        except (KeyError, TypeError):
+            raise ParameterError("A promise has k, tau_s and epsilon_s, in seconds.") from None
+        return cls(k, tau, epsilon)
+
+    def to_dict(self, grid: Grid) -> dict[str, Any]:
+        """k, tau and epsilon as manifests and audits note them: in seconds, None over whole trajectories."""
+        seconds = self.in_seconds(grid)
+        return {
+            "k": self.k,
+            "whole": self.whole,
+            "tau_s": None if seconds is None else seconds.tau,
+            "epsilon_s": None if seconds is None else seconds.epsilon,
+        }
+
+    def in_seconds(self, grid: Grid) -> PromiseSeconds | None:
+        """Tau, epsilon and the window in seconds; None over whole trajectories."""
+        if self.tau is None or self.epsilon is None:
+            return None
+        tau, epsilon = self.tau * grid.step_s, self.epsilon * grid.step_s
+        return PromiseSeconds(tau, epsilon, window=(self.reach + 1) * epsilon)
+
     @property
     def whole(self) -> bool:
         """Whether the promise covers whole trajectories."""
@@ -148,3 +183,12 @@ class Promise:
         if self.tau is None or self.epsilon is None:
             return 0
         return -(-self.tau // self.epsilon)
+
+
+def _slots(seconds: Any, grid: Grid) -> Any:
+    if seconds is None:
+        return None
+    slots, rest = divmod(seconds, grid.step_s)
+    if rest:
+        raise ParameterError(f"{seconds} s are no whole number of steps of {grid.step_s} s.")
+    return slots

@@ -28,6 +28,7 @@ LON_MIN, LON_MAX, LAT_MIN, LAT_MAX = "lon_min", "lon_max", "lat_min", "lat_max"
 GEOMETRY = "geometry"
 
 NOTES = b"shoal"  # the key under which Parquet's metadata hold promise and grid, as JSON
+MANIFEST_FORMAT = 1  # of manifests, and of notes in a published file
 MANIFEST_SUFFIX = ".manifest.json"  # of the manifest beside a published file
 
 _UTC = pa.timestamp("ms", tz="UTC")  # Parquet has no whole seconds, and files should not differ from tables

@@ -1,4 +1,4 @@
-"""Compiled sorting of samples and rows: by user, by time, without duplicates."""
+"""Sorting of samples and rows: by user, by number, by all columns without duplicates."""
 
 from __future__ import annotations
 
@@ -10,6 +10,10 @@ import numpy.typing as npt
 
 from shoal.core.arrays import Bools, Int32s, Int64s
 from shoal.core.compiled import jit, jit_no_arrays
+
+Columns = Sequence[npt.NDArray[Any]]
+
+_BITS = 64
 
 
 @jit
@@ -31,9 +35,24 @@ def move_entries(
             moved[place[user] + entry] = column[first[user] + entry]
 
 
-Columns = Sequence[npt.NDArray[Any]]
+def group_rows(number: npt.NDArray[np.integer]) -> tuple[Int64s | slice, list[tuple[int, slice]]]:
+    """The order that brings rows of equal number together, otherwise as they stood, and which of them each number has.
 
-_BITS = 64
+    Where all rows have one number the order is a slice of all of them.
+    """
+    if len(number) == 0:
+        return slice(None), []
+    low = int(number.min())
+    span = int(number.max()) - low
+    # As narrow as they can be, for numbers of 16 bits are sorted in linear time.
+    narrow = np.empty(len(number), np.min_scalar_type(span))
+    np.subtract(number, low, out=narrow, casting="unsafe")
+    order = np.argsort(narrow, kind="stable") if span else slice(None)
+    sizes = np.bincount(narrow)
+    ends = np.cumsum(sizes)
+    groups = np.flatnonzero(sizes)
+    bounds = zip(groups.tolist(), (ends - sizes)[groups].tolist(), ends[groups].tolist(), strict=True)
+    return order, [(low + group, slice(begin, end)) for group, begin, end in bounds]
 
 
 def sort_distinct(columns: Columns) -> Columns:

@@ -12,7 +12,7 @@ _SMALLEST_BLOCK = 64
 
 
 class Workers:
-    """Threads that share out rows; results never depend on their number."""
+    """A pool of threads; results never depend on how many there are."""
 
     def __init__(self, count: int) -> None:
         self.count = count

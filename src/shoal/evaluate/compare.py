@@ -1,4 +1,4 @@
-"""Which users make up the k-tuples of a comparison."""
+"""``shoal.compare``: the methods of the paper's comparison on the same k-tuples of users, and on whole datasets."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import pyarrow as pa
 
 from shoal.core.arrays import Int32s
 from shoal.core.checks import check_count, check_workers
+from shoal.core.options import HidingOptions, ReadingKeywords, ReadingOptions, refuse_unknown
 from shoal.core.progress import Progress, SilentProgress
 from shoal.core.promise import Grid, Promise
 from shoal.core.samples import Samples
-from shoal.core.signatures import takes
 from shoal.core.workers import Workers
 from shoal.errors import ParameterError
 from shoal.evaluate.baselines import PAPER_GRIDS, W4M, Glove, KMerge, Method, Static, draw_tuples, on_tuples
@@ -23,52 +23,21 @@ from shoal.evaluate.baselines.tuples import only
 from shoal.hiding.epochs import LiveEpoch, Timeline
 from shoal.hiding.matching.candidates import nearest_members
 from shoal.hiding.pipeline import anonymize_samples, check_population, prepare
-from shoal.hiding.settings import Settings
 from shoal.hiding.window import build_window
 from shoal.reading import read_events
-from shoal.reading.options import READING, ReadingOptions, check_reading
 from shoal.utility import precision_of
+
+KS = (2, 5, 8)
+TUPLES, WHOLE = "tuples", "whole"
+OURS = "shoal"
+MOST_COMPARED = 1_000  # users: GLOVE and W4M compare all pairs of whole trajectories
 
 
 class TupleDraw(StrEnum):
     """How tuples are drawn."""
 
     RANDOM = "random"  # any users
-    NEAR = "near"  # a random user with those cheapest to hide among
-
-
-def draw(
-    how: TupleDraw, samples: Samples, ks: Sequence[int], count: int, seed: int, workers: Workers
-) -> dict[int, list[Samples]]:
-    """``count`` tuples for every k; the same seed gives the same tuples."""
-    if how is TupleDraw.RANDOM:
-        return {k: draw_tuples(samples, k, count, seed) for k in ks}
-    ranked = _random_users_with_their_nearest(samples, max(ks) - 1, count, seed, workers)
-    return {k: [only(samples, users[:k].astype(np.int64)) for users in ranked] for k in ks}
-
-
-def _random_users_with_their_nearest(
-    samples: Samples, width: int, count: int, seed: int, workers: Workers
-) -> Int32s:
-    """A line per tuple: a user, then those whose whole trajectories merge with the user's at the least cost."""
-    timeline = Timeline(samples, Promise(2, None, None))
-    everything = timeline.slice(int(timeline.epochs[0]))
-    rank = np.arange(samples.n_users, dtype=np.int32)
-    arrays = build_window([LiveEpoch(everything, everything.raw)], samples.n_users, rank, 1.0, workers)
-    rng = np.random.default_rng(seed)
-    drawn = np.concatenate([rng.permutation(samples.n_users) for _ in range(-(-count // samples.n_users))])[
-        :count
-    ]
-    owners = arrays.place[drawn]
-    members, _ = nearest_members(arrays, owners, width, workers)
-    users: Int32s = arrays.user[np.column_stack([owners, members])]
-    return users
-
-
-KS = (2, 5, 8)
-TUPLES, WHOLE = "tuples", "whole"
-OURS = "shoal"
-MOST_COMPARED = 1_000  # users: GLOVE and W4M compare all pairs of whole trajectories
+    NEAR = "near"  # a random user with the users cheapest to merge with
 
 
 class Compared(NamedTuple):
@@ -108,7 +77,7 @@ def methods_on_tuples(grid: Grid, seed: int) -> dict[str, Method]:
 
 
 def methods_on_datasets(grid: Grid, seed: int, n_users: int) -> dict[str, Method]:
-    """The same as their authors run them, those that can be; k-merge chooses no groups."""
+    """The methods as their authors run them, as far as the number of users allows; k-merge chooses no groups."""
     methods = {**_others(grid, seed), Glove.name: Glove(grid)}
     return {
         name: method
@@ -124,7 +93,6 @@ def _others(grid: Grid, seed: int) -> dict[str, Method]:
     return {**statics, W4M.name: W4M(grid, seed=seed)}
 
 
-@takes(READING)
 def compare(
     events: Any,
     *,
@@ -137,7 +105,7 @@ def compare(
     seed: int = 0,
     workers: int | None = None,
     progress: Progress | None = None,
-    **reading: Unpack[ReadingOptions],
+    **reading: Unpack[ReadingKeywords],
 ) -> Comparison:
     """Every method of the paper's table on the same k-tuples, and on ``whole_users`` users drawn at random.
 
@@ -147,6 +115,8 @@ def compare(
     as in anonymize().
     """
     progress = progress or SilentProgress()
+    refuse_unknown("compare", reading, ReadingOptions)
+    how = ReadingOptions.from_keywords(reading)
     grid = Grid.parse(cell, step)
     if not ks:
         raise ParameterError("ks must name at least one k, got none.")
@@ -159,9 +129,8 @@ def compare(
         raise ParameterError(f"whole users must be at least {ks[-1]}, the largest k, or 0, got {n_whole}.")
     seed = check_count(seed, "seed", least=0)
     n_workers = check_workers(workers)
-    how = check_reading(reading)
     progress.stage("reading")
-    found = read_events(events, grid=grid, threads=n_workers, **how)
+    found = read_events(events, grid=grid, options=how, threads=n_workers)
     samples = found.samples
     check_population(samples.n_users, ks[-1])
     n_whole = min(n_whole, samples.n_users)
@@ -221,10 +190,10 @@ def _on_dataset(name: str, method: Method, samples: Samples, k: int, progress: P
 
 
 def _ours(samples: Samples, k: int, grid: Grid, seed: int) -> Compared:
-    settings = Settings(seed=seed)
-    prepare(settings)
+    hiding = HidingOptions(seed=seed)
+    prepare(hiding)
     with Workers(1) as alone:
-        outcome = anonymize_samples(samples, Promise(k, None, None), settings, alone)
+        outcome = anonymize_samples(samples, Promise(k, None, None), hiding, alone)
     spread = precision_of(outcome.box_sizes, grid)
     return Compared(
         WHOLE,
@@ -239,3 +208,34 @@ def _ours(samples: Samples, k: int, grid: Grid, seed: int) -> Compared:
         deleted=0.0,
         seconds=outcome.seconds,
     )
+
+
+# ---- tuples -------------------------------------------------------------------------------------------------------
+
+
+def draw(
+    how: TupleDraw, samples: Samples, ks: Sequence[int], count: int, seed: int, workers: Workers
+) -> dict[int, list[Samples]]:
+    """``count`` tuples for every k; the same seed gives the same tuples."""
+    if how is TupleDraw.RANDOM:
+        return {k: draw_tuples(samples, k, count, seed) for k in ks}
+    ranked = _random_users_with_their_nearest(samples, max(ks) - 1, count, seed, workers)
+    return {k: [only(samples, users[:k].astype(np.int64)) for users in ranked] for k in ks}
+
+
+def _random_users_with_their_nearest(
+    samples: Samples, width: int, count: int, seed: int, workers: Workers
+) -> Int32s:
+    """A line per tuple: a user, then the users whose whole trajectories merge with this user's at the least cost."""
+    timeline = Timeline(samples, Promise(2, None, None))
+    everything = timeline.slice(int(timeline.epochs[0]))
+    rank = np.arange(samples.n_users, dtype=np.int32)
+    arrays = build_window([LiveEpoch(everything, everything.raw)], samples.n_users, rank, 1.0, workers)
+    rng = np.random.default_rng(seed)
+    drawn = np.concatenate([rng.permutation(samples.n_users) for _ in range(-(-count // samples.n_users))])[
+        :count
+    ]
+    owners = arrays.place[drawn]
+    members, _ = nearest_members(arrays, owners, width, workers)
+    users: Int32s = arrays.user[np.column_stack([owners, members])]
+    return users

@@ -1,4 +1,4 @@
-"""What one release cost: precision, suppression and time, over all and by the hour of the week."""
+"""The figures of one release: precision, suppression and time, over all and by the hour of the week."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MONDAY_H = 72  # 1970-01-01 was a Thursday: so many hours after a Monday's midn
 
 
 class Measured(NamedTuple):
-    """A row of the sweep."""
+    """The figures of one release, a row of the sweep."""
 
     selector: str
     k: int
@@ -55,7 +55,7 @@ class Hour(NamedTuple):
 
 
 def nothing_left(point: Point, grid: Grid) -> Measured:
-    """The figures of a release that everything would have to be suppressed for."""
+    """The figures of a release in which everything would have to be suppressed."""
     minutes, unknown = grid.step_s / 60, float("nan")
     return Measured(
         selector=point.selector,

@@ -1,4 +1,4 @@
-"""Points of a sweep that are measured already: kept in a folder from which an interrupted sweep goes on."""
+"""``shoal.sweep``: precision and suppression measured under many promises; an interrupted sweep can be resumed."""
 
 from __future__ import annotations
 
@@ -14,25 +14,175 @@ import pyarrow as pa
 
 from shoal.core.checks import check_workers
 from shoal.core.formatting import duration
+from shoal.core.options import (
+    NOT_SWEPT,
+    HidingKeywords,
+    HidingOptions,
+    ReadingKeywords,
+    ReadingOptions,
+    SelectorName,
+    refuse_unknown,
+)
 from shoal.core.progress import Progress, SilentProgress
 from shoal.core.promise import Grid
-from shoal.core.signatures import takes
 from shoal.core.workers import Workers
 from shoal.core.zones import Zone
 from shoal.errors import InputError, NothingLeftError, UnfinishedError
 from shoal.evaluate.measuring import Hour, Measured, measure, measure_hours, nothing_left
 from shoal.evaluate.sweep_points import AXES, HOURS, Point, SweepPlan, plan_sweep
 from shoal.hiding.pipeline import anonymize_samples, check_population, prepare
-from shoal.hiding.settings import Selector, Settings, check_settings
 from shoal.reading import Events, read_events
-from shoal.reading.options import READING, ReadingOptions, check_reading
 from shoal.storage.files import reason
+
+KS = (2, 3, 5, 8)
+TAUS = ("10min", "20min", "30min", "1h", "2h", "4h")
+EPSILONS = ("10min", "15min", "30min", "1h", "2h")
+Row = TypeVar("Row", Measured, Hour)
+
+
+class Sweep(NamedTuple):
+    """Every point measured, and the hours of the week for the points in the middle."""
+
+    plan: SweepPlan
+    measured: dict[Point, Measured]
+    hours: list[Hour]
+    warnings: list[str]
+
+    def to_arrow(self) -> pa.Table:
+        """A row per point."""
+        return pa.Table.from_pylist([row._asdict() for row in self.measured.values()])
+
+    def hours_to_arrow(self) -> pa.Table:
+        """A row per selector and hour of the week; no rows unless asked for."""
+        return pa.Table.from_pylist([row._asdict() for row in self.hours])
+
+
+class _SweepArguments(HidingKeywords, ReadingKeywords, total=False):
+    """Options of sweep(): HidingOptions but for NOT_SWEPT, and ReadingOptions."""
+
+
+def sweep(
+    events: Any,
+    *,
+    over: Iterable[str] = AXES,
+    k: int = 2,
+    tau: str = "30min",
+    ks: Sequence[int] = KS,
+    taus: Sequence[str] = TAUS,
+    epsilons: Sequence[str] = EPSILONS,
+    selectors: Sequence[str] | None = None,
+    cell: str = "100m",
+    step: str = "1min",
+    workers: int | None = None,
+    checkpoint: str | Path | None = None,
+    resume: bool = False,
+    progress: Progress | None = None,
+    **options: Unpack[_SweepArguments],
+) -> Sweep:
+    """Measure precision and suppression as one thing varies: tau (with epsilon = tau), k, epsilon at a fixed ``tau``.
+
+    ``over`` names what varies; ``hours`` is the week of the release with ``k`` and ``tau`` alone, hour by hour. A
+    release is measured, not published: nothing of it is kept or checked. With ``checkpoint``, a folder, an interrupted
+    sweep goes on with ``resume``. ``selectors``: ours and the paper's side by side unless given; ours alone where the
+    library for the paper's is not installed. ``space_weight``, ``reuse``, ``seed`` and how events
+    are read are chosen as in anonymize().
+    """
+    progress = progress or SilentProgress()
+    refuse_unknown("sweep", options, HidingOptions, ReadingOptions, without=NOT_SWEPT)
+    reading = ReadingOptions.from_keywords(options)
+    selectors = _both() if selectors is None else selectors
+    grid = Grid.parse(cell, step)
+    plan = plan_sweep(over, selectors=selectors, k=k, tau=tau, ks=ks, taus=taus, epsilons=epsilons, grid=grid)
+    hiding = {name: HidingOptions.from_keywords({**options, "selector": name}) for name in selectors}
+    n_workers = check_workers(workers)
+    progress.stage("reading")
+    found = read_events(events, grid=grid, options=reading, threads=n_workers)
+    check_population(found.store.n_users, max(point.k for point in plan.points))
+    identity = {
+        "events": found.store.fingerprint(),
+        "grid": [grid.cell_m, grid.step_s],
+        "zone": found.timezone,
+        "hiding": {name: each.to_dict() for name, each in hiding.items()},
+        "version": version("shoal"),
+    }
+    store = (
+        MemorySweepStore()
+        if checkpoint is None
+        else FolderSweepStore(Path(checkpoint), identity, resume=resume)
+    )
+    progress.stage("loading the engine (compiles it once)")
+    for each in hiding.values():
+        prepare(each)
+    with Workers(n_workers) as threads:
+        return run_sweep(found, plan, hiding, threads, store, progress)
+
+
+def _both() -> list[str]:
+    """Ours and the paper's selector, as far as they can be run here."""
+    return [SelectorName.MATCHING, *([] if find_spec("sklearn") is None else [SelectorName.SPECTRAL])]
+
+
+def run_sweep(
+    events: Events,
+    plan: SweepPlan,
+    hiding: Mapping[str, HidingOptions],
+    workers: Workers,
+    store: SweepStore,
+    progress: Progress,
+) -> Sweep:
+    """Measure what the store does not hold yet."""
+    measured: dict[Point, Measured] = {}
+    hours: list[Hour] = []
+    points = plan.points
+    for number, point in enumerate(points, 1):
+        by_hour = HOURS in plan.by_axis and point in plan.middle
+        kept = _kept(store.get(f"{point.name}.json"), Measured)
+        kept_hours = _kept_all(store.get(f"{point.name}-hours.json"), Hour)
+        if kept is None or (by_hour and kept_hours is None):
+            progress.stage(f"release {number} of {len(points)} ({_in_words(point, events.grid.step_s)})")
+            kept, kept_hours = _measured(events, point, hiding[point.selector], workers)
+            store.put(f"{point.name}-hours.json", kept_hours)
+            store.put(f"{point.name}.json", kept)
+        measured[point] = kept
+        if by_hour and kept_hours is not None:
+            hours += kept_hours
+    return Sweep(plan, measured, hours, events.read_summary.all_warnings)
+
+
+def _measured(
+    events: Events, point: Point, hiding: HidingOptions, workers: Workers
+) -> tuple[Measured, list[Hour]]:
+    """Make one release and measure it, hour by hour as well; a release of which nothing would be left counts, too."""
+    try:
+        outcome = anonymize_samples(events.samples, point.promise, hiding, workers)
+    except NothingLeftError:
+        return nothing_left(point, events.grid), []
+    hours = measure_hours(events.samples, outcome, point.selector, events.grid, Zone(events.timezone))
+    return measure(outcome, point, events.grid), hours
+
+
+def _in_words(point: Point, step_s: int) -> str:
+    tau, epsilon = (duration(slots * step_s) for slots in (point.tau, point.epsilon))
+    return f"{point.selector}, k {point.k}, tau {tau}, epsilon {epsilon}"
+
+
+def _kept(noted: Any, kind: type[Row]) -> Row | None:
+    """A row from what the store has, or None if that is no row of this kind."""
+    return kind(*noted) if isinstance(noted, list) and len(noted) == len(kind._fields) else None
+
+
+def _kept_all(noted: Any, kind: type[Row]) -> list[Row] | None:
+    rows = [_kept(row, kind) for row in noted] if isinstance(noted, list) else [None]
+    return None if None in rows else [row for row in rows if row is not None]
+
+
+# ---- points that are measured already -----------------------------------------------------------------------------
 
 _HEADER = "sweep.json"
 
 
 class SweepStore(Protocol):
-    """What was measured, by name."""
+    """Where a sweep keeps what it has measured, by name."""
 
     def get(self, name: str) -> Any:
         """What was kept under a name, or None."""
@@ -42,7 +192,7 @@ class SweepStore(Protocol):
 
 
 class MemorySweepStore:
-    """Ends with the process."""
+    """What was measured, kept in memory: it ends with the process."""
 
     def __init__(self) -> None:
         self._kept: dict[str, Any] = {}
@@ -57,7 +207,7 @@ class MemorySweepStore:
 
 
 class FolderSweepStore:
-    """A file per point. The header tells the sweep apart from others; it is secret like the events (mode 0700)."""
+    """A folder with a file per point. Its header identifies the sweep; the folder is private like the events (0700)."""
 
     def __init__(self, folder: Path, identity: dict[str, Any], *, resume: bool) -> None:
         self._folder = folder
@@ -101,7 +251,7 @@ def checkpoint_of(output: Path) -> Path:
 
 
 def remove(checkpoint: Path) -> None:
-    """Nothing is left to go on with."""
+    """Remove what an unfinished sweep kept."""
     shutil.rmtree(checkpoint, ignore_errors=True)
 
 
@@ -109,143 +259,3 @@ def _unwritable(error: OSError) -> UnfinishedError:
     return UnfinishedError(
         f"Could not keep what was measured ({reason(error)}): make room or mend that, then go on with --resume."
     )
-
-
-KS = (2, 3, 5, 8)
-TAUS = ("10min", "20min", "30min", "1h", "2h", "4h")
-EPSILONS = ("10min", "15min", "30min", "1h", "2h")
-Row = TypeVar("Row", Measured, Hour)
-
-
-class Sweep(NamedTuple):
-    """Every point measured, and the hours of the week of those in the middle."""
-
-    plan: SweepPlan
-    measured: dict[Point, Measured]
-    hours: list[Hour]
-    warnings: list[str]
-
-    def to_arrow(self) -> pa.Table:
-        """A row per point."""
-        return pa.Table.from_pylist([row._asdict() for row in self.measured.values()])
-
-    def hours_to_arrow(self) -> pa.Table:
-        """A row per selector and hour of the week; no rows unless asked for."""
-        return pa.Table.from_pylist([row._asdict() for row in self.hours])
-
-
-@takes(READING)
-def sweep(
-    events: Any,
-    *,
-    over: Iterable[str] = AXES,
-    k: int = 2,
-    tau: str = "30min",
-    ks: Sequence[int] = KS,
-    taus: Sequence[str] = TAUS,
-    epsilons: Sequence[str] = EPSILONS,
-    selectors: Sequence[str] | None = None,
-    cell: str = "100m",
-    step: str = "1min",
-    space_weight: float = 1.0,
-    reuse: str = "once",
-    seed: int = 0,
-    workers: int | None = None,
-    checkpoint: str | Path | None = None,
-    resume: bool = False,
-    progress: Progress | None = None,
-    **reading: Unpack[ReadingOptions],
-) -> Sweep:
-    """Measure precision and suppression as one thing varies: tau (with epsilon = tau), k, epsilon at a fixed ``tau``.
-
-    ``over`` names what varies; ``hours`` is the week of the release with ``k`` and ``tau`` alone, hour by hour. A
-    release is measured, not published: nothing of it is kept or checked. With ``checkpoint``, a folder, an interrupted
-    sweep goes on with ``resume``. ``selectors``: ours and the paper's side by side unless given; ours alone where the
-    library for the paper's is not installed. How events are read is said as in anonymize().
-    """
-    progress = progress or SilentProgress()
-    selectors = _both() if selectors is None else selectors
-    grid = Grid.parse(cell, step)
-    plan = plan_sweep(over, selectors=selectors, k=k, tau=tau, ks=ks, taus=taus, epsilons=epsilons, grid=grid)
-    settings = {name: check_settings(space_weight, name, reuse, seed) for name in selectors}
-    n_workers = check_workers(workers)
-    how = check_reading(reading)
-    progress.stage("reading")
-    found = read_events(events, grid=grid, threads=n_workers, **how)
-    check_population(found.store.n_users, max(point.k for point in plan.points))
-    identity = {
-        "events": found.store.fingerprint(),
-        "grid": [grid.cell_m, grid.step_s],
-        "zone": found.timezone,
-        "settings": {name: list(each) for name, each in settings.items()},
-        "version": version("shoal"),
-    }
-    store = (
-        MemorySweepStore()
-        if checkpoint is None
-        else FolderSweepStore(Path(checkpoint), identity, resume=resume)
-    )
-    progress.stage("loading the engine (compiles it once)")
-    for each in settings.values():
-        prepare(each)
-    with Workers(n_workers) as threads:
-        return run_sweep(found, plan, settings, threads, store, progress)
-
-
-def _both() -> list[str]:
-    """Ours and the paper's selector, as far as they can be run here."""
-    return [Selector.MATCHING, *([] if find_spec("sklearn") is None else [Selector.SPECTRAL])]
-
-
-def run_sweep(
-    events: Events,
-    plan: SweepPlan,
-    settings: Mapping[str, Settings],
-    workers: Workers,
-    store: SweepStore,
-    progress: Progress,
-) -> Sweep:
-    """Measure what the store does not hold yet."""
-    measured: dict[Point, Measured] = {}
-    hours: list[Hour] = []
-    points = plan.points
-    for number, point in enumerate(points, 1):
-        by_hour = HOURS in plan.by_axis and point in plan.middle
-        kept = _kept(store.get(f"{point.name}.json"), Measured)
-        kept_hours = _kept_all(store.get(f"{point.name}-hours.json"), Hour)
-        if kept is None or (by_hour and kept_hours is None):
-            progress.stage(f"release {number} of {len(points)} ({_in_words(point, events.grid.step_s)})")
-            kept, kept_hours = _measured(events, point, settings[point.selector], workers)
-            store.put(f"{point.name}-hours.json", kept_hours)
-            store.put(f"{point.name}.json", kept)
-        measured[point] = kept
-        if by_hour and kept_hours is not None:
-            hours += kept_hours
-    return Sweep(plan, measured, hours, events.read_summary.all_warnings)
-
-
-def _measured(
-    events: Events, point: Point, settings: Settings, workers: Workers
-) -> tuple[Measured, list[Hour]]:
-    """Make one release and measure it, hour by hour as well; one of which nothing would be left counts, too."""
-    try:
-        outcome = anonymize_samples(events.samples, point.promise, settings, workers)
-    except NothingLeftError:
-        return nothing_left(point, events.grid), []
-    hours = measure_hours(events.samples, outcome, point.selector, events.grid, Zone(events.timezone))
-    return measure(outcome, point, events.grid), hours
-
-
-def _kept(noted: Any, kind: type[Row]) -> Row | None:
-    """A row that was kept, or None if this is none."""
-    return kind(*noted) if isinstance(noted, list) and len(noted) == len(kind._fields) else None
-
-
-def _kept_all(noted: Any, kind: type[Row]) -> list[Row] | None:
-    rows = [_kept(row, kind) for row in noted] if isinstance(noted, list) else [None]
-    return None if None in rows else [row for row in rows if row is not None]
-
-
-def _in_words(point: Point, step_s: int) -> str:
-    tau, epsilon = (duration(slots * step_s) for slots in (point.tau, point.epsilon))
-    return f"{point.selector}, k {point.k}, tau {tau}, epsilon {epsilon}"

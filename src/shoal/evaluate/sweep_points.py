@@ -22,7 +22,7 @@ class Point(NamedTuple):
 
     @property
     def promise(self) -> Promise:
-        """What it promises."""
+        """The promise of this release."""
         return Promise(self.k, self.tau, self.epsilon)
 
     @property

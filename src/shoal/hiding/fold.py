@@ -12,14 +12,14 @@ import numpy as np
 
 from shoal.core.arrays import Int32s, Int64s
 from shoal.core.boxes import Boxes, concatenate
+from shoal.core.options import HARDEN_MOST_REACH
 from shoal.hiding.epochs import EpochSlice, LiveEpoch, Timeline
-from shoal.hiding.hardening import Hardening, Witnesses, all_witnesses, no_witnesses
+from shoal.hiding.hardening import PRICES, Hardening, Witnesses, all_witnesses, no_witnesses
 from shoal.hiding.leakage.published_epochs import PublishedEpochsBuilder
 from shoal.hiding.leakage.surcharge import MEMORY, LeakageContext
 from shoal.hiding.merging import publish, with_members
 from shoal.hiding.reuse import History
-from shoal.hiding.selector import HidingSetSelector, HidingSetup, OpenWindow
-from shoal.hiding.settings import MOST_REACH, PRICES
+from shoal.hiding.selector import HidingSetup, OpenWindow, Selector
 from shoal.hiding.window import HidingSets, no_hiding_sets
 
 _LEAKING_K = 2  # with more records left, they hardly ever all agree by accident
@@ -40,20 +40,20 @@ class Step(NamedTuple):
 class Fold:
     """State between two epochs: the live epochs, who has hidden whom before, and what is published already."""
 
-    def __init__(self, setup: HidingSetup, timeline: Timeline, selector: HidingSetSelector) -> None:
-        settings, k = setup.settings, setup.promise.k
+    def __init__(self, setup: HidingSetup, timeline: Timeline, selector: Selector) -> None:
+        options, k = setup.options, setup.promise.k
         self._setup = setup
         self._selector = selector
         self._n_users, self._workers = setup.n_users, setup.workers
-        self._weight = settings.space_weight
+        self._weight = options.space_weight
         self._first_epoch, self._reach = int(timeline.epochs[0]), timeline.reach
         self._live: list[LiveEpoch] = []
-        self._history = History(setup.n_users, settings.reuse, timeline.reach)
-        self._leak_price = settings.leak_price if k == _LEAKING_K and selector.weighs_leakage else 0.0
+        self._history = History(setup.n_users, options.reuse, timeline.reach)
+        self._leak_price = options.leak_price if k == _LEAKING_K and selector.weighs_leakage else 0.0
         self._published_epochs = PublishedEpochsBuilder(setup.n_users, MEMORY) if self._leak_price else None
         self._hardening = None
-        if settings.harden and selector.takes_witnesses and 0 < self._reach <= MOST_REACH:
-            price = PRICES[settings.harden]
+        if options.harden and selector.takes_witnesses and 0 < self._reach <= HARDEN_MOST_REACH:
+            price = PRICES[options.harden]
             self._hardening = Hardening(setup.n_users, k, self._reach, self._weight, price, setup.workers)
 
     def advance(self, newest: EpochSlice, *, ends_stretch: bool) -> Step:

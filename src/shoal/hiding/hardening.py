@@ -31,6 +31,7 @@ from shoal.hiding.kernels.witnesses import (
 )
 from shoal.hiding.merging import with_members
 
+PRICES = (0.0, 0.5, 1.0, 3.0)  # of serving one need, at each level, in mean costs of a record in the epoch
 _NEAR = 128  # users near its covers whose records are asked for a victim
 _MOST_NEEDS = 24  # of a victim: with more covers in a window, witnesses are sought for some of them
 _MOST_CANDIDATES = 256  # remembered for a victim: more than all but a few have

@@ -20,9 +20,10 @@ from shoal.errors import InputError, UnfinishedError
 from shoal.hiding.fold import Step
 from shoal.hiding.hardening import Witnesses
 from shoal.hiding.window import HidingSets
-from shoal.storage.files import CHANGED, explained, held, write_private
+from shoal.storage.files import CHECKPOINT_CHANGED, as_unfinished_error, defer_interrupts, write_private
 
 _HEADER = "run.json"
+_FORMAT = 2  # of the journal and the checkpoint around it; 1 had no number
 _TORN = (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile, zlib.error)
 
 
@@ -76,6 +77,11 @@ class FolderJournal:
         except (OSError, ValueError, TypeError):
             self._begin(identity)
             return False
+        if found.get("format") != _FORMAT:
+            raise InputError(
+                f"The checkpoint {self._folder.name} must be of format {_FORMAT}, found {found.get('format')!r}:"
+                " resume it with the version of shoal that made it, or remove it."
+            )
         differing = sorted(name for name in identity if found.get(name) != identity[name])
         if differing:
             raise InputError(
@@ -88,7 +94,7 @@ class FolderJournal:
         with _explained():
             for stale in self._folder.glob("step-*.npz"):
                 stale.unlink()
-        self._put(_HEADER, json.dumps(identity, sort_keys=True).encode())
+        self._put(_HEADER, json.dumps({"format": _FORMAT, **identity}, sort_keys=True).encode())
 
     def _path(self, number: int) -> Path:
         return self._folder / f"step-{number:07d}.npz"
@@ -127,7 +133,7 @@ class FolderJournal:
         witnesses = {f"helper_{name}": value for name, value in step.witnesses._asdict().items()}
         path = self._path(self._length)
         unfinished = path.with_suffix(".part")
-        with _explained(), held():
+        with _explained(), defer_interrupts():
             with write_private(unfinished) as file:
                 np.savez(
                     file, window=np.int64(step.window), **hiding_sets, **witnesses, **step.boxes._asdict()
@@ -142,11 +148,11 @@ class FolderJournal:
         try:
             return self._load(number)
         except _TORN:
-            raise UnfinishedError(CHANGED) from None
+            raise UnfinishedError(CHECKPOINT_CHANGED) from None
 
     def __len__(self) -> int:
         return self._length
 
 
 def _explained() -> contextlib.AbstractContextManager[None]:
-    return explained("the checkpoint", "go on with --resume")
+    return as_unfinished_error("the checkpoint", "go on with --resume")

@@ -16,6 +16,7 @@ from shoal.core.arrays import Int64s
 from shoal.core.box_sizes import BoxSizes, box_sizes_of
 from shoal.core.boxes import Boxes, BoxSource, concatenate
 from shoal.core.engines import Engine, LocalEngine
+from shoal.core.options import HidingOptions, SelectorName
 from shoal.core.progress import Progress, SilentProgress
 from shoal.core.promise import MOST_SLOTS, Promise
 from shoal.core.samples import Samples, samples_from_columns
@@ -26,16 +27,15 @@ from shoal.hiding.fold import Fold
 from shoal.hiding.journal import Journal, MemoryJournal
 from shoal.hiding.matching.selector import MatchingSelector
 from shoal.hiding.mutual.selector import MutualSelector
-from shoal.hiding.selector import HidingSetSelector, HidingSetup
-from shoal.hiding.settings import Selector, Settings
+from shoal.hiding.selector import HidingSetup, Selector
 from shoal.hiding.spectral.selector import SpectralSelector
 from shoal.hiding.suppression import Presence
 from shoal.storage.sample_store import SampleStore, store_of
 
-_SELECTORS: dict[Selector, Callable[[HidingSetup], HidingSetSelector]] = {
-    Selector.MATCHING: MatchingSelector,
-    Selector.MUTUAL: MutualSelector,
-    Selector.SPECTRAL: SpectralSelector,
+_SELECTORS: dict[SelectorName, Callable[[HidingSetup], Selector]] = {
+    SelectorName.MATCHING: MatchingSelector,
+    SelectorName.MUTUAL: MutualSelector,
+    SelectorName.SPECTRAL: SpectralSelector,
 }
 
 
@@ -84,7 +84,7 @@ class Outcome:
 def anonymize_samples(
     samples: Samples | SampleStore,
     promise: Promise,
-    settings: Settings,
+    options: HidingOptions,
     workers: Workers,
     *,
     journal: Journal | None = None,
@@ -103,7 +103,7 @@ def anonymize_samples(
     _check_span(store, promise)
     timeline = Timeline(store, promise)
     turns = list(timeline.turns())
-    setup = HidingSetup(samples.n_users, promise, settings, workers, engine or LocalEngine())
+    setup = HidingSetup(samples.n_users, promise, options, workers, engine or LocalEngine())
     selector = open_selector(setup)
     presence = selector.find_presence(timeline, progress)
     if presence.nothing_left:
@@ -125,12 +125,12 @@ def anonymize_samples(
     return _outcome(store, presence, journal, time.perf_counter() - began)
 
 
-def open_selector(setup: HidingSetup) -> HidingSetSelector:
-    """The selector that the settings name."""
-    return _SELECTORS[setup.settings.selector](setup)
+def open_selector(setup: HidingSetup) -> Selector:
+    """The selector that the options name."""
+    return _SELECTORS[setup.options.selector](setup)
 
 
-def prepare(settings: Settings) -> None:
+def prepare(options: HidingOptions) -> None:
     """Load the compiled code, or compile it once after installation, by anonymizing five synthetic users.
 
     They stay for several windows, pairs of them always at one place, so that every kernel is called.
@@ -139,7 +139,7 @@ def prepare(settings: Settings) -> None:
     user, t = np.divmod(np.arange(n_users * n_slots), n_slots)
     toy = samples_from_columns(np.array(list("abcde"), object), user, t, (user // 2) * 50, t % 3)
     with Workers(1) as workers:
-        anonymize_samples(toy, Promise(2, 2, 2), settings, workers)
+        anonymize_samples(toy, Promise(2, 2, 2), options, workers)
 
 
 def check_population(n_users: int, k: int) -> None:

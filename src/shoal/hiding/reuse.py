@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.core.arrays import Bytes, Int32s, Int64s
+from shoal.core.options import Reuse
 from shoal.core.sorting import move_entries
 from shoal.hiding.kernels.reuse import NEVER, PastMembers, ReuseRule
-from shoal.hiding.settings import Reuse
 
 _FIRST_ROOM = 4
 _MOST_LEFT = 0.1  # share of the room that may be left behind

@@ -1,7 +1,7 @@
 """The shape of a selector: it decides who is published when, and then, window by window, who hides whom.
 
 matching/selector.py, mutual/selector.py and spectral/selector.py implement it; ``open_selector`` in pipeline.py opens
-the one that the settings name. What every selector must keep to is in tests/hiding/test_selector_contract.py.
+the one that the options name. What every selector must keep to is in tests/hiding/test_selector_contract.py.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 
 from shoal.core.arrays import Int32s
 from shoal.core.engines import Engine, LocalEngine
+from shoal.core.options import HidingOptions
 from shoal.core.progress import Progress
 from shoal.core.promise import Promise
 from shoal.core.workers import Workers
@@ -21,9 +22,8 @@ from shoal.hiding.epochs import LiveEpoch, Timeline
 from shoal.hiding.kernels.reuse import ReuseRule
 from shoal.hiding.kernels.window import WindowArrays
 from shoal.hiding.leakage.surcharge import LeakageContext
-from shoal.hiding.settings import Settings
-from shoal.hiding.suppression import Presence
-from shoal.hiding.window import HidingSets, build_window
+from shoal.hiding.suppression import Presence, decide_presence
+from shoal.hiding.window import HidingSets, build_window, cut_into_shards
 
 
 @dataclass(frozen=True)
@@ -32,18 +32,18 @@ class HidingSetup:
 
     n_users: int
     promise: Promise
-    settings: Settings
+    options: HidingOptions
     workers: Workers
     engine: Engine = field(default_factory=LocalEngine)
 
     @cached_property
     def rank(self) -> Int32s:
         """A random order of all users, by seed: it decides between users who are at the same place."""
-        return np.random.default_rng(self.settings.seed).permutation(self.n_users).astype(np.int32)
+        return np.random.default_rng(self.options.seed).permutation(self.n_users).astype(np.int32)
 
     def window_arrays(self, epochs: list[LiveEpoch], workers: Workers | None = None) -> WindowArrays:
         """A window as kernels read it, built on these threads or those of the run."""
-        weight = self.settings.space_weight
+        weight = self.options.space_weight
         return build_window(epochs, self.n_users, self.rank, weight, workers or self.workers)
 
 
@@ -60,7 +60,7 @@ class OpenWindow(NamedTuple):
     leakage: LeakageContext | None
 
 
-class HidingSetSelector(Protocol):
+class Selector(Protocol):
     """Decides who is published when, and who hides whom.
 
     weighs_leakage: whether ``choose`` makes leaking members dearer. takes_witnesses: whether records may hold one more
@@ -85,3 +85,26 @@ class HidingSetSelector(Protocol):
     def check_earlier(self, first_epoch: int, earlier: HidingSets) -> None:
         """Refuse hiding sets of an earlier run, of the window that begins with an epoch, that this run contradicts."""
         ...
+
+
+class CausalSelector:
+    """What matching and mutual share: presence by causal suppression, and windows that are decided each on its own."""
+
+    weighs_leakage: ClassVar[bool] = True
+
+    def __init__(self, setup: HidingSetup) -> None:
+        self._setup = setup
+
+    def find_presence(self, timeline: Timeline, progress: Progress) -> Presence:
+        """Decide who is published when, by causal suppression."""
+        setup = self._setup
+        weight = setup.options.space_weight
+        return decide_presence(timeline, setup.n_users, setup.promise, weight, setup.workers, progress)
+
+    def shards_of(self, window: OpenWindow) -> WindowArrays:
+        """A window as kernels read it, its groups cut into shards."""
+        setup = self._setup
+        return cut_into_shards(setup.window_arrays(window.epochs), setup.options.shard_size, setup.promise.k)
+
+    def check_earlier(self, first_epoch: int, earlier: HidingSets) -> None:
+        """Nothing to refuse: a window depends on what was decided before it in whatever way that was."""

@@ -10,12 +10,16 @@ import contextlib
 import os
 import shutil
 from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from shoal.core.options import HidingOptions
+from shoal.core.promise import Promise
 from shoal.errors import InputError
 from shoal.hiding.journal import FolderJournal, Journal, MemoryJournal
-from shoal.storage.files import explained
+from shoal.reading import Events
+from shoal.storage.files import as_unfinished_error
 
 _LOCK, _WRITING = "lock", "writing"
 
@@ -35,7 +39,7 @@ class Checkpoint:
                 " add --resume to go on with it, or remove it."
             )
         self._made_here = not folder.exists()
-        with explained("the checkpoint", "begin again"):
+        with as_unfinished_error("the checkpoint", "begin again"):
             folder.mkdir(mode=0o700, exist_ok=True)
             self._lock = _lock(folder)
 
@@ -57,7 +61,7 @@ class Checkpoint:
     def note_writing(self) -> None:
         """From now on files of this run may appear at their final places."""
         if self.folder is not None:
-            with explained("the checkpoint", "go on with --resume"):
+            with as_unfinished_error("the checkpoint", "go on with --resume"):
                 (self.folder / _WRITING).touch()
 
     def remove(self) -> bool:
@@ -121,3 +125,17 @@ def _lock(folder: Path) -> int:
     except (ImportError, OSError):  # no locks on this system: two runs at a time are the user's care
         pass
     return descriptor
+
+
+def run_identity(events: Events, promise: Promise, options: HidingOptions) -> dict[str, Any]:
+    """What must be equal for one run to go on where another ended."""
+    return {
+        "dataset": events.store.fingerprint(),
+        "k": promise.k,
+        "tau": promise.tau,
+        "epsilon": promise.epsilon,
+        "cell": events.grid.cell_m,
+        "step": events.grid.step_s,
+        **{name.replace("_", " "): value for name, value in options.deciding().items()},
+        "version of shoal": version("shoal"),
+    }

@@ -4,31 +4,38 @@ from __future__ import annotations
 
 import platform
 from importlib.metadata import version
-from typing import Any
+from typing import Any, NamedTuple
 
-from shoal.core.disclosure import at_most, public_count, public_share
+from shoal.core.disclosure import public_count, public_count_in_words, public_share
+from shoal.core.options import HidingOptions, Reuse, SelectorName
 from shoal.core.promise import Grid, Promise
+from shoal.core.schema import MANIFEST_FORMAT
 from shoal.hiding.pipeline import Outcome
-from shoal.hiding.settings import Reuse, Selector, Settings
 from shoal.reading import ReadSummary
 from shoal.utility import Precision
 
 _NOT_GIVEN = "not given: samples were suppressed on which others rely (selector spectral without repair)"
 
+_MISSING_COVERAGE = "intervals_with_fewer_than_k_records"
+
+
+class Unprotected(NamedTuple):
+    """How often guarantee 1 fails where it is not given: intervals checked, those with fewer than k records for the
+    strict and for the gap-tolerant attacker, and the users concerned."""
+
+    intervals: int
+    strict: int
+    gap_tolerant: int
+    users: int
+
+    def public_share(self, k: int) -> Any:
+        """What may be told of it."""
+        return public_share(max(self.strict, self.gap_tolerant), self.intervals, self.users, k)
+
 
 def describe_grid(grid: Grid, crs: str | None) -> dict[str, Any]:
     """The coordinates in which boxes are given."""
     return {"cell_m": grid.cell_m, "step_s": grid.step_s, "crs": crs}
-
-
-def describe_promise(promise: Promise, grid: Grid) -> dict[str, Any]:
-    """k, tau and epsilon; the durations in seconds, None over whole trajectories."""
-    return {
-        "k": promise.k,
-        "whole": promise.whole,
-        "tau_s": None if promise.tau is None else promise.tau * grid.step_s,
-        "epsilon_s": None if promise.epsilon is None else promise.epsilon * grid.step_s,
-    }
 
 
 def describe_precision(precision: Precision) -> dict[str, Any]:
@@ -47,24 +54,18 @@ def make_manifest(
     promise: Promise,
     grid: Grid,
     crs: str | None,
-    settings: Settings,
+    options: HidingOptions,
     read_summary: ReadSummary,
     verified: bool,
+    unprotected: Unprotected | None,
 ) -> dict[str, Any]:
-    """The manifest of a release, safe to publish with it."""
+    """The manifest of a release, safe to publish with it; ``unprotected`` only where guarantee 1 is not given."""
     k = promise.k
     return {
-        "format": 1,
-        "promise": describe_promise(promise, grid),
+        "format": MANIFEST_FORMAT,
+        "promise": promise.to_dict(grid),
         "grid": describe_grid(grid, crs),
-        "parameters": {
-            "selector": str(settings.selector),
-            "repair": settings.repair,
-            "reuse": str(settings.reuse),
-            "space_weight": settings.space_weight,
-            "shard_size": settings.shard_size,
-            "harden": settings.harden,
-        },
+        "parameters": options.public(),
         "counts": {
             "records": outcome.n_records,
             "boxes": outcome.n_boxes,
@@ -74,44 +75,48 @@ def make_manifest(
         },
         "suppression": {
             "share_of_samples": public_share(
-                outcome.n_suppressed, outcome.n_samples, outcome.affected_users, k
+                outcome.n_suppressed,
+                outcome.n_samples,
+                min(outcome.affected_users, outcome.n_suppressed),  # each of them has a suppressed sample
+                k,
             ),
             "users_without_record": public_count(outcome.recordless_users, k),
         },
         "granularity": describe_precision(precision),
         "guarantees": {
-            "coverage": "given" if settings.gives_coverage else _NOT_GIVEN,
-            "one_window": _one_window(outcome, settings, k),
-            "matching": "given" if settings.gives_coverage else _NOT_GIVEN,
-            "knowing_the_method": _knowing_the_method(settings),
+            "coverage": "given" if options.gives_coverage else _NOT_GIVEN,
+            "one_window": _one_window(outcome, options, k),
+            "matching": "given" if options.gives_coverage else _NOT_GIVEN,
+            "knowing_the_method": _knowing_the_method(options),
+            **({} if unprotected is None else {_MISSING_COVERAGE: unprotected.public_share(k)}),
         },
         "relaxations": public_count(outcome.relaxations, k),
         "verified": verified,
         "versions": {
             "shoal": version("shoal"),
             "python": platform.python_version(),
-            **{name: version(name) for name in _libraries(settings)},
+            **{name: version(name) for name in _libraries(options)},
         },
     }
 
 
-def _libraries(settings: Settings) -> tuple[str, ...]:
+def _libraries(options: HidingOptions) -> tuple[str, ...]:
     """Those on which the boxes may depend."""
     needed = ("numba", "numpy", "pyproj")
-    return needed if settings.selector is not Selector.SPECTRAL else (*needed, "scikit-learn", "scipy")
+    return needed if options.selector is not SelectorName.SPECTRAL else (*needed, "scikit-learn", "scipy")
 
 
-def _knowing_the_method(settings: Settings) -> str:
+def _knowing_the_method(options: HidingOptions) -> str:
     """What holds against somebody who knows how records are made and links windows."""
-    hardened = f"; made rarer (harden {settings.harden})" if settings.harden else ""
+    hardened = f"; made rarer (harden {options.harden})" if options.harden else ""
     return f"not given: whoever knows the method, and links windows, may be left with one record{hardened}"
 
 
-def _one_window(outcome: Outcome, settings: Settings, k: int) -> str:
+def _one_window(outcome: Outcome, options: HidingOptions, k: int) -> str:
     """Whether guarantee 2 holds as built."""
-    if settings.reuse is Reuse.SPACED:
+    if options.reuse is Reuse.SPACED:
         return "not given: members may serve again after a while (reuse spaced)"
     if outcome.relaxations:
-        times = at_most(public_count(outcome.relaxations, k))
+        times = public_count_in_words(public_count(outcome.relaxations, k))
         return f"weakened: {times} of {outcome.n_members:,} times a user had to hide with somebody again"
     return "given"

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import numpy as np
-
-from shoal.core.projection import Plane
-from shoal.core.promise import Grid
-from shoal.core.schema import MANIFEST_SUFFIX
+from shoal.core.schema import MANIFEST_FORMAT, MANIFEST_SUFFIX
 from shoal.errors import InputError
 from shoal.publishing.checkpoint import checkpoint_folder, was_writing
-from shoal.publishing.record_names import NamedBoxes
+from shoal.publishing.manifest import describe_grid
+from shoal.publishing.release import Draft, Published
 from shoal.publishing.tables import key_table, suffix_of, write_published
 from shoal.storage.files import AtomicFiles
 from shoal.storage.outputs import _write_rows, as_json, check_table, check_target
@@ -72,32 +69,32 @@ def check_outputs(outputs: Outputs, inputs: Iterable[Path], *, force: bool, resu
 
 def write_outputs(
     outputs: Outputs,
-    named: NamedBoxes,
-    users: np.typing.NDArray[np.object_],
-    grid: Grid,
-    projection: Plane | None,
+    draft: Draft,
+    conclude: Callable[[object], Published],
     *,
-    manifest: dict[str, Any],
-    summary: dict[str, Any],
-    check: Callable[[object], None] | None = None,
     spill: Path | None = None,
-) -> None:
-    """Put all files of a release in place, or none; the published one last, after ``check`` was shown it.
+) -> Published:
+    """Put all files of a release in place, or none; the published one last.
 
-    What the check finds may still enter the manifest and the summary. The boxes are put in order in files in the
-    folder ``spill``, or in memory without one.
+    ``conclude`` is shown what was written, verifies it and makes the release, whose manifest and summary are then
+    written. The boxes are put in order in files in the folder ``spill``, or in memory without one.
     """
-    notes = {name: manifest[name] for name in ("format", "promise", "grid")}
+    named, grid, projection = draft.named, draft.events.grid, draft.events.projection
+    notes = {
+        "format": MANIFEST_FORMAT,
+        "promise": draft.promise.to_dict(grid),
+        "grid": describe_grid(grid, None if projection is None else projection.crs),
+    }
     with AtomicFiles(then="go on with --resume") as files:
         if outputs.key is not None:
             with files.open(outputs.key, mode=0o600) as file:
-                _write_rows(key_table(named, users), outputs.key, file)
+                _write_rows(key_table(named, draft.events.store.users), outputs.key, file)
         with files.open(outputs.published) as file:
             write_published(file, suffix_of(outputs.published), named, grid, projection, notes, spill)
-        if check is not None:
-            check(files.waiting(outputs.published))
+        published = conclude(files.waiting(outputs.published))
         if outputs.summary is not None:
             with files.open(outputs.summary, before=outputs.published) as file:
-                file.write(as_json(summary))
+                file.write(as_json(published.summary))
         with files.open(outputs.manifest, before=outputs.published) as file:
-            file.write(as_json(manifest))
+            file.write(as_json(published.manifest))
+    return published

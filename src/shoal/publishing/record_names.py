@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import secrets
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -31,6 +32,12 @@ class NamedBoxes:
         self.owner: Int32s = owner[order]
         self.name: npt.NDArray[np.str_] = names[order]
         self._parts, self._sizes = parts, sizes
+
+    def with_boxes(self, parts: Iterable[Boxes]) -> NamedBoxes:
+        """The same names for the same boxes, read from elsewhere."""
+        moved = copy.copy(self)
+        moved._parts = parts
+        return moved
 
     def pieces(self, most: int, spill: Path | None = None) -> Iterator[Boxes]:
         """The boxes in order, ``most`` at a time; their owner is the number of the record here.

@@ -1,46 +1,87 @@
-"""A release: its boxes are read from where they are, the steps that made them or the published file."""
+"""A release: its boxes are read from where they are, the journal of the run or the published file."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from shoal.core.boxes import Boxes
-from shoal.core.promise import Grid, Promise
+from shoal.core.boxes import Boxes, BoxSource
+from shoal.core.options import HidingOptions
+from shoal.core.promise import Promise
 from shoal.core.schema import GEOMETRY
 from shoal.errors import InputError
 from shoal.hiding.pipeline import Outcome
-from shoal.hiding.settings import Settings
-from shoal.publishing.manifest import describe_precision, make_manifest
+from shoal.publishing.manifest import Unprotected, describe_precision, make_manifest
 from shoal.publishing.record_names import NamedBoxes
-from shoal.publishing.tables import key_table, published_batches
+from shoal.publishing.tables import key_table, published_table
 from shoal.reading import Events, read_published
 from shoal.utility import precision_of
 
 
+class Verification(NamedTuple):
+    """What the check of a written release found; ``unprotected`` only where guarantee 1 is not given."""
+
+    unprotected: Unprotected | None = None
+
+
 @dataclass(frozen=True)
-class Published:
-    """A release: the table, who is who (secret), what may be told about it, and a summary for its maker."""
+class Draft:
+    """A release before it is verified: what came in, what was decided, and the boxes under fresh random names."""
 
     events: Events
     outcome: Outcome
     promise: Promise
-    settings: Settings
-    verified: bool
+    options: HidingOptions
+    named: NamedBoxes
 
-    @cached_property
-    def named(self) -> NamedBoxes:
-        """The boxes under fresh random names."""
-        return NamedBoxes(self.outcome.source, self.outcome.sizes)
+    def table(self, *, geometry: bool = False) -> pa.Table:
+        """The table to publish."""
+        return published_table(self.named, self.events.grid, self.events.projection, geometry=geometry)
+
+    def reading_from(self, path: Path) -> Draft:
+        """The same release, whose boxes are read from the file to which it was written."""
+        grid, named = self.events.grid, self.named
+
+        def read() -> list[Boxes]:
+            table = read_published(path, grid=grid)
+            if not np.array_equal(table.names, named.name.astype(object)):
+                raise InputError(
+                    f"{path.name} is no longer the file to which this release was written: publish to another name."
+                )
+            return [table.boxes._replace(owner=named.owner[table.boxes.owner])]
+
+        source = BoxSource(read)
+        return replace(self, outcome=replace(self.outcome, source=source), named=named.with_boxes(source))
+
+
+@dataclass(frozen=True)
+class Published(Draft):
+    """A release: the table, who is who (secret), what may be told about it, and a summary for its maker.
+
+    ``verification`` is None where nothing was checked. ``warnings`` are those of publishing, beside those of reading.
+    """
+
+    verification: Verification | None
+    warnings: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, draft: Draft, verification: Verification | None) -> Published:
+        """The release that a draft becomes once it is verified."""
+        return cls(draft.events, draft.outcome, draft.promise, draft.options, draft.named, verification)
+
+    @property
+    def verified(self) -> bool:
+        """Whether the release was checked, and found to keep its promise."""
+        return self.verification is not None and self.options.gives_coverage
 
     def to_arrow(self) -> pa.Table:
         """The published table; whatever reads Arrow takes a release as it is, ``polars.DataFrame`` for one."""
-        return pa.Table.from_batches(published_batches(self.named, self.events.grid, self.events.projection))
+        return self.table()
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
@@ -67,8 +108,7 @@ class Published:
                 "to_geopandas() needs geopandas, which is not installed: pip install geopandas, or take to_pandas()."
             ) from None
         projection = self.events.projection
-        batches = published_batches(self.named, self.events.grid, projection, geometry=True)
-        table = pa.Table.from_batches(batches)
+        table = self.table(geometry=True)
         polygons = geopandas.GeoSeries.from_wkb(
             table[GEOMETRY].to_pylist(), crs=None if projection is None else "EPSG:4326"
         )
@@ -88,9 +128,10 @@ class Published:
             promise=self.promise,
             grid=self.events.grid,
             crs=None if projection is None else projection.crs,
-            settings=self.settings,
+            options=self.options,
             read_summary=self.events.read_summary,
-            verified=self.verified and self.settings.gives_coverage,
+            verified=self.verified,
+            unprotected=None if self.verification is None else self.verification.unprotected,
         )
 
     @cached_property
@@ -98,6 +139,7 @@ class Published:
         """Exact figures for whoever made the release; unlike the manifest not meant to leave the machine."""
         outcome, read_summary = self.outcome, self.events.read_summary
         precision = describe_precision(precision_of(outcome.box_sizes, self.events.grid))
+        unprotected = None if self.verification is None else self.verification.unprotected
         return {
             "format": read_summary.format,
             "rows": read_summary.rows_read,
@@ -105,7 +147,7 @@ class Published:
             "users_seldom_seen": read_summary.users_seldom_seen,
             "duplicates": read_summary.duplicates,
             "columns_dropped": read_summary.columns_dropped,
-            "warnings": list(read_summary.warnings),
+            "warnings": [*read_summary.warnings, *self.warnings],
             "users": outcome.n_users,
             "samples": outcome.n_samples,
             "records": outcome.n_records,
@@ -119,29 +161,9 @@ class Published:
             "cost_per_box": precision["cost_per_box"],
             "hiding_members": outcome.n_members,
             "relaxations": outcome.relaxations,
-            "verified": self.verified and self.settings.gives_coverage,
-            "coverage_given": self.settings.gives_coverage,
-            "unprotected": None,
+            "verified": self.verified,
+            "coverage_given": self.options.gives_coverage,
+            "unprotected": None if unprotected is None else unprotected._asdict(),
             "seconds": round(outcome.seconds, 3),
-            "selector": str(self.settings.selector),
-            "repair": self.settings.repair,
-            "reuse": str(self.settings.reuse),
-            "seed": self.settings.seed,
-            "shard_size": self.settings.shard_size,
-            "harden": self.settings.harden,
+            **self.options.to_dict(),
         }
-
-
-def move_to_file(release: Published, path: Path) -> None:
-    """From now on the boxes of a release are read from the file to which it was written."""
-    place = path.absolute()
-    release.outcome.source.read = lambda: [_read_back(place, release.named, release.events.grid)]
-
-
-def _read_back(path: Path, named: NamedBoxes, grid: Grid) -> Boxes:
-    table = read_published(path, grid=grid)
-    if not np.array_equal(table.names, named.name.astype(object)):
-        raise InputError(
-            f"{path.name} is no longer the file to which this release was written: publish to another name."
-        )
-    return table.boxes._replace(owner=named.owner[table.boxes.owner])

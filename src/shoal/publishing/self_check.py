@@ -11,12 +11,13 @@ from shoal.auditing.coverage.check import Coverage, RunTasks, check_evidence
 from shoal.auditing.coverage.chunks import Evidence, bucket_borders
 from shoal.auditing.truthfulness import UntruthCounts
 from shoal.core.boxes import NONE
-from shoal.core.disclosure import unprotected_share
 from shoal.core.formatting import counted
 from shoal.core.progress import Progress
 from shoal.core.workers import Workers
 from shoal.errors import InputError, UnfinishedError
-from shoal.publishing.release import Published
+from shoal.publishing.manifest import Unprotected
+from shoal.publishing.record_names import NamedBoxes
+from shoal.publishing.release import Draft, Verification
 from shoal.reading import PublishedRows
 from shoal.storage.box_store import BoxStore, open_box_store
 from shoal.storage.sample_store import SampleStore
@@ -25,35 +26,35 @@ _NAMES_AT_A_TIME = 1 << 20
 
 
 def verify_release(
-    release: Published,
+    draft: Draft,
     written: object,
     *,
     workers: Workers,
     progress: Progress,
     folder: Path | None = None,
     run: RunTasks | None = None,
-) -> None:
+) -> Verification:
     """Refuse a file that breaks the promise, invents something, or is not what was decided.
 
-    Where guarantee 1 is not given, how often it fails is told in the summary and the manifest instead. What is read
-    back is kept by time in a ``folder`` (without one, in memory) until it is checked, chunk by chunk; ``run`` may do
-    that elsewhere.
+    Where guarantee 1 is not given, how often it fails is measured instead. What is read back is kept by time in a
+    ``folder`` (without one, in memory) until it is checked, chunk by chunk; ``run`` may do that elsewhere.
     """
     progress.stage("reading back")
-    samples = release.events.store
-    with open_box_store(bucket_borders(samples, release.promise), folder) as boxes:
-        _read_back(release, written, boxes)
-        evidence = Evidence(samples, boxes, _own_records(release, samples), len(release.named.owner))
-        coverage, truths = check_evidence(evidence, release.promise, workers, progress, run=run)
-    _judge_coverage(release, coverage)
-    _judge_truth(release, truths)
+    samples, named = draft.events.store, draft.named
+    with open_box_store(bucket_borders(samples, draft.promise), folder) as boxes:
+        _read_back(draft, written, boxes)
+        evidence = Evidence(samples, boxes, _own_records(named, samples), len(named.owner))
+        coverage, untruths = check_evidence(evidence, draft.promise, workers, progress, run=run)
+    unprotected = _judge_coverage(draft, coverage)
+    _judge_truth(draft, untruths)
+    return Verification(unprotected)
 
 
-def _read_back(release: Published, written: object, boxes: BoxStore) -> None:
-    """Sort what was written into buckets; its records must be those of the release, one after the other."""
+def _read_back(draft: Draft, written: object, boxes: BoxStore) -> None:
+    """Sort what was written by time; its records must be those of the release, one after the other."""
     other = _failed("the records read back are not those written")
     try:
-        rows = PublishedRows(written, grid=release.events.grid)
+        rows = PublishedRows(written, grid=draft.events.grid)
         record = 0
         for batch in rows.batches():
             if np.any(np.diff(batch.owner, prepend=np.int32(record)) < 0):
@@ -62,7 +63,7 @@ def _read_back(release: Published, written: object, boxes: BoxStore) -> None:
             boxes.add(batch)
     except InputError as error:
         raise _failed("what was written cannot be read back") from error
-    if not _same_names(rows.names, release.named.name):
+    if not _same_names(rows.names, draft.named.name):
         raise other
 
 
@@ -79,46 +80,35 @@ def _same_names(found: pa.Array, wanted: np.typing.NDArray[np.str_]) -> bool:
     )
 
 
-def _own_records(release: Published, samples: SampleStore) -> np.typing.NDArray[np.int64]:
+def _own_records(named: NamedBoxes, samples: SampleStore) -> np.typing.NDArray[np.int64]:
     own = np.full(samples.n_users, NONE, np.int64)
-    own[release.named.owner] = np.arange(len(release.named.owner))
+    own[named.owner] = np.arange(len(named.owner))
     return own
 
 
-def _judge_coverage(release: Published, coverage: Coverage) -> None:
-    n_unprotected = len({violation.user for violation in coverage.worst})
-    if not release.settings.gives_coverage:
-        _tell_unprotected(release, coverage, n_unprotected)
-    elif not coverage.kept:
+def _judge_coverage(draft: Draft, coverage: Coverage) -> Unprotected | None:
+    """Refuse a release that breaks guarantee 1; where that is not given, count how often it fails."""
+    n_users = len({violation.user for violation in coverage.worst})
+    if not draft.options.gives_coverage:
+        return Unprotected(coverage.n_intervals, coverage.n_strict, coverage.n_tolerant, n_users)
+    if not coverage.kept:
         raise _failed(
-            f"{counted(n_unprotected, 'user')} would be hidden among fewer than k = {release.promise.k} records"
+            f"{counted(n_users, 'user')} would be hidden among fewer than k = {draft.promise.k} records"
         )
+    return None
 
 
-def _judge_truth(release: Published, truths: UntruthCounts) -> None:
-    if truths.n_empty_boxes or truths.n_overlapping_boxes:
+def _judge_truth(draft: Draft, untruths: UntruthCounts) -> None:
+    if untruths.n_empty_boxes or untruths.n_overlapping_boxes:
         raise _failed(
-            f"boxes without a sample of their own user: {truths.n_empty_boxes:,},"
-            f" boxes that overlap: {truths.n_overlapping_boxes:,}"
+            f"boxes without a sample of their own user: {untruths.n_empty_boxes:,},"
+            f" boxes that overlap: {untruths.n_overlapping_boxes:,}"
         )
-    if truths.n_suppressed != release.outcome.n_suppressed:
+    if untruths.n_suppressed != draft.outcome.n_suppressed:
         raise _failed(
-            f"{counted(truths.n_suppressed, 'sample')} in no box of their user,"
-            f" where {release.outcome.n_suppressed:,} were suppressed"
+            f"{counted(untruths.n_suppressed, 'sample')} in no box of their user,"
+            f" where {draft.outcome.n_suppressed:,} were suppressed"
         )
-
-
-def _tell_unprotected(release: Published, coverage: Coverage, n_users: int) -> None:
-    """Add what is missing of guarantee 1 to the summary, and what may be told of it to the manifest."""
-    release.summary["unprotected"] = {
-        "intervals": coverage.n_intervals,
-        "strict": coverage.n_strict,
-        "gap_tolerant": coverage.n_tolerant,
-        "users": n_users,
-    }
-    release.manifest["guarantees"]["intervals_with_fewer_than_k_records"] = unprotected_share(
-        max(coverage.n_strict, coverage.n_tolerant), coverage.n_intervals, n_users, release.promise.k
-    )
 
 
 def _failed(what: str) -> UnfinishedError:

@@ -88,6 +88,13 @@ def published_batches(
         yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
+def published_table(
+    named: NamedBoxes, grid: Grid, projection: Plane | None, *, geometry: bool = False
+) -> pa.Table:
+    """All boxes of a release as a table in memory."""
+    return pa.Table.from_batches(published_batches(named, grid, projection, geometry=geometry))
+
+
 def _names(named: NamedBoxes, record: Int32s) -> pa.Array:
     """The names of records given by number, in increasing order."""
     first, last = (int(record[0]), int(record[-1])) if len(record) else (0, -1)

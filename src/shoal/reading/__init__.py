@@ -1,11 +1,12 @@
-"""Events in, samples on the grid out: tables in files or memory, columns, times, positions and users.
+"""Events in, samples on the grid out; for audits, published tables and keys are read back as well.
 
-For audits, published tables and keys are read back as well.
+Start with ``events.py``, which calls the rest. ``formats/`` has a file for each format of other people's data, ``geo/``
+reads points, ``source.py`` opens files, folders and tables, ``times.py``, ``positions.py`` and ``values.py`` parse
+columns, ``sorting.py`` makes samples of rows, ``published.py`` and ``key.py`` are for audits.
 """
 
 from shoal.core.projection import Plane, Projection, parse_crs
 from shoal.reading.events import Events, read_events
-from shoal.reading.filters import Filters
 from shoal.reading.formats import FORMAT_NAMES
 from shoal.reading.key import read_key
 from shoal.reading.published import PublishedRows, PublishedTable, read_published
@@ -15,12 +16,11 @@ from shoal.reading.summary import ReadSummary
 __all__ = [
     "FORMAT_NAMES",
     "Events",
-    "Filters",
-    "ReadSummary",
     "Plane",
     "Projection",
     "PublishedRows",
     "PublishedTable",
+    "ReadSummary",
     "check_coordinates",
     "parse_crs",
     "read_events",

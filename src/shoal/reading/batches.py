@@ -1,4 +1,4 @@
-"""Batches of rows: typed and classified, and put aside until all of them were seen."""
+"""Batches of rows: typed and classified (``parse_batch``), and stored until all of them were read (``BatchStore``)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from shoal.reading.name_index import NameIndex
 from shoal.reading.positions import NO_FAULT, Locator, Positions, numbered
 from shoal.reading.source import as_input_error
 from shoal.reading.times import read_times
-from shoal.storage.piles import Arrays, Pile, Piles
+from shoal.storage.spill import Arrays, Spill, SpillFile
 
 
 @dataclass
@@ -80,23 +80,23 @@ def parse_batch(batch: Any, zone: Zone, locate: Locator, users: NameIndex) -> Ba
 class _StoredBatch(NamedTuple):
     """Where the columns of a batch are, and what is small enough to stay."""
 
-    pile: Pile
+    file: SpillFile
     dropped: Counter[str]
     rows: int
 
 
 class BatchStore:
-    """Batches in a row; what a loop changes about one, by other arrays in place of its own, stays changed."""
+    """Batches in their order, in memory or in files; arrays of a batch that a loop replaces stay replaced."""
 
-    def __init__(self, piles: Piles) -> None:
-        self._piles = piles
+    def __init__(self, spill: Spill) -> None:
+        self._spill = spill
         self._entries: list[_StoredBatch] = []
 
     def append(self, batch: Batch) -> None:
-        """Put one more batch there."""
-        pile = self._piles.new(f"batch-{len(self._entries):06d}")
-        pile.append(_columns(batch))
-        self._entries.append(_StoredBatch(pile, batch.dropped, batch.rows))
+        """Store one more batch."""
+        file = self._spill.new_file(f"batch-{len(self._entries):07d}")
+        file.append(_columns(batch))
+        self._entries.append(_StoredBatch(file, batch.dropped, batch.rows))
 
     def __iter__(self) -> Iterator[Batch]:
         for entry in self._entries:
@@ -106,14 +106,14 @@ class BatchStore:
             if len(before) != len(after) or any(
                 old is not new for old, new in zip(before, after, strict=True)
             ):
-                entry.pile.clear()
-                entry.pile.append(after)
+                entry.file.clear()
+                entry.file.append(after)
 
     def drain(self) -> Iterator[Batch]:
         """The batches for the last time: each is gone when the next one comes."""
         for entry in self._entries:
             batch, _ = _load(entry)
-            entry.pile.clear()
+            entry.file.clear()
             yield batch
 
     @property
@@ -133,7 +133,7 @@ def _columns(batch: Batch) -> Arrays:
 
 
 def _load(entry: _StoredBatch) -> tuple[Batch, Arrays]:
-    (columns,) = entry.pile
+    (columns,) = entry.file
     user, when, place, first, second, *numeric = columns
     batch = Batch(
         user=user,

@@ -119,7 +119,7 @@ class _Finder:
                 raise InputError(f"Columns can be mapped for {', '.join(ALIASES)}, not for {role!r}.")
 
     def need(self, role: str) -> str:
-        """The column of a role; an error where there is none or no telling which."""
+        """The column of a role; an error where there is none, or where several could be it."""
         found = self._find(role)
         if found is None:
             raise self._missing(role)
@@ -154,9 +154,9 @@ class _Finder:
     def _candidates(self, role: str) -> list[str]:
         if role in self._mapping:
             return [name for name in self._names if name == self._mapping[role]]
-        taken = set(self._mapping.values())
+        mapped = set(self._mapping.values())
         aliases = ALIASES[role]
-        return [name for name in self._names if plain(name) in aliases and name not in taken]
+        return [name for name in self._names if plain(name) in aliases and name not in mapped]
 
     def _find(self, role: str) -> str | None:
         candidates = self._candidates(role)

@@ -1,10 +1,10 @@
-"""Reading events: tables of who was where when, to samples on the grid."""
+"""Events to samples on the grid: ``read_events`` opens, parses, filters, projects and sorts the rows of a table."""
 
 from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -13,6 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from shoal.core.options import ReadingOptions
 from shoal.core.projection import Plane
 from shoal.core.promise import Grid
 from shoal.core.samples import Samples
@@ -21,7 +22,7 @@ from shoal.core.zones import Zone
 from shoal.errors import InputError
 from shoal.reading.batches import Batch, BatchStore, parse_batch
 from shoal.reading.columns import Roles, find_roles
-from shoal.reading.filters import NO_FILTERS, Filters, Period, keep_active, keep_inside
+from shoal.reading.filters import Period, keep_active, keep_inside
 from shoal.reading.formats import open_events
 from shoal.reading.geo import implied_columns, names_position, with_points
 from shoal.reading.name_index import NameIndex
@@ -33,8 +34,8 @@ from shoal.reading.source import Source
 from shoal.reading.summary import RESAMPLED, DroppedRows, ReadSummary, check_strict, in_order, nothing_left
 from shoal.reading.times import UnitVote
 from shoal.reading.values import decode, texts_of
-from shoal.storage.piles import open_piles
 from shoal.storage.sample_store import SampleStore
+from shoal.storage.spill import ROWS, open_spill
 
 
 @dataclass(frozen=True)
@@ -57,14 +58,7 @@ def read_events(
     source: object,
     *,
     grid: Grid,
-    columns: Mapping[str, str] | None = None,
-    sites: object = None,
-    format: str | None = None,
-    timezone: str | None = None,
-    start: str | None = None,
-    end: str | None = None,
-    exclude_users: str | os.PathLike[str] | Iterable[object] | None = None,
-    filters: Filters = NO_FILTERS,
+    options: ReadingOptions | None = None,
     strict: bool = False,
     for_map: bool = False,
     projection: Plane | None = None,
@@ -73,10 +67,8 @@ def read_events(
 ) -> Events:
     """Read a file, a folder or a table of events into samples.
 
-    ``columns`` maps roles (user, time, lat, lon, x, y, site) to names of columns; others are found by their
-    usual names. ``format`` names one of other people's; without it they are recognised where there is no doubt.
-    Times without a zone are in ``timezone``, else in that of the format, else UTC. ``start`` and ``end`` are ISO 8601,
-    half open. Positions ``for_map`` must be degrees. Degrees are brought to the plane of ``projection`` if one is given
+    Columns are found by their usual names, and formats recognised where there is no doubt, unless the options say
+    otherwise. Positions ``for_map`` must be degrees. Degrees are brought to the plane of ``projection`` if one is given
     (an audit takes that of the release), else to one centred on them. The result depends on neither the order of the
     rows nor the number of threads.
 
@@ -84,12 +76,16 @@ def read_events(
     however many there are; the samples stay in that folder, for as long as they are used, and it is for the caller to
     remove it.
     """
-    excluded = _excluded(exclude_users)
-    if timezone is not None:
-        Period.parse(start, end, Zone(timezone))  # before files are opened
-    table, sites, zone_of_format, format = open_events(source, name=format, sites=sites, columns=columns)
-    zone = Zone(timezone or zone_of_format)
-    period = Period.parse(start, end, zone)
+    options = options or ReadingOptions()
+    columns, bounding_box = options.columns, options.bounding_box
+    excluded = _excluded(options.exclude_users)
+    if options.timezone is not None:
+        Period.parse(options.start, options.end, Zone(options.timezone))  # before files are opened
+    table, sites, zone_of_format, format = open_events(
+        source, name=options.format, sites=options.sites, columns=columns
+    )
+    zone = Zone(options.timezone or zone_of_format)
+    period = Period.parse(options.start, options.end, zone)
     has_sites = sites is not None
     if not names_position(columns, has_sites=has_sites):
         table = with_points(table)
@@ -98,28 +94,28 @@ def read_events(
     locate = _locator(roles, sites)
     if for_map and not locate.geographic:
         raise _not_on_a_map(table.title)
-    if filters.bbox is not None:
-        filters.bbox.check(geographic=locate.geographic)
+    if bounding_box is not None:
+        bounding_box.check(geographic=locate.geographic)
     if projection is not None:
         check_coordinates(projection.crs, geographic=locate.geographic)
     users = NameIndex()
     rejected = DroppedRows()
-    digestion = partial(parse_batch, zone=zone, locate=locate, users=users)
-    digested = _digested(table, roles, digestion, rejected, max(1, threads or os.cpu_count() or 1))
-    with open_piles(spill) as piles:
-        batches, per_second = _put_aside(digested, BatchStore(piles))
+    parse = partial(parse_batch, zone=zone, locate=locate, users=users)
+    parsed = _parsed(table, roles, parse, rejected, max(1, threads or os.cpu_count() or 1))
+    with open_spill(spill, ROWS, keep=True) as space:
+        batches, per_second = _stored(parsed, BatchStore(space))
         numbering = UserNumbering.of(users.names, excluded)
         for batch in batches:
             resolve_times(batch, per_second, period)
             numbering.renumber(batch)
-            if filters.bbox is not None:
-                keep_inside(batch, filters.bbox)
+            if bounding_box is not None:
+                keep_inside(batch, bounding_box)
         users_seldom_seen = 0
-        if filters.min_days_active is not None:
-            users_seldom_seen = keep_active(batches, len(numbering.names), filters.min_days_active, zone)
+        if options.min_days_active is not None:
+            users_seldom_seen = keep_active(batches, len(numbering.names), options.min_days_active, zone)
         if projection is None and locate.geographic:
             projection = centred(batches)
-        statistics = RowStatistics(len(numbering.names), filters.resample_s or grid.step_s)
+        statistics = RowStatistics(len(numbering.names), options.resample_s or grid.step_s)
         if projection is not None or not locate.geographic:
             resolve_cells(batches, grid.cell_m, projection, statistics)
         dropped, rows_read = batches.dropped + rejected.counts, batches.rows + rejected.rows
@@ -128,7 +124,7 @@ def read_events(
         if dropped.total() == rows_read:
             raise nothing_left(dropped, rows_read, table.title, format)
         store, resampled, dense = sort_rows(
-            batches, statistics, numbering.names, grid, filters.resample_s, piles
+            batches, statistics, numbering.names, grid, options.resample_s, space
         )
     dropped[RESAMPLED] += resampled
     warnings = [*table.warnings, *statistics.implausible.warnings(), *dense]
@@ -179,15 +175,15 @@ def _excluded(users: str | os.PathLike[str] | Iterable[object] | None) -> set[st
     return texts_of(users)
 
 
-def _digested(
-    table: Source, roles: Roles, digestion: Callable[[Any], Batch], rejected: DroppedRows, threads: int
+def _parsed(
+    table: Source, roles: Roles, parse: Callable[[Any], Batch], rejected: DroppedRows, threads: int
 ) -> Iterator[Batch]:
-    """Digest batches on a pool of threads, in their order, with few of them in memory at a time."""
+    """Parse batches on a pool of threads; they come in their order, and few are in memory at a time."""
     waiting: deque[Future[Batch]] = deque()
     with ThreadPoolExecutor(max_workers=threads) as pool:
         try:
             for batch in table.batches(roles.used, rejected, threads=threads):
-                waiting.append(pool.submit(digestion, batch))
+                waiting.append(pool.submit(parse, batch))
                 del batch
                 if len(waiting) > threads:
                     yield waiting.popleft().result()
@@ -198,10 +194,10 @@ def _digested(
                 future.cancel()
 
 
-def _put_aside(digested: Iterable[Batch], batches: BatchStore) -> tuple[BatchStore, int]:
-    """All batches as they come, and how many units of numeric times make a second."""
+def _stored(parsed: Iterable[Batch], batches: BatchStore) -> tuple[BatchStore, int]:
+    """Store all batches, and find out how many units of numeric times make a second."""
     vote = UnitVote()
-    for batch in digested:
+    for batch in parsed:
         if batch.numeric is not None:
             vote.add(batch.when[batch.numeric])
         batches.append(batch)

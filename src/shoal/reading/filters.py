@@ -1,20 +1,16 @@
-"""What else may be left out by choice: a part of the map, people seldom seen, samples closer than a period."""
+"""Rows left out by choice: outside a period, outside a part of the map, of people seldom seen, close to another."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Integral
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from shoal.core.arrays import Bools, Int32s, Int64s
-from shoal.core.promise import parse_duration
+from shoal.core.options import BoundingBox
 from shoal.core.zones import DAY_S, Zone
-from shoal.errors import InputError, ParameterError
+from shoal.errors import InputError
 from shoal.reading import summary
 from shoal.reading.batches import Batch, BatchStore
 from shoal.reading.positions import Positions
@@ -24,81 +20,18 @@ _DAYS_BEFORE_1970 = 800_000  # more than since the year 1
 _MOST_DAYS = 1 << 22  # more than up to the year 9999
 
 
-@dataclass(frozen=True)
-class BoundingBox:
-    """West, south, east and north edge in degrees, or in metres for x and y; edges belong to it."""
-
-    west: float
-    south: float
-    east: float
-    north: float
-
-    @classmethod
-    def parse(cls, text: str | Sequence[float]) -> BoundingBox:
-        """A box from ``W,S,E,N``."""
-        wanted = ParameterError("bbox must be four numbers W,S,E,N: west, south, east and north edge.")
-        try:
-            edges = [float(part) for part in (text.split(",") if isinstance(text, str) else text)]
-        except (TypeError, ValueError):
-            raise wanted from None
-        if len(edges) != 4 or not all(map(math.isfinite, edges)):
-            raise wanted
-        box = cls(*edges)
-        if box.south > box.north:
-            raise ParameterError("bbox must be W,S,E,N with S no larger than N: swap them.")
-        return box
-
-    def check(self, *, geographic: bool) -> None:
-        """Refuse edges that are none of these coordinates; only degrees go round the Earth."""
-        if geographic:
-            if not (self.south >= -90 and self.north <= 90 and max(abs(self.west), abs(self.east)) <= 180):
-                raise InputError(
-                    "bbox must be in degrees, as the events are: W,S,E,N from -180 to 180 and -90 to 90."
-                )
-        elif self.west > self.east:
-            raise ParameterError("bbox must be W,S,E,N with W no larger than E: swap them.")
-
-    def holds(self, places: Positions) -> Bools:
-        """Which places lie inside; a box of degrees with W larger than E spans the date line."""
-        x, y = places
-        east_of, west_of = x >= self.west, x <= self.east
-        along = east_of & west_of if self.west <= self.east else east_of | west_of
-        inside: Bools = along & (y >= self.south) & (y <= self.north)
-        return inside
-
-
-@dataclass(frozen=True)
-class Filters:
-    """What to leave out; None leaves nothing out."""
-
-    bbox: BoundingBox | None = None
-    min_days_active: int | None = None
-    resample_s: int | None = None
-
-    @classmethod
-    def parse(
-        cls, bbox: str | Sequence[float] | None, min_days_active: int | None, resample: str | None
-    ) -> Filters:
-        """Filters from what users write."""
-        days: Any = min_days_active
-        if days is not None and (isinstance(days, bool) or not isinstance(days, Integral) or days < 1):
-            raise ParameterError(f"min days active must be a whole number of at least 1, got {days!r}.")
-        seconds = None if resample is None else parse_duration(resample, "resample")
-        if seconds is not None and seconds.denominator != 1:
-            raise ParameterError(f"resample must be a whole number of seconds, got {resample!r}.")
-        return cls(
-            bbox=None if bbox is None else BoundingBox.parse(bbox),
-            min_days_active=None if days is None else int(days),
-            resample_s=None if seconds is None else int(seconds),
-        )
-
-
-NO_FILTERS = Filters()
-
-
 def keep_inside(batch: Batch, box: BoundingBox) -> None:
     """Drop rows outside a box; places are still degrees, or metres."""
-    batch.keep(box.holds(batch.places)[batch.place], summary.OUTSIDE_BOX)
+    batch.keep(_inside(box, batch.places)[batch.place], summary.OUTSIDE_BOX)
+
+
+def _inside(box: BoundingBox, places: Positions) -> Bools:
+    """Which places lie inside; a box of degrees with W larger than E spans the date line."""
+    x, y = places
+    east_of, west_of = x >= box.west, x <= box.east
+    along = east_of & west_of if box.west <= box.east else east_of | west_of
+    inside: Bools = along & (y >= box.south) & (y <= box.north)
+    return inside
 
 
 def keep_active(batches: BatchStore, n_users: int, min_days: int, zone: Zone) -> int:

@@ -1,4 +1,4 @@
-"""Keys: which record is whose. Secret, and read only where an audit is told to."""
+"""Keys: which record is whose. Secret, and read only where an audit is given one."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from shoal.core.boxes import NONE
 from shoal.core.schema import KEY_SCHEMA, RECORD, USER
 from shoal.errors import InputError
 from shoal.reading.columns import need_columns
-from shoal.reading.opening import open_source
-from shoal.reading.source import as_input_error
+from shoal.reading.source import as_input_error, open_source
 from shoal.reading.summary import DroppedRows
 from shoal.reading.values import as_text
 
@@ -77,10 +76,10 @@ def _check_fit(title: str, user: Int64s, record: Int64s, n_records: int) -> None
             f"{title} lacks {n_records - len(record):,} of the {n_records:,} records of the published table:"
             " give the whole key of this release."
         )
-    strangers = int(np.count_nonzero(user < 0))
-    if strangers:
+    unknown_users = int(np.count_nonzero(user < 0))
+    if unknown_users:
         raise InputError(
-            f"{title} names {strangers:,} of {len(user):,} users who do not occur in the events: give the key and"
+            f"{title} names {unknown_users:,} of {len(user):,} users who do not occur in the events: give the key and"
             " the events of this release, with the same --from, --to and --exclude-users."
         )
 

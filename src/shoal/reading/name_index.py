@@ -1,4 +1,4 @@
-"""Who is who: users numbered while batches come in, so that each name is kept once."""
+"""Users numbered while batches come in, so that each name is kept once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is odd about the rows: implausible times, rows per stretch of time, density of samples."""
+"""Rows counted by time, and warnings about rows that look odd: times far from the others, samples seconds apart."""
 
 from __future__ import annotations
 
@@ -8,7 +8,14 @@ from shoal.core.arrays import Int32s, Int64s
 from shoal.core.sorting import sort_distinct
 from shoal.core.zones import DAY_S
 
-_DENSE = 1 << 22  # stretches between the first and the last up to which each is counted, empty or not
+_MOST_STRETCHES = 1 << 22  # between the first and the last, up to which each is counted, empty or not
+_GAP_DAYS = 365  # rows belong together where no gap of a year lies between them
+_MOST_IMPLAUSIBLE = 0.05  # a larger share of the rows is not a mistake but a second period of observation
+_LATEST_YEAR = 2100
+_DENSE_GAP_S = 15
+_MOST_USERS = 200  # whose gaps are looked at
+_FEWEST_GAPS = 5
+_NEVER = np.iinfo(np.int64).min
 
 
 class TimeHistogram:
@@ -46,17 +53,12 @@ class TimeHistogram:
 def _counted(values: Int64s) -> tuple[Int64s, Int64s]:
     """Different values in order, and how often each occurs."""
     low = int(values.min())
-    if int(values.max()) - low >= _DENSE:
+    if int(values.max()) - low >= _MOST_STRETCHES:
         units, rows = np.unique(values, return_counts=True)
         return units, rows
     rows = np.bincount(values - low)
     there = np.flatnonzero(rows)
     return there + low, rows[there]
-
-
-_GAP_DAYS = 365  # rows belong together where no gap of a year lies between them
-_FEW = 0.05  # more than this share is no stray but a second period of observation
-_LATEST_YEAR = 2100
 
 
 class ImplausibleTimes:
@@ -80,7 +82,7 @@ class ImplausibleTimes:
         among = group == bulk
         implausible = int(rows[~among].sum())
         found = []
-        if 0 < implausible <= max(1, _FEW * int(rows.sum())) and implausible < sizes[bulk]:
+        if 0 < implausible <= max(1, _MOST_IMPLAUSIBLE * int(rows.sum())) and implausible < sizes[bulk]:
             found.append(
                 f"{implausible:,} row{'s' if implausible > 1 else ''} dated {_years(days[~among])}, years away from the"
                 f" others ({_years(days[among])}): if these dates are wrong, leave them out with --from and --to."
@@ -113,12 +115,6 @@ def _year(day: int) -> int:
     return int(np.datetime64(day, "D").astype("datetime64[Y]").astype(int)) + 1970
 
 
-_FEW_SECONDS = 15
-_MOST_USERS = 200  # as many tell enough
-_FEWEST_GAPS = 5
-_NEVER = np.iinfo(np.int64).min
-
-
 class SampleDensity:
     """Counts the seconds between samples of some of the users, stretch by stretch of time; all have samples."""
 
@@ -127,7 +123,7 @@ class SampleDensity:
         self._place = np.full(n_users, -1, np.int32)
         self._place[asked] = np.arange(len(asked))
         self._last = np.full(len(asked), _NEVER)
-        self._gaps = np.zeros((len(asked), _FEW_SECONDS + 2), np.int64)  # the last: of more seconds
+        self._gaps = np.zeros((len(asked), _DENSE_GAP_S + 2), np.int64)  # the last: of more seconds
 
     def add(self, user: Int32s, when: Int64s) -> None:
         """Look at samples that are all later than those before, in any order."""
@@ -139,7 +135,7 @@ class SampleDensity:
         first = np.append(True, place[1:] != place[:-1])
         before = np.where(first, self._last[place], np.roll(when, 1))
         known = before != _NEVER
-        gap = np.minimum(when[known] - before[known], _FEW_SECONDS + 1)
+        gap = np.minimum(when[known] - before[known], _DENSE_GAP_S + 1)
         np.add.at(self._gaps, (place[known], gap), 1)
         self._last[place] = when  # by time, so that the last of each user stays
 
@@ -149,7 +145,7 @@ class SampleDensity:
         Users with a handful of samples count as users, but not as dense.
         """
         medians = self._medians()
-        dense = medians[medians <= _FEW_SECONDS]
+        dense = medians[medians <= _DENSE_GAP_S]
         if len(dense) == 0 or 2 * len(dense) < len(self._gaps):
             return []
         return [

@@ -1,4 +1,4 @@
-"""In which grid and plane a published table is given: as told, as noted in the file, or in its manifest."""
+"""Grid and plane of a published table: as given by the caller, as noted in the file, or in the manifest beside it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ from typing import Any, NamedTuple
 
 from shoal.core.projection import same_plane
 from shoal.core.promise import Grid
-from shoal.core.schema import MANIFEST_SUFFIX, NOTES
+from shoal.core.schema import MANIFEST_FORMAT, MANIFEST_SUFFIX, NOTES
 from shoal.errors import InputError
-
-_FORMAT = 1  # of notes and manifests
 
 
 class Coordinates(NamedTuple):
@@ -101,22 +99,22 @@ def _accounts(
 
 
 def _read(raw: bytes | dict[str, Any] | None, place: str) -> _Account:
-    """Notes or a manifest, as far as they tell of coordinates."""
+    """Grid and CRS that notes or a manifest name."""
     damaged = InputError(
         f"{place} cannot be used: expected JSON with a grid of cell_m, step_s and crs;"
         " mend it, or give --cell and --step."
     )
     try:
         content = raw if isinstance(raw, dict) else json.loads(raw or b"")
-        version = content.get("format", _FORMAT)
+        version = content.get("format", MANIFEST_FORMAT)
         noted = content["grid"]
         grid, crs = Grid(float(noted["cell_m"]), int(noted["step_s"])), noted.get("crs")
         exact = (grid.cell_m, grid.step_s) == (noted["cell_m"], noted["step_s"])
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         raise damaged from None
-    if version != _FORMAT:
+    if version != MANIFEST_FORMAT:
         raise InputError(
-            f"{place} is of another format than this version of shoal reads ({_FORMAT}): update shoal,"
+            f"{place} is of another format than this version of shoal reads ({MANIFEST_FORMAT}): update shoal,"
             " or give --cell and --step."
         )
     if not (exact and (crs is None or isinstance(crs, str))):
@@ -132,7 +130,7 @@ def _no_grid(title: str) -> InputError:
 
 
 def _check_agreement(account: _Account, found: Coordinates) -> None:
-    """Refuse an account that contradicts what was given or is noted elsewhere: no telling which is right."""
+    """Refuse an account that contradicts what was given or is noted elsewhere: nobody knows which is right."""
     if account.grid != found.grid:
         raise InputError(
             f"{account.place} tells of {_described(account.grid)}, where {_described(found.grid)} were given or"

@@ -1,4 +1,4 @@
-"""What needs all batches: the unit of numeric times, the numbering of users, the centre of the projection."""
+"""Whatever needs all batches: the unit of numeric times, the numbering of users, the centre of the projection."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class UserNumbering(NamedTuple):
 
     @classmethod
     def of(cls, names: Any, excluded: set[str]) -> UserNumbering:
-        """The roll of users as they were numbered while rows came in."""
+        """The users by name, given their names in the order in which they were first seen."""
         order = pc.sort_indices(names)
         rank = np.empty(len(names), np.int32)
         rank[order.to_numpy()] = np.arange(len(names), dtype=np.int32)
@@ -72,18 +72,18 @@ def centred(batches: BatchStore) -> Plane | None:
 
 
 class RowStatistics:
-    """What the rows that are left tell together: who has any, and how many there are at which time."""
+    """Statistics of the rows that are left: which users have any, and how many there are at which time."""
 
     def __init__(self, n_users: int, unit_s: int) -> None:
         self.present = np.zeros(n_users, bool)
         self.implausible = ImplausibleTimes()
-        self.tally = TimeHistogram(unit_s * -(-_SHORTEST_STRETCH_S // unit_s))
+        self.by_time = TimeHistogram(unit_s * -(-_SHORTEST_STRETCH_S // unit_s))
 
     def add(self, batch: Batch) -> None:
-        """Look at one batch."""
+        """Count the rows of one batch."""
         self.present[batch.user] = True
         self.implausible.add(batch.when)
-        self.tally.add(batch.when)
+        self.by_time.add(batch.when)
 
     @property
     def n_users(self) -> int:
@@ -94,7 +94,7 @@ class RowStatistics:
 def resolve_cells(
     batches: BatchStore, cell_m: float, projection: Plane | None, statistics: RowStatistics
 ) -> None:
-    """Turn places into cells, and look at the rows that are left in the end."""
+    """Turn places into cells, and count the rows that are left."""
     for batch in batches:
         x, y, held = cells(batch.places, cell_m, projection)
         batch.places = Positions(x, y)

@@ -1,4 +1,4 @@
-"""Rows into the order of time: resampled, cut into parts that fit into memory, sorted, without duplicates."""
+"""Rows to samples in the order of time: partitions that fit into memory, resampled, sorted, without duplicates."""
 
 from __future__ import annotations
 
@@ -11,14 +11,114 @@ import pyarrow as pa
 
 from shoal.core.arrays import Bools, Int32s, Int64s
 from shoal.core.promise import Grid
-from shoal.core.sorting import Columns, sort_distinct
+from shoal.core.sorting import Columns, group_rows, sort_distinct
 from shoal.reading.batches import BatchStore
 from shoal.reading.plausibility import SampleDensity
 from shoal.reading.resolving import RowStatistics
-from shoal.storage.piles import Pile, Piles
 from shoal.storage.sample_store import SampleStore
+from shoal.storage.spill import Spill, SpillFile
 
 _AT_LEAST = 1 << 20  # rows worth sorting again
+_PARTITION_ROWS = 1 << 21  # that are sorted at once; a single slot, or period, may have more
+
+
+class GridRows(NamedTuple):
+    """Users by number, Unix seconds and cells of rows."""
+
+    user: Int32s
+    when: Int64s
+    x: Int32s
+    y: Int32s
+
+
+class TimePartition(NamedTuple):
+    """The rows before the second ``end`` and not before that of the partition before; None ends the last."""
+
+    end: int | None
+    file: SpillFile
+
+    def pieces(self) -> Iterator[GridRows]:
+        """The rows in as many pieces as they came."""
+        return (GridRows(*piece) for piece in self.file)
+
+
+class TimePartitions:
+    """Rows by time: partition i begins at cuts[i - 1], the first with time itself."""
+
+    def __init__(self, cuts: Int64s, spill: Spill) -> None:
+        self._cuts = cuts
+        self._files = spill.new_files("partition", len(cuts) + 1)
+
+    def add(self, rows: GridRows) -> None:
+        """Put some rows where they belong."""
+        order, partitions = group_rows(np.searchsorted(self._cuts, rows.when, side="right"))
+        rows = GridRows._make(column[order] for column in rows)
+        for number, piece in partitions:
+            self._files[number].append([column[piece].copy() for column in rows])
+
+    def __iter__(self) -> Iterator[TimePartition]:
+        """The partitions by time; the rows of one are gone when the next comes."""
+        for end, file in zip([*self._cuts.tolist(), None], self._files, strict=True):
+            yield TimePartition(end, file)
+            file.clear()
+
+
+class SortedRows(NamedTuple):
+    """The samples, how many rows were not the first of their period, and what to warn of."""
+
+    store: SampleStore
+    resampled: int
+    warnings: list[str]
+
+
+def sort_rows(
+    batches: BatchStore,
+    statistics: RowStatistics,
+    names: Any,
+    grid: Grid,
+    resample_s: int | None,
+    spill: Spill,
+) -> SortedRows:
+    """Sort the rows of all batches, which are drained, into samples; ``resample_s``: only the first of each period."""
+    partitions = _by_time(batches, statistics, spill)
+    n_rows = int(statistics.by_time.rows.sum())
+    writer = _Writer(spill)
+    if resample_s is not None:
+        kept = 0
+        for columns in _resampled(partitions, grid.step_s, resample_s):
+            kept += len(columns[0])
+            writer.append(sort_distinct(columns))
+        return SortedRows(writer.close(_texts(names, statistics.present)), n_rows - kept, [])
+    density = SampleDensity(statistics.n_users)
+    for partition in partitions:
+        rows = joined(partition.pieces())
+        density.add(rows.user, rows.when)
+        writer.append(sort_distinct(_in_slots(rows, grid.step_s)))
+    return SortedRows(writer.close(_texts(names, statistics.present)), 0, density.warnings())
+
+
+def _by_time(batches: BatchStore, statistics: RowStatistics, spill: Spill) -> TimePartitions:
+    """The rows of all batches by time, with users numbered without those who have none."""
+    partitions = TimePartitions(statistics.by_time.cuts(_PARTITION_ROWS), spill)
+    number = (np.cumsum(statistics.present) - 1).astype(np.int32)
+    for batch in batches.drain():
+        x, y = (cell[batch.place] for cell in batch.places)
+        partitions.add(GridRows(number[batch.user], batch.when, x, y))
+    return partitions
+
+
+def _resampled(partitions: TimePartitions, step_s: int, period_s: int) -> Iterator[Columns]:
+    """First rows of periods; those of a slot come together, though it may begin in a partition and end in the next."""
+    over: list[Columns] = []
+    for partition in partitions:
+        columns = _in_slots(first_rows(partition.pieces(), period_s), step_s)
+        columns = [np.concatenate(each) for each in zip(*over, columns, strict=True)]
+        done = (
+            np.full(len(columns[0]), True) if partition.end is None else columns[0] < partition.end // step_s
+        )
+        over = [[column[~done] for column in columns]]
+        if done.any():
+            yield [column[done] for column in columns]
 
 
 def first_rows(pieces: Iterable[GridRows], period_s: int) -> GridRows:
@@ -45,118 +145,9 @@ def _firsts(rows: GridRows, period_s: int) -> GridRows:
     return GridRows._make(column[first] for column in rows)
 
 
-class GridRows(NamedTuple):
-    """Users by number, Unix seconds and cells of rows."""
-
-    user: Int32s
-    when: Int64s
-    x: Int32s
-    y: Int32s
-
-
-class TimePartition(NamedTuple):
-    """The rows before a second and not before that of the bucket before; None ends the last."""
-
-    end: int | None
-    pile: Pile
-
-    def pieces(self) -> Iterator[GridRows]:
-        """The rows in as many pieces as they came."""
-        return (GridRows(*piece) for piece in self.pile)
-
-
-class TimePartitions:
-    """Rows by time: bucket i begins at cuts[i - 1], the first with time itself."""
-
-    def __init__(self, cuts: Int64s, piles: Piles) -> None:
-        self._cuts = cuts
-        self._piles = [piles.new(f"bucket-{number:06d}") for number in range(len(cuts) + 1)]
-
-    def add(self, rows: GridRows) -> None:
-        """Deal out some rows."""
-        if len(rows.when) == 0:
-            return
-        bucket = np.searchsorted(self._cuts, rows.when, side="right").astype(np.uint32)
-        low = int(bucket.min())
-        bucket -= np.uint32(low)
-        sizes = np.bincount(bucket)
-        if len(sizes) > 1:
-            order = np.argsort(bucket.astype(np.min_scalar_type(len(sizes))), kind="stable")
-            rows = GridRows._make(column[order] for column in rows)
-        edges = np.concatenate([[0], np.cumsum(sizes)])
-        for number in np.flatnonzero(sizes).tolist():
-            piece = slice(edges[number], edges[number + 1])
-            self._piles[low + number].append([column[piece].copy() for column in rows])
-
-    def __iter__(self) -> Iterator[TimePartition]:
-        """The buckets by time; the rows of one are gone when the next comes."""
-        for end, pile in zip([*self._cuts.tolist(), None], self._piles, strict=True):
-            yield TimePartition(end, pile)
-            pile.clear()
-
-
 def joined(pieces: Iterable[GridRows]) -> GridRows:
     """Several pieces as one."""
     return GridRows._make(np.concatenate(columns) for columns in zip(*pieces, strict=True))
-
-
-_BUCKET_ROWS = 1 << 21  # that are sorted at once; a single slot, or period, may have more
-
-
-class SortedRows(NamedTuple):
-    """The samples, how many rows were not the first of their period, and what to warn of."""
-
-    store: SampleStore
-    resampled: int
-    warnings: list[str]
-
-
-def sort_rows(
-    batches: BatchStore,
-    statistics: RowStatistics,
-    names: Any,
-    grid: Grid,
-    resample_s: int | None,
-    piles: Piles,
-) -> SortedRows:
-    """Sort the rows of all batches, which are taken, into samples; of each period the first if one is given."""
-    buckets = _dealt(batches, statistics, piles)
-    n_rows = int(statistics.tally.rows.sum())
-    writer = _Writer(piles)
-    if resample_s is not None:
-        kept = 0
-        for columns in _resampled(buckets, grid.step_s, resample_s):
-            kept += len(columns[0])
-            writer.append(sort_distinct(columns))
-        return SortedRows(writer.close(_texts(names, statistics.present)), n_rows - kept, [])
-    density = SampleDensity(statistics.n_users)
-    for bucket in buckets:
-        rows = joined(bucket.pieces())
-        density.add(rows.user, rows.when)
-        writer.append(sort_distinct(_in_slots(rows, grid.step_s)))
-    return SortedRows(writer.close(_texts(names, statistics.present)), 0, density.warnings())
-
-
-def _dealt(batches: BatchStore, statistics: RowStatistics, piles: Piles) -> TimePartitions:
-    """The rows of all batches by time, with users numbered without those who have none."""
-    buckets = TimePartitions(statistics.tally.cuts(_BUCKET_ROWS), piles)
-    number = (np.cumsum(statistics.present) - 1).astype(np.int32)
-    for batch in batches.drain():
-        x, y = (cell[batch.place] for cell in batch.places)
-        buckets.add(GridRows(number[batch.user], batch.when, x, y))
-    return buckets
-
-
-def _resampled(buckets: TimePartitions, step_s: int, period_s: int) -> Iterator[Columns]:
-    """First rows of periods, so that all of a slot come together: one may begin in a bucket and end in the next."""
-    over: list[Columns] = []
-    for bucket in buckets:
-        columns = _in_slots(first_rows(bucket.pieces(), period_s), step_s)
-        columns = [np.concatenate(each) for each in zip(*over, columns, strict=True)]
-        done = np.full(len(columns[0]), True) if bucket.end is None else columns[0] < bucket.end // step_s
-        over = [[column[~done] for column in columns]]
-        if done.any():
-            yield [column[done] for column in columns]
 
 
 def _in_slots(rows: GridRows, step_s: int) -> Columns:
@@ -171,24 +162,24 @@ def _texts(names: Any, present: Bools) -> npt.NDArray[np.object_]:
 
 
 class _Writer:
-    """Appends sorted samples, later ones each time, to the columns of an archive."""
+    """Appends sorted samples, later ones each time, to the columns of a store."""
 
-    def __init__(self, piles: Piles) -> None:
-        self._user, self._x, self._y = (piles.new(name) for name in ("user", "x", "y"))
+    def __init__(self, spill: Spill) -> None:
+        self._user, self._x, self._y = (spill.new_file(name) for name in ("user", "x", "y"))
         self._slots: list[Int64s] = []
         self._sizes: list[Int64s] = []
 
     def append(self, columns: Columns) -> None:
         """Write samples: slots, users and cells."""
         t, user, x, y = columns
-        for pile, column in ((self._user, user), (self._x, x), (self._y, y)):
-            pile.append([column])
+        for file, column in ((self._user, user), (self._x, x), (self._y, y)):
+            file.append([column])
         starts = np.flatnonzero(np.append(True, t[1:] != t[:-1]))
         self._slots.append(t[starts])
         self._sizes.append(np.diff(np.append(starts, len(t))))
 
     def close(self, users: npt.NDArray[np.object_]) -> SampleStore:
-        """The archive of everything written."""
+        """The store of everything written."""
         slots, sizes = np.concatenate(self._slots), np.concatenate(self._sizes)
         first = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
         return SampleStore(users, slots, first, self._user.column(), self._x.column(), self._y.column())

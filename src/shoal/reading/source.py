@@ -1,10 +1,12 @@
-"""What a source of events is: batches of rows, read as often as needed."""
+"""Sources of events, which give batches of rows: what a source is, and opening a file, a folder or a table as one."""
 
 from __future__ import annotations
 
 import csv
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Protocol
 
 import pyarrow as pa
@@ -13,6 +15,12 @@ from shoal.errors import InputError, ShoalError
 from shoal.reading.summary import DroppedRows
 
 BATCH_ROWS = 1 << 19
+SUFFIXES = {
+    ".csv": "csv", ".csv.gz": "csv", ".tsv": "tsv", ".tsv.gz": "tsv", ".parquet": "parquet", ".pq": "parquet",
+    ".geoparquet": "parquet", ".geojson": "geojson", ".geojson.gz": "geojson",
+}  # fmt: skip
+_SPREADSHEETS = (".xlsx", ".xls", ".ods")
+EXPECTED = "expected CSV, TSV or GeoJSON (.csv, .tsv, .geojson, also .gz) or Parquet (.parquet)"
 
 
 class Source(Protocol):
@@ -26,6 +34,118 @@ class Source(Protocol):
     def batches(self, columns: Mapping[str, str], reject: DroppedRows, *, threads: int) -> Iterator[Any]:
         """Record batches with a column for each role; ``reject`` counts rows that are none."""
         ...
+
+
+def open_source(source: object, what: str = "Events") -> Source:
+    """Find out what a source is and read the names of its columns; ``what`` it should be is for messages."""
+    if isinstance(source, str | os.PathLike):
+        return open_path(Path(source))
+    if hasattr(source, "__arrow_c_stream__"):
+        from shoal.reading.tables import Table
+
+        return Table(source)
+    hint = "; collect() it first" if hasattr(source, "collect") else ""
+    raise InputError(
+        f"{what} must be a path or a table (pandas, polars, pyarrow), got {type(source).__name__}{hint}."
+    )
+
+
+def open_path(path: Path) -> Source:
+    """A file by its suffix, or a folder."""
+    try:
+        if path.is_dir():
+            return _open_folder(path)
+        if not path.exists():
+            raise InputError(f"No file or folder {str(path)!r}: {EXPECTED}; check the path.")
+    except OSError:
+        raise InputError(f"{str(path)!r} cannot be opened: check the path and its permissions.") from None
+    kind = kind_of(path)
+    if kind is None:
+        refuse_spreadsheets(repr(path.name), [path])
+        raise InputError(
+            f"{path.name!r} has an unknown suffix: {EXPECTED}; rename or convert it, or name its --format."
+        )
+    return open_file(path, kind, repr(path.name))
+
+
+def kind_of(path: Path) -> str | None:
+    """csv, tsv, parquet or geojson by the suffix, whatever its case."""
+    name = path.name.lower()
+    return next((kind for suffix, kind in SUFFIXES.items() if name.endswith(suffix)), None)
+
+
+def open_file(path: Path, kind: str, title: str) -> Source:
+    """A file of a kind: csv, tsv, parquet or geojson."""
+    from shoal.reading.csv_files import CsvFile
+    from shoal.reading.geo.geojson import FeatureFile
+    from shoal.reading.tables import ParquetFile
+
+    try:
+        with path.open("rb"):
+            size = path.stat().st_size
+    except OSError:
+        raise InputError(f"{title} cannot be opened: check its permissions.") from None
+    if size == 0:
+        raise InputError(f"{title} is empty: {EXPECTED} with column names and rows.")
+    if kind == "geojson":
+        return FeatureFile(path, title)
+    return ParquetFile(path, title) if kind == "parquet" else CsvFile(path, title, tabs=kind == "tsv")
+
+
+def _open_folder(folder: Path) -> Source:
+    files, others = [], 0
+    for path in sorted(folder.rglob("*")):
+        parts = path.relative_to(folder).parts
+        if any(part.startswith((".", "_")) for part in parts) or not path.is_file():
+            continue
+        kind = kind_of(path)
+        others += kind is None
+        if kind is not None:
+            files.append((path, kind))
+    kinds = sorted({kind for _, kind in files})
+    title = f"Folder {folder.name!r}"
+    if not files:
+        refuse_spreadsheets(title, folder.rglob("*"))
+        raise InputError(f"{title} holds no data files: {EXPECTED}; or name its --format.")
+    if len(kinds) > 1:
+        raise InputError(f"{title} holds files of several kinds ({', '.join(kinds)}): keep one kind.")
+    return Folder(title, files, others)
+
+
+class Folder:
+    """Files of one kind, read one after the other; messages number them, since names may be of people."""
+
+    def __init__(self, title: str, files: list[tuple[Path, str]], others: int) -> None:
+        self.title = title
+        self._files = files
+        first = self._open(0)
+        self.names, self.metadata = first.names, first.metadata
+        self.warnings = [f"{others} files with other suffixes in the folder were not read."] if others else []
+
+    def _open(self, number: int) -> Source:
+        path, kind = self._files[number]
+        title = f"{self.title[0].lower()}{self.title[1:]}"
+        return open_file(path, kind, f"File {number + 1} of {len(self._files)} in {title}")
+
+    def batches(self, columns: Mapping[str, str], reject: DroppedRows, *, threads: int) -> Iterator[Any]:
+        """Batches of all files, one file after the other."""
+        for number in range(len(self._files)):
+            source = self._open(number)
+            lacking = [role for role, name in columns.items() if source.names.count(name) != 1]
+            if lacking:
+                raise InputError(
+                    f"{source.title} lacks the {' and '.join(lacking)} column of the first:"
+                    " give all files the same columns."
+                )
+            yield from source.batches(columns, reject, threads=threads)
+
+
+def refuse_spreadsheets(title: str, paths: Iterable[Path]) -> None:
+    """Say what to do with spreadsheets, which are not read."""
+    if any(path.suffix.lower() in _SPREADSHEETS for path in paths):
+        raise InputError(
+            f"{title} is a spreadsheet, or holds some: save every sheet as CSV (UTF-8), and give that."
+        )
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""What came in and what was left out: counts only, never data."""
+"""What was read and what was left out, and why: counts only, never data."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class ReadSummary:
 
     @property
     def losses(self) -> list[str]:
-        """One line on rows that cannot be used, where no summary tells of them; those left out by choice are none."""
+        """One line on rows that cannot be used, for calls that show no summary; rows left out by choice are usable."""
         faults = _faults(self.dropped)
         if not faults:
             return []
@@ -95,7 +95,7 @@ class ReadSummary:
 
     @property
     def all_warnings(self) -> list[str]:
-        """Everything to warn of, where no summary tells of losses."""
+        """Everything to warn of, for calls that show no summary."""
         return [*self.losses, *self.warnings]
 
 

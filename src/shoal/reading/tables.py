@@ -1,4 +1,4 @@
-"""Tables in memory: anything with the Arrow PyCapsule interface (pandas, polars, pyarrow, duckdb, ...)."""
+"""Tables in memory (pandas, polars, pyarrow, duckdb: anything with the Arrow PyCapsule interface) and Parquet files."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ import pyarrow.parquet as pq
 from shoal.errors import InputError, ShoalError
 from shoal.reading.source import BATCH_ROWS, as_input_error
 from shoal.reading.summary import DroppedRows
+
+# The default keeps all bytes that were read in memory until the file is closed.
+_FRUGAL = {"pre_buffer": False, "buffer_size": 1 << 20, "page_checksum_verification": True}
 
 
 class Table:
@@ -67,10 +70,6 @@ def _labels(table: Any) -> list[str]:
     """The names of columns as pandas and polars keep them; empty for other tables."""
     labels = getattr(table, "columns", ())
     return [label for label in labels if isinstance(label, str)] if hasattr(labels, "__iter__") else []
-
-
-# The default keeps all bytes that were read in memory until the file is closed.
-_FRUGAL = {"pre_buffer": False, "buffer_size": 1 << 20, "page_checksum_verification": True}
 
 
 class ParquetFile:

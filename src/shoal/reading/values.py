@@ -1,4 +1,4 @@
-"""Values of a column: text in UTF-8, numbers, names."""
+"""Values of columns: bytes as UTF-8 text, text as numbers, identifiers as text."""
 
 from __future__ import annotations
 
@@ -14,6 +14,10 @@ from shoal.core.arrays import Bools, Floats, Int32s
 from shoal.errors import InputError
 
 _LATIN_1 = "shoal-latin-1"
+INTEGER = r"^-?\d{1,18}$"
+FINITE = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+_NUMBER = FINITE + r"|^[+-]?(?i:nan|inf|infinity)$"
+_WHOLE_FLOAT = 2.0**63
 
 
 def _as_latin_1(error: UnicodeError) -> tuple[str, int]:
@@ -50,18 +54,13 @@ class Utf8Stream:
             if not fresh:
                 break
         end = size if size >= 0 else len(self._ready)
-        taken, self._ready = self._ready[:end], self._ready[end:]
-        return taken
+        passed_on, self._ready = self._ready[:end], self._ready[end:]
+        return passed_on
 
     def close(self) -> None:
         """Close the stream below."""
         self.closed = True
         self._stream.close()
-
-
-INTEGER = r"^-?\d{1,18}$"
-FINITE = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
-_NUMBER = FINITE + r"|^[+-]?(?i:nan|inf|infinity)$"
 
 
 class Numbers(NamedTuple):
@@ -109,9 +108,6 @@ def _cast_where(text: Any, wanted: Any) -> Floats:
     chosen = pc.if_else(wanted, text, pa.scalar(None, pa.large_binary()))
     values: Floats = chosen.cast(pa.large_string()).cast(pa.float64()).to_numpy(zero_copy_only=False)
     return values
-
-
-_WHOLE_FLOAT = 2.0**63
 
 
 class Encoded(NamedTuple):

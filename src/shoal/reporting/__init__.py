@@ -1,18 +1,21 @@
-"""From events and a published file to a report: audit, measure, draw."""
+"""The report about a release: ``facts/`` computes what it tells, ``figures/`` draws, ``page/`` writes the HTML.
+
+``write_report`` below goes all the way from events and a published file to the page.
+"""
 
 from __future__ import annotations
 
-import json
 import time
+import warnings
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Unpack
 
 from shoal.auditing.auditor import run_audit
-from shoal.auditing.opening import AUDITING, AuditOptions, open_audit
+from shoal.auditing.opening import open_audit
 from shoal.auditing.result import Audit
+from shoal.core.options import AuditKeywords, AuditOptions, ReadingKeywords, ReadingOptions, refuse_unknown
 from shoal.core.progress import Progress, SilentProgress
-from shoal.core.signatures import takes
 from shoal.publishing.outputs import Outputs
 from shoal.reporting.facts import Facts
 from shoal.reporting.facts.datasheet import check_datasheet, public_audit, public_suppression, published_part
@@ -23,32 +26,41 @@ from shoal.reporting.page.release import report_page
 from shoal.storage.outputs import check_page, check_target, write_whole
 
 
-@takes(AUDITING)
+class _ReportArguments(AuditKeywords, ReadingKeywords, total=False):
+    """Options of write_report(): AuditOptions and ReadingOptions."""
+
+
 def write_report(
     events: Any,
     published: Any,
     output: str | Path,
     *,
     public: bool = False,
-    made_up: bool = False,
+    synthetic: bool = False,
     force: bool = False,
     progress: Progress | None = None,
-    **options: Unpack[AuditOptions],
+    made_up: bool | None = None,
+    **options: Unpack[_ReportArguments],
 ) -> Audit:
     """Audit a published file and write a page about it; options are those of shoal.audit().
 
     The page may show raw trajectories of a few people unless it is ``public``: then it holds nothing of the events but
     figures over many people (docs/report.md says which), and can be published with the data. That needs the key, and
     the file's own promise or a stronger one; no such page is written about a broken promise, and the audit returned
-    has the figures of the page. ``made_up`` people need no such care.
+    has the figures of the page. ``synthetic`` people need no such care.
     """
+    if made_up is not None:
+        warnings.warn("made_up is now synthetic, and goes in 0.3", DeprecationWarning, stacklevel=2)
+        synthetic = made_up
+    refuse_unknown("write_report", options, AuditOptions, ReadingOptions)
     target, progress = Path(output), progress or SilentProgress()
-    _check_output(target, events, published, options, force=force)
-    with open_audit(events, published, progress, **options) as (context, warnings):
+    auditing, reading = AuditOptions.from_keywords(options), ReadingOptions.from_keywords(options)
+    _check_output(target, [events, published, auditing.key, *reading.files], published, force=force)
+    with open_audit(events, published, progress, auditing, reading) as (context, cautions):
         if public:
             check_datasheet(context.promise, context.noted, has_key=context.published.has_key)
         seen = published_part(context) if public else context
-        audit = run_audit(context, warnings, progress, attacked=seen)
+        audit = run_audit(context, cautions, progress, attacked=seen)
         if public and not audit.kept:
             return audit
         if public:
@@ -62,33 +74,20 @@ def write_report(
             usefulness=measure_usefulness(seen, public=public),
             people=None if public else follow_people(context),
             suppression=public_suppression(context) if public else None,
-            manifest=_manifest(published),
+            manifest=context.manifest if isinstance(published, (str, Path)) else None,
             version=version("shoal"),
             seconds=time.perf_counter() - began,
         )
         progress.stage("drawing")
-        page = report_page(facts, public=public, made_up=made_up)
-    write_whole(target, page.encode(), mode=0o666 if public or made_up else 0o600)
+        page = report_page(facts, public=public, synthetic=synthetic)
+    write_whole(target, page.encode(), mode=0o666 if public or synthetic else 0o600)
     return audit
 
 
-def _check_output(target: Path, events: Any, published: Any, options: AuditOptions, *, force: bool) -> None:
+def _check_output(target: Path, inputs: list[Any], published: Any, *, force: bool) -> None:
     """Refuse a page that could not be written, or that would take the place of something that is read."""
     check_page(target)
-    named = (events, published, *(options.get(name) for name in ("key", "sites", "exclude_users")))
-    given = [Path(path) for path in named if isinstance(path, (str, Path))]
+    given = [Path(path) for path in inputs if isinstance(path, (str, Path))]
     if isinstance(published, (str, Path)):
         given.append(Outputs(Path(published)).manifest)
     check_target(target, given, force=force)
-
-
-def _manifest(published: Any) -> dict[str, Any] | None:
-    """The manifest beside a published file, where there is one."""
-    if not isinstance(published, (str, Path)):
-        return None
-    path = Outputs(Path(published)).manifest
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return found if isinstance(found, dict) else None

@@ -1,4 +1,4 @@
-"""From the order of time to the order of publication: boxes by record and time, without ever holding all of them.
+"""Boxes from the order of time to that of publication, by record and time, without all of them in memory.
 
 One pass over the parts puts every box into the bucket of its record, in memory or in files. Then the buckets, which
 hold the records one range after the other, are sorted one by one, and each goes away as it is read.
@@ -7,16 +7,14 @@ hold the records one range after the other, are sorted one by one, and each goes
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager
 from pathlib import Path
 
 import numpy as np
 
 from shoal.core.arrays import Int32s, Int64s
-from shoal.core.boxes import Boxes, concatenate
+from shoal.core.boxes import BOX_ROW, Boxes, concatenate, from_rows
 from shoal.errors import UnfinishedError
-from shoal.storage.box_piles import Piles, open_box_piles, put_aside
-from shoal.storage.files import CHANGED, explained
+from shoal.storage.spill import BOXES, open_spill, spill_boxes
 
 _BUCKET = 2_000_000  # boxes that are sorted at a time, about: a record is never cut
 
@@ -31,16 +29,18 @@ def in_order(
     """
     bucket = np.maximum(np.cumsum(sizes) - 1, 0) // _BUCKET
     expected = np.bincount(bucket, weights=sizes).astype(np.int64)
-    with open_box_piles(spill if len(expected) > 1 else None, _explained) as buckets:
-        for some in _gathered(parts):
-            _distribute(some._replace(owner=record[some.owner]), bucket, buckets)
+    bucket = bucket.astype(np.min_scalar_type(len(expected)))  # there are as many of these as boxes, below
+    with open_spill(spill if len(expected) > 1 else None, BOXES) as space:
+        files = space.new_files("bucket", len(expected))
+        for boxes in _gathered(parts):
+            boxes = boxes._replace(owner=record[boxes.owner])
+            spill_boxes(boxes, bucket[boxes.owner], files)
         for number in np.flatnonzero(expected).tolist():
-            rows = buckets.read(number)
-            buckets.clear(number)
+            rows = files[number].rows(BOX_ROW)
+            files[number].clear()
             if len(rows) != expected[number]:
-                raise UnfinishedError(CHANGED)
-            order = np.lexsort((rows["t0"], rows["owner"]))
-            yield Boxes._make(rows[name][order] for name in Boxes._fields)
+                raise UnfinishedError(BOXES.changed)
+            yield from_rows(rows, np.lexsort((rows["t0"], rows["owner"])))
 
 
 def in_pieces(parts: Iterable[Boxes], most: int) -> Iterator[Boxes]:
@@ -71,13 +71,3 @@ def _gathered(parts: Iterable[Boxes]) -> Iterator[Boxes]:
             yield concatenate(waiting)
             waiting = []
     yield concatenate(waiting)
-
-
-def _distribute(boxes: Boxes, bucket: Int64s, piles: Piles) -> None:
-    # Numbers as narrow as they can be, for those of 16 bits are sorted in linear time.
-    narrow = bucket.astype(np.min_scalar_type(int(bucket.max(initial=0))))
-    put_aside(boxes, narrow[boxes.owner], piles)
-
-
-def _explained() -> AbstractContextManager[None]:
-    return explained("the checkpoint", "go on with --resume")

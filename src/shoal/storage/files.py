@@ -15,6 +15,8 @@ from typing import IO
 
 from shoal.errors import UnfinishedError
 
+CHECKPOINT_CHANGED = "Files of the checkpoint were changed or removed while they were in use: begin again."
+
 
 def unfinished_path(target: Path) -> Path:
     """A name beside ``target`` for what is not ready to be seen, different every time; the suffix stays."""
@@ -22,7 +24,7 @@ def unfinished_path(target: Path) -> Path:
 
 
 def remove_leftovers(target: Path) -> None:
-    """Clear away what killed runs left beside ``target``."""
+    """Remove the unfinished files that killed runs left beside ``target``."""
     for leftover in target.parent.glob(f".part.????????.{glob.escape(target.name)}"):
         leftover.unlink(missing_ok=True)
 
@@ -117,12 +119,9 @@ def reason(error: OSError) -> str:
     return error.strerror or "input/output error"
 
 
-CHANGED = "Files of the checkpoint were changed or removed while they were in use: begin again."
-
-
 @contextlib.contextmanager
-def explained(what: str, then: str) -> Iterator[None]:
-    """Say ``what`` could not be written, and what to do ``then``, once the cause is mended."""
+def as_unfinished_error(what: str, then: str) -> Iterator[None]:
+    """Disk errors as UnfinishedError: ``what`` could not be written, and what to do ``then``, once that is mended."""
     try:
         yield
     except OSError as error:
@@ -143,8 +142,8 @@ def write_private(path: Path) -> IO[bytes]:
 
 
 @contextlib.contextmanager
-def held() -> Iterator[None]:
-    """Ctrl-C in here takes effect at the end. For short work only.
+def defer_interrupts() -> Iterator[None]:
+    """Delay the effect of Ctrl-C to the end of a ``with`` block. For short work only.
 
     A library that is interrupted while it writes may fail on its way out with an error of its own, which then hides
     the interruption. Outside the main thread Ctrl-C does not arrive, and nothing is done.

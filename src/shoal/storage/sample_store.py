@@ -1,4 +1,4 @@
-"""Samples in order of time, in memory or in files: whoever reads a stretch of time never holds the others."""
+"""Samples in the order of time, in memory or in files: to read a stretch of time, only its samples are loaded."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy.typing as npt
 from shoal.core.arrays import Int32s, Int64s
 from shoal.core.samples import Samples
 from shoal.errors import UnfinishedError
-from shoal.storage.files import CHANGED
+from shoal.storage.files import CHECKPOINT_CHANGED
 
 _AT_A_TIME = 1 << 20  # rows that are hashed together
 
@@ -56,13 +56,13 @@ class FileColumn(NamedTuple):
         except OSError:
             values = np.empty(0, np.int32)
         if len(values) < end - begin:
-            raise UnfinishedError(CHANGED)
+            raise UnfinishedError(CHECKPOINT_CHANGED)
         return values
 
 
 @dataclass(frozen=True)
 class SampleStore:
-    """Who was where when, by (t, user, x, y), each once; the same samples as in Samples, which go by user.
+    """Who was where when, each sample once, sorted by (t, user, x, y); ``Samples`` holds the same sorted by user.
 
     ``users`` holds the names as text in increasing order; every one of them has a sample. ``slots`` are the slots of
     time that occur, in order; samples first[i] .. first[i + 1] - 1 are those of slots[i].

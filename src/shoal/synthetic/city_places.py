@@ -1,4 +1,4 @@
-"""The made-up city: its antennas, where people live, and what draws them elsewhere."""
+"""The synthetic city: its antennas, where people live, and what draws them elsewhere."""
 
 from __future__ import annotations
 

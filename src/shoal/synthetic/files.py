@@ -1,4 +1,4 @@
-"""Synthetic events -> files, some users at a time."""
+"""``shoal synth``: the events of a preset written to a file, some users at a time."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ SUFFIXES = (".parquet", ".csv", ".csv.gz")
 _CITY_USERS, _CITY_DAYS = 2_000, 1
 
 
-class Made(NamedTuple):
-    """What was written."""
+class WrittenEvents(NamedTuple):
+    """How many events of how many users and days were written."""
 
     events: int
     users: int
@@ -46,8 +46,8 @@ def write_city(
     sites: Path | None = None,
     force: bool = False,
     progress: Progress | None = None,
-) -> Made:
-    """Make the events of a preset and write them whole; what is not said is as in the preset."""
+) -> WrittenEvents:
+    """Make the events of a preset and write them to a file that appears whole; figures not given are the preset's."""
     if preset not in PRESETS:
         raise InputError(f"The preset must be one of {', '.join(PRESETS)}, got {preset!r}.")
     suffix = next((suffix for suffix in SUFFIXES if output.name.lower().endswith(suffix)), None)
@@ -70,7 +70,7 @@ def write_city(
         schema = tables[0].schema
     else:
         progress.stage("Laying out the region")
-        making = prepare(
+        dataset = prepare(
             preset,
             users=users,
             days=days,
@@ -80,15 +80,15 @@ def write_city(
             samples_per_hour=samples_per_hour,
             sites=sites,
         )
-        users, days, schema, tables = making.users, making.days, making.schema, making.tables()
-        progress.stage("Making people", len(making))
+        users, days, schema, tables = dataset.users, dataset.days, dataset.schema, dataset.tables()
+        progress.stage("Making people", len(dataset))
     events = 0
     with AtomicFiles() as files, files.open(output) as file, _writer(file, suffix, schema) as writer:
         for table in tables:
             writer.write_table(table)
             events += table.num_rows
             progress.advance()
-    return Made(events, users, days)
+    return WrittenEvents(events, users, days)
 
 
 @contextmanager

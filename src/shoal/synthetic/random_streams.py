@@ -1,4 +1,8 @@
-"""Runs of different lengths, one after the other in flat arrays."""
+"""Random numbers that are the same on every platform: each is a hash of the seed and of what it is for.
+
+A stream is a 64-bit number; ``child`` derives streams from it, one for each thing to be drawn. Only whole numbers and
+operations that round alike everywhere are used (docs/decisions/0008-synthetic-regions.md).
+"""
 
 from __future__ import annotations
 
@@ -7,30 +11,15 @@ import numpy.typing as npt
 
 from shoal.core.arrays import Floats
 
-
-def ragged(counts: Ints) -> tuple[Ints, Ints]:
-    """Owner and position of every element of consecutive runs of the given lengths."""
-    owner = np.repeat(np.arange(len(counts), dtype=np.int64), counts)
-    return owner, np.arange(len(owner), dtype=np.int64) - np.repeat(np.cumsum(counts) - counts, counts)
-
-
-def even(stream: Streams, draw: int, spread_m: int | Ints) -> Ints:
-    """Anywhere from -spread to spread, by the child ``draw`` of each stream."""
-    return uniform_below(child(stream, draw), 2 * np.asarray(spread_m)) - spread_m
-
-
-def bell(stream: Streams, draw: int, spread_m: int | Ints) -> Ints:
-    """The sum of four even draws, ``draw`` and the next: nearly normal, standard deviation 1.15 spreads."""
-    first, second = even(stream, draw, spread_m), even(stream, draw + 1, spread_m)
-    return first + second + even(stream, draw + 2, spread_m) + even(stream, draw + 3, spread_m)
-
-
 Streams = npt.NDArray[np.uint64]
 Ints = npt.NDArray[np.int64]
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)
 _SECOND = np.uint64(0x94D049BB133111EB)
+
+
+# ---- streams ------------------------------------------------------------------------------------------------------
 
 
 def root(seed: int) -> Streams:
@@ -42,6 +31,15 @@ def child(stream: Streams, index: npt.ArrayLike) -> Streams:
     """The streams below ``stream`` at ``index`` (whole numbers from 0; broadcast against each other)."""
     steps = np.atleast_1d(np.asarray(index)).astype(np.uint64) + np.uint64(1)
     return _mix(stream + steps * _GOLDEN)
+
+
+def _mix(z: Streams) -> Streams:
+    z = (z ^ (z >> np.uint64(30))) * _FIRST
+    z = (z ^ (z >> np.uint64(27))) * _SECOND
+    return z ^ (z >> np.uint64(31))
+
+
+# ---- one draw per stream ------------------------------------------------------------------------------------------
 
 
 def uniform(stream: Streams) -> Floats:
@@ -58,6 +56,17 @@ def uniform_below(stream: Streams, bound: npt.ArrayLike) -> Ints:
 def bernoulli_percent(stream: Streams, percent: npt.ArrayLike) -> npt.NDArray[np.bool_]:
     """True for ``percent`` in a hundred of the streams."""
     return uniform_below(stream, 100) < np.asarray(percent)
+
+
+def even(stream: Streams, draw: int, spread_m: int | Ints) -> Ints:
+    """Anywhere from -spread to spread, by the child ``draw`` of each stream."""
+    return uniform_below(child(stream, draw), 2 * np.asarray(spread_m)) - spread_m
+
+
+def bell(stream: Streams, draw: int, spread_m: int | Ints) -> Ints:
+    """The sum of four even draws, ``draw`` and the next: nearly normal, standard deviation 1.15 spreads."""
+    first, second = even(stream, draw, spread_m), even(stream, draw + 1, spread_m)
+    return first + second + even(stream, draw + 2, spread_m) + even(stream, draw + 3, spread_m)
 
 
 def log_logistic(stream: Streams, cap: float) -> Floats:
@@ -83,7 +92,10 @@ def pick(stream: Streams, cumulative: Ints, row: npt.ArrayLike = 0) -> Ints:
     return place - of_row * columns
 
 
-def _mix(z: Streams) -> Streams:
-    z = (z ^ (z >> np.uint64(30))) * _FIRST
-    z = (z ^ (z >> np.uint64(27))) * _SECOND
-    return z ^ (z >> np.uint64(31))
+# ---- runs of different lengths ------------------------------------------------------------------------------------
+
+
+def ragged(counts: Ints) -> tuple[Ints, Ints]:
+    """Owner and position of every element of consecutive runs of the given lengths."""
+    owner = np.repeat(np.arange(len(counts), dtype=np.int64), counts)
+    return owner, np.arange(len(owner), dtype=np.int64) - np.repeat(np.cumsum(counts) - counts, counts)

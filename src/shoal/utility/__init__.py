@@ -1,7 +1,12 @@
-"""What boxes are good for: how precise they are, what a recipient can estimate from them, and how well.
+"""What published boxes are good for.
 
-Estimators see a published file or table, and nothing else.
+``precision.py`` says how large they are, ``estimators.py`` and ``home_work.py`` what recipients can estimate from a
+published file and nothing else, ``agreement.py`` how near that comes to the raw samples.
 """
+
+from __future__ import annotations
+
+import warnings
 
 from shoal.utility.agreement import Agreement, agreement
 from shoal.utility.estimators import Density, Flows, density, flows, gyration
@@ -12,15 +17,27 @@ __all__ = [
     "Agreement",
     "Density",
     "Flows",
-    "Precision",
     "Places",
+    "Precision",
     "Spread",
     "agreement",
     "density",
     "flows",
-    "precision_of_boxes",
-    "precision_of",
     "gyration",
     "homes",
+    "precision_of",
+    "precision_of_boxes",
     "workplaces",
 ]
+
+# Names of version 0.1, to go in 0.3.
+_FORMER = {"Granularity": "Precision", "granularity": "precision_of_boxes", "granularity_of": "precision_of"}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _FORMER:
+        raise AttributeError(f"module 'shoal.utility' has no attribute {name!r}")
+    warnings.warn(
+        f"shoal.utility.{name} is now shoal.utility.{_FORMER[name]}", DeprecationWarning, stacklevel=2
+    )
+    return globals()[_FORMER[name]]

@@ -1,4 +1,4 @@
-"""How much of what raw samples tell is still told by published boxes: one number for each question."""
+"""How near estimates from published boxes come to the same estimates from raw samples, a number for each."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from shoal.core.arrays import Floats, Int64s
 from shoal.core.boxes import Boxes
+from shoal.core.options import ReadingOptions
 from shoal.core.promise import parse_length
 from shoal.core.samples import Samples
 from shoal.reading import PublishedTable, check_coordinates, parse_crs, read_events
@@ -18,7 +19,7 @@ from shoal.utility.squares import Squares, frame_over, gathered, opened, squares
 
 @dataclass(frozen=True)
 class Agreement:
-    """What recipients estimate from boxes, beside the same estimate from raw samples. None: nothing to compare.
+    """How well estimates from boxes agree with the same estimates from raw samples; None: nothing to compare.
 
     - ``density``: cosine of the angle between people over squares x hours; 1 if proportional, 0 if nowhere in common.
       (A correlation would depend on how many squares count in which nobody is, on either side.)
@@ -48,7 +49,7 @@ def agreement(
     gap: str = "6h",
     timezone: str | None = None,
 ) -> Agreement:
-    """Hold what boxes tell to what the samples tell from which they were made.
+    """Compare what is estimated from published boxes with what is estimated from the raw samples.
 
     ``events`` are a path, a table, or samples on the grid of the release (``release.events.samples``). A sample is a
     box of one cell and slot, and both sides go through the same estimators. Squares have the side ``cell``; times of
@@ -76,7 +77,7 @@ def _samples(events: object, table: PublishedTable, timezone: str | None) -> tup
     if isinstance(events, Samples):
         return events, timezone or "UTC"
     plane = None if table.crs is None else parse_crs(table.crs)
-    found = read_events(events, grid=table.grid, timezone=timezone, projection=plane)
+    found = read_events(events, grid=table.grid, options=ReadingOptions(timezone=timezone), projection=plane)
     check_coordinates(table.crs, geographic=found.projection is not None)
     return found.samples, found.timezone
 

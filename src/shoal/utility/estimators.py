@@ -110,7 +110,7 @@ def flows(published: object, cell: str = "5km", gap: str = "6h") -> Flows:
     ``published`` is a path, a table or a release. From one box of a record to its next is a trip, if no more than
     ``gap`` lies between them. It weighs 1, spread over pairs of squares by the product of the boxes' shares in them:
     the four largest of each box, or the square of its middle where it meets more than 16. (Of seven ways
-    tried on two made-up cities, none was ahead of this by more than about 0.02 at 1, 2 or 5 km. Two squares for each
+    tried on two synthetic cities, none was ahead of this by more than about 0.02 at 1, 2 or 5 km. Two squares for each
     box did a little better at 5 km; one did worse by 0.04 to 0.07 at 1 and 2 km.) Trips inside one square are not
     counted. Who stays near a border seems to cross it, so there are too many short
     trips; movement inside a box is lost.

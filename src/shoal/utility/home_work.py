@@ -1,4 +1,4 @@
-"""Where the boxes of records are, and which of them fall in the hours at home or at work."""
+"""Estimates of where records live and work: where their boxes of the night or of working hours pile up."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _DAY_S, _HOUR_S = 86_400, 3_600
 
 
 def footprints(boxes: Boxes, rows: Int64s, n_records: int) -> Footprints:
-    """Where some of the boxes are, equal places of a record together."""
+    """The rectangles of some boxes; boxes of a record with equal rectangles are counted together."""
     columns = (boxes.owner, boxes.x0, boxes.x1, boxes.y0, boxes.y1)
     lines = np.stack([column[rows].astype(np.int64) for column in columns], axis=1)
     places, line, times = np.unique(lines, axis=0, return_inverse=True, return_counts=True)

@@ -1,4 +1,4 @@
-"""What precision was lost."""
+"""How precise published boxes are: their spans in space and time, as mean and quartiles."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ class Spread(NamedTuple):
 class Precision(NamedTuple):
     """Precision of published boxes: span in space (x span + y span) and in time, and the cost that combines them.
 
-    The cost counts slots times cells (design 3.1 with p = 1) and means nothing without the suppression beside it.
+    The cost counts slots times cells (docs/how-it-works.md, with p = 1) and means nothing without the suppression
+    beside it.
     """
 
     space_km: Spread
@@ -35,7 +36,7 @@ def precision_of_boxes(boxes: Boxes, grid: Grid) -> Precision:
 
 
 def precision_of(counted: BoxSizes, grid: Grid) -> Precision:
-    """How precise boxes are that were counted part by part."""
+    """How precise boxes are whose sizes were counted part by part."""
     return Precision(
         space_km=_spread(counted.cells, grid.cell_m / 1000),
         time_minutes=_spread(counted.slots, grid.step_s / 60),

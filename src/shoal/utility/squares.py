@@ -1,4 +1,4 @@
-"""Coarse squares over the area of a release, and published boxes measured in them."""
+"""Coarse squares over the area of a release, in which density and flows are estimated."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Squares(NamedTuple):
 
 
 def opened(published: object) -> PublishedTable:
-    """A published file or table, read unless it has been."""
+    """A published file or table, read unless it is a PublishedTable already."""
     return published if isinstance(published, PublishedTable) else read_published(published)
 
 
@@ -108,17 +108,19 @@ def outside(frame: Frame, boxes: Boxes, grid: Grid) -> Bools:
     per_square = frame.square_m / grid.cell_m
     west, south = frame.first_i * per_square, frame.first_j * per_square
     east, north = (frame.first_i + frame.n_i) * per_square, (frame.first_j + frame.n_j) * per_square
-    strays: Bools = (boxes.x0 < west) | (boxes.x1 + 1 > east) | (boxes.y0 < south) | (boxes.y1 + 1 > north)
-    return strays
+    not_inside: Bools = (
+        (boxes.x0 < west) | (boxes.x1 + 1 > east) | (boxes.y0 < south) | (boxes.y1 + 1 > north)
+    )
+    return not_inside
 
 
 def gathered(frame: Frame, boxes: Boxes, grid: Grid) -> Boxes:
     """The boxes, with those outside a frame moved to one cell beyond its south-west corner."""
-    strays = outside(frame, boxes, grid)
-    if not strays.any():
+    elsewhere = outside(frame, boxes, grid)
+    if not elsewhere.any():
         return boxes
     per_square = frame.square_m / grid.cell_m
     x, y = (np.int32(math.floor(first * per_square) - 1) for first in (frame.first_i, frame.first_j))
-    x0, x1 = (np.where(strays, x, column) for column in (boxes.x0, boxes.x1))
-    y0, y1 = (np.where(strays, y, column) for column in (boxes.y0, boxes.y1))
+    x0, x1 = (np.where(elsewhere, x, column) for column in (boxes.x0, boxes.x1))
+    y0, y1 = (np.where(elsewhere, y, column) for column in (boxes.y0, boxes.y1))
     return boxes._replace(x0=x0, x1=x1, y0=y0, y1=y1)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from auditing.audit_contexts import stage
+from auditing.audit_contexts import context_of
 from shoal.auditing.auditor import run_audit
 from shoal.auditing.claims import MethodClaim, claimed_method
 from shoal.auditing.proportions import Proportion
@@ -95,7 +95,7 @@ def three_pairs() -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def audited(world: dict[str, Any], records: dict[str, Any], **options: bool) -> Audit:
-    return run_audit(stage(world, records, 2, TAU, EPSILON, **options), [], SilentProgress())
+    return run_audit(context_of(world, records, 2, TAU, EPSILON, **options), [], SilentProgress())
 
 
 def measured(audit: Audit, measure: str) -> float:

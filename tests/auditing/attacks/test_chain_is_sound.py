@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from auditing.audit_contexts import stage
+from auditing.audit_contexts import context_of
 from oracles.attacker import knowledge
 from oracles.casual_worlds import random_case
 from shoal.auditing.attacks.chain import surviving_records
@@ -40,7 +40,7 @@ def attack(
     made_for: Promise | None = None,
 ) -> Tally:
     """Attack everybody who has a record, again and again over time; nobody may be ruled out."""
-    context = stage(world, records, k, tau, epsilon, distinct=distinct, made_for=made_for)
+    context = context_of(world, records, k, tau, epsilon, distinct=distinct, made_for=made_for)
     users = sorted(world)
     attacks = [
         (users.index(user), a)
@@ -54,7 +54,7 @@ def attack(
     fits = context.fits(context.published, known)
     left = surviving_records(context, context.published, known, fits)
     assert not left.ruled_out_truth.any()
-    assert (left.n[left.mine] > 0).all()
+    assert (left.n[left.own_fits] > 0).all()
     return Tally(len(attacks), int(fits.n.sum()), int(left.n.sum()))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from auditing.audit_contexts import damaged, owners_of, stage
+from auditing.audit_contexts import context_of, damaged, owners_of
 from oracles import auditor
 from oracles.attacker import knowledge
 from oracles.casual_worlds import random_case
@@ -89,29 +89,29 @@ def test_traits(seed: int) -> None:
         if release is None:
             continue
         records = damaged(rng, release.records, overlaps=True)
-        context = stage(world, records, k, tau, epsilon)
+        context = context_of(world, records, k, tau, epsilon)
         users, owners = sorted(world), owners_of(context, world)
         victim = rng.choice(users)
         a = rng.choice(sorted(world[victim]))[0] - rng.randrange(tau)
         drawn = knowledge_of(context, np.array([users.index(victim)]), np.array([[a]]), tau)
         fits = context.fits(context.published, drawn)
-        alive = np.array([rng.random() < 0.7 for _ in fits.record], np.bool_)
-        traits = np.full((len(alive), N_TRAITS), -1.0)
+        surviving = np.array([rng.random() < 0.7 for _ in fits.record], np.bool_)
+        traits = np.full((len(surviving), N_TRAITS), -1.0)
         find_traits(
-            context.trajectories, context.published.index, context.published.ends, drawn, fits,
-            known_method(context, context.published), alive, np.ones(1, np.bool_), 0, 1, traits,
+            context.trajectories, context.published.index, context.published.by_end, drawn, fits,
+            known_method(context, context.published), surviving, np.ones(1, np.bool_), 0, 1, traits,
         )  # fmt: skip
-        left = {owners[record] for record in fits.record[alive].tolist()}
+        left = {owners[record] for record in fits.record[surviving].tolist()}
         known = knowledge(world, victim, a, tau)
         rows = [context.trajectories.sample[i] for i in range(drawn.first[0], drawn.last[0])]
         if [row["t"] for row in rows] != [s[0] for s in sorted(known)] or len({s[0] for s in known}) < len(
             known
         ):
             continue  # which sample is the middle one of a slot is not said
-        for line in np.flatnonzero(alive).tolist():
+        for line in np.flatnonzero(surviving).tolist():
             found = traits[line].tolist()
             wanted = expected(records, owners[fits.record[line]], left, known, a, tau, epsilon)
             for one, other in zip(found, wanted, strict=True):
                 assert one == pytest.approx(other) or (isnan(one) and isnan(other))
             compared += 1
-        assert (traits[~alive] == -1).all()
+        assert (traits[~surviving] == -1).all()

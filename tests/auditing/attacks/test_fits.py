@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from auditing.audit_contexts import damaged, owners_of, stage
+from auditing.audit_contexts import context_of, damaged, owners_of
 from oracles import auditor
 from oracles.attacker import knowledge
 from oracles.casual_worlds import random_case
@@ -46,7 +46,7 @@ class Case:
                 break
         self.world = world
         self.records = damaged(rng, release.records, overlaps=True)
-        self.context = stage(world, self.records, self.k, self.tau, self.epsilon)
+        self.context = context_of(world, self.records, self.k, self.tau, self.epsilon)
         self.owners = owners_of(self.context, world)
         self.users = sorted(world)
         self.attacks = list(self._attacks(rng))
@@ -140,16 +140,16 @@ def test_survivors_of_the_chain(seed: int, distinct: bool) -> None:
     ruled_out = 0
     for case in cases(seed, 30):
         context = case.context
-        alive = np.empty(len(case.fits.record), np.bool_)
+        surviving = np.empty(len(case.fits.record), np.bool_)
         known = chain.known_method(context, context.published)._replace(distinct=distinct)
         find_survivors(
-            context.trajectories, context.published.index, context.published.ends, case.knowledge, case.fits, known,
-            0, len(case.attacks), alive,
+            context.trajectories, context.published.index, context.published.by_end, case.knowledge, case.fits, known,
+            0, len(case.attacks), surviving,
         )  # fmt: skip
         for attack, (user, a) in enumerate(case.attacks):
             at = int(case.fits.at[attack])
             owners = case.fitting(attack)
-            found = {owner for place, owner in enumerate(owners) if alive[at + place]}
+            found = {owner for place, owner in enumerate(owners) if surviving[at + place]}
             expected = auditor.chain_survivors(
                 case.world, case.records, user, a, case.k, case.tau, case.epsilon, distinct
             )
@@ -290,14 +290,14 @@ def _weight(boxes: list, hours: Any, doubled: tuple[int, int]) -> Any:
 
 def scene_of(seed: int, **options: Any) -> AuditContext:
     case = next(cases(seed, 1))
-    return stage(case.world, case.records, case.k, case.tau, case.epsilon, **options)
+    return context_of(case.world, case.records, case.k, case.tau, case.epsilon, **options)
 
 
 ATTACKS = (
     linkage.attack_linkage, linkage.attack_longer, linkage.attack_intervals, linkage.attack_points,
     rankings.attack_rankings, chain.attack_chain, inference.attack_homogeneity,
     places.attack_top_locations, places.attack_home_and_work,
-    lambda context: inference.attack_leakage(context).figures,
+    lambda context: inference.attack_leakage(context).measures,
 )  # fmt: skip
 
 
@@ -337,7 +337,7 @@ def test_a_single_record_that_is_somebody_elses_is_no_success() -> None:
 def test_intervals_begin_anywhere_before_the_sample_they_hold() -> None:
     world = {user: {(100, 0, 0)} for user in range(3)}
     records = {user: [(100, 100, 0, 0, 0, 0)] for user in world}
-    drawn = intervals(stage(world, records, 2, 8, 8, n_attacks=4000), np.random.default_rng(0), 8)
+    drawn = intervals(context_of(world, records, 2, 8, 8, n_attacks=4000), np.random.default_rng(0), 8)
     counts = np.bincount(drawn.begin - 93, minlength=8)
     assert len(counts) == 8
     assert counts.min() > 400
@@ -346,5 +346,5 @@ def test_intervals_begin_anywhere_before_the_sample_they_hold() -> None:
 def test_separate_intervals_may_touch() -> None:
     world = {user: {(0, 0, 0), (1, 0, 0)} for user in range(2)}
     records = {user: [(0, 1, 0, 0, 0, 0)] for user in world}
-    drawn = intervals(stage(world, records, 2, 1, 1), np.random.default_rng(0), 1, 2)
+    drawn = intervals(context_of(world, records, 2, 1, 1), np.random.default_rng(0), 1, 2)
     assert len(drawn.victim) == 100  # only slots 0 and 1 hold samples, and both are drawn

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from auditing.audit_contexts import stage
+from auditing.audit_contexts import context_of
 from shoal.auditing.attacks.rankings import RANKINGS, attack_rankings, findings
 from shoal.auditing.measures import Measure
 from shoal.auditing.proportions import Proportion, proportion_of
@@ -42,7 +42,7 @@ def crowd(*, telling: bool) -> tuple[dict, dict]:
 @pytest.mark.parametrize("telling", [False, True])
 def test_boxes_that_give_away_whose_they_are_become_a_finding(telling: bool) -> None:
     world, records = crowd(telling=telling)
-    found = attack_rankings(stage(world, records, 2, 1, 1, n_attacks=1000))
+    found = attack_rankings(context_of(world, records, 2, 1, 1, n_attacks=1000))
     shares = {figure.measure: figure.published for figure in found}
     assert set(shares) == set(RANKINGS)
     smallest = shares["smallest"]

@@ -20,9 +20,9 @@ CHECK = f"""
 import sys
 from pathlib import Path
 import numpy as np
-from shoal.storage.sample_store import Archive, FileColumn
+from shoal.storage.sample_store import FileColumn, SampleStore
 from shoal.auditing.coverage import chunks
-from shoal.storage.box_store import open_buckets
+from shoal.storage.box_store import open_box_store
 from shoal.auditing.coverage.check import check_evidence
 from shoal.core.workers import Workers
 from shoal.core.promise import Grid, Promise
@@ -33,15 +33,15 @@ folder, days = Path(sys.argv[1]), int(sys.argv[2])
 slots = np.arange(0, days * {DAY}, {EVERY})
 first = np.arange(len(slots) + 1) * {USERS}
 columns = (FileColumn(folder / name) for name in ("user", "x", "y"))
-samples = Archive(np.arange({USERS}).astype(object), slots, first, *columns)
+samples = SampleStore(np.arange({USERS}).astype(object), slots, first, *columns)
 promise = Promise(2, {EPOCH}, {EPOCH})
-with Workers(1) as workers, open_buckets(chunks.bucket_borders(samples, promise), folder) as boxes:
+with Workers(1) as workers, open_box_store(chunks.bucket_borders(samples, promise), folder) as boxes:
     for batch in PublishedRows(folder / "published.parquet", grid=Grid()).batches():
         boxes.add(batch)
     evidence = chunks.Evidence(samples, boxes, np.arange({USERS}), {USERS})
-    coverage, truths = check_evidence(evidence, promise, workers)
+    coverage, untruths = check_evidence(evidence, promise, workers)
 assert coverage.kept and coverage.n_intervals > days * {USERS}, coverage
-assert truths == (0, 0, 0), truths
+assert untruths == (0, 0, 0), untruths
 print(next(line for line in open("/proc/self/status") if line.startswith("VmHWM")).split()[1])
 """
 

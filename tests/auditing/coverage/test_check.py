@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 
-from auditing.audit_contexts import damaged, stage
+from auditing.audit_contexts import context_of, damaged
 from oracles.attacker import violations
 from oracles.auditor import keyless_violations
 from oracles.casual_worlds import random_case
@@ -17,7 +18,7 @@ from shoal.core.workers import Workers
 
 
 def checked(context: AuditContext) -> Coverage:
-    return check(context.samples, context.published, context.promise, context.workers)
+    return check(context)
 
 
 def begins(found: list) -> dict[tuple[int, str, int], set]:
@@ -53,7 +54,7 @@ def test_agrees_with_brute_force(seed: int, overlaps: bool) -> None:
         users = sorted(world)
         every = violations(world, records, k, tau, epsilon)
         expected = fewest(every)
-        coverage = checked(stage(world, records, k, tau, epsilon))
+        coverage = checked(context_of(world, records, k, tau, epsilon))
         if tau is not None:  # a counterexample is one
             where = begins(every)
             assert all(v.begin in where[users[v.user], v.attacker, v.n_records] for v in coverage.worst)
@@ -64,7 +65,7 @@ def test_agrees_with_brute_force(seed: int, overlaps: bool) -> None:
 
         keyless = keyless_violations(world, list(records.values()), k, tau, epsilon)
         wanted = fewest([v for v in keyless.violations if v.user not in keyless.not_checked])
-        coverage = checked(stage(world, records, k, tau, epsilon, key=False))
+        coverage = checked(context_of(world, records, k, tau, epsilon, key=False))
         assert {(users[v.user], v.attacker): v.n_records for v in coverage.worst} == wanted
         assert coverage.n_unchecked == len(keyless.not_checked)
         assert coverage.n_untrue == keyless.n_untrue
@@ -79,14 +80,14 @@ def test_counts_every_interval_in_which_something_else_is_known() -> None:
     # Two users with one sample each at slot 0, tau 2: nothing, the sample, and nothing again.
     world = {0: {(0, 0, 0)}, 1: {(0, 0, 0)}}
     records = {user: [(0, 0, 0, 0, 0, 0)] for user in world}
-    assert checked(stage(world, records, 2, 2, 2)) == Coverage(2, 6, 0, 0, 0, 0, [])
+    assert checked(context_of(world, records, 2, 2, 2)) == Coverage(2, 6, 0, 0, 0, 0, [])
 
 
 def test_a_record_counts_once_though_two_of_its_boxes_hold_the_sample() -> None:
     # tau 4: record 0 fits what is known of user 0 (slot 0) unless the interval reaches its box at slot 3 as well.
     world = {0: {(0, 0, 0)}, 1: {(0, 9, 9)}}
     twice = [(0, 0, 0, 0, 0, 0), (0, 1, 0, 0, 0, 0), (3, 3, 5, 5, 5, 5)]
-    found = checked(stage(world, {0: twice, 1: [(0, 0, 9, 9, 9, 9)]}, 2, 4, 4)).worst
+    found = checked(context_of(world, {0: twice, 1: [(0, 0, 9, 9, 9, 9)]}, 2, 4, 4)).worst
     assert {(v.user, v.attacker, v.n_records) for v in found if v.user == 0} == {
         (0, "strict", 1), (0, "gap-tolerant", 0),
     }  # fmt: skip
@@ -96,8 +97,8 @@ def test_several_workers_find_the_same() -> None:
     rng = random.Random(1)
     world = {user: {(t, rng.randrange(3), 0) for t in range(rng.randrange(1, 9))} for user in range(300)}
     records = {user: [(t, t, x, x, 0, 0) for t, x, _ in own] for user, own in world.items()}
-    context = stage(world, records, 40, 2, 2)
+    context = context_of(world, records, 40, 2, 2)
     alone = checked(context)
     assert not alone.kept
     with Workers(3) as workers:
-        assert check(context.samples, context.published, context.promise, workers) == alone
+        assert check(replace(context, workers=workers)) == alone

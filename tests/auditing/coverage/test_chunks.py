@@ -12,7 +12,7 @@ from multiprocessing import get_context
 import numpy as np
 import pytest
 
-from auditing.audit_contexts import HOUR, damaged, stage
+from auditing.audit_contexts import HOUR, context_of, damaged
 from auditing.planted import COVERAGE_FAULTS, invented_box
 from oracles.casual_worlds import random_case
 from oracles.reference import reference_release
@@ -25,23 +25,21 @@ from shoal.core.promise import Promise
 from shoal.core.workers import Workers
 from shoal.core.zones import Zone
 from shoal.storage.box_store import open_box_store
-from shoal.storage.sample_store import store_of
 
 
 def at_once(context: AuditContext) -> tuple[Coverage, UntruthCounts]:
-    found = check(context.samples, context.published, context.promise, context.workers)
+    found = check(context)
     truth = check_truthfulness(replace(context, grid=HOUR, zone=Zone("UTC")))
     return found, UntruthCounts(truth.n_empty_boxes, truth.n_overlapping_boxes, truth.suppressed.n_suppressed)
 
 
 def in_chunks(context: AuditContext, borders: list[int], run=map) -> tuple[Coverage, UntruthCounts]:
-    store = store_of(context.samples)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(chunks, "time_borders", lambda *_: np.array(borders, np.int64))
         with open_box_store(np.array(borders[::2], np.int64), None) as boxes:
             boxes.add(context.published.records.boxes)
             records = context.published.records
-            evidence = Evidence(store, boxes, context.published.own, records.n_records)
+            evidence = Evidence(context.store, boxes, context.published.own, records.n_records)
             return check_evidence(evidence, context.promise, context.workers, run=run)
 
 
@@ -74,18 +72,18 @@ def random_records(rng: random.Random, world: dict) -> dict:
     return records
 
 
-def random_scene(rng: random.Random) -> AuditContext | None:
+def random_context(rng: random.Random) -> AuditContext | None:
     world, k, tau, epsilon = random_case(rng)
     whole = rng.random() < 0.1
     tau_or_none, epsilon_or_none = (None, None) if whole else (tau, epsilon)
     if rng.random() < 0.3:
         records = random_records(rng, world)
-        return stage(world, records, k, tau_or_none, epsilon_or_none) if records else None
+        return context_of(world, records, k, tau_or_none, epsilon_or_none) if records else None
     release = reference_release(world, k, tau_or_none, epsilon_or_none, rng)
     if release is None:
         return None
     records = damaged(rng, release.records, overlaps=rng.random() < 0.3)
-    return stage(world, records, k, tau_or_none, epsilon_or_none)
+    return context_of(world, records, k, tau_or_none, epsilon_or_none)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -93,16 +91,16 @@ def test_chunks_find_what_is_found_at_once(seed: int) -> None:
     rng = random.Random(seed)
     broken = spanning = untrue = lacking = 0
     for _ in range(400):
-        context = random_scene(rng)
+        context = random_context(rng)
         if context is None:
             continue
         expected = at_once(context)
         borders = random_borders(rng, context)
         assert in_chunks(context, borders) == expected
-        coverage, truths = expected
+        coverage, untruths = expected
         broken += not coverage.kept
         spanning += bool(borders) and coverage.n_strict + coverage.n_tolerant > 0
-        untrue += bool(truths.n_empty_boxes or truths.n_overlapping_boxes)
+        untrue += bool(untruths.n_empty_boxes or untruths.n_overlapping_boxes)
         lacking += bool((context.published.own < 0).any())
     assert min(broken, spanning, untrue, lacking) >= 10
 
@@ -116,7 +114,7 @@ def test_chunks_find_what_is_found_at_once(seed: int) -> None:
 def test_planted_faults_are_found_wherever_time_is_cut(world, k: int) -> None:
     planted = world(k)
     for records in (planted.good_records, planted.bad_records):
-        context = stage(planted.samples, records, planted.k, planted.tau, planted.epsilon)
+        context = context_of(planted.samples, records, planted.k, planted.tau, planted.epsilon)
         expected = at_once(context)
         earliest, latest = span(context)
         for border in range(earliest + 1, latest + 1):
@@ -129,7 +127,7 @@ def test_a_violation_that_spans_many_chunks_counts_once() -> None:
     # User 0 is alone with an absence of 100 slots; user 1 has a box every other slot, so that its record never fits.
     world = {0: {(0, 0, 0), (100, 0, 0)}, 1: {(t, 9, 9) for t in range(0, 101, 2)}}
     records = {user: [(t, t, x, x, y, y) for t, x, y in own] for user, own in world.items()}
-    context = stage(world, records, 2, 2, 2)
+    context = context_of(world, records, 2, 2, 2)
     coverage, _ = expected = at_once(context)
     assert {(v.user, v.attacker) for v in coverage.worst} >= {(0, "strict"), (0, "gap-tolerant")}
     for borders in (list(range(-1, 103)), [10, 20, 90], [98, 99, 100], [0, 1, 2]):
@@ -140,7 +138,7 @@ def test_one_who_is_absent_is_checked_in_chunks_without_anything() -> None:
     """Twenty slots of silence between two crowds; cut so that some chunks have neither samples nor boxes."""
     world = {user: {(t, user, 0) for t in (0, 1, 25, 26)} for user in range(3)}
     records = {user: [(0, 1, 0, 2, 0, 0), (25, 26, 0, 2, 0, 0)] for user in world}
-    context = stage(world, records, 3, 2, 2)
+    context = context_of(world, records, 3, 2, 2)
     expected = at_once(context)
     assert expected[0].kept
     assert expected[0].n_intervals > 0
@@ -152,7 +150,7 @@ def test_several_threads_find_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = random.Random(3)
     world = {user: {(t, rng.randrange(3), 0) for t in range(rng.randrange(1, 9))} for user in range(300)}
     records = {user: [(t, t, x, x, 0, 0) for t, x, _ in own] for user, own in world.items()}
-    context = stage(world, records, 40, 2, 2)
+    context = context_of(world, records, 40, 2, 2)
     expected = at_once(context)
     assert not expected[0].kept
     assert in_chunks(context, [1, 4], run=None) == expected
@@ -168,7 +166,7 @@ def through_bytes(call, parts):
 
 def test_chunks_travel() -> None:
     rng = random.Random(5)
-    contexts = [context for context in (random_scene(rng) for _ in range(12)) if context is not None]
+    contexts = [context for context in (random_context(rng) for _ in range(12)) if context is not None]
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as elsewhere:
         for context in contexts:
             borders, expected = random_borders(rng, context)[:5], at_once(context)
@@ -187,7 +185,7 @@ def test_chunks_are_made_as_they_are_asked_for() -> None:
 
     rng = random.Random(8)
     context = next(
-        context for context in iter(lambda: random_scene(rng), 0) if context and not context.promise.whole
+        context for context in iter(lambda: random_context(rng), 0) if context and not context.promise.whole
     )
     in_chunks(context, [span(context)[1] - 1, span(context)[1]], run=one_by_one)
     assert asked == ["made", "done"] * 3
@@ -197,7 +195,7 @@ def test_findings_are_compact() -> None:
     """A thousand users without fault take a bit each to tell of."""
     world = {user: {(t, 0, 0) for t in range(4)} for user in range(1000)}
     records = {user: [(0, 3, 0, 0, 0, 0)] for user in world}
-    context = stage(world, records, 5, 4, 4)
+    context = context_of(world, records, 5, 4, 4)
     sizes: list[int] = []
 
     def weighed(call, parts):
@@ -217,17 +215,16 @@ def test_findings_are_compact() -> None:
 def test_the_convenient_entry_takes_a_run_as_well() -> None:
     rng = random.Random(13)
     for _ in range(20):
-        context = random_scene(rng)
+        context = random_context(rng)
         if context is not None:
-            arguments = (context.samples, context.published, context.promise, context.workers)
-            assert check(*arguments, run=map) == check(*arguments)
+            assert check(context, run=map) == check(context)
 
 
 def test_chunks_hold_as_many_samples_as_they_may_and_are_longer_than_tau() -> None:
     rng = random.Random(21)
     for _ in range(200):
         world, k, tau, epsilon = random_case(rng)
-        store = store_of(stage(world, {0: [(0, 0, 0, 0, 0, 0)]}, k, tau, epsilon).samples)
+        store = context_of(world, {0: [(0, 0, 0, 0, 0, 0)]}, k, tau, epsilon).store
         most, unit = rng.randint(1, 60), -(-tau // epsilon) * epsilon
         borders = time_borders(store, Promise(k, tau, epsilon), most).tolist()
         assert all(border % unit == 0 for border in borders)

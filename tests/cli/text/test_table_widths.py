@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
 
-from auditing.audits import HUGE, TIMED, broken, made_up
+from auditing.audits import HUGE, TIMED, broken, some_audit
 from shoal.cli.text.audit import report_lines
 from shoal.cli.text.plan import plan_lines
 from shoal.cli.text.sweep import comparison_lines, sweep_lines
@@ -15,21 +16,29 @@ from shoal.evaluate.measuring import Measured
 from shoal.evaluate.plan.forecasting import Forecast
 from shoal.evaluate.plan.planning import Plan
 from shoal.evaluate.sweep import Sweep
+from shoal.evaluate.sweep_points import Point, SweepPlan
 from support.run_command import city, run, write
 
 
-def check(lines: list[str], cells: int, head: str) -> None:
-    """No line is too long, and every row of the table has as many cells as its head."""
+def check(lines: list[str], head: str, row: str) -> None:
+    """No line is too long, and every row below a head has these cells, with at least one space between two of them."""
     assert max(len(line) for line in lines) <= 80
     assert all(line == line.rstrip() for line in lines)
-    start = next(number for number, line in enumerate(lines) if line.startswith(head))
-    rows = [line for line in lines[start + 1 :] if line]
-    assert len(rows[0].replace(" %", "%").replace(" min", "min").replace(" h", "h").split()) >= cells
+    heads = [number for number, line in enumerate(lines) if " ".join(line.split()) == head]
+    assert heads
+    for number in heads:
+        rows = list(takewhile(bool, lines[number + 1 :]))
+        assert [" ".join(cells.split()) for cells in rows] == [row]
 
 
 def test_the_sweeps_table() -> None:
     row = Measured("matching", 100, 1_440.0, 1_440.0, 9, 0.9996, *[123.4] * 8, 1.0, 0.5, 99_999.9)
-    check(sweep_lines(Sweep(None, {0: row}, [], [])), 9, "selector")  # type: ignore[arg-type, dict-item]
+    point = Point("matching", 100, 1_440, 1_440)
+    check(
+        sweep_lines(Sweep(SweepPlan([point], {}), {point: row}, [], [])),
+        "selector k tau epsilon space km time min suppressed seconds",
+        "matching 100 24 h 24 h 123 (123-123) 123 (123-123) over 99.9 % 99999.9",
+    )
 
 
 def test_the_table_of_a_comparison() -> None:
@@ -38,20 +47,28 @@ def test_the_table_of_a_comparison() -> None:
         for kind in (TUPLES, WHOLE)
     ]
     lines = comparison_lines(Comparison(rows, TupleDraw.NEAR, HUGE, HUGE, HUGE, []))
-    check(lines, 10, "method")
+    check(
+        lines,
+        "method k success min km suppr. trashed created deleted seconds",
+        "static 8h 20km 50 100 % 1,440 1,234 100 % 100 % 100 % 100 % 9999.9",
+    )
 
 
 def test_the_table_of_a_plan() -> None:
     row = Forecast(
         100, 1_440.0, 1_440.0, 1_234.5, 1_234.5, 0.9996, 0.9996, 9, 360_000.0, 1.0, 99 * 10**9, True, 1
     )
-    check(plan_lines(Plan([row], HUGE, HUGE, [])), 9, "  k")
+    check(
+        plan_lines(Plan([row], HUGE, HUGE, [])),
+        "k tau epsilon space km time min suppressed reused takes memory",
+        "100 24 h 24 h 1,234 1,234 over 99.9 % over 99.9 % 100 h 99.0 GB",
+    )
 
 
 @pytest.mark.parametrize("public", [False, True])
 @pytest.mark.parametrize("kept", [False, True])
 def test_what_a_report_says_in_the_end(public: bool, kept: bool) -> None:
-    audit = made_up(TIMED) if kept else made_up(TIMED, coverage=broken(0, 1, 2, n_unchecked=HUGE))
+    audit = some_audit(TIMED) if kept else some_audit(TIMED, coverage=broken(0, 1, 2, n_unchecked=HUGE))
     lines = report_lines(audit, Path("report.html"), public=public)
     assert max(len(line) for line in lines) <= 80
     text = " ".join(lines)

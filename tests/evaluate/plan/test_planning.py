@@ -1,4 +1,4 @@
-"""Plans: stretches and weights, what is foretold against what a full run gives, and the words."""
+"""Plans: stretches and weights, forecasts against full runs, and the words."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 
 import shoal
 from shoal.cli.text.plan import advice, plan_lines
+from shoal.core.options import HidingOptions
 from shoal.core.progress import SilentProgress
 from shoal.core.promise import Grid
 from shoal.core.workers import Workers
@@ -18,7 +19,6 @@ from shoal.evaluate.plan.planning import Budget, Plan, estimate, plan, points_of
 from shoal.evaluate.plan.presumed_history import EpochPlaces, HistoryGuesser
 from shoal.evaluate.plan.stretches import Census, choose_stretches, take_census
 from shoal.hiding.pipeline import anonymize_samples
-from shoal.hiding.settings import Settings
 from shoal.reading import read_events
 from shoal.reporting.figures.sweep import write_plan
 from shoal.utility import precision_of
@@ -67,11 +67,11 @@ def test_census(store) -> None:
     assert census.of(range(epoch, epoch + 2)) == len(store.between(epoch * 30, (epoch + 2) * 30).user)
 
 
-# ---- guesses ------------------------------------------------------------------------------------------------------
+# ---- presumed history ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("k", [2, 3, 5])
-def test_guesses_are_permutations_of_users_who_come_and_go_alike(k: int) -> None:
+def test_presumed_hiding_sets_are_permutations_of_users_who_come_and_go_alike(k: int) -> None:
     draw = np.random.default_rng(k)
     guesser = HistoryGuesser(60, reach=1, k=k, seed=0)
     there: list[set[int]] = [set()]
@@ -88,7 +88,7 @@ def test_guesses_are_permutations_of_users_who_come_and_go_alike(k: int) -> None
                 assert len({user in epoch for user in (owner, *hiders)}) == 1
 
 
-def test_nobody_to_guess() -> None:
+def test_nobody_to_hide() -> None:
     owners, members = HistoryGuesser(5, reach=1, k=3, seed=0).guess()
     assert (len(owners), members.shape) == (0, (0, 2))
 
@@ -97,7 +97,7 @@ def test_nobody_to_guess() -> None:
 
 
 def test_forecasts_are_near_a_full_run(store) -> None:
-    points, settings = points_of([2, 5], ["30min", "2h"], ["30min"], GRID), Settings()
+    points, settings = points_of([2, 5], ["30min", "2h"], ["30min"], GRID), HidingOptions()
     with Workers(1) as alone:
         told = estimate(store, points, settings, alone, GRID, Budget(0, 1e6), SilentProgress())
         for point, row in zip(points, told, strict=True):
@@ -130,7 +130,7 @@ def test_the_same_on_any_number_of_workers(store) -> None:
     rows = []
     for n in (1, 2):
         with Workers(n) as workers:
-            row = estimate(store, points, Settings(), workers, GRID, Budget(0, 1e6), SilentProgress())[0]
+            row = estimate(store, points, HidingOptions(), workers, GRID, Budget(0, 1e6), SilentProgress())[0]
             rows.append(row._replace(seconds=0, processor_seconds=0))
     assert rows[0] == rows[1]
 
@@ -175,7 +175,7 @@ def test_words() -> None:
         "Much is suppressed with k 5 at 1 h: a smaller k or tau keeps more.",
         "Partners run out with k 2 at 1 h: some would have to serve again, and whoever finds the k records of a"
         " person could follow them for longer than epsilon.",
-        "Told from a single hour, and perhaps off by a quarter: k 7 at 30 min.",
+        "Forecast from a single hour, and perhaps off by a quarter: k 7 at 30 min.",
     ]
     assert advice([row(2, 30, float("nan"), 1.0)])[0].startswith("Everything would be suppressed")
 

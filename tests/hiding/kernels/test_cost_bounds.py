@@ -7,6 +7,7 @@ import random
 import numpy as np
 import pytest
 
+from shoal.core.options import Reuse
 from shoal.core.workers import Workers
 from shoal.hiding.kernels.cost_bounds import BRANCHES, OWN, Tree, add_bounds, write_outline
 from shoal.hiding.kernels.nearest import nearest
@@ -14,7 +15,6 @@ from shoal.hiding.kernels.window import WindowArrays, order_near
 from shoal.hiding.matching.candidates import all_edges, build_search_tree
 from shoal.hiding.merging import costs_of, with_members
 from shoal.hiding.reuse import History
-from shoal.hiding.settings import Reuse
 from shoal.hiding.window import member_rows
 from support.random_windows import crowd
 

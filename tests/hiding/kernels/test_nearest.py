@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from oracles.casual_worlds import random_world
+from shoal.core.options import Reuse
 from shoal.core.promise import Promise
 from shoal.core.workers import Workers
 from shoal.hiding.epochs import LiveEpoch, Timeline
@@ -15,7 +16,6 @@ from shoal.hiding.kernels.window import WindowArrays
 from shoal.hiding.matching.assignment import Edges
 from shoal.hiding.matching.candidates import build_search_tree, nearest_edges, with_nearest
 from shoal.hiding.reuse import History
-from shoal.hiding.settings import Reuse
 from shoal.hiding.window import build_window
 from support.pool_cases import merge
 from support.release_worlds import as_samples

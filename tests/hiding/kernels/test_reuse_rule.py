@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from shoal.core.compiled import jit
+from shoal.core.options import Reuse
 from shoal.hiding.kernels.reuse import (
     ReuseRule,
     allowed_edges,
@@ -19,7 +20,6 @@ from shoal.hiding.kernels.reuse import (
 )
 from shoal.hiding.kernels.window import WindowArrays
 from shoal.hiding.reuse import History
-from shoal.hiding.settings import Reuse
 from support.random_windows import crowd
 
 REACH = 1

@@ -7,6 +7,7 @@ import random
 import numpy as np
 import pytest
 
+from shoal.core.options import Reuse
 from shoal.core.workers import Workers
 from shoal.hiding.kernels.leakage import live_agreements
 from shoal.hiding.kernels.merge import merge_boxes
@@ -15,7 +16,6 @@ from shoal.hiding.matching.assignment import Edges
 from shoal.hiding.matching.candidates import build_search_tree, nearest_edges
 from shoal.hiding.merging import with_members
 from shoal.hiding.reuse import History
-from shoal.hiding.settings import Reuse
 from shoal.hiding.window import member_rows
 from support.random_windows import crowd
 

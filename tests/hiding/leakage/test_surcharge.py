@@ -14,6 +14,7 @@ from oracles.attacker import consistent, knowledge, violations
 from oracles.casual_worlds import all_present, by_chance
 from shoal.core.arrays import Int32s
 from shoal.core.boxes import Boxes
+from shoal.core.options import HidingOptions
 from shoal.core.promise import Grid, Promise
 from shoal.core.samples import Samples
 from shoal.core.workers import Workers
@@ -27,7 +28,6 @@ from shoal.hiding.leakage.published_epochs import PublishedEpochsBuilder
 from shoal.hiding.leakage.surcharge import LeakageContext, _exposure
 from shoal.hiding.merging import with_members
 from shoal.hiding.pipeline import anonymize_samples
-from shoal.hiding.settings import Settings
 from shoal.hiding.window import member_rows
 from shoal.reading import read_events
 from shoal.synthetic import make_city
@@ -160,7 +160,9 @@ class Agreements(NamedTuple):
 def agreements(samples: Samples, promise: Promise, price: float) -> Agreements:
     journal = MemoryJournal()
     with Workers(1) as workers:
-        outcome = anonymize_samples(samples, promise, Settings(leak_price=price), workers, journal=journal)
+        outcome = anonymize_samples(
+            samples, promise, HidingOptions(leak_price=price), workers, journal=journal
+        )
     timeline, epsilon = Timeline(samples, promise), promise.epsilon or 1
     boxes, builder = outcome.boxes, PublishedEpochsBuilder(samples.n_users, 96)
     for epoch in timeline.epochs.tolist():
@@ -213,12 +215,12 @@ def test_going_on_gives_the_same_boxes(done: int) -> None:
     """What is remembered of the published epochs is remembered again when their steps are replayed."""
     samples = read_events(make_city(300), grid=Grid()).samples
     undisturbed, resumed = MemoryJournal(), MemoryJournal()
-    settings = Settings(leak_price=2.0)
+    options = HidingOptions(leak_price=2.0)
     with Workers(1) as one, Workers(2) as two:
-        whole = anonymize_samples(samples, Promise(2, 45, 30), settings, two, journal=undisturbed)
+        whole = anonymize_samples(samples, Promise(2, 45, 30), options, two, journal=undisturbed)
         for step in list(undisturbed)[:done]:
             resumed.append(step)
-        again = anonymize_samples(samples, Promise(2, 45, 30), settings, one, journal=resumed)
+        again = anonymize_samples(samples, Promise(2, 45, 30), options, one, journal=resumed)
     assert all(np.array_equal(a, b) for a, b in zip(whole.boxes, again.boxes, strict=True))
 
 
@@ -255,7 +257,7 @@ def test_nothing_is_paid_for_whoever_is_among_many(monkeypatch: pytest.MonkeyPat
             lambda _leakage, arrays, _member, _workers, s=share: np.full(len(arrays.user), s, np.uint8),
         )
         with Workers(1) as workers:
-            outcome = anonymize_samples(samples, Promise(2, 30, 30), Settings(leak_price=price), workers)
+            outcome = anonymize_samples(samples, Promise(2, 30, 30), HidingOptions(leak_price=price), workers)
         boxes[name] = outcome.boxes
     assert all(np.array_equal(a, b) for a, b in zip(boxes["careless"], boxes["among many"], strict=True))
     assert boxes["exposed"].cost().sum() != boxes["careless"].cost().sum()
@@ -264,9 +266,9 @@ def test_nothing_is_paid_for_whoever_is_among_many(monkeypatch: pytest.MonkeyPat
 def test_getting_ready_meets_all_of_the_code() -> None:
     """What "loading the engine" leaves out would be compiled in the middle of a run."""
     script = (
-        "from shoal.hiding.pipeline import prepare; from shoal.hiding.settings import Settings\n"
+        "from shoal.hiding.pipeline import prepare; from shoal.core.options import HidingOptions\n"
         "from shoal.hiding.kernels import leakage\n"
-        "prepare(Settings())\n"
+        "prepare(HidingOptions())\n"
         "kernels = leakage.published_agreements, leakage.live_agreements, leakage.exposed_shares\n"
         "print(all(kernel.signatures for kernel in kernels))"
     )

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from oracles.pick import cheapest_factor_lp
+from shoal.core.options import HidingOptions, Reuse
 from shoal.core.promise import Grid, Promise
 from shoal.core.samples import Samples
 from shoal.core.workers import Workers
@@ -21,7 +22,6 @@ from shoal.hiding.matching.permutations import choose_hiding_sets
 from shoal.hiding.merging import costs_of, with_members
 from shoal.hiding.pipeline import anonymize_samples
 from shoal.hiding.reuse import History
-from shoal.hiding.settings import Reuse, Settings
 from shoal.hiding.window import build_window, member_rows
 from shoal.reading import read_events
 from shoal.synthetic import make_city
@@ -152,12 +152,12 @@ def test_joint_costs_beat_pairwise_ones(
     city: Samples, workers: Workers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Owners who remember whom they hold already publish smaller boxes: a fifth less on this city."""
-    promise, settings = Promise(2, 30, 30), Settings()
-    joint = anonymize_samples(city, promise, settings, workers).boxes.cost().sum()
+    promise, options = Promise(2, 30, 30), HidingOptions()
+    joint = anonymize_samples(city, promise, options, workers).boxes.cost().sum()
 
     def forgetful(epochs: list[LiveEpoch], *rest: Any) -> WindowArrays:
         return build_window([live._replace(pools=live.slice.raw) for live in epochs], *rest)
 
     monkeypatch.setattr(selector, "build_window", forgetful)
-    pairwise = anonymize_samples(city, promise, settings, workers).boxes.cost().sum()
+    pairwise = anonymize_samples(city, promise, options, workers).boxes.cost().sum()
     assert joint < 0.85 * pairwise

@@ -11,6 +11,7 @@ import pytest
 
 from oracles.rings import cheapest_rings
 from shoal.core.compiled import jit
+from shoal.core.options import Reuse
 from shoal.core.promise import Promise
 from shoal.core.workers import Workers
 from shoal.errors import UnfinishedError
@@ -22,7 +23,6 @@ from shoal.hiding.merging import costs_of, with_members
 from shoal.hiding.mutual.candidates import edge_penalties
 from shoal.hiding.mutual.selector import choose_mutual
 from shoal.hiding.reuse import History
-from shoal.hiding.settings import Reuse
 from shoal.hiding.window import HidingSets, build_window, member_rows
 from support.release_worlds import World, as_samples, release
 

@@ -13,6 +13,7 @@ from sklearn.metrics import adjusted_rand_score
 from oracles.casual_worlds import random_case
 from oracles.merge import brute_force_merge
 from oracles.spectral import greedy_cycles, kte_hide, lineages
+from shoal.core.options import HidingOptions
 from shoal.core.promise import Promise
 from shoal.core.workers import Workers
 from shoal.hiding import window
@@ -20,7 +21,6 @@ from shoal.hiding.epochs import LiveEpoch, Timeline
 from shoal.hiding.kernels.cycles import find_cycles
 from shoal.hiding.kernels.window import WindowArrays
 from shoal.hiding.selector import HidingSetup
-from shoal.hiding.settings import Settings
 from shoal.hiding.spectral import selector
 from shoal.hiding.spectral.clustering import Scale, cluster, costs_to, pairwise_costs, self_tuning_affinity
 from shoal.hiding.spectral.selector import (
@@ -184,7 +184,7 @@ def test_a_run_equals_the_literal_algorithm(seed: int, monkeypatch: pytest.Monke
             continue
         samples = as_samples(world)
         promise = Promise(k, tau, epsilon)
-        timeline, setup = Timeline(samples, promise), HidingSetup(len(world), promise, Settings(), ALONE)
+        timeline, setup = Timeline(samples, promise), HidingSetup(len(world), promise, HidingOptions(), ALONE)
         clusters = cluster_epochs(timeline, setup, lambda: None)
         found = decide_all_windows(timeline, setup, clusters, lambda: None, repair=False)
         rank = np.random.default_rng(0).permutation(len(world))

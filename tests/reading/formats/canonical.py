@@ -1,4 +1,4 @@
-"""The small set of events that every foreign format is asked to carry, and what its writer says about it."""
+"""The small set of events that every format is asked to carry, and what its writer says about it."""
 
 from __future__ import annotations
 

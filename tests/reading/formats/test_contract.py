@@ -14,7 +14,8 @@ import pytest
 
 from reading.formats.writers import WRITERS, Event, PlanarEvent, Written, canonical_events, home_of
 from reading.refusals import refusal
-from shoal.cli.options import FORMATS as OFFERED
+from shoal.core.options import FORMAT_NAMES as OFFERED
+from shoal.core.options import ReadingOptions
 from shoal.core.promise import Grid
 from shoal.reading import FORMAT_NAMES, Events, read_events
 from shoal.reading.formats.registry import FORMATS, recognise
@@ -118,7 +119,9 @@ def test_every_layout_and_every_format_has_its_case() -> None:
 @pytest.mark.parametrize("name", sorted(CASES))
 def test_same_events_in_same_samples_out(name: str, chosen: bool, tmp_path: Path) -> None:
     written, case = write(name, tmp_path), CASES[name]
-    found = read_events(written.path, grid=GRID, format=case.format if chosen else None)
+    found = read_events(
+        written.path, grid=GRID, options=ReadingOptions(format=case.format if chosen else None)
+    )
     wanted = read_events(as_table(written), grid=GRID, projection=found.projection)
     ours, theirs = tracks(found), tracks(wanted)
     if case.names_users:
@@ -178,7 +181,7 @@ def test_sites_beside_the_data_or_given(name: str, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     elsewhere = written.sites.rename(tmp_path / "elsewhere" / written.sites.name)
     assert "--sites" in refusal(lambda: read_events(written.path, grid=GRID), ())
-    given = read_events(written.path, grid=GRID, sites=elsewhere)
+    given = read_events(written.path, grid=GRID, options=ReadingOptions(sites=elsewhere))
     assert given.read_summary.dropped == counted(written)
 
 
@@ -203,13 +206,21 @@ def test_small_batches_and_threads_change_nothing(
 def test_what_holds_no_events_is_refused(name: str, tmp_path: Path) -> None:
     for path in write(name, tmp_path).not_events:
         for chosen in (None, CASES[name].format):
-            refusal(lambda path=path, chosen=chosen: read_events(path, grid=GRID, format=chosen), ())
+            refusal(
+                lambda path=path, chosen=chosen: read_events(
+                    path, grid=GRID, options=ReadingOptions(format=chosen)
+                ),
+                (),
+            )
 
 
 @pytest.mark.parametrize("name", sorted(CASES))
 def test_only_clocks_without_a_zone_listen_to_timezone(name: str, tmp_path: Path) -> None:
     written = write(name, tmp_path)
-    as_is, tokyo = (read_events(written.path, grid=GRID, timezone=zone) for zone in (None, "Asia/Tokyo"))
+    as_is, tokyo = (
+        read_events(written.path, grid=GRID, options=ReadingOptions(timezone=zone))
+        for zone in (None, "Asia/Tokyo")
+    )
     moved = np.unique(as_is.samples.t - tokyo.samples.t).tolist()
     local = name.startswith(("d4d", "tdrive", "shanghai", "mpat", "yjmob"))
     assert moved == [(1 if written.zone == "Asia/Shanghai" else 9) * 3600 if local else 0]

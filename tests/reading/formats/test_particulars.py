@@ -11,8 +11,10 @@ import pytest
 
 from reading.oracle import rows_of
 from reading.refusals import refusal
+from shoal.core.options import ReadingOptions
 from shoal.core.promise import Grid
 from shoal.reading import FORMAT_NAMES, Events, read_events
+from support.reading import read_with
 
 GRID = Grid(cell_m=100.0, step_s=1)
 CANARIES = ("canary", "116.5", "39.92", "4711")
@@ -32,7 +34,7 @@ def put(tmp_path: Path) -> Callable[..., Path]:
 
 
 def refused(source: object, **options: object) -> str:
-    return refusal(lambda: read_events(source, grid=GRID, **options), CANARIES)
+    return refusal(lambda: read_with(source, grid=GRID, **options), CANARIES)
 
 
 def times(events: Events) -> list[int]:
@@ -66,7 +68,7 @@ def test_whoever_names_columns_has_a_plain_table(put: Callable[..., Path]) -> No
     path = put("uid,d,t,x,y\n1,0,3,5,5\n", "a.csv")
     assert read_events(path, grid=GRID).read_summary.format == "yjmob"
     for options in ({"columns": {"time": "t"}}, {"format": "table"}):
-        events = read_events(path, grid=GRID, **options)
+        events = read_with(path, grid=GRID, **options)
         assert (events.read_summary.format, times(events)) == (None, [3])
 
 
@@ -77,9 +79,9 @@ def test_numbers_that_are_no_half_hours_are_a_plain_table(put: Callable[..., Pat
 
 def test_tables_in_memory() -> None:
     stays = pd.DataFrame({"user": ["a"], "start": [10], "end": [70], "x": [1.0], "y": [1.0]})
-    assert times(read_events(stays, grid=GRID, format="sessions")) == [10, 70]
+    assert times(read_events(stays, grid=GRID, options=ReadingOptions(format="sessions"))) == [10, 70]
     cells = pd.DataFrame({"uid": [1, 1], "d": [0, 1], "t": [2, 0], "x": [3, 999], "y": [4, 999]})
-    events = read_events(cells, grid=GRID, format="yjmob")
+    events = read_events(cells, grid=GRID, options=ReadingOptions(format="yjmob"))
     assert rows_of(events.samples) == [("1", HOUR, 15, 20)]
     assert "expected a path" in refused(stays, format="geolife")
 
@@ -155,9 +157,9 @@ def test_files_of_damaged_rows_only(put: Callable[..., Path], tmp_path: Path) ->
         put(f"{taxi},canary\n{taxi}\n", f"taxis/{taxi}.txt")
     assert "No usable row among 4 (4 malformed row)" in refused(tmp_path / "taxis", format="t-drive")
     put("3,2008-02-02 08:00:00,116.5,39.92\n", "taxis/3.txt")
-    assert read_events(tmp_path / "taxis", grid=GRID, format="T-Drive").read_summary.dropped == {
-        "malformed row": 4
-    }
+    assert read_events(
+        tmp_path / "taxis", grid=GRID, options=ReadingOptions(format="T-Drive")
+    ).read_summary.dropped == {"malformed row": 4}
 
 
 # ---- GPX ---------------------------------------------------------------------------------------------------------
@@ -225,7 +227,7 @@ def test_clocks_of_shanghai(put: Callable[..., Path]) -> None:
     clocks = ["3.30\t3.5", "3\t3.05", "23.50\t0.10", "3.3\t24.00", "3.75\t25.00", "\t4.0"]
     rows = "".join(f"{clock}\t31.1\t121.1\tab{number}\n" for number, clock in enumerate(clocks))
     path = put(rows, "2014-06-02.txt")
-    events = read_events(path, grid=GRID, format="shanghai-telecom", timezone="UTC")
+    events = read_events(path, grid=GRID, options=ReadingOptions(format="shanghai-telecom", timezone="UTC"))
     day = 1_401_667_200
     found: dict[str, list[str]] = {}
     for user, t, _, _ in rows_of(events.samples):
@@ -301,7 +303,7 @@ def test_sessions_are_known_by_start_and_end(
 
 def test_sessions_with_faults(put: Callable[..., Path]) -> None:
     path = put("who,start,end,x,y\na,5,,1,1\na,6,9,,1\nlost\nb,7,8,1,1\n", "a.csv")
-    events = read_events(path, grid=GRID, format="sessions", columns={"user": "who"})
+    events = read_events(path, grid=GRID, options=ReadingOptions(format="sessions", columns={"user": "who"}))
     assert times(events) == [5, 7, 8]
     assert events.read_summary.dropped == {"malformed row": 1, "missing time": 1, "missing position": 2}
     assert "start of sessions" in refused(put("user,end,x,y\na,1,1,1\n", "b.csv"), format="sessions")
@@ -317,7 +319,7 @@ def test_sessions_that_end_before_they_start(zone: str, put: Callable[..., Path]
         "e,2021-03-20 10:00,never,1,1",
     ]
     path = put("\n".join(["user,start,end,x,y", *rows, ""]), "a.csv")
-    events = read_events(path, grid=GRID, timezone=zone)
+    events = read_events(path, grid=GRID, options=ReadingOptions(timezone=zone))
     assert events.samples.users.tolist() == ["b", "c", "d", "e"]
     assert events.read_summary.dropped == {"session that ends before it starts": 2, "unparsable time": 1}
     assert events.read_summary.rows_read == 10
@@ -351,10 +353,15 @@ def test_trips_of_porto_in_memory() -> None:
             "POLYLINE": ["[[-8.6,41.1],[-8.6,41.2]]"] * 2,
         }
     )
-    events = read_events(trips, grid=GRID, format="porto")
+    events = read_events(trips, grid=GRID, options=ReadingOptions(format="porto"))
     assert (times(events), events.read_summary.dropped) == ([1000, 1015], {"missing time": 2})
     lost = pd.concat([trips, trips[:1].assign(POLYLINE=None)])
-    assert read_events(lost, grid=GRID, format="porto").read_summary.dropped["missing position"] == 1
+    assert (
+        read_events(lost, grid=GRID, options=ReadingOptions(format="porto")).read_summary.dropped[
+            "missing position"
+        ]
+        == 1
+    )
     trips["POLYLINE"] = [[[-8.6, 39.92]]] * 2
     assert "cannot be read as events" in refused(trips, format="porto")
 
@@ -362,7 +369,7 @@ def test_trips_of_porto_in_memory() -> None:
 def test_odd_cells_of_yjmob(put: Callable[..., Path]) -> None:
     rows = ["1,0,1,2,3", "1,0,48,2,3", "1,,1,2,3", "1,0,1.5,2,3", "1,0,2,0,3", "1,0,3,999,999", "1,0,4,x,3"]
     path = put("\n".join(["uid,d,t,x,y", *rows, ""]), "cells.csv")
-    events = read_events(path, grid=GRID, format="yjmob")
+    events = read_events(path, grid=GRID, options=ReadingOptions(format="yjmob"))
     assert rows_of(events.samples) == [("1", 1800, 10, 15)]
     assert events.read_summary.dropped == {
         "missing time": 1,
@@ -383,7 +390,7 @@ def test_labels_of_mpat_below_blank_lines(put: Callable[..., Path]) -> None:
     row = "0055556100,2013-10-22 08:27:50,114.121305,22.57902\r\n"
     path = put(f"\ufeff\r\n\r\nSIM Card ID, Time, Latitude, Longitude\r\n{row}", "cdr.csv")
     for format in (None, "mpat"):
-        read_summary = read_events(path, grid=GRID, format=format).read_summary
+        read_summary = read_events(path, grid=GRID, options=ReadingOptions(format=format)).read_summary
         assert (read_summary.format, read_summary.rows_read, read_summary.dropped) == ("mpat", 1, {})
 
 

@@ -14,6 +14,7 @@ import pytest
 
 from reading.oracle import rows_of
 from reading.refusals import refusal
+from shoal.core.options import ReadingOptions
 from shoal.core.promise import Grid
 from shoal.reading import read_events
 from shoal.reading.formats.registry import recognise
@@ -63,7 +64,7 @@ FORMS: dict[str, Callable[[dict[str, list[Any]], Path], object]] = {
 def test_a_table_is_the_same_in_every_form(name: str, form: str, tmp_path: Path) -> None:
     """A Parquet file of sessions once lost its ends, and one of YJMob100K its days."""
     table = TABLES[name]
-    wanted = read_events(pa.table(table), grid=GRID, format=name)
+    wanted = read_events(pa.table(table), grid=GRID, options=ReadingOptions(format=name))
     found = read_events(FORMS[form](table, tmp_path), grid=GRID)
     assert found.read_summary.format == (None if name == "table" else name)
     assert rows_of(found.samples) == rows_of(wanted.samples)

@@ -1,4 +1,4 @@
-"""The foreign files are what the notes say: shapes, headers, encodings, traps, and nothing lost on the way."""
+"""The files of other formats are what the notes say: shapes, headers, encodings, traps, and nothing lost on the way."""
 
 from __future__ import annotations
 

@@ -13,11 +13,10 @@ import pytest
 
 import shoal
 from reading.refusals import refusal
-from shoal.core.promise import Grid
 from shoal.core.samples import Samples
-from shoal.reading import read_events
 from support import fake_frames
 from support.fake_frames import Geometry
+from support.reading import read_with
 from support.run_command import city, records_of
 
 HALF_HOURS: dict[str, Any] = {"k": 2, "tau": "30min", "epsilon": "30min"}
@@ -64,7 +63,7 @@ def geoframe(request: pytest.FixtureRequest) -> Make:
 
 
 def read(source: Any, **options: Any) -> Any:
-    return read_events(source, grid=Grid(), **options)
+    return read_with(source, **options)
 
 
 def assert_same(one: Samples, other: Samples) -> None:

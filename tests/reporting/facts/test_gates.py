@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from auditing.audits import finding, made_up
+from auditing.audits import finding, some_audit
 from reporting.releases import Release
 from reporting.town import alone, by_day, publish
 from shoal.auditing.auditor import run_audit
@@ -18,6 +18,7 @@ from shoal.auditing.measures import Measure
 from shoal.auditing.opening import open_audit
 from shoal.auditing.proportions import Proportion, proportion_among
 from shoal.core.boxes import Boxes
+from shoal.core.options import AuditOptions, ReadingOptions
 from shoal.core.progress import SilentProgress
 from shoal.core.promise import Grid, Promise
 from shoal.core.zones import Zone
@@ -35,7 +36,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Release:
 
 @pytest.fixture(scope="module")
 def context(made: Release) -> Iterator[AuditContext]:
-    with open_audit(made.events, made.published, SilentProgress(), key=made.key, attacks=150) as (opened, _):
+    options = AuditOptions(key=made.key, attacks=150)
+    with open_audit(made.events, made.published, SilentProgress(), options, ReadingOptions()) as (opened, _):
         yield opened
 
 
@@ -162,7 +164,7 @@ def test_few_victims_are_not_told_and_many_are_in_whole_per_cent() -> None:
         Measure("points", "4", "single", many, few, 0.7),
         Measure("longer", "1_tau", "single", proportion_among(0.001, 5, None), "not checked: no key", 0.3),
     ]
-    audit = public_audit(made_up(figures=figures))
+    audit = public_audit(some_audit(figures=figures))
     first, second, third = audit.figures
     assert first.published == second.raw == third.published == "not told: fewer than 20 victims"
     assert isinstance(first.raw, Proportion)
@@ -176,7 +178,7 @@ def test_a_large_k_asks_for_more_victims() -> None:
     figures = [
         Measure("linkage", "", "success", proportion_among(0.5, 99, 39), proportion_among(0.5, 99, 40), None)
     ]
-    told = public_audit(made_up(Promise(20, 30, 30), figures=figures)).figures[0]
+    told = public_audit(some_audit(Promise(20, 30, 30), figures=figures)).figures[0]
     assert told.published == "not told: fewer than 40 victims"
     assert isinstance(told.raw, Proportion)
 
@@ -186,7 +188,7 @@ def test_no_share_is_called_nothing_or_all() -> None:
         Measure("linkage", "", "success", proportion_among(v, 9999, 9000), "", None)
         for v in (0, 0.004, 0.996, 1)
     ]
-    told = [figure.published for figure in public_audit(made_up(figures=figures)).figures]
+    told = [figure.published for figure in public_audit(some_audit(figures=figures)).figures]
     words = [share.in_words() for share in told if isinstance(share, Proportion)]
     assert words == ["under 1 %", "under 1 %", "over 99 %", "over 99 %"]
 
@@ -195,7 +197,9 @@ def test_no_share_is_called_nothing_or_all() -> None:
 def test_the_interval_told_holds_the_exact_one(victims: int) -> None:
     for value in (*np.linspace(0, 1, 301), 0.0001, 0.012, 0.29, 0.995, 0.997, 0.9999):
         exact = proportion_among(float(value), 5000, victims)
-        told = public_audit(made_up(figures=[Measure("linkage", "", "success", exact, "", None)])).figures[0]
+        told = public_audit(some_audit(figures=[Measure("linkage", "", "success", exact, "", None)])).figures[
+            0
+        ]
         assert isinstance(told.published, Proportion)
         assert told.published.low <= exact.low <= exact.high <= told.published.high
         assert told.published.low <= told.published.value <= told.published.high
@@ -204,7 +208,7 @@ def test_the_interval_told_holds_the_exact_one(victims: int) -> None:
 def test_findings_about_few_are_not_told() -> None:
     for victims, n_told in ((19, 0), (20, 1)):
         figures = [Measure("rankings", "", "smallest", proportion_among(0.9, 99, victims), "", None)]
-        audit = public_audit(made_up(figures=figures, findings=[finding()]))
+        audit = public_audit(some_audit(figures=figures, findings=[finding()]))
         assert len(audit.findings) == n_told
 
 

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from auditing.audit_contexts import owners_of, stage
+from auditing.audit_contexts import context_of, owners_of
 from oracles.attacker import consistent, knowledge
 from shoal.auditing.context import AuditContext
 from shoal.core.promise import Grid
@@ -49,7 +49,7 @@ def make_world(seed: int, n_days: int = 2) -> tuple[World, Records]:
 def scene_of(
     world: tuple[World, Records], tau: int | None = TAU, zone: str = "UTC", **options: bool
 ) -> AuditContext:
-    context = stage(*world, 2, tau, tau, **options)
+    context = context_of(*world, 2, tau, tau, **options)
     object.__setattr__(context, "grid", QUARTER)
     object.__setattr__(context, "zone", Zone(zone))
     return context

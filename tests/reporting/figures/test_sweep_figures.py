@@ -62,7 +62,9 @@ def hours_of(selector: str, scale: float, days: int = 3) -> list[Hour]:
     ]
 
 
-def made_up(selectors: tuple[str, ...] = SELECTORS, over: tuple[str, ...] = AXES, **values: object) -> Sweep:
+def some_sweep(
+    selectors: tuple[str, ...] = SELECTORS, over: tuple[str, ...] = AXES, **values: object
+) -> Sweep:
     wishes = {"taus": TAUS, "ks": KS, "epsilons": EPSILONS} | values
     plan = plan_sweep(over, selectors=selectors, k=2, tau="30min", grid=Grid(), **wishes)
     scales = {name: 1 + number for number, name in enumerate(selectors)}
@@ -79,7 +81,7 @@ def words_in(svg: Path) -> set[str]:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     target = tmp_path_factory.mktemp("figures") / "out"
-    written = write_sweep(made_up(), target)
+    written = write_sweep(some_sweep(), target)
     assert sorted(written) == sorted(target.iterdir())
     return target
 
@@ -120,7 +122,7 @@ def test_png(name: str, folder: Path) -> None:
 def test_same_bytes_every_time(folder: Path, tmp_path: Path) -> None:
     """Whatever a user has set, and after other figures were drawn."""
     with mpl.rc_context({"font.size": 20, "lines.linewidth": 9, "svg.fonttype": "none", "savefig.dpi": 50}):
-        write_sweep(made_up(), tmp_path / "again")
+        write_sweep(some_sweep(), tmp_path / "again")
         assert mpl.rcParams["font.size"] == 20
     for name in WORDS:
         for suffix in (".svg", ".png"):
@@ -160,11 +162,11 @@ def lines_of(figure: Figure, colour: str) -> list[Line2D]:
 
 @pytest.fixture(scope="module")
 def figures() -> dict[str, Figure]:
-    return draw(made_up())
+    return draw(some_sweep())
 
 
 def test_numbers_are_those_of_the_sweep(figures: dict[str, Figure]) -> None:
-    sweep = made_up()
+    sweep = some_sweep()
     for number, selector in enumerate(SELECTORS):
         rows = [sweep.measured[point] for point in sweep.plan.by_axis["tau"] if point.selector == selector]
         mean, median = lines_of(figures["tau-time"], SERIES[number].colour)
@@ -188,7 +190,7 @@ def test_selectors_are_told_apart_without_colour(figures: dict[str, Figure]) -> 
 
 
 def test_hours_without_boxes_are_gaps_but_their_suppression_is_told() -> None:
-    figures = draw(made_up(("matching",), over=("hours",)))
+    figures = draw(some_sweep(("matching",), over=("hours",)))
     (space,) = lines_of(figures["hours-space"], SERIES[0].colour)
     values = space.get_ydata()
     assert [hour for hour in range(72) if math.isnan(values[hour])] == [0, 1, 2, 30, 32]
@@ -204,7 +206,7 @@ def test_hours_without_boxes_are_gaps_but_their_suppression_is_told() -> None:
 def test_nothing_is_clipped_and_no_labels_overlap(
     values: dict[str, object], selectors: tuple[str, ...]
 ) -> None:
-    for name, figure in draw(made_up(selectors, **values)).items():
+    for name, figure in draw(some_sweep(selectors, **values)).items():
         (axes,), (legend,) = figure.axes, figure.legends
         texts = [axes.xaxis.label, axes.yaxis.label, *legend.get_texts(), *axes.get_xticklabels(which="both")]
         shown = [text for text in texts if text.get_text().strip()]
@@ -224,7 +226,7 @@ def test_nothing_is_clipped_and_no_labels_overlap(
 
 
 def test_one_point_of_three_selectors() -> None:
-    for name, figure in draw(made_up(over=("tau", "k", "epsilon"), **ONE_POINT)).items():
+    for name, figure in draw(some_sweep(over=("tau", "k", "epsilon"), **ONE_POINT)).items():
         axes = figure.axes[0]
         low, high = axes.get_xlim()
         at = {line.get_xdata()[0] for style in SERIES for line in lines_of(figure, style.colour)}
@@ -234,6 +236,6 @@ def test_one_point_of_three_selectors() -> None:
 
 
 def test_nothing_suppressed_at_all() -> None:
-    sweep = made_up(("matching",), over=("k",))
+    sweep = some_sweep(("matching",), over=("k",))
     none = {point: row._replace(suppressed_share=0.0) for point, row in sweep.measured.items()}
     assert draw(sweep._replace(measured=none))["k-suppressed"].axes[0].get_ylim() == (0, 1)

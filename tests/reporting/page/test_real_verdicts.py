@@ -19,7 +19,7 @@ from support.run_command import shrink_boxes
 
 
 def release(folder: Path, users: int, days: int, **options: object) -> Release:
-    """A made-up city, published with these options."""
+    """A synthetic city, published with these options."""
     made = Release(*(folder / f"{name}.parquet" for name in ("events", "published", "key")))
     pq.write_table(shoal.make_city(users, days, seed=1), made.events)
     shoal.anonymize(made.events, output=made.published, key_out=made.key, **options)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
-from auditing.audits import WHOLE, broken, made_up, truth
+from auditing.audits import WHOLE, broken, some_audit, truth
 from shoal.core.promise import Grid, Promise
 from shoal.reporting.page.sentences import (
     beyond_in_words,
-    duration_in_words,
     headline,
     made_for_in_words,
     promise_in_words,
@@ -48,29 +45,29 @@ BROKEN = "The promise is broken: do not publish this file."
 
 def test_the_title_tells_whose_promise_is_not_kept() -> None:
     own = Promise(2, 30, 30)
-    assert title(made_up(own, noted=own)) == "Watch anyone for 30 minutes: at least 2 records fit."
+    assert title(some_audit(own, noted=own)) == "Watch anyone for 30 minutes: at least 2 records fit."
     for noted in (own, None, HARDER, WHOLE):  # whoever fails less than was promised fails that as well
-        failing = made_up(own, noted=noted, coverage=broken(1))
+        failing = some_audit(own, noted=noted, coverage=broken(1))
         assert title(failing) == BROKEN
         assert remedy_in_words(failing).startswith("Do not hand it on. Make it again")
-    assert title(made_up(HARDER, noted=own, coverage=broken(1))) == (
+    assert title(some_audit(HARDER, noted=own, coverage=broken(1))) == (
         "Held to k 3 and 1 hour, this file fails; it was made for k 2 and 30 minutes."
     )
-    assert title(made_up(WHOLE, noted=own, coverage=broken(1))) == (
+    assert title(some_audit(WHOLE, noted=own, coverage=broken(1))) == (
         "Held to k 2 over whole trajectories, this file fails; it was made for k 2 and 30 minutes."
     )
     for untrue in (truth(empty=1), truth(overlapping=1)):
-        assert title(made_up(HARDER, noted=own, coverage=broken(1), truthfulness=untrue)) == BROKEN
+        assert title(some_audit(HARDER, noted=own, coverage=broken(1), truthfulness=untrue)) == BROKEN
 
 
 def test_what_to_do_with_a_file_made_for_something_else() -> None:
-    audit = made_up(HARDER, noted=Promise(2, 30, 30), coverage=broken(1))
+    audit = some_audit(HARDER, noted=Promise(2, 30, 30), coverage=broken(1))
     assert "was not checked here: leave --k, --tau, --epsilon and --whole out" in remedy_in_words(audit)
     assert "publish it under its own promise; for the one above, make a file" in remedy_in_words(audit)
     assert "Make it again" not in remedy_in_words(audit)
     assert made_for_in_words(audit) == "That is not what it was made for, which is k 2 and 30 minutes."
     for noted in (HARDER, None):
-        assert made_for_in_words(made_up(HARDER, noted=noted)) is None
+        assert made_for_in_words(some_audit(HARDER, noted=noted)) is None
 
 
 STRETCH = "for one stretch of at most 1 hour, and then goes its own way"
@@ -105,17 +102,3 @@ def test_nothing_is_claimed_of_a_file_of_which_it_is_not_known() -> None:
     assert "another promise" in (beyond_in_words(promise, Grid(), {"promise": "mine", "guarantees": 3}) or "")
     for words in (beyond(spaced), beyond("given", k=2), beyond(None)):
         assert STRETCH not in words
-
-
-@pytest.mark.parametrize(
-    ("seconds", "words"),
-    [
-        (1800, "30 minutes"),
-        (60, "1 minute"),
-        (5400, "1 hour 30 minutes"),
-        (86_400, "1 day"),
-        (90, "1 minute 30 seconds"),
-    ],
-)
-def test_durations_in_words(seconds: int, words: str) -> None:
-    assert duration_in_words(seconds) == words

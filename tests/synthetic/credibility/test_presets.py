@@ -1,4 +1,4 @@
-"""Every preset lies inside its bands; where one does not, it is known and told in docs/credibility.md."""
+"""Every preset lies inside its bands; where one does not, it is known and listed in docs/credibility.md."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ USERS = {"city": 1_500, "abi": 1_500, "dak": 1_500, "shn": 3_000, "civ": 2_000, 
 
 SEEDS = (0, 1)
 
-# Known, and told on the page. The city is frozen: it was made before these were measured.
+# Known, and listed on the page. The city is frozen: it was made before these were measured.
 DEPARTURES = {
     ("city", 0): {"gap_exponent", "visit_exponent", "new_places"},
     ("city", 1): {"gap_exponent", "visit_exponent", "new_places"},

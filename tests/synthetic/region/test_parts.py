@@ -71,17 +71,17 @@ def test_draws_of_a_power_law_have_its_exponent(exponent: float) -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(rows=st.lists(st.lists(st.integers(0, 9), min_size=5, max_size=5), min_size=1, max_size=4))
-def test_a_wheel_picks_what_a_search_finds(rows: list[list[int]]) -> None:
+def test_a_weighted_choice_picks_what_a_search_finds(rows: list[list[int]]) -> None:
     running = np.cumsum(np.array(rows), axis=1)
     running[:, -1] += running[:, -1] == 0  # something to pick
-    wheel = WeightedChoice(running.astype(np.int32))
+    choice = WeightedChoice(running.astype(np.int32))
     drawn = streams(500)
     origin = uniform_below(child(drawn, 9), len(rows))
     tickets = uniform_below(drawn, running[origin, -1])
     expected = [
         int(np.searchsorted(running[o], t, side="right")) for o, t in zip(origin, tickets, strict=True)
     ]
-    assert wheel.pick(drawn, origin).tolist() == expected
+    assert choice.pick(drawn, origin).tolist() == expected
 
 
 def test_a_flat_wheel_picks_by_weight() -> None:
@@ -161,7 +161,7 @@ def test_network_against_brute_force(n: int, side: int) -> None:
     for i in range(len(x)):
         far = (x - x[i]) ** 2 + (y - y[i]) ** 2
         order = sorted(set(range(len(x))) - {i}, key=lambda j: (far[j], j))[:N_NEIGHBOURS]
-        assert network.heard[i].tolist() == [j if far[j] <= 5_000**2 else i for j in order]
+        assert network.in_range[i].tolist() == [j if far[j] <= 5_000**2 else i for j in order]
         assert network.spacing_m[i] == int(np.sqrt(far[order[-1]]))
         assert network.around[i] == (far <= 2_500**2).sum()
 

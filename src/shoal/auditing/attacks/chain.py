@@ -1,7 +1,8 @@
-"""An attacker who knows the method: what fits, what may be covered in every window, and what is likelier than the rest.
+"""The chain attack: an attacker who knows the method rules out records that fit, and weighs the survivors.
 
-The chain over neighbouring windows rules records out, and never the true one where the file was made as it says. Among
-those left, weights of what the method gives away were learnt from other victims of the same data (docs/audit.md).
+A record survives if it may be covered in every window that overlaps what the attacker knows. That never rules out the
+true record where the file was made as it says. Survivors are weighed by their traits, with weights learnt from other
+victims of the same data (docs/audit.md).
 """
 
 from __future__ import annotations
@@ -30,13 +31,14 @@ from shoal.auditing.measures import (
 from shoal.auditing.victims import intervals
 from shoal.core.arrays import Bools, Floats, Int64s
 
-_MOST_COMPARED = 100  # of more records left, all count alike: none of so many stands out by much
-_ALIKE = 1e-9  # a chance of 1/k that was added up in another order
+CHAIN = "method"  # the name of the chain attack among an audit's figures and in JSON
+_MOST_COMPARED = 100  # of more survivors, all get the same chance: none of so many stands out by much
+_ALIKE = 1e-9  # chances that differ by less are equal: they were summed in another order
 _NEEDS_KEY = ("success", "above", "ruled_out")
 
 
 def attack_chain(context: AuditContext) -> list[Measure]:
-    """Rule out what the method rules out, and weigh what is left."""
+    """Rule out records that may not be covered in every window, and weigh the survivors."""
     if context.promise.tau is None:
         return []
     knowledge = intervals(context, context.randomness(7), context.promise.tau)
@@ -45,7 +47,7 @@ def attack_chain(context: AuditContext) -> list[Measure]:
         published = {name: found for name, found in published.items() if name not in _NEEDS_KEY}
     guessing = guessing_outcomes(context.published, context.promise.k)
     return measures_of(
-        "method",
+        CHAIN,
         "",
         published,
         _outcomes(context, context.raw, knowledge),
@@ -55,15 +57,17 @@ def attack_chain(context: AuditContext) -> list[Measure]:
 
 
 class Survivors(NamedTuple):
-    """Records that are left: which lines of those that fit, how many of each attack, and the chance of each line.
+    """The survivors among records that fit.
 
-    mine: whether the victim's own record fits; wrongly: and was ruled out.
+    surviving: which lines of the fits survive; chance: that each line is the victim's own record. For every attack,
+    n: how many survive; own_fits: whether the victim's own record fits; ruled_out_truth: whether it fits but does not
+    survive.
     """
 
-    alive: Bools
+    surviving: Bools
     n: Int64s
     chance: Floats
-    mine: Bools
+    own_fits: Bools
     ruled_out_truth: Bools
 
 
@@ -71,47 +75,50 @@ def _outcomes(
     context: AuditContext, target: AttackedRecords, knowledge: Knowledge
 ) -> dict[str, Floats | Bools]:
     k, fits = context.promise.k, context.fits(target, knowledge)
-    left = surviving_records(context, target, knowledge, fits)
-    own = own_lines(target, knowledge, fits) & left.alive
-    given = np.zeros(len(fits.n))
-    given[attack_of(fits)[own]] = left.chance[own]
-    there = np.bincount(attack_of(fits)[own], minlength=len(fits.n)) > 0 if target.has_key else left.mine
+    survivors = surviving_records(context, target, knowledge, fits)
+    own = own_lines(target, knowledge, fits) & survivors.surviving
+    of_own = attack_of(fits)[own]
+    chance = np.zeros(len(fits.n))
+    chance[of_own] = survivors.chance[own]
+    own_survives = np.bincount(of_own, minlength=len(fits.n)) > 0 if target.has_key else survivors.own_fits
+    linked = linkage_outcomes(survivors.n, own_survives, k)
     return {
-        "success": given,
-        "above": given > 1 / k + _ALIKE,
-        **{name: linkage_outcomes(left.n, there, k)[name] for name in ("below_k", "single")},
-        "ruled_out": left.ruled_out_truth,
+        "success": chance,
+        "above": chance > 1 / k + _ALIKE,
+        "below_k": linked["below_k"],
+        "single": linked["single"],
+        "ruled_out": survivors.ruled_out_truth,
     }
 
 
 def surviving_records(
     context: AuditContext, target: AttackedRecords, knowledge: Knowledge, fits: Fits
 ) -> Survivors:
-    """Follow the chain and weigh the survivors; where nothing survives, the attacker goes back to what fits."""
+    """Find the survivors and their chances; where none survives, the attacker goes back to all records that fit."""
     attack, method = attack_of(fits), known_method(context, target)
-    alive = np.empty(len(fits.record), np.bool_)
+    surviving = np.empty(len(fits.record), np.bool_)
     context.workers.for_blocks(
         len(fits.n),
         lambda begin, end: find_survivors(
-            context.trajectories, target.index, target.ends, knowledge, fits, method, begin, end, alive
+            context.trajectories, target.index, target.by_end, knowledge, fits, method, begin, end, surviving
         ),
     )
-    own, mine = own_lines(target, knowledge, fits), own_fits(target, knowledge, fits)
-    survives = np.zeros(len(fits.n), np.bool_)
-    survives[attack[alive & own if target.has_key else alive]] = True
-    alive |= (np.bincount(attack[alive], minlength=len(fits.n)) == 0)[attack]
-    n = np.bincount(attack[alive], minlength=len(fits.n))
-    chance = np.zeros(len(alive))
-    chance[alive] = (1 / np.maximum(n, 1))[attack[alive]]
+    own, fits_own = own_lines(target, knowledge, fits), own_fits(target, knowledge, fits)
+    own_survives = np.zeros(len(fits.n), np.bool_)
+    own_survives[attack[surviving & own if target.has_key else surviving]] = True
+    surviving |= (np.bincount(attack[surviving], minlength=len(fits.n)) == 0)[attack]
+    n = np.bincount(attack[surviving], minlength=len(fits.n))
+    chance = np.zeros(len(surviving))
+    chance[surviving] = (1 / np.maximum(n, 1))[attack[surviving]]
     if target.has_key:
-        _weigh(context, target, knowledge, fits, method, alive, n, chance)
-    return Survivors(alive, n, chance, mine, mine & ~survives)
+        _weigh(context, target, knowledge, fits, method, surviving, n, chance)
+    return Survivors(surviving, n, chance, fits_own, fits_own & ~own_survives)
 
 
 def known_method(context: AuditContext, target: AttackedRecords) -> KnownMethod:
-    """What the attacker counts on: the promise and the reuse that the file tells of, and its windows."""
-    claim = context.claim
-    return KnownMethod(claim.promise.k, claim.distinct, *windows_of(target.records.boxes, claim.promise))
+    """What the attacker assumes of the method: what the file claims, and the windows that follow."""
+    promise, distinct, _ = context.method_claim
+    return KnownMethod(promise.k, distinct, *windows_of(target.records.boxes, promise))
 
 
 def _weigh(
@@ -120,14 +127,14 @@ def _weigh(
     knowledge: Knowledge,
     fits: Fits,
     method: KnownMethod,
-    alive: Bools,
+    surviving: Bools,
     n: Int64s,
     chance: Floats,
 ) -> None:
-    """Give those that are left chances by what is seen of them, learnt from every other attack."""
+    """Set the chances of survivors by their scores and traits, with weights learnt from every other attack."""
     wanted = (n > 1) & (n <= _MOST_COMPARED)
-    lines = np.flatnonzero(alive & wanted[attack_of(fits)])
-    features = _features(context, target, knowledge, fits, method, alive, wanted)[lines]
+    lines = np.flatnonzero(surviving & wanted[attack_of(fits)])
+    features = _features(context, target, knowledge, fits, method, surviving, wanted)[lines]
     numbers, case = np.unique(attack_of(fits)[lines], return_inverse=True)
     right = own_lines(target, knowledge, fits)[lines]
     chance[lines] = chances(case, features, right, numbers % 2)
@@ -139,22 +146,22 @@ def _features(
     knowledge: Knowledge,
     fits: Fits,
     method: KnownMethod,
-    alive: Bools,
+    surviving: Bools,
     wanted: Bools,
 ) -> Floats:
-    """The scores of the rankings (docs/audit.md) and the traits, a line for each record that fits."""
-    scores, traits = np.empty((len(alive), 3)), np.empty((len(alive), N_TRAITS))
+    """The scores of the rankings and the traits (docs/audit.md), a line for each record that fits."""
+    scores, traits = np.empty((len(surviving), 3)), np.empty((len(surviving), N_TRAITS))
 
     def look(begin: int, end: int) -> None:
         score_fits(context.trajectories, target.index, knowledge, fits, begin, end, scores)
         find_traits(
             context.trajectories,
             target.index,
-            target.ends,
+            target.by_end,
             knowledge,
             fits,
             method,
-            alive,
+            surviving,
             wanted,
             begin,
             end,
@@ -162,5 +169,5 @@ def _features(
         )
 
     context.workers.for_blocks(len(fits.n), look)
-    scores[:, 0] = -np.log(-scores[:, 0])  # sizes count as ratios
+    scores[:, 0] = -np.log(-scores[:, 0])  # costs are compared as ratios
     return np.concatenate([scores, traits], axis=1)

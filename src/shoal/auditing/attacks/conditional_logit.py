@@ -1,6 +1,6 @@
-"""Which of several records is the right one? Weights of what can be seen of them, learnt from cases that are solved.
+"""Which of several records is the right one? A conditional logit, learnt from cases whose right record is known.
 
-A conditional logit: the chance of a line among those of its case is proportional to exp(weights . features).
+The chance of a line among the lines of its case is proportional to exp(weights . features).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import numpy as np
 
 from shoal.core.arrays import Bools, Floats, Int64s
 
-_RIDGE = 1.0  # keeps weights of standardised features small that few cases speak for
+_RIDGE = 1.0  # keeps weights small that few cases support; features are standardised
 _STEPS = 30
 _CLOSE = 1e-8
 
@@ -17,22 +17,22 @@ _CLOSE = 1e-8
 def chances(case: Int64s, features: Floats, right: Bools, half: Int64s) -> Floats:
     """The chance of every line to be its case's right one, with weights learnt from the cases of the other half.
 
-    ``case`` numbers the case of each line, 0, 1, ... in order, ``half`` (0 or 1) goes by case. Of a feature that is NaN
-    nothing is known. A case without a right line teaches nothing.
+    ``case`` is the number of each line's case, 0, 1, ... in order; ``half`` (0 or 1) goes by case. A feature that is
+    NaN is unknown. A case without a right line is not learnt from.
     """
-    features = _comparable(case, features)
+    features = _standardised(case, features)
     solved = np.bincount(case, weights=right, minlength=len(half)) == 1
     found = np.empty(len(case))
     for own in (0, 1):
         taught = (solved & (half != own))[case]
-        weights = _learn(_renumbered(case[taught]), features[taught], right[taught])
+        weights = _fit_weights(_renumbered(case[taught]), features[taught], right[taught])
         lines = half[case] == own
-        found[lines] = _chances(_renumbered(case[lines]), features[lines] @ weights)
+        found[lines] = _softmax(_renumbered(case[lines]), features[lines] @ weights)
     return found
 
 
-def _comparable(case: Int64s, features: Floats) -> Floats:
-    """Features less their means over each case, which say nothing, in standard deviations; 0 where not known."""
+def _standardised(case: Int64s, features: Floats) -> Floats:
+    """Features in standard deviations from their mean over each case; 0 where unknown."""
     known = ~np.isnan(features)
     values = np.where(known, features, 0.0)
     n_cases = int(case.max(initial=-1)) + 1
@@ -47,12 +47,12 @@ def _comparable(case: Int64s, features: Floats) -> Floats:
 
 
 def _renumbered(case: Int64s) -> Int64s:
-    """The same cases, which stand together, numbered from 0 without gaps."""
+    """Cases, whose lines stand together, numbered anew from 0 without gaps."""
     return np.cumsum(np.diff(case, prepend=case[:1]) != 0)
 
 
-def _chances(case: Int64s, score: Floats) -> Floats:
-    """exp(score), its sum over each case being 1."""
+def _softmax(case: Int64s, score: Floats) -> Floats:
+    """exp(score), scaled to a sum of 1 in each case."""
     n_cases = int(case.max(initial=-1)) + 1
     highest = np.full(n_cases, -np.inf)
     np.maximum.at(highest, case, score)
@@ -61,14 +61,14 @@ def _chances(case: Int64s, score: Floats) -> Floats:
     return chance
 
 
-def _learn(case: Int64s, features: Floats, right: Bools) -> Floats:
-    """The weights under which what was right is likeliest, large ones at a price: Newton's method with halved steps."""
+def _fit_weights(case: Int64s, features: Floats, right: Bools) -> Floats:
+    """The weights of the highest penalised likelihood: Newton's method, with steps halved while they overshoot."""
     weights = np.zeros(features.shape[1])
     if not len(case):
         return weights
-    worth = _worth(case, features, right, weights)
+    worth = _penalised_likelihood(case, features, right, weights)
     for _ in range(_STEPS):
-        chance = _chances(case, features @ weights)
+        chance = _softmax(case, features @ weights)
         n_cases = int(case[-1]) + 1
         expected = np.stack(
             [np.bincount(case, weights=chance * column, minlength=n_cases) for column in features.T], axis=1
@@ -76,7 +76,7 @@ def _learn(case: Int64s, features: Floats, right: Bools) -> Floats:
         gradient = features[right].sum(axis=0) - chance @ features - _RIDGE * weights
         curvature = (features * chance[:, None]).T @ features - expected.T @ expected
         step = np.linalg.solve(curvature + _RIDGE * np.eye(len(weights)), gradient)
-        while (better := _worth(case, features, right, weights + step)) < worth:
+        while (better := _penalised_likelihood(case, features, right, weights + step)) < worth:
             step /= 2
             if np.abs(step).max() < _CLOSE:
                 return weights
@@ -86,7 +86,7 @@ def _learn(case: Int64s, features: Floats, right: Bools) -> Floats:
     return weights
 
 
-def _worth(case: Int64s, features: Floats, right: Bools, weights: Floats) -> float:
-    """Logarithm of how likely it is that what was right is, less the price of the weights."""
-    likely = np.maximum(_chances(case, features @ weights)[right], np.finfo(np.float64).tiny)
+def _penalised_likelihood(case: Int64s, features: Floats, right: Bools, weights: Floats) -> float:
+    """The logarithm of the likelihood of the right lines, less the ridge penalty of the weights."""
+    likely = np.maximum(_softmax(case, features @ weights)[right], np.finfo(np.float64).tiny)
     return float(np.log(likely).sum() - _RIDGE / 2 * weights @ weights)

@@ -1,4 +1,8 @@
-"""What follows about a victim from all records that fit: a common place, and more than epsilon."""
+"""Inference: what follows about a victim because all records that fit agree on it.
+
+That may be a place they have in common (homogeneity), or where the victim was outside of what the attacker saw
+(leakage).
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.auditing.box_index import AttackedRecords
-from shoal.auditing.context import AuditContext, everybody
+from shoal.auditing.context import AuditContext, every_record
 from shoal.auditing.kernels.fits import Fits, Knowledge, find_common_extents, find_leaks
 from shoal.auditing.measures import Measure, Victims, measures_of, own_fits
 from shoal.auditing.victims import intervals
@@ -18,14 +22,14 @@ WITHIN_M = {"within_500m": 500.0, "within_1km": 1000.0}
 
 
 def attack_homogeneity(context: AuditContext) -> list[Measure]:
-    """How small a place all records that fit share at some time that the attacker did not see."""
+    """How often all records that fit are in one small place at some time that the attacker did not see."""
     knowledge = intervals(context, context.randomness(9), context.promise.tau)
     targets = (context.published, context.raw)
     fits = [context.fits(target, knowledge) for target in targets]
     published, raw = (
         _outcomes(context, target, knowledge, each) for target, each in zip(targets, fits, strict=True)
     )
-    blind = _outcomes(context, context.published, knowledge, everybody(knowledge, context.published))
+    blind = _outcomes(context, context.published, knowledge, every_record(knowledge, context.published))
     guessing = {measure: float(np.mean(outcomes)) for measure, outcomes in blind.items()}
     victims = Victims(*(knowledge.victim[each.n > 0] for each in fits))
     return measures_of("homogeneity", "", published, raw, guessing, victims)
@@ -61,7 +65,7 @@ class LeakageSpread(NamedTuple):
 class Leakage(NamedTuple):
     """How often leakage exceeds epsilon, and how much there is; None where there is no epsilon, or nobody to attack."""
 
-    figures: list[Measure]
+    measures: list[Measure]
     spread: LeakageSpread | None
 
 
@@ -75,7 +79,9 @@ def attack_leakage(context: AuditContext) -> Leakage:
     wanted = own_fits(context.published, knowledge, fits)
     published = _leaked(context, context.published, knowledge, fits, epsilon)[wanted]
     raw = _leaked(context, context.raw, knowledge, context.fits(context.raw, knowledge), epsilon)
-    blind = _leaked(context, context.published, knowledge, everybody(knowledge, context.published), epsilon)
+    blind = _leaked(
+        context, context.published, knowledge, every_record(knowledge, context.published), epsilon
+    )
     outcomes = [{"above_epsilon": slots > epsilon, "any": slots > 0} for slots in (published, raw)]
     guessing = {"above_epsilon": float((blind > epsilon).mean()), "any": float((blind > 0).mean())}
     victims = Victims(knowledge.victim[wanted], knowledge.victim)

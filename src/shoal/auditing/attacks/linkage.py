@@ -1,4 +1,4 @@
-"""Record linkage: which record is the victim's? By what fits, in one interval or several, and by single points."""
+"""Record linkage: which record is the victim's, by one interval, a longer one, several, or single points?"""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def attack_intervals(context: AuditContext) -> list[Measure]:
 
 
 def attack_points(context: AuditContext) -> list[Measure]:
-    """Unicity: some points at random, not knowing that there are no others."""
+    """Unicity: some of the victim's samples at random; the attacker does not know that there are no others between."""
     found = []
     for n in POINTS:
         found += _attack(context, "points", str(n), points(context, context.randomness(4, n), n))

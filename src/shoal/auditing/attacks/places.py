@@ -1,4 +1,4 @@
-"""Places: the victim's top locations without times, and home and work out of the victim's own record."""
+"""Attacks by places: who has these top locations, and where does the person of this record live and work?"""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Hours = Callable[[AuditContext, Int64s], Bools]  # which slots lie in certain ho
 
 
 def attack_top_locations(context: AuditContext) -> list[Measure]:
-    """The cells where the victim has most samples; when is not known."""
+    """Find the victim's record by the cells in which the victim has most samples, without times."""
     found, n_cells = [], np.empty(context.samples.n_users, np.int64)
     context.workers.for_blocks(
         len(n_cells), lambda begin, end: count_cells(context.trajectories, max(TOP), begin, end, n_cells)
@@ -32,7 +32,7 @@ def attack_top_locations(context: AuditContext) -> list[Measure]:
         rng = context.randomness(10, n)
         known = context.victims[n_cells[context.victims] >= n]
         victim = rng.choice(known, context.n_attacks if len(known) else 0)
-        cells = cells_by_visits(context, _of(context.samples.user, victim, context.samples.n_users))
+        cells = cells_by_visits(context, _rows_of(context.samples.user, victim, context.samples.n_users))
         line = cells.at[victim][:, None] + np.arange(n)
         x, y = cells.x[line], cells.y[line]
         published, raw = (
@@ -45,13 +45,13 @@ def attack_top_locations(context: AuditContext) -> list[Measure]:
 
 
 def attack_home_and_work(context: AuditContext) -> list[Measure]:
-    """Where somebody lives and works, by an attacker who even knows which record is theirs."""
+    """Find the victim's home and workplace, knowing which record is the victim's."""
     found = []
     for number, (place, when) in enumerate((("home", _at_night), ("work", _at_work))):
         rng = context.randomness(11, number)
         known = context.victims[_seen(context, when)[context.victims]]
         victim = rng.choice(known, context.n_attacks if len(known) else 0)
-        rows = _of(context.samples.user, victim, context.samples.n_users)
+        rows = _rows_of(context.samples.user, victim, context.samples.n_users)
         cells = cells_by_visits(context, rows[when(context, context.samples.t[rows])])
         true = np.stack([cells.x[cells.at[victim]], cells.y[cells.at[victim]]], axis=1) + 0.5
         stranger = rng.integers(0, context.published.records.n_records, len(victim))
@@ -82,15 +82,15 @@ class _Visited:
         self.at = np.cumsum(self.n) - self.n
 
 
-def _of(owner: Int32s, some: Int64s, n: int) -> Int64s:
-    """Where some of n owners stand; of a country, the rest is left alone."""
+def _rows_of(owner: Int32s, some: Int64s, n: int) -> Int64s:
+    """The rows of some of n owners; a large dataset is not sorted for a few of them."""
     wanted = np.zeros(n, np.bool_)
     wanted[some[some >= 0]] = True
     return np.flatnonzero(wanted[owner])
 
 
 def _seen(context: AuditContext, when: Hours) -> Bools:
-    """Which users have a sample in certain hours; looked at piece by piece."""
+    """Which users have a sample in certain hours; computed piece by piece, to save memory."""
     samples, seen = context.samples, np.zeros(context.samples.n_users, np.bool_)
     for begin in range(0, len(samples), _AT_A_TIME):
         rows = slice(begin, begin + _AT_A_TIME)
@@ -99,7 +99,7 @@ def _seen(context: AuditContext, when: Hours) -> Bools:
 
 
 def cells_by_visits(context: AuditContext, rows: Int64s) -> _Visited:
-    """The cells of some samples."""
+    """The cells of some rows of the samples, by how often their users were there."""
     samples = context.samples
     user, x, y = (column[rows].astype(np.int64) for column in (samples.user, samples.x, samples.y))
     return _Visited(user, x, y, samples.n_users)
@@ -116,7 +116,7 @@ def _located(
 
 
 def cell_fits(target: AttackedRecords, own: Int64s, x: Int64s, y: Int64s, workers: Workers) -> CellFits:
-    """Which records are over the cells x[i], y[i] (a line of them per attack), and how much of them is."""
+    """How well records fit known cells; x[i], y[i] are the cells of attack i, own[i] its victim's own record."""
     n_attacks, n_records = len(own), target.records.n_records
     places, known = np.unique(np.stack([x.ravel(), y.ravel()], axis=1), axis=0, return_inverse=True)
     order = np.argsort(known.ravel(), kind="stable")
@@ -158,9 +158,9 @@ def _no_cell_fits(n: int) -> CellFits:
 
 
 def _heaviest(context: AuditContext, target: AttackedRecords, when: Hours, some: Int64s) -> Floats:
-    """For some of the records (NaN for others) the place where their boxes of some hours pile up."""
+    """Where the boxes of some records pile up in certain hours; NaN for other records."""
     n, boxes = target.records.n_records, target.records.boxes
-    rows = _of(boxes.owner, some, n)
+    rows = _rows_of(boxes.owner, some, n)
     places = footprints(boxes, rows[when(context, boxes.t0[rows])], n)
     x, y = np.empty((2, n))
     context.workers.for_blocks(n, lambda begin, end: find_heaviest_places(places, begin, end, x, y))

@@ -1,4 +1,4 @@
-"""Rankings: among the records that fit, is one more likely to be the victim's than the others?"""
+"""Rankings: among the records that fit, is the one with the best score likelier to be the victim's?"""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from shoal.auditing.victims import intervals
 from shoal.core.arrays import Bools, Floats
 
 RANKINGS = ("smallest", "faces", "central")
-_LEVEL = 0.05
+_LEVEL = 0.05  # of significance
 
 
 class Finding(NamedTuple):
@@ -36,7 +36,7 @@ class Finding(NamedTuple):
 
 
 def attack_rankings(context: AuditContext) -> list[Measure]:
-    """Pick the record with the best score."""
+    """Pick the record with the best score among those that fit, for each of the RANKINGS."""
     knowledge = intervals(context, context.randomness(5), context.promise.tau)
     published = _outcomes(context, context.published, knowledge) if context.published.has_key else {}
     fits = context.fits(context.published, knowledge)
@@ -50,12 +50,12 @@ def attack_rankings(context: AuditContext) -> list[Measure]:
     )
 
 
-def findings(found: list[Measure], k: int) -> list[Finding]:
+def findings(measures: list[Measure], k: int) -> list[Finding]:
     """The rankings that beat 1/k significantly, corrected for the number of rankings; each victim counts once."""
     tested = [
-        Finding(figure.measure, share, 1 / k, chance_of_more(round(share.value * n), n, 1 / k))
-        for figure in found
-        if figure.attack == "rankings" and isinstance(share := figure.published, Proportion)
+        Finding(measure.measure, share, 1 / k, chance_of_more(round(share.value * n), n, 1 / k))
+        for measure in measures
+        if measure.attack == "rankings" and isinstance(share := measure.published, Proportion)
         for n in (share.n if share.victims is None else share.victims,)
     ]
     return [finding for finding in tested if finding.p_value < _LEVEL / len(RANKINGS)]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.auditing.box_index import AttackedRecords, make_trajectories
+from shoal.auditing.context import AuditContext
 from shoal.auditing.coverage.chunks import (
     Chunk,
     ChunkFindings,
@@ -20,21 +20,18 @@ from shoal.auditing.coverage.chunks import (
     make_plan,
     plan_chunks,
 )
-from shoal.auditing.coverage.violations import ViolationCounter, find_violations, steps_over
-from shoal.auditing.kernels.consistency import Trajectories
+from shoal.auditing.coverage.violations import ViolationCounter, find_violations, user_blocks
 from shoal.auditing.kernels.coverage import find_possible_owners
-from shoal.auditing.truthfulness import UntruthCounts
+from shoal.auditing.truthfulness import NO_UNTRUTHS, UntruthCounts
 from shoal.core.arrays import Int64s
 from shoal.core.boxes import NONE, UNKNOWN
 from shoal.core.progress import Progress, SilentProgress
 from shoal.core.promise import Promise
-from shoal.core.samples import Samples
 from shoal.core.workers import Workers
 from shoal.storage.box_store import open_box_store
-from shoal.storage.sample_store import store_of
 
-# As builtin ``map``: calls a function for each chunk, wherever it likes, and gives the results in order. It should ask
-# for chunks only as it needs them, and must not hold many.
+# Like the builtin ``map``: calls a function for each chunk, here or elsewhere, and gives the results in order. It
+# should take chunks from the iterable only as it needs them, so that few are in memory.
 RunTasks = Callable[[Callable[[Chunk], ChunkFindings], Iterable[Chunk]], Iterable[ChunkFindings]]
 
 _ATTACKERS = ("strict", "gap-tolerant")
@@ -52,12 +49,14 @@ class Violation(NamedTuple):
 
 
 class Coverage(NamedTuple):
-    """What the exact check found: how many users and intervals were looked at, and in how many of these fewer than k
-    records were left to either attacker. Intervals with the same knowledge count as one.
+    """What the exact check found: in how many intervals fewer than k records are left to the strict and to the
+    gap-tolerant attacker. Intervals in which the attacker knows the same samples count as one.
 
-    worst: for each user concerned and either attacker the interval that leaves the fewest records, worst first.
-    Without a key, nothing in the file may be some users' own. As long as no more of them are than records are missing,
-    they may have none and are not checked (n_unchecked); if there are more, at least n_untrue records are not true.
+    worst: for each user with a violation, and each attacker, the interval that leaves the fewest records; worst first.
+
+    Without a key there may be users to whom no record in the file can belong. As long as they are no more than the
+    records that are missing, they may have none at all, and are not checked (n_unchecked). If they are more, at least
+    n_untrue records belong to nobody, and the file is not true.
     """
 
     n_users: int
@@ -75,41 +74,47 @@ class Coverage(NamedTuple):
 
 
 def check(
-    samples: Samples,
-    target: AttackedRecords,
-    promise: Promise,
-    workers: Workers,
-    progress: Progress | None = None,
-    *,
-    run: RunTasks | None = None,
+    context: AuditContext, progress: Progress | None = None, *, run: RunTasks | None = None
 ) -> Coverage:
-    """Check guarantee 1 for everybody; users without a record are promised nothing.
+    """Check guarantee 1 for all users with a record.
 
-    With a key it is done in chunks of time, so that it takes little more memory than samples and boxes do, and ``run``
-    may carry them out elsewhere. Without one whole trajectories matter, and everything is looked at together.
+    With a key this is done in chunks of time, which take little more memory than samples and boxes do, and which
+    ``run`` may carry out elsewhere. Without a key whole trajectories matter, and all is checked at once.
     """
     progress = progress or SilentProgress()
-    if target.has_key:
-        store = store_of(samples)
-        with open_box_store(bucket_borders(store, promise), None) as boxes:
-            boxes.add(target.records.boxes)
-            evidence = Evidence(store, boxes, target.own, target.records.n_records)
-            return check_evidence(evidence, promise, workers, progress, run=run)[0]
-    begin = min(int(samples.t.min()), int(target.records.boxes.t0.min()))
-    end = max(int(samples.t.max()), int(target.records.boxes.t1.max())) + 1
-    plan = make_plan(promise, begin, end, np.empty(0, np.int64))
+    if context.published.has_key:
+        return _check_in_chunks(context, progress, run)
+    return _check_at_once(context, progress)
+
+
+def _check_in_chunks(context: AuditContext, progress: Progress, run: RunTasks | None) -> Coverage:
+    store, target, promise = context.store, context.published, context.promise
+    with open_box_store(bucket_borders(store, promise), None) as boxes:
+        boxes.add(target.records.boxes)
+        evidence = Evidence(store, boxes, target.own, target.records.n_records)
+        # check_truthfulness looks at the boxes of the whole file, so chunks need not.
+        coverage, _ = check_evidence(evidence, promise, context.workers, progress, run=run, with_truth=False)
+        return coverage
+
+
+def _check_at_once(context: AuditContext, progress: Progress) -> Coverage:
+    target, counter = context.published, ViolationCounter()
+    plan = make_plan(context.promise, *context.span, np.empty(0, np.int64))
     progress.stage(_LOADING)
     load_check()
-    trajectories, counter = make_trajectories(samples), ViolationCounter()
-    progress.stage(_CHECKING, len(steps_over(samples.n_users)) - 1)
-    for stretch, _ in plan.stretches():
-        counter.add(find_violations(trajectories, target, plan.terms, stretch, workers, progress.advance))
-    strangers = _without_possible_record(trajectories, target, plan.terms.epsilon, workers)
+    progress.stage(_CHECKING, len(user_blocks(context.store.n_users)) - 1)
+    for begins, _ in plan.begin_ranges():
+        counter.add(
+            find_violations(
+                context.trajectories, target, plan.promise, begins, context.workers, progress.advance
+            )
+        )
+    without_record = _without_possible_record(context, plan.promise.epsilon)
     n_missing = int((target.own == UNKNOWN).sum()) - target.records.n_records
-    n_untrue = len(strangers) - max(n_missing, 0)
+    n_untrue = len(without_record) - max(n_missing, 0)
     if n_untrue <= 0:
-        counter.drop(strangers)
-    n_unchecked = len(strangers) if n_untrue <= 0 else 0
+        counter.drop(without_record)
+    n_unchecked = len(without_record) if n_untrue <= 0 else 0
     return _coverage(counter, target.own, n_unchecked, max(n_untrue, 0))
 
 
@@ -120,28 +125,30 @@ def check_evidence(
     progress: Progress | None = None,
     *,
     run: RunTasks | None = None,
+    with_truth: bool = True,
 ) -> tuple[Coverage, UntruthCounts]:
-    """Check guarantee 1 and the truth of every box chunk by chunk, on the workers' threads or wherever ``run`` likes.
+    """Check guarantee 1 and the truth of every box chunk by chunk, on the workers' threads or where ``run`` takes them.
 
-    Never more of the data is in memory than a chunk, or as many as ``run`` asks for.
+    Untrue boxes are counted only ``with_truth``. Never more of the data is in memory than a chunk, or as many as
+    ``run`` asks for.
     """
     progress = progress or SilentProgress()
     progress.stage(_LOADING)
     load_check()
     plan = plan_chunks(evidence, promise)
-    chunks = make_chunks(evidence, plan)
+    chunks = make_chunks(evidence, plan, with_truth=with_truth)
     found: Iterable[ChunkFindings]
     if run is None:
-        progress.stage(_CHECKING, plan.n_chunks * (len(steps_over(len(evidence.own))) - 1))
+        progress.stage(_CHECKING, plan.n_chunks * (len(user_blocks(len(evidence.own))) - 1))
         found = (check_together(chunk, workers, progress.advance) for chunk in chunks)
     else:
         progress.stage(_CHECKING, plan.n_chunks)
         found = _counted(run(check_chunk, chunks), progress)
-    counter, truths = ViolationCounter(), UntruthCounts(0, 0, 0)
+    counter, untruths = ViolationCounter(), NO_UNTRUTHS
     for part in found:
         counter.add(part.violations)
-        truths = UntruthCounts._make(map(sum, zip(truths, part.truths, strict=True)))
-    return _coverage(counter, evidence.own, 0, 0), truths
+        untruths = UntruthCounts._make(map(sum, zip(untruths, part.untruths, strict=True)))
+    return _coverage(counter, evidence.own, 0, 0), untruths
 
 
 def _counted(found: Iterable[ChunkFindings], progress: Progress) -> Iterator[ChunkFindings]:
@@ -150,16 +157,16 @@ def _counted(found: Iterable[ChunkFindings], progress: Progress) -> Iterator[Chu
         progress.advance()
 
 
-def _without_possible_record(
-    trajectories: Trajectories, target: AttackedRecords, epsilon: int, workers: Workers
-) -> Int64s:
-    """Users whose record is unknown, and of whom nothing in the file could be the record."""
-    unknown = target.own == UNKNOWN
+def _without_possible_record(context: AuditContext, epsilon: int) -> Int64s:
+    """Users to whom no record in the file can belong, of those whose record is unknown."""
+    unknown = context.published.own == UNKNOWN
     found = np.ones(len(unknown), np.bool_)
     if unknown.any():
-        workers.for_blocks(
+        context.workers.for_blocks(
             len(found),
-            lambda first, last: find_possible_owners(trajectories, target.index, epsilon, first, last, found),
+            lambda first, last: find_possible_owners(
+                context.trajectories, context.published.index, epsilon, first, last, found
+            ),
         )
     return np.flatnonzero(unknown & ~found)
 

@@ -1,7 +1,7 @@
-"""The exact checks cut by time: each chunk is a task of its own, for this process, another, or another machine.
+"""The exact checks cut by time into chunks: each is a task that this process, another or another machine can do.
 
-A chunk looks at the intervals that begin in a stretch of time. For these it needs the samples up to tau later, and the
-boxes in all epochs that they reach into. It also answers for the truth of what lies in its own slots.
+A chunk looks at the intervals that begin in a range of slots. For these it needs the samples up to tau later, and the
+boxes in all epochs that the intervals reach into. It also counts what is untrue in its own slots.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from shoal.auditing.box_index import AttackedRecords, records_among, trajectories_among
 from shoal.auditing.coverage.violations import Violations, find_violations
 from shoal.auditing.kernels.coverage import BeginRange, PromiseInSlots
-from shoal.auditing.truthfulness import UntruthCounts, count_untruths
+from shoal.auditing.truthfulness import NO_UNTRUTHS, UntruthCounts, count_untruths
 from shoal.core.arrays import Int32s, Int64s
 from shoal.core.boxes import Boxes, concatenate
 from shoal.core.promise import Promise
@@ -24,13 +24,13 @@ from shoal.storage.box_store import BoxStore
 from shoal.storage.sample_store import SampleRows, SampleStore
 
 MOST_SAMPLES = (
-    1_000_000  # in a chunk, where a unit of time does not have more; there are never more boxes than samples
+    1_000_000  # in a chunk, unless the shortest chunk has more; there are never more boxes than samples
 )
-_BUCKETS_A_CHUNK = 8  # so that little is read that is not needed
+_BUCKETS_A_CHUNK = 8  # of boxes; the finer, the less is read that a chunk does not need
 
 
 class Evidence(NamedTuple):
-    """What the exact checks look at, by time: samples, boxes, and the record of each user (or NONE)."""
+    """What the exact checks look at: samples and boxes by time, and the record of each user (or NONE)."""
 
     samples: SampleStore
     boxes: BoxStore
@@ -39,29 +39,31 @@ class Evidence(NamedTuple):
 
 
 class Chunk(NamedTuple):
-    """One task: samples by time, boxes, and records by their numbers in the whole file.
+    """One task: samples by time, and boxes whose owners are the numbers of records in the whole file.
 
-    Slots from ``stretch.earliest`` to ``until`` - 1 are its own: other chunks have others, and all together have all.
+    ``begins``: where the intervals to check begin. Slots begins.earliest .. until - 1 are the chunk's own; every slot
+    is one chunk's own. ``with_truth``: whether to count what is untrue there.
     """
 
     samples: SampleRows
     boxes: Boxes
     own: Int32s
     n_records: int
-    terms: PromiseInSlots
-    stretch: BeginRange
+    promise: PromiseInSlots
+    begins: BeginRange
     until: int
+    with_truth: bool
 
 
 class ChunkFindings(NamedTuple):
-    """What a chunk came to."""
+    """What is wrong in a chunk; no untruths where they were not to be counted."""
 
     violations: Violations
-    truths: UntruthCounts
+    untruths: UntruthCounts
 
 
 def check_chunk(chunk: Chunk) -> ChunkFindings:
-    """Carry out one task, with one thread."""
+    """Carry out one task on one thread."""
     with Workers(1) as alone:
         return check_together(chunk, alone)
 
@@ -69,26 +71,28 @@ def check_chunk(chunk: Chunk) -> ChunkFindings:
 def check_together(
     chunk: Chunk, workers: Workers, tick: Callable[[], object] = lambda: None
 ) -> ChunkFindings:
-    """Carry out one task, its users shared out among threads."""
+    """Carry out one task on several threads, which share its users."""
     trajectories = trajectories_among(chunk.samples, len(chunk.own))
     target = AttackedRecords(records_among(chunk.boxes, chunk.n_records), chunk.own.astype(np.int64))
-    return ChunkFindings(
-        find_violations(trajectories, target, chunk.terms, chunk.stretch, workers, tick),
-        count_untruths(trajectories, target, chunk.stretch.earliest, chunk.until, workers),
-    )
+    violations = find_violations(trajectories, target, chunk.promise, chunk.begins, workers, tick)
+    if not chunk.with_truth:
+        return ChunkFindings(violations, NO_UNTRUTHS)
+    begin, end = chunk.begins.earliest, chunk.until
+    return ChunkFindings(violations, count_untruths(trajectories, target, begin, end, workers))
 
 
 def load_check() -> None:
-    """Load the compiled code, or compile it once after installation, by checking nothing."""
+    """Load the compiled code (or compile it, once after installation) by checking an empty chunk."""
     none = np.empty(0, np.int32)
     nothing = SampleRows(none, np.empty(0, np.int64), none, none)
-    check_chunk(Chunk(nothing, concatenate([]), none, 0, PromiseInSlots(2, 1, 1), BeginRange(0, 0, True), 1))
+    promise, begins = PromiseInSlots(2, 1, 1), BeginRange(0, 0, True)
+    check_chunk(Chunk(nothing, concatenate([]), none, 0, promise, begins, 1, with_truth=True))
 
 
 def time_borders(samples: SampleStore, promise: Promise, most: int) -> Int64s:
-    """Slots at which to cut time so that between two, and tau after, there are at most so many samples.
+    """Slots at which to cut time, so that a chunk and the tau after it have at most ``most`` samples.
 
-    They stand at epochs, and further apart than tau: otherwise most of what a chunk reads would be read by others, too.
+    Borders stand at epochs, further apart than tau: otherwise neighbouring chunks would read mostly the same samples.
     """
     if promise.tau is None or promise.epsilon is None:
         return np.empty(0, np.int64)
@@ -109,35 +113,35 @@ def time_borders(samples: SampleStore, promise: Promise, most: int) -> Int64s:
 
 
 def bucket_borders(samples: SampleStore, promise: Promise) -> Int64s:
-    """Where to cut time for the buckets of boxes."""
+    """Slots at which to cut time for the buckets of a BoxStore."""
     return time_borders(samples, promise, MOST_SAMPLES // _BUCKETS_A_CHUNK)
 
 
 class ChunkPlan(NamedTuple):
-    """The chunks to make: ``borders`` between them, in slots ``begin`` .. ``end`` - 1, which hold all data."""
+    """The chunks to make: ``borders`` between them, and slots ``begin`` .. ``end`` - 1, which hold all data."""
 
-    terms: PromiseInSlots
+    promise: PromiseInSlots
     begin: int
     end: int
     borders: Int64s
 
     @property
     def n_chunks(self) -> int:
-        """How many there are."""
+        """The number of chunks."""
         return len(self.borders) + 1
 
-    def stretches(self) -> Iterator[tuple[BeginRange, int]]:
-        """The intervals and the end of the own slots of each chunk."""
-        if self.terms.epsilon == 0:
+    def begin_ranges(self) -> Iterator[tuple[BeginRange, int]]:
+        """For each chunk the begins of its intervals, and the end of its own slots."""
+        if self.promise.epsilon == 0:
             yield BeginRange(self.begin, self.begin, True), self.end
             return
-        first = self.begin - self.terms.tau
+        first = self.begin - self.promise.tau
         for begin, end in pairwise([first, *self.borders.tolist(), self.end + 1]):
             yield BeginRange(begin, end - 1, begin == first), end
 
 
 def make_plan(promise: Promise, begin: int, end: int, borders: Int64s) -> ChunkPlan:
-    """What to look at in data that fill slots begin .. end - 1; over whole trajectories there is one interval."""
+    """The plan for data in slots begin .. end - 1; over whole trajectories there is one interval."""
     if promise.tau is None or promise.epsilon is None:
         return ChunkPlan(PromiseInSlots(promise.k, end - begin, 0), begin, end, borders[:0])
     return ChunkPlan(PromiseInSlots(promise.k, promise.tau, promise.epsilon), begin, end, borders)
@@ -150,25 +154,26 @@ def plan_chunks(evidence: Evidence, promise: Promise) -> ChunkPlan:
     return make_plan(promise, begin, end, time_borders(evidence.samples, promise, MOST_SAMPLES))
 
 
-def make_chunks(evidence: Evidence, plan: ChunkPlan) -> Iterator[Chunk]:
+def make_chunks(evidence: Evidence, plan: ChunkPlan, *, with_truth: bool) -> Iterator[Chunk]:
     """The chunks in order of time, each made when it is asked for."""
     own = evidence.own.astype(np.int32)
-    for stretch, until in plan.stretches():
-        begin, boxes = _boxes(evidence.boxes, plan.terms, stretch, until)
-        samples = evidence.samples.between(min(begin, stretch.earliest - 1), stretch.latest + plan.terms.tau)
-        yield Chunk(samples, boxes, own, evidence.n_records, plan.terms, stretch, until)
+    for begins, until in plan.begin_ranges():
+        begin, boxes = _boxes(evidence.boxes, plan.promise, begins, until)
+        samples = evidence.samples.between(min(begin, begins.earliest - 1), begins.latest + plan.promise.tau)
+        yield Chunk(samples, boxes, own, evidence.n_records, plan.promise, begins, until, with_truth)
 
 
-def _boxes(buckets: BoxStore, terms: PromiseInSlots, stretch: BeginRange, until: int) -> tuple[int, Boxes]:
-    """The boxes that a chunk needs, and the slot from which on it has all.
+def _boxes(buckets: BoxStore, promise: PromiseInSlots, begins: BeginRange, until: int) -> tuple[int, Boxes]:
+    """The boxes that a chunk needs, and the slot from which on it has all boxes.
 
-    Those are the boxes in the epochs of its intervals. Shoal's boxes lie in one epoch each; if others reach back from
-    the own slots, whatever they meet there is needed as well, to tell whether they hold a sample or overlap.
+    These are the boxes in the epochs of its intervals. Shoal's boxes lie in one epoch each. Where somebody else's boxes
+    reach back from the chunk's own slots into earlier epochs, the boxes there are needed as well, to tell whether these
+    long ones hold a sample and whether they overlap.
     """
-    begin, end = stretch.earliest, stretch.latest + terms.tau
-    if terms.epsilon:
-        begin, end = begin // terms.epsilon * terms.epsilon, -(-end // terms.epsilon) * terms.epsilon
+    begin, end = begins.earliest, begins.latest + promise.tau
+    if promise.epsilon:
+        begin, end = begin // promise.epsilon * promise.epsilon, -(-end // promise.epsilon) * promise.epsilon
     boxes = buckets.between(begin, end)
-    ending = (boxes.t1 >= stretch.earliest) & (boxes.t1 < until)
+    ending = (boxes.t1 >= begins.earliest) & (boxes.t1 < until)
     since = int(boxes.t0[ending].min(initial=begin))
     return since, boxes if since == begin else buckets.between(since, end)

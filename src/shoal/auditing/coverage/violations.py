@@ -1,4 +1,4 @@
-"""Where guarantee 1 is broken in a stretch of time, and what several stretches in a row come to."""
+"""Where guarantee 1 is broken in a chunk of time, and what is broken in several chunks together."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from shoal.auditing.box_index import AttackedRecords, Records
 from shoal.auditing.kernels.consistency import Trajectories
-from shoal.auditing.kernels.coverage import BeginRange, Findings, PromiseInSlots, check_coverage
+from shoal.auditing.kernels.coverage import BeginRange, PromiseInSlots, ViolationsByUser, check_coverage
 from shoal.core.arrays import Bools, Int32s, Int64s
 from shoal.core.workers import Workers
 
@@ -20,12 +20,15 @@ _MOST_STEPS = 50
 
 
 class Violations(NamedTuple):
-    """What is wrong in a stretch of time: a line for each user and attacker (0 strict, 1 gap-tolerant) with violations.
+    """Violations in a chunk of time: a line for each user and attacker (0 strict, 1 gap-tolerant) that has any.
 
-    ``number`` of them, and the interval and the number of records of the worst, the first such in time. Intervals with
-    the same knowledge are one; it counts where it begins, ``n_intervals`` in all. ``entered``: whether one that began
-    before the stretch is violated in it; ``left``: whether the last one is, which may go on after it. ``begun``, a bit
-    for each user: whether knowledge changes in the stretch, so that nothing goes on through it.
+    ``number``: how many violations. ``begin``, ``records``: where the worst one begins (of equals the earliest), and
+    how many records it leaves.
+
+    Intervals in which the attacker knows the same samples are one *segment*, and one violation at most. A segment
+    counts in the chunk in which it begins; ``n_intervals`` of them begin in this one. ``entered``: whether a segment
+    that began in an earlier chunk is violated here. ``left``: whether the last segment is violated, which may go on in
+    the next chunk. ``begun``, a bit for each user: whether a segment of the user begins in this chunk.
     """
 
     n_intervals: int
@@ -39,8 +42,8 @@ class Violations(NamedTuple):
     begun: npt.NDArray[np.uint8]
 
 
-def steps_over(n_users: int) -> Int64s:
-    """Borders of the blocks of users that are checked one after the other."""
+def user_blocks(n_users: int) -> Int64s:
+    """Borders between the blocks of users that are checked one after the other, with progress after each."""
     n_steps = min(max(1, n_users // _USERS_A_STEP), _MOST_STEPS)
     return np.linspace(0, n_users, 1 + n_steps).astype(np.int64)
 
@@ -48,38 +51,38 @@ def steps_over(n_users: int) -> Int64s:
 def find_violations(
     trajectories: Trajectories,
     target: AttackedRecords,
-    terms: PromiseInSlots,
-    stretch: BeginRange,
+    promise: PromiseInSlots,
+    begins: BeginRange,
     workers: Workers,
     tick: Callable[[], object] = lambda: None,
 ) -> Violations:
-    """Check guarantee 1 for everybody with a record and every interval that begins in a stretch of time."""
-    lonely = lonely_ranges(target.records, terms, stretch)
+    """Check guarantee 1 for everybody with a record, in every interval that begins in a range of slots."""
+    few_absent = ranges_with_few_absent(target.records, promise, begins)
 
-    def find(start: int, stop: int) -> Findings:
-        found = _nothing(stop - start)
+    def find(start: int, stop: int) -> ViolationsByUser:
+        found = _no_findings(stop - start)
         workers.for_blocks_between(
             start,
             stop,
             lambda first, last: check_coverage(
-                trajectories, target.index, target.own, terms, stretch, lonely, start, first, last, found
+                trajectories, target.index, target.own, promise, begins, few_absent, start, first, last, found
             ),
         )
         tick()
         return found
 
-    users = pairwise(steps_over(len(target.own)).tolist())
+    users = pairwise(user_blocks(len(target.own)).tolist())
     return _joined([_violators(find(start, stop), start) for start, stop in users])
 
 
-def _nothing(n: int) -> Findings:
+def _no_findings(n: int) -> ViolationsByUser:
     violations, begin, records = (np.zeros((n, 2), np.int64) for _ in range(3))
     entered, left = (np.zeros((n, 2), np.bool_) for _ in range(2))
-    return Findings(np.zeros(n, np.int64), violations, begin, records, entered, left)
+    return ViolationsByUser(np.zeros(n, np.int64), violations, begin, records, entered, left)
 
 
-def _violators(found: Findings, base: int) -> Violations:
-    """Findings of users base, base + 1, ..., those that are without fault left out."""
+def _violators(found: ViolationsByUser, base: int) -> Violations:
+    """The findings of users base, base + 1, ..., without the users who have no violation."""
     line, attacker = np.nonzero(found.violations)
     return Violations(
         n_intervals=int(found.segments.sum()),
@@ -95,17 +98,19 @@ def _violators(found: Findings, base: int) -> Violations:
 
 
 def _joined(parts: list[Violations]) -> Violations:
-    """Blocks of users together; only now are bits packed, since blocks do not end at whole bytes."""
+    """The violations of all blocks of users; bits are packed at the end, since blocks do not end at whole bytes."""
     columns = (np.concatenate(column) for column in zip(*(part[1:] for part in parts), strict=True))
     together = Violations._make([sum(part.n_intervals for part in parts), *columns])
     return together._replace(begun=np.packbits(together.begun))
 
 
-def lonely_ranges(records: Records, terms: PromiseInSlots, stretch: BeginRange) -> Int64s:
-    """Ranges of a, with the number of records, where fewer than k records have no box wholly inside the interval."""
-    boxes, (earliest, latest, _) = records.boxes, stretch
-    begin, end = boxes.t1 + 1 - terms.tau, boxes.t0
-    # A record's boxes come by their ends, and so do these ranges by their begins: what overlaps belongs to the earlier.
+def ranges_with_few_absent(records: Records, promise: PromiseInSlots, begins: BeginRange) -> Int64s:
+    """Where intervals may begin so that fewer than k records have no box wholly inside: lines of first and last begin,
+    and the number of such records."""
+    boxes, (earliest, latest, _) = records.boxes, begins
+    begin, end = boxes.t1 + 1 - promise.tau, boxes.t0
+    # A record's boxes are sorted by their ends, so its ranges are sorted by their begins: of ranges that overlap, the
+    # earlier one keeps the common part.
     span = int(boxes.t1.max()) - int(boxes.t0.min()) + 1 if boxes.n_boxes else 0
     lift = boxes.owner.astype(np.int64) * span
     taken = np.maximum.accumulate(end + lift) - lift
@@ -119,21 +124,21 @@ def lonely_ranges(records: Records, terms: PromiseInSlots, stretch: BeginRange) 
     inside = np.cumsum(np.add.reduceat(change[order], first))
     absent = records.n_records - inside
     until = np.concatenate([at[1:] - 1, [latest]])
-    wanted = (absent < terms.k) & (until >= earliest) & (at <= latest)
+    wanted = (absent < promise.k) & (until >= earliest) & (at <= latest)
     lines = np.stack([np.maximum(at, earliest), np.minimum(until, latest), absent], axis=1)
     return lines[wanted]
 
 
 class ViolationCounter:
-    """Violations of stretches of time that follow each other: what goes on from one to the next counts once.
+    """Adds up the violations of chunks that follow each other; one that goes on from chunk to chunk counts once.
 
-    Lines (2 user + attacker) in order; of each how many violations, and records and begin of the worst.
+    ``line``: 2 user + attacker, in order; for each line the number of violations, and records and begin of the worst.
     """
 
     def __init__(self) -> None:
         self.n_intervals = 0
         self.line, self.number, self.records, self.begin = (np.empty(0, np.int64) for _ in range(4))
-        self._open = np.empty(0, np.int64)  # lines whose last interval has been counted
+        self._open = np.empty(0, np.int64)  # lines whose last segment was violated and may go on
 
     @property
     def user(self) -> Int64s:
@@ -146,7 +151,7 @@ class ViolationCounter:
         return self.line % 2
 
     def add(self, found: Violations) -> None:
-        """Note what the next stretch has."""
+        """Add the violations of the next chunk."""
         self.n_intervals += found.n_intervals
         line = 2 * found.user.astype(np.int64) + found.attacker
         again = found.entered & np.isin(line, self._open)
@@ -173,5 +178,5 @@ class ViolationCounter:
 
 
 def _bits(packed: npt.NDArray[np.uint8], places: Int64s) -> Bools:
-    """Some of the bits that ``packbits`` put together."""
+    """Some of the bits of an array that ``packbits`` made."""
     return (packed[places // 8] >> (7 - places % 8).astype(np.uint8) & 1).astype(np.bool_)

@@ -4,7 +4,7 @@ A box of at most 2^level cells along either axis stands in the square of 2^level
 a point inside it is in that square or in the next one along x, y or both: four squares to look at for every level that
 occurs. Time is cut into buckets of ``width`` slots, and a box stands in every bucket that it meets. Squares of buckets
 share slots of a table by a hash, so a slot lists boxes of other squares, too, and a box twice if two of its buckets
-share the slot: ``is_meant`` lets every box through exactly once.
+share the slot. To look up a point is to *probe* 4 len(levels) slots; ``is_probed`` lets every box through exactly once.
 """
 
 from __future__ import annotations
@@ -27,30 +27,30 @@ def slot_of(bucket: int, level: int, x: int, y: int, n_slots: int) -> int:
 
 
 @jit_inline
-def slot_over(index: BoxIndex, run: int, t: int, x: int, y: int) -> int:
-    """Slot number ``run`` of the 4 len(levels) that list all boxes holding a point."""
-    level = index.levels[run // 4]
-    square_x = (x >> level) - (run & 1)
-    square_y = (y >> level) - ((run >> 1) & 1)
+def slot_over(index: BoxIndex, probe: int, t: int, x: int, y: int) -> int:
+    """The slot of one of the 4 len(levels) probes that together list all boxes holding a point."""
+    level = index.levels[probe // 4]
+    square_x = (x >> level) - (probe & 1)
+    square_y = (y >> level) - ((probe >> 1) & 1)
     return slot_of(t // index.width, level, square_x, square_y, len(index.slot_ptr) - 1)
 
 
 @jit_inline
-def is_meant(index: BoxIndex, slot: int, entry: int, run: int, x: int, y: int) -> bool:
-    """Whether an entry of a slot is a box of the square that run number ``run`` looks at, and no repetition."""
+def is_probed(index: BoxIndex, slot: int, entry: int, probe: int, x: int, y: int) -> bool:
+    """Whether an entry of a slot is a box of the square that is probed, and no repetition."""
     box = index.slot_box[entry]
-    row, level = index.box[box], index.levels[run // 4]
+    row, level = index.box[box], index.levels[probe // 4]
     return bool(
         row["level"] == level
-        and row["x0"] >> level == (x >> level) - (run & 1)
-        and row["y0"] >> level == (y >> level) - ((run >> 1) & 1)
+        and row["x0"] >> level == (x >> level) - (probe & 1)
+        and row["y0"] >> level == (y >> level) - ((probe >> 1) & 1)
         and (entry == index.slot_ptr[slot] or index.slot_box[entry - 1] != box)
     )
 
 
 @jit_inline
-def comes_first(index: BoxIndex, box: int, t: int, x: int, y: int) -> bool:
-    """Whether a box that holds a point is the first of its record that does, so that overlapping boxes count once."""
+def is_first_of_record(index: BoxIndex, box: int, t: int, x: int, y: int) -> bool:
+    """Whether a box that holds a point is the first of its record to hold it, so that overlapping boxes count once."""
     record = index.box[box]["record"]
     begin = first_box_ending_after(index, record, t)
     return box_holding(index, begin, index.ptr[record + 1], t, x, y) == box
@@ -70,7 +70,7 @@ def write_levels(box: StructuredRows) -> None:
 
 @jit_no_arrays
 def write_since(box: StructuredRows) -> None:
-    """When the earliest of its record's boxes from each box on begins; boxes go by record."""
+    """The first begin among each box and the later boxes of its record; boxes go by record."""
     for b in range(len(box) - 1, -1, -1):
         row = box[b]
         row["since"] = row["t0"]
@@ -80,7 +80,7 @@ def write_since(box: StructuredRows) -> None:
 
 @jit_no_arrays
 def count_entries(box: StructuredRows, width: int) -> int:
-    """How many buckets of a width boxes meet, in all."""
+    """The sum over all boxes of how many buckets of time (of a width) they meet."""
     entries = 0
     for b in range(len(box)):
         entries += box[b]["t1"] // width - box[b]["t0"] // width + 1

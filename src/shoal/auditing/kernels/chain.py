@@ -1,7 +1,7 @@
 """The chain attack: which records could be the victim's, given that whoever is hidden is covered in every window.
 
 The true record must itself be covered in every window that overlaps what the attacker knows, by records that fit
-there and meet it box for box where the attacker knows nothing (design section 1, docs/audit.md).
+there and meet it box for box where the attacker knows nothing (docs/audit.md).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.auditing.kernels.box_index import comes_first, is_meant, slot_over
+from shoal.auditing.kernels.box_index import is_first_of_record, is_probed, slot_over
 from shoal.auditing.kernels.consistency import (
     BoxIndex,
     Trajectories,
@@ -38,8 +38,8 @@ class KnownMethod(NamedTuple):
     high: Int64s
 
 
-class Ends(NamedTuple):
-    """All boxes by when they end, whoseever they are, with their columns; ``longest``: the slots of the longest."""
+class BoxesByEnd(NamedTuple):
+    """All boxes of all records sorted by their ends, with their extent in x; longest: slots of the longest box."""
 
     box: Integers
     x0: Int32s
@@ -50,7 +50,7 @@ class Ends(NamedTuple):
 class KnownView(NamedTuple):
     """What the attacker saw, samples first .. last - 1 in slots begin .. end - 1, and a window, slots low .. high - 1.
 
-    seen, until: those of the samples that are in the window.
+    Samples seen .. until - 1 are those in the window.
     """
 
     first: int
@@ -67,7 +67,7 @@ class KnownView(NamedTuple):
 def seen_in(
     trajectories: Trajectories, first: int, last: int, begin: int, end: int, low: int, high: int
 ) -> KnownView:
-    """What the attacker saw, and what of it in a window."""
+    """What the attacker saw, beside the window of slots low .. high - 1."""
     seen = first_sample_from(trajectories, first, last, low)
     return KnownView(
         first, last, begin, end, low, high, seen, first_sample_from(trajectories, first, last, high)
@@ -75,12 +75,12 @@ def seen_in(
 
 
 @jit_inline
-def first_ending_after(index: BoxIndex, ends: Ends, t: int) -> int:
+def first_ending_after(index: BoxIndex, by_end: BoxesByEnd, t: int) -> int:
     """The first of all boxes that ends at slot t or later."""
-    low, high = 0, len(ends.box)
+    low, high = 0, len(by_end.box)
     while low < high:
         middle = (low + high) // 2
-        if index.box[ends.box[middle]]["t1"] < t:
+        if index.box[by_end.box[middle]]["t1"] < t:
             low = middle + 1
         else:
             high = middle
@@ -89,7 +89,7 @@ def first_ending_after(index: BoxIndex, ends: Ends, t: int) -> int:
 
 @jit_inline
 def boxes_meet(trajectories: Trajectories, index: BoxIndex, box: int, other: int, view: KnownView) -> bool:
-    """Whether two boxes have a place and time in common where the victim may have been, for all the attacker knows."""
+    """Whether two boxes have a place and time in common at which, to the attacker, the victim may have been."""
     one, two = index.box[box], index.box[other]
     t0, t1 = max(one["t0"], two["t0"]), min(one["t1"], two["t1"])
     x0, x1 = max(one["x0"], two["x0"]), min(one["x1"], two["x1"])
@@ -120,7 +120,7 @@ def is_met(trajectories: Trajectories, index: BoxIndex, box: int, other: int, vi
 def is_met_throughout(
     trajectories: Trajectories, index: BoxIndex, record: int, other: int, view: KnownView
 ) -> bool:
-    """Whether every box of a record in the window, but for those wholly inside the interval, meets one of another."""
+    """Whether every box of a record in the window, except boxes wholly inside the interval, meets a box of another."""
     box = first_box_ending_after(index, record, view.low)
     while box < index.ptr[record + 1] and index.box[box]["since"] < view.high:
         known = view.begin <= index.box[box]["t0"] and index.box[box]["t1"] < view.end
@@ -147,10 +147,11 @@ def may_cover(trajectories: Trajectories, index: BoxIndex, record: int, other: i
 
 
 class Covers(NamedTuple):
-    """Which records may cover a candidate: those of its w-th window are record[w, 0 .. n[w] - 1].
+    """Which records may cover a candidate: in its w-th window, record[w, 0] .. record[w, n[w] - 1].
 
-    To assign them, there is room for as many as all windows need together: a window with so many has always enough left
-    for itself. The rest is who serves each place of each window, and how one gets from one place to another.
+    There is room for as many as all windows need together: a window with so many has always enough for itself, whoever
+    serves in the other windows. The other fields are for assigning each record to one place at most: server[p] is the
+    record that serves place p, came_from and waiting are the search for a chain of exchanges.
     """
 
     n: Int64s
@@ -162,7 +163,7 @@ class Covers(NamedTuple):
 
 @jit_inline_allocating
 def make_covers(n_windows: int, wanted: int, room: int) -> Covers:
-    """Room for the covers of so many windows, so many wanted in each; no more than ``room`` of a window are found."""
+    """Room for the covers of some windows, ``wanted`` of them needed in each and at most ``room`` found."""
     places = n_windows * wanted
     return Covers(
         np.zeros(n_windows, np.int64),
@@ -192,8 +193,8 @@ def is_noted(covers: Covers, w: int, record: int) -> bool:
 
 @jit_inline
 def narrowest_box(index: BoxIndex, record: int, view: KnownView) -> int:
-    """Of a record's boxes in the window that are not wholly inside the interval the one with the fewest columns; -1:
-    there are none."""
+    """The box with the smallest extent in x among a record's boxes in the window that are not wholly inside the
+    interval; -1: there is none."""
     box = first_box_ending_after(index, record, view.low)
     best, fewest = -1, np.int64(2**62)
     while box < index.ptr[record + 1] and index.box[box]["since"] < view.high:
@@ -209,13 +210,13 @@ def narrowest_box(index: BoxIndex, record: int, view: KnownView) -> int:
 def find_covers_unseen(
     trajectories: Trajectories,
     index: BoxIndex,
-    ends: Ends,
+    by_end: BoxesByEnd,
     record: int,
     view: KnownView,
     covers: Covers,
     w: int,
 ) -> None:
-    """The same in a window where the attacker saw nothing: whoever covers meets each of the record's boxes there."""
+    """Find covers in a window where the attacker saw nothing: each cover meets every box that the record has there."""
     narrowest = narrowest_box(index, record, view)
     if narrowest < 0:
         for other in range(len(index.ptr) - 1):
@@ -223,11 +224,11 @@ def find_covers_unseen(
                 return
         return
     one = index.box[narrowest]
-    entry = first_ending_after(index, ends, one["t0"])
-    end = first_ending_after(index, ends, one["t1"] + ends.longest)
+    entry = first_ending_after(index, by_end, one["t0"])
+    end = first_ending_after(index, by_end, one["t1"] + by_end.longest)
     while entry < end:
-        if ends.x0[entry] <= one["x1"] and one["x0"] <= ends.x1[entry]:
-            two = index.box[ends.box[entry]]
+        if by_end.x0[entry] <= one["x1"] and one["x0"] <= by_end.x1[entry]:
+            two = index.box[by_end.box[entry]]
             if (
                 two["t0"] <= one["t1"]
                 and two["y0"] <= one["y1"]
@@ -244,30 +245,30 @@ def find_covers_unseen(
 def find_covers(
     trajectories: Trajectories,
     index: BoxIndex,
-    ends: Ends,
+    by_end: BoxesByEnd,
     record: int,
     view: KnownView,
     covers: Covers,
     w: int,
 ) -> None:
-    """Find other records that may cover a record, which has boxes in a window, as many as there is room for."""
+    """Find other records that may cover a record in a window where it has boxes, as many as there is room for."""
     covers.n[w] = 0
     if view.seen == view.until:
-        find_covers_unseen(trajectories, index, ends, record, view, covers, w)
+        find_covers_unseen(trajectories, index, by_end, record, view, covers, w)
         return
     t, x, y = (
         trajectories.sample[view.seen]["t"],
         trajectories.sample[view.seen]["x"],
         trajectories.sample[view.seen]["y"],
     )
-    for run in range(4 * len(index.levels)):
-        slot = slot_over(index, run, t, x, y)
+    for probe in range(4 * len(index.levels)):
+        slot = slot_over(index, probe, t, x, y)
         for entry in range(index.slot_ptr[slot], index.slot_ptr[slot + 1]):
             box = index.slot_box[entry]
             if (
-                is_meant(index, slot, entry, run, x, y)
+                is_probed(index, slot, entry, probe, x, y)
                 and holds(index, box, t, x, y)
-                and comes_first(index, box, t, x, y)
+                and is_first_of_record(index, box, t, x, y)
                 and may_cover(trajectories, index, record, index.box[box]["record"], view)
                 and not note_cover(covers, w, index.box[box]["record"])
             ):
@@ -285,7 +286,7 @@ def served_at(covers: Covers, n_places: int, record: int) -> int:
 
 @jit_inline
 def serve(covers: Covers, wanted: int, n_places: int, place: int) -> bool:
-    """Find a record for a place, while those who serve others may change places; say whether there is one."""
+    """Find a record for a place, by a chain of exchanges with other places if need be; say whether there is one."""
     covers.came_from[:n_places] = -2
     covers.came_from[place], covers.waiting[0], n_waiting, at = -1, place, 1, 0
     while at < n_waiting:
@@ -308,7 +309,7 @@ def serve(covers: Covers, wanted: int, n_places: int, place: int) -> bool:
 
 @jit_inline
 def can_be_distinct(covers: Covers, n_windows: int, wanted: int) -> bool:
-    """Whether every window can have so many covers and no record serve twice."""
+    """Whether every window can have as many covers as it needs without any record covering twice."""
     n_places = n_windows * wanted
     covers.server[:n_places] = -1
     place = 0
@@ -333,7 +334,7 @@ def end_of_windows(method: KnownMethod, end: int) -> int:
 def survives(
     trajectories: Trajectories,
     index: BoxIndex,
-    ends: Ends,
+    by_end: BoxesByEnd,
     record: int,
     first: int,
     last: int,
@@ -344,7 +345,7 @@ def survives(
 ) -> bool:
     """Whether a record may be covered by k - 1 others in every window that overlaps slots begin .. end - 1.
 
-    Whoever has no boxes in a window was not there, and needs no cover in it.
+    A record without boxes in a window is that of somebody absent, and needs no cover in it.
     """
     wanted, n = method.k - 1, 0
     for window in range(first_window(method, begin), end_of_windows(method, end)):
@@ -352,7 +353,7 @@ def survives(
         if not has_box_in(index, record, low, high):
             continue
         view = seen_in(trajectories, first, last, begin, end, low, high)
-        find_covers(trajectories, index, ends, record, view, covers, n)
+        find_covers(trajectories, index, by_end, record, view, covers, n)
         if covers.n[n] < wanted:
             return False
         n += 1
@@ -363,15 +364,15 @@ def survives(
 def find_survivors(
     trajectories: Trajectories,
     index: BoxIndex,
-    ends: Ends,
+    by_end: BoxesByEnd,
     knowledge: Knowledge,
     fits: Fits,
     method: KnownMethod,
     begin: int,
     end: int,
-    alive: Bools,
+    surviving: Bools,
 ) -> None:
-    """alive[line]: whether record fits.record[line] survives, for attacks begin .. end - 1 (of one piece each)."""
+    """surviving[line]: whether record fits.record[line] survives, for attacks begin .. end - 1 (of one piece each)."""
     for attack in range(begin, end):
         piece = knowledge.ptr[attack]
         first, last = knowledge.first[piece], knowledge.last[piece]
@@ -380,6 +381,6 @@ def find_survivors(
         places = n_windows * (method.k - 1)
         covers = make_covers(n_windows, method.k - 1, places)
         for line in range(fits.at[attack], fits.at[attack] + fits.n[attack]):
-            alive[line] = survives(
-                trajectories, index, ends, fits.record[line], first, last, since, until, method, covers
+            surviving[line] = survives(
+                trajectories, index, by_end, fits.record[line], first, last, since, until, method, covers
             )

@@ -1,7 +1,7 @@
-"""What else the method gives away about records that are left: traits by which the victim's own may differ.
+"""Traits of the records that survive the chain attack, by which the victim's own may stand out (docs/audit.md).
 
-The true record is covered in every window, and what covers it holds the same samples: so it meets many, shares faces of
-boxes with them where the attacker knows nothing. And people come back to their places (docs/audit.md).
+The true record is covered in every window by records that hold the same samples. So it meets many records, and shares
+faces of boxes with them where the attacker knows nothing. And people come back to their places.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import math
 import numpy as np
 
 from shoal.auditing.kernels.chain import (
+    BoxesByEnd,
     Covers,
-    Ends,
     KnownMethod,
     KnownView,
     end_of_windows,
@@ -21,20 +21,26 @@ from shoal.auditing.kernels.chain import (
     make_covers,
     seen_in,
 )
-from shoal.auditing.kernels.consistency import BoxIndex, Trajectories, first_box_ending_after, has_box_in
+from shoal.auditing.kernels.consistency import (
+    BoxIndex,
+    Trajectories,
+    box_cost,
+    first_box_ending_after,
+    has_box_in,
+)
 from shoal.auditing.kernels.fits import Fits, Knowledge
 from shoal.core.arrays import Bools, Floats
 from shoal.core.compiled import jit, jit_inline
 
-MOST_COVERS = 64  # that are counted in a window
-_CLOSE = 4  # intervals of tau before and after what was seen
+MOST_COVERS = 64  # counted in a window
+_CLOSE = 4  # boxes this many intervals before or after what was seen are close in time
 N_TRAITS = 7
 COVERS, FACES, FAVOURS, SIZE, HABIT, FAR, STAYS = range(N_TRAITS)
 
 
 @jit_inline
 def equal_faces(index: BoxIndex, box: int, other: int) -> int:
-    """The most faces that a box has in common with one box of another record; it may be without any near it."""
+    """The most faces that a box has in common with one box of another record; 0 if none shares time with it."""
     most, one = 0, index.box[box]
     candidate = first_box_ending_after(index, other, one["t0"])
     while candidate < index.ptr[other + 1] and index.box[candidate]["since"] <= one["t1"]:
@@ -63,32 +69,32 @@ def faces_shared(index: BoxIndex, record: int, other: int, view: KnownView) -> f
 
 
 @jit_inline
-def is_among(fits: Fits, attack: int, alive: Bools, record: int) -> bool:
-    """Whether a record is one of those that are left of an attack."""
+def is_among(fits: Fits, attack: int, surviving: Bools, record: int) -> bool:
+    """Whether a record is among the survivors of an attack."""
     for line in range(fits.at[attack], fits.at[attack] + fits.n[attack]):
-        if alive[line] and fits.record[line] == record:
+        if surviving[line] and fits.record[line] == record:
             return True
     return False
 
 
 @jit_inline
-def note_window(
+def add_window_traits(
     index: BoxIndex,
     fits: Fits,
     attack: int,
-    alive: Bools,
+    surviving: Bools,
     record: int,
     view: KnownView,
     covers: Covers,
     trait: Floats,
 ) -> None:
-    """Add what a window tells: how many may cover a record, the most faces it shares with one of them, and how many
-    of them are left themselves."""
+    """Add the traits of one window: how many records may cover this one, the most faces it shares with one of these
+    covers, and how many of the covers survive themselves."""
     most, favours = 0.0, 0
     for entry in range(covers.n[0]):
         other = covers.record[0, entry]
         most = max(most, faces_shared(index, record, other, view))
-        favours += is_among(fits, attack, alive, other)
+        favours += is_among(fits, attack, surviving, other)
     trait[COVERS] += math.log(1.0 + covers.n[0])
     trait[FACES] += most
     trait[FAVOURS] += math.log(1.0 + favours)
@@ -102,8 +108,7 @@ def size_outside(index: BoxIndex, record: int, low: int, high: int, begin: int, 
     while box < index.ptr[record + 1] and index.box[box]["since"] < high:
         row = index.box[box]
         if row["t0"] < high and (row["t0"] < begin or row["t1"] >= end):
-            cells = row["x1"] - row["x0"] + row["y1"] - row["y0"] + 2
-            total += math.log(float((row["t1"] - row["t0"] + 1) * cells))
+            total += math.log(float(box_cost(index, box)))
             n += 1
         box += 1
     return total / n if n else math.nan
@@ -116,7 +121,7 @@ def gap(value: int, low: int, high: int) -> int:
 
 
 @jit_inline
-def note_places(
+def set_place_traits(
     trajectories: Trajectories,
     index: BoxIndex,
     record: int,
@@ -126,10 +131,10 @@ def note_places(
     end: int,
     trait: Floats,
 ) -> None:
-    """How a record keeps to places of the victim outside slots begin .. end - 1: the share of its boxes that hold such
-    a place, the mean logarithm of how far they are from it, and the share of those close in time; NaN: no boxes.
+    """How a record keeps to the victim's places outside slots begin .. end - 1; NaN without boxes there.
 
-    Places are where the first, middle and last of samples first .. last - 1 are.
+    Places are where the first, middle and last of samples first .. last - 1 are. HABIT: the share of (box, place) pairs
+    in which the box holds the place; FAR: the mean logarithm of the distance; STAYS: HABIT of boxes close in time.
     """
     reach = _CLOSE * (end - begin)
     held, away, n, held_close, n_close = 0, 0.0, 0, 0, 0
@@ -155,17 +160,17 @@ def note_places(
 def find_traits(
     trajectories: Trajectories,
     index: BoxIndex,
-    ends: Ends,
+    by_end: BoxesByEnd,
     knowledge: Knowledge,
     fits: Fits,
     method: KnownMethod,
-    alive: Bools,
+    surviving: Bools,
     wanted: Bools,
     begin: int,
     end: int,
     traits: Floats,
 ) -> None:
-    """A line of traits for every record left of those attacks begin .. end - 1, of one piece each, that are wanted."""
+    """A line of traits for every surviving record of attacks begin .. end - 1 (of one piece each) that are wanted."""
     covers = make_covers(1, 1, MOST_COVERS)
     for attack in range(begin, end):
         if not wanted[attack]:
@@ -175,7 +180,7 @@ def find_traits(
         since, until = knowledge.begin[piece], knowledge.end[piece]
         windows = range(first_window(method, since), end_of_windows(method, until))
         for line in range(fits.at[attack], fits.at[attack] + fits.n[attack]):
-            if not alive[line]:
+            if not surviving[line]:
                 continue
             record, trait, n = fits.record[line], traits[line], 0
             trait[:] = 0.0
@@ -183,8 +188,8 @@ def find_traits(
                 low, high = method.low[window], method.high[window]
                 if has_box_in(index, record, low, high):
                     view = seen_in(trajectories, first, last, since, until, low, high)
-                    find_covers(trajectories, index, ends, record, view, covers, 0)
-                    note_window(index, fits, attack, alive, record, view, covers, trait)
+                    find_covers(trajectories, index, by_end, record, view, covers, 0)
+                    add_window_traits(index, fits, attack, surviving, record, view, covers, trait)
                     n += 1
             if n:
                 trait[:SIZE] /= n
@@ -192,4 +197,4 @@ def find_traits(
                 trait[SIZE] = size_outside(index, record, low, high, since, until)
             else:
                 trait[SIZE] = np.nan
-            note_places(trajectories, index, record, first, last, since, until, trait)
+            set_place_traits(trajectories, index, record, first, last, since, until, trait)

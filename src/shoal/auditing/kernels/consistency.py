@@ -1,4 +1,4 @@
-"""Whether a record is consistent with what an attacker saw: the forward and the backward test (design section 1)."""
+"""Whether a record is consistent with what an attacker saw: the forward and the backward test (docs/promise.md)."""
 
 from __future__ import annotations
 
@@ -28,8 +28,9 @@ class Trajectories(NamedTuple):
 class BoxIndex(NamedTuple):
     """Boxes (of dtype BOX) record by record, by their ends: record j has rows ptr[j] .. ptr[j + 1] - 1.
 
-    Both ends of a box are included. Boxes of one record may overlap in time; ``since``: when the earliest box of the
-    record from this one on begins. The rest is an index by time and place, explained in ``kernels.lookup``.
+    Both ends of a box are included. Boxes of one record may overlap in time; ``since`` is the first begin among this
+    box and the later boxes of its record. The rest is an index by time and place, explained in
+    ``kernels/box_index.py``.
     """
 
     ptr: Int64s
@@ -48,6 +49,14 @@ def holds(index: BoxIndex, box: int, t: int, x: int, y: int) -> bool:
         and index.box[box]["x0"] <= x <= index.box[box]["x1"]
         and index.box[box]["y0"] <= y <= index.box[box]["y1"]
     )
+
+
+@jit_inline
+def box_cost(index: BoxIndex, box: int) -> int:
+    """The cost of a box, slots times cells: span_t (span_x + span_y), as Boxes.cost() has it."""
+    row = index.box[box]
+    cells = row["x1"] - row["x0"] + row["y1"] - row["y0"] + 2
+    return int((row["t1"] - row["t0"] + 1) * cells)
 
 
 @jit_inline
@@ -92,7 +101,8 @@ def fits_forward(
 ) -> bool:
     """Whether samples first .. last - 1 (there are some) lie in boxes of a record.
 
-    The tolerant attacker forgives a record the epochs (of epsilon slots; 0: everything is one epoch) without boxes.
+    The tolerant attacker forgives samples in epochs (of epsilon slots; 0: all of time is one) in which the record has
+    no boxes.
     """
     box = first_box_ending_after(index, record, trajectories.sample[first]["t"])
     end = index.ptr[record + 1]

@@ -1,4 +1,4 @@
-"""Guarantee 1 over every interval: how many records are consistent with what an attacker saw (design section 1).
+"""Guarantee 1 over every interval: how many records are consistent with what an attacker saw (docs/promise.md).
 
 For one user the attacker's knowledge K is a run of consecutive samples, and stays the same while the interval's begin
 ``a`` moves over a *segment*. A record that holds all of K is consistent for every ``a`` of the segment except where one
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.auditing.kernels.box_index import comes_first, is_meant, slot_over
+from shoal.auditing.kernels.box_index import is_first_of_record, is_probed, slot_over
 from shoal.auditing.kernels.consistency import (
     BoxIndex,
     Trajectories,
@@ -27,13 +27,13 @@ from shoal.core.arrays import Bools, Int64s
 from shoal.core.compiled import jit, jit_inline, jit_inline_allocating
 
 
-class Findings(NamedTuple):
-    """What the exact check found in a stretch of time, a line per user: segments that begin in it, and for either
-    attacker (0 strict, 1 tolerant) the number of violations, with the begin of the interval and the number of
-    consistent records in the worst.
+class ViolationsByUser(NamedTuple):
+    """What the exact check found, a line for each user: how many segments begin in a chunk of time, and for each
+    attacker (column 0 strict, 1 gap-tolerant) how many of them are violated. begin, records: where the interval begins
+    that leaves the fewest records, and how many it leaves.
 
-    A segment may reach over the borders of the stretch. entered: whether one that began before is violated in here;
-    left: whether the last one is.
+    A segment may reach over the borders of a chunk. entered: whether a segment that began in an earlier chunk is
+    violated in this one; left: whether the last segment of this chunk is.
     """
 
     segments: Int64s
@@ -45,7 +45,7 @@ class Findings(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """K is samples first .. last - 1 of a user for every a in low .. high; findings go to line ``line``."""
+    """K is samples first .. last - 1 of a user for every a in low .. high; ``line`` is the user's line of findings."""
 
     line: int
     user: int
@@ -65,7 +65,7 @@ class PromiseInSlots(NamedTuple):
 
 
 class BeginRange(NamedTuple):
-    """The begins a of intervals to look at, earliest .. latest; is_first: no others come before them."""
+    """The begins a of intervals to check, earliest .. latest; is_first: this is the first of such ranges."""
 
     earliest: int
     latest: int
@@ -73,25 +73,26 @@ class BeginRange(NamedTuple):
 
 
 class ConsistentRecords(NamedTuple):
-    """Records found consistent throughout a segment: n[0] of them, at most k, in ``whole``.
+    """Records found consistent with a segment: the first n[0] of ``throughout``, at most k, for every a of it.
 
-    n[1]: the number of ranges, lines (begin, end, record), where others are consistent. reached[i]: up to which sample
-    and which box record whole[i] is known to fit; both only move on as the interval does.
+    n[1]: how many ranges of a there are in which other records are consistent; the ranges stand elsewhere, as lines
+    (begin, end, record). reached[i]: up to which sample and which box record throughout[i] is known to fit; both only
+    move on as the interval does.
     """
 
     n: Int64s
-    whole: Int64s
+    throughout: Int64s
     reached: Int64s
 
 
 @jit_inline_allocating
 def make_consistent_records(k: int) -> ConsistentRecords:
-    """An empty tally."""
+    """Room for up to k records, none of them found yet."""
     return ConsistentRecords(np.zeros(2, np.int64), np.empty(k, np.int64), np.zeros((k, 2), np.int64))
 
 
 class Owners(NamedTuple):
-    """Which records may be a user's own, as far as that was asked: answer[record], if asked[record] is the user."""
+    """Answers kept: answer[record] says whether a record may be the own record of user asked[record]."""
 
     asked: Int64s
     answer: Bools
@@ -99,9 +100,9 @@ class Owners(NamedTuple):
 
 @jit_inline
 def note_violation(
-    findings: Findings, line: int, attacker: int, begin: int, records: int, again: bool
+    findings: ViolationsByUser, line: int, attacker: int, begin: int, records: int, again: bool
 ) -> None:
-    """Keep the violation with the fewest records; count it unless it is of the same segment as the one before."""
+    """Keep the violation with the fewest records; count it unless it is ``again`` in the same segment."""
     if findings.violations[line, attacker] == 0 or records < findings.records[line, attacker]:
         findings.begin[line, attacker] = begin
         findings.records[line, attacker] = records
@@ -111,7 +112,7 @@ def note_violation(
 
 @jit
 def may_be_own(trajectories: Trajectories, index: BoxIndex, user: int, record: int, epsilon: int) -> bool:
-    """Whether a record is gap-tolerantly consistent with all that is known of a user: it could be the user's own."""
+    """Whether a record could be the user's own: it is consistent, gaps forgiven, with all samples of the user."""
     first, last = trajectories.ptr[user], trajectories.ptr[user + 1]
     end_box = index.ptr[record + 1]
     begin, end = index.box[index.ptr[record]]["since"], index.box[end_box - 1]["t1"] + 1
@@ -124,7 +125,8 @@ def find_possible_owners(
 ) -> None:
     """found[user]: whether some record may be that user's, for users begin .. end - 1.
 
-    Every box of a record that may be a user's own holds a sample of the user, so only those that hold one are asked.
+    Every box of a record that may be a user's own holds a sample of the user, so only records with such a box are
+    looked at.
     """
     asked = np.full(len(index.ptr) - 1, -1, np.int64)
     for user in range(begin, end):
@@ -132,8 +134,8 @@ def find_possible_owners(
         sample = trajectories.ptr[user]
         while sample < trajectories.ptr[user + 1] and not found[user]:
             row = trajectories.sample[sample]
-            for run in range(4 * len(index.levels)):
-                slot = slot_over(index, run, row["t"], row["x"], row["y"])
+            for probe in range(4 * len(index.levels)):
+                slot = slot_over(index, probe, row["t"], row["x"], row["y"])
                 for entry in range(index.slot_ptr[slot], index.slot_ptr[slot + 1]):
                     box = index.slot_box[entry]
                     record = index.box[box]["record"]
@@ -149,7 +151,7 @@ def find_possible_owners(
 def is_own(
     trajectories: Trajectories, index: BoxIndex, segment: Segment, record: int, epsilon: int, owners: Owners
 ) -> bool:
-    """Whether a record is the user's, or may be where that is unknown."""
+    """Whether a record is the user's own, or may be where that is unknown."""
     if segment.own >= 0:
         return segment.own == record
     if owners.asked[record] != segment.user:
@@ -162,10 +164,10 @@ def is_own(
 def fits_on(
     trajectories: Trajectories, index: BoxIndex, segment: Segment, tau: int, record: int, reached: Int64s
 ) -> bool:
-    """Whether a record that fitted up to ``reached`` (a sample, a box) is consistent throughout a later segment.
+    """Whether a record that fits up to ``reached`` (a sample, a box) is consistent throughout a later segment.
 
-    A box wholly inside an interval holds a sample of K if it holds any sample of the user, so what was looked at
-    need not be looked at again.
+    A box wholly inside an interval holds a sample of K if it holds any sample of the user, so that samples and boxes
+    before ``reached`` need no second look.
     """
     first, end = max(reached[0], segment.first), index.ptr[record + 1]
     if first < segment.last and not fits_forward(trajectories, index, record, first, segment.last, 0, False):
@@ -184,40 +186,40 @@ def fits_on(
 
 
 @jit
-def take_in(
+def add_record(
     trajectories: Trajectories,
     index: BoxIndex,
     segment: Segment,
-    terms: PromiseInSlots,
+    promise: PromiseInSlots,
     record: int,
     tolerant: bool,
-    tally: ConsistentRecords,
+    consistent: ConsistentRecords,
     ranges: Int64s,
 ) -> None:
-    """Add a record to the tally as far as it is consistent."""
-    if not fits_forward(trajectories, index, record, segment.first, segment.last, terms.epsilon, tolerant):
+    """Add a record to ``consistent``, or the ranges of a in which it is consistent to ``ranges``."""
+    if not fits_forward(trajectories, index, record, segment.first, segment.last, promise.epsilon, tolerant):
         return
-    n_before = tally.n[1]
+    n_before = consistent.n[1]
     n_after = consistent_ranges(
-        trajectories, index, record, segment.first, segment.last, segment.low, segment.high, terms.tau,
+        trajectories, index, record, segment.first, segment.last, segment.low, segment.high, promise.tau,
         ranges, n_before,
     )  # fmt: skip
     throughout = (
         n_after == n_before + 1 and ranges[n_before, 0] == segment.low and ranges[n_before, 1] == segment.high
     )
     if throughout:
-        tally.whole[tally.n[0]] = record
-        tally.reached[tally.n[0], :] = 0
-        tally.n[0] += 1
+        consistent.throughout[consistent.n[0]] = record
+        consistent.reached[consistent.n[0], :] = 0
+        consistent.n[0] += 1
     else:
-        tally.n[1] = n_after
+        consistent.n[1] = n_after
 
 
 @jit_inline
-def is_whole(tally: ConsistentRecords, record: int) -> bool:
-    """Whether a record is among those consistent throughout."""
-    for line in range(tally.n[0]):  # noqa: SIM110 (a generator does not compile)
-        if tally.whole[line] == record:
+def is_consistent_throughout(consistent: ConsistentRecords, record: int) -> bool:
+    """Whether a record is among those found consistent throughout a segment."""
+    for line in range(consistent.n[0]):  # noqa: SIM110 (a generator does not compile)
+        if consistent.throughout[line] == record:
             return True
     return False
 
@@ -228,16 +230,16 @@ def own_is_among(
     index: BoxIndex,
     segment: Segment,
     epsilon: int,
-    tally: ConsistentRecords,
+    consistent: ConsistentRecords,
     ranges: Int64s,
     begin: int,
     owners: Owners,
 ) -> bool:
     """Whether the user's own record, or one that may be it, is among those consistent at ``begin``."""
-    for line in range(tally.n[0]):
-        if is_own(trajectories, index, segment, tally.whole[line], epsilon, owners):
+    for line in range(consistent.n[0]):
+        if is_own(trajectories, index, segment, consistent.throughout[line], epsilon, owners):
             return True
-    for line in range(tally.n[1]):
+    for line in range(consistent.n[1]):
         if ranges[line, 0] <= begin <= ranges[line, 1] and is_own(
             trajectories, index, segment, ranges[line, 2], epsilon, owners
         ):
@@ -246,22 +248,22 @@ def own_is_among(
 
 
 @jit
-def judge(
+def note_shortfalls(
     trajectories: Trajectories,
     index: BoxIndex,
     segment: Segment,
-    terms: PromiseInSlots,
+    promise: PromiseInSlots,
     tolerant: bool,
-    tally: ConsistentRecords,
+    consistent: ConsistentRecords,
     ranges: Int64s,
     owners: Owners,
-    findings: Findings,
+    findings: ViolationsByUser,
 ) -> bool:
-    """Note where fewer than k of the tallied records overlap. Returns whether that is so anywhere.
+    """Note the begins a at which fewer than k records are consistent. Returns whether there are any.
 
     The strict attacker is held to k only where the victim's own record is consistent.
     """
-    n = tally.n[1]
+    n = consistent.n[1]
     places, changes = np.empty(2 * n + 1, np.int64), np.zeros(2 * n + 1, np.int64)
     places[2 * n] = segment.low
     for line in range(n):
@@ -269,19 +271,21 @@ def judge(
         places[n + line], changes[n + line] = ranges[line, 1] + 1, -1
     order = np.argsort(places)
     short = noted = False
-    found = tally.n[0]
+    found = consistent.n[0]
     for turn in range(2 * n + 1):
         a = places[order[turn]]
         found += changes[order[turn]]
         if a > segment.high:
             break
-        if found >= terms.k or (turn < 2 * n and places[order[turn + 1]] == a):
+        if found >= promise.k or (turn < 2 * n and places[order[turn + 1]] == a):
             continue
         short = True
         known_worst = noted and found >= findings.records[segment.line, int(tolerant)]
         if known_worst or (not tolerant and found == 0):
             continue
-        if tolerant or own_is_among(trajectories, index, segment, terms.epsilon, tally, ranges, a, owners):
+        if tolerant or own_is_among(
+            trajectories, index, segment, promise.epsilon, consistent, ranges, a, owners
+        ):
             note_violation(findings, segment.line, int(tolerant), a, found, noted)
             noted = True
     return short
@@ -292,53 +296,53 @@ def check_segment(
     trajectories: Trajectories,
     index: BoxIndex,
     segment: Segment,
-    terms: PromiseInSlots,
+    promise: PromiseInSlots,
     strict: ConsistentRecords,
     tolerant: ConsistentRecords,
     ranges: Int64s,
     owners: Owners,
-    findings: Findings,
+    findings: ViolationsByUser,
 ) -> None:
     """Check one segment in which K is not empty.
 
-    The k records that are needed are found soon in most cases: those that were consistent throughout the segment
-    before, with which ``strict`` comes, are tried first, then all that hold the first sample. It is left with those
-    that are consistent throughout this segment.
+    In most cases the k records that are needed are found soon. The records consistent throughout the segment before,
+    with which ``strict`` comes, are tried first, then all records that hold the first sample. ``strict`` is left with
+    the records consistent throughout this segment.
     """
     n_before = strict.n[0]
     strict.n[0], strict.n[1] = 0, 0
     for line in range(n_before):
-        record = strict.whole[line]
-        if fits_on(trajectories, index, segment, terms.tau, record, strict.reached[line]):
-            strict.whole[strict.n[0]] = record
+        record = strict.throughout[line]
+        if fits_on(trajectories, index, segment, promise.tau, record, strict.reached[line]):
+            strict.throughout[strict.n[0]] = record
             strict.reached[strict.n[0], :] = strict.reached[line]
             strict.n[0] += 1
     row = trajectories.sample[segment.first]
     t, x, y = row["t"], row["x"], row["y"]
-    for run in range(4 * len(index.levels)):
-        if strict.n[0] == terms.k:
+    for probe in range(4 * len(index.levels)):
+        if strict.n[0] == promise.k:
             return
-        slot = slot_over(index, run, t, x, y)
+        slot = slot_over(index, probe, t, x, y)
         for entry in range(index.slot_ptr[slot], index.slot_ptr[slot + 1]):
             box = index.slot_box[entry]
-            if strict.n[0] == terms.k or not is_meant(index, slot, entry, run, x, y):
+            if strict.n[0] == promise.k or not is_probed(index, slot, entry, probe, x, y):
                 continue
             if not holds(index, box, t, x, y):
                 continue
             record = index.box[box]["record"]
-            if comes_first(index, box, t, x, y) and not is_whole(strict, record):
-                take_in(trajectories, index, segment, terms, record, False, strict, ranges)
-    if strict.n[0] == terms.k or not judge(
-        trajectories, index, segment, terms, False, strict, ranges, owners, findings
+            if is_first_of_record(index, box, t, x, y) and not is_consistent_throughout(strict, record):
+                add_record(trajectories, index, segment, promise, record, False, strict, ranges)
+    if strict.n[0] == promise.k or not note_shortfalls(
+        trajectories, index, segment, promise, False, strict, ranges, owners, findings
     ):
         return
-    # Whoever fits for the strict attacker fits for the tolerant one, so only now need these be counted.
+    # A record that fits for the strict attacker fits for the tolerant one: count for that one only where k are lacking.
     tolerant.n[0], tolerant.n[1] = 0, 0
     for record in range(len(index.ptr) - 1):
-        take_in(trajectories, index, segment, terms, record, True, tolerant, ranges)
-        if tolerant.n[0] == terms.k:
+        add_record(trajectories, index, segment, promise, record, True, tolerant, ranges)
+        if tolerant.n[0] == promise.k:
             return
-    judge(trajectories, index, segment, terms, True, tolerant, ranges, owners, findings)
+    note_shortfalls(trajectories, index, segment, promise, True, tolerant, ranges, owners, findings)
 
 
 @jit
@@ -346,32 +350,32 @@ def check_empty(
     trajectories: Trajectories,
     index: BoxIndex,
     segment: Segment,
-    terms: PromiseInSlots,
-    lonely: Int64s,
+    promise: PromiseInSlots,
+    few_absent: Int64s,
     owners: Owners,
-    findings: Findings,
+    findings: ViolationsByUser,
 ) -> None:
-    """Check one segment of empty knowledge: it must not meet a range where too few records are absent."""
+    """Check one segment of empty knowledge: it must not meet a range in which fewer than k records are absent."""
     noted, own_noted = False, False
-    for line in range(len(lonely)):
-        if lonely[line, 0] > segment.high:
+    for line in range(len(few_absent)):
+        if few_absent[line, 0] > segment.high:
             return
-        if lonely[line, 1] < segment.low:
+        if few_absent[line, 1] < segment.low:
             continue
-        a, found = max(segment.low, lonely[line, 0]), lonely[line, 2]
+        a, found = max(segment.low, few_absent[line, 0]), few_absent[line, 2]
         note_violation(findings, segment.line, 1, a, found, noted)
         noted = True
         known = segment.own >= 0
         for record in range(segment.own if known else 0, segment.own + 1 if known else len(index.ptr) - 1):
-            if is_own(trajectories, index, segment, record, terms.epsilon, owners) and is_consistent(
+            if is_own(trajectories, index, segment, record, promise.epsilon, owners) and is_consistent(
                 trajectories,
                 index,
                 record,
                 segment.first,
                 segment.first,
                 a,
-                a + terms.tau,
-                terms.epsilon,
+                a + promise.tau,
+                promise.epsilon,
                 False,
             ):
                 note_violation(findings, segment.line, 0, a, found, own_noted)
@@ -380,10 +384,10 @@ def check_empty(
 
 
 @jit_inline
-def begins_here(trajectories: Trajectories, segment: Segment, tau: int, stretch: BeginRange) -> bool:
-    """Whether a segment begins at its ``low``, rather than going on from before the stretch: a sample comes or goes."""
+def begins_here(trajectories: Trajectories, segment: Segment, tau: int, begins: BeginRange) -> bool:
+    """Whether a segment begins at its ``low``, where a sample comes or goes, and did not begin in an earlier chunk."""
     first, last, begin = segment.first, segment.last, trajectories.ptr[segment.user]
-    if stretch.is_first or segment.low > stretch.earliest:
+    if begins.is_first or segment.low > begins.earliest:
         return True
     if first > begin and trajectories.sample[first - 1]["t"] == segment.low - 1:
         return True
@@ -395,28 +399,29 @@ def check_coverage(
     trajectories: Trajectories,
     index: BoxIndex,
     own: Int64s,
-    terms: PromiseInSlots,
-    stretch: BeginRange,
-    lonely: Int64s,
+    promise: PromiseInSlots,
+    begins: BeginRange,
+    few_absent: Int64s,
     base: int,
     begin_user: int,
     end_user: int,
-    findings: Findings,
+    findings: ViolationsByUser,
 ) -> None:
-    """Check guarantee 1 for users begin_user .. end_user - 1 and every a of a stretch; ``base`` has line 0 of findings.
+    """Check guarantee 1 for users begin_user .. end_user - 1 and every a of ``begins``; user ``base`` has line 0 of
+    findings.
 
     Needs the samples of slots earliest - 1 .. latest + tau - 1 and the boxes that meet the epochs of all but the first
-    of these; more do no harm. (Where records are unknown, all.)
+    of these slots; more do no harm. Where it is unknown whose a record is, needs all samples and boxes.
 
     own[i]: the user's record, -1 where it is unknown, -2 where there is none (such users are promised nothing).
-    lonely: ranges of a, a line (begin, end, records) each and in order, where fewer than k records are consistent with
+    few_absent: lines (begin, end, records) in order, the ranges of a in which fewer than k records are consistent with
     empty knowledge.
     """
     ranges = np.empty((len(index.box) + len(index.ptr), 3), np.int64)  # room for every record's
     n_records = len(index.ptr) - 1
     strict, tolerant = (
-        make_consistent_records(min(terms.k, n_records)),
-        make_consistent_records(min(terms.k, n_records)),
+        make_consistent_records(min(promise.k, n_records)),
+        make_consistent_records(min(promise.k, n_records)),
     )
     n_asked = n_records if np.any(own[begin_user:end_user] == -1) else 0
     owners = Owners(np.full(n_asked, -1, np.int64), np.zeros(n_asked, np.bool_))
@@ -426,30 +431,32 @@ def check_coverage(
         line = user - base
         strict.n[0] = 0
         if own[user] >= 0:
-            strict.n[0], strict.whole[0] = 1, own[user]
+            strict.n[0], strict.throughout[0] = 1, own[user]
             strict.reached[0, :] = 0
         stop = trajectories.ptr[user + 1]
         first = last = trajectories.ptr[user]
-        low = stretch.earliest
-        while low <= stretch.latest:
-            while last < stop and trajectories.sample[last]["t"] - terms.tau + 1 <= low:
+        low = begins.earliest
+        while low <= begins.latest:
+            while last < stop and trajectories.sample[last]["t"] - promise.tau + 1 <= low:
                 last += 1
             while first < last and trajectories.sample[first]["t"] + 1 <= low:
                 first += 1
-            high = stretch.latest
+            high = begins.latest
             if last < stop:
-                high = min(high, trajectories.sample[last]["t"] - terms.tau)
+                high = min(high, trajectories.sample[last]["t"] - promise.tau)
             if first < last:
                 high = min(high, trajectories.sample[first]["t"])
             segment = Segment(line, user, own[user], first, last, low, high)
             n_strict, n_tolerant = findings.violations[line, 0], findings.violations[line, 1]
             if first == last:
-                check_empty(trajectories, index, segment, terms, lonely, owners, findings)
+                check_empty(trajectories, index, segment, promise, few_absent, owners, findings)
             else:
-                check_segment(trajectories, index, segment, terms, strict, tolerant, ranges, owners, findings)
+                check_segment(
+                    trajectories, index, segment, promise, strict, tolerant, ranges, owners, findings
+                )
             findings.left[line, 0] = findings.violations[line, 0] > n_strict
             findings.left[line, 1] = findings.violations[line, 1] > n_tolerant
-            if begins_here(trajectories, segment, terms.tau, stretch):
+            if begins_here(trajectories, segment, promise.tau, begins):
                 findings.segments[line] += 1
             else:
                 findings.entered[line, :] = findings.left[line, :]

@@ -1,4 +1,4 @@
-"""Which records fit what attackers know, and what follows from those that do (docs/audit.md)."""
+"""Which records fit what attackers know, and what follows from the records that fit (docs/audit.md)."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.auditing.kernels.box_index import comes_first, is_meant, slot_over
+from shoal.auditing.kernels.box_index import is_first_of_record, is_probed, slot_over
 from shoal.auditing.kernels.consistency import (
     BoxIndex,
     Trajectories,
+    box_cost,
     box_holding,
     first_box_ending_after,
     first_sample_from,
@@ -23,8 +24,8 @@ from shoal.core.compiled import jit, jit_inline
 class Knowledge(NamedTuple):
     """What attackers know: attack i has pieces ptr[i] .. ptr[i + 1] - 1, at least one.
 
-    A piece is samples first .. last - 1 (there are some), all that the victim has in slots begin .. end - 1; where
-    begin == end the attacker does not know that there are no others.
+    A piece is samples first .. last - 1 (at least one), all that the victim has in slots begin .. end - 1. Where
+    begin == end the attacker knows these samples only, and not that there are no others.
     """
 
     victim: Int64s
@@ -84,21 +85,21 @@ def find_fits(
     """
     counting = len(fits.record) == 0
     for attack in range(begin, end):
-        n, mine = 0, own[attack]
-        if mine >= 0 and fits_all(trajectories, index, knowledge, attack, mine):
+        n, own_record = 0, own[attack]
+        if own_record >= 0 and fits_all(trajectories, index, knowledge, attack, own_record):
             if not counting:
-                fits.record[fits.at[attack]] = mine
+                fits.record[fits.at[attack]] = own_record
             n = 1
         sample = trajectories.sample[knowledge.first[knowledge.ptr[attack]]]
         t, x, y = sample["t"], sample["x"], sample["y"]
-        for run in range(4 * len(index.levels)):
-            slot = slot_over(index, run, t, x, y)
+        for probe in range(4 * len(index.levels)):
+            slot = slot_over(index, probe, t, x, y)
             for entry in range(index.slot_ptr[slot], index.slot_ptr[slot + 1]):
                 box = index.slot_box[entry]
                 record = index.box[box]["record"]
-                if n == most or record == mine or not is_meant(index, slot, entry, run, x, y):
+                if n == most or record == own_record or not is_probed(index, slot, entry, probe, x, y):
                     continue
-                if not holds(index, box, t, x, y) or not comes_first(index, box, t, x, y):
+                if not holds(index, box, t, x, y) or not is_first_of_record(index, box, t, x, y):
                     continue
                 if fits_all(trajectories, index, knowledge, attack, record):
                     if not counting:
@@ -141,9 +142,7 @@ def score_record(
     while box < end and index.box[box]["since"] <= trajectories.sample[last - 1]["t"]:
         faces = touched_faces(trajectories, index, box, first, last)
         if faces >= 0:
-            row = index.box[box]
-            cells = row["x1"] - row["x0"] + row["y1"] - row["y0"] + 2
-            cost += (row["t1"] - row["t0"] + 1) * cells
+            cost += box_cost(index, box)
             touched += faces
             n_boxes += 1
         box += 1
@@ -232,7 +231,7 @@ def find_leaks(
 def common_extent(index: BoxIndex, fits: Fits, attack: int, t: int, best: int) -> tuple[int, int]:
     """Longer side of the hull of all boxes that the records have in slot t, and the next slot where it may be smaller.
 
-    The side is ``best`` if one of them has no box there, or if it is no smaller than that.
+    The side is ``best`` if a record has no box in slot t, or if the hull's is no smaller than ``best``.
     """
     x0, x1, y0, y1 = 2**31, -(2**31), 2**31, -(2**31)
     following = 2**62
@@ -283,13 +282,12 @@ def find_common_extents(
         extent[attack] = best
 
 
-ALIKE = 1e-9  # shares that differ by less are the same: they were summed in another order
+ALIKE = 1e-9  # shares that differ by less are equal: they were summed in another order
 
 
 class KnownCells(NamedTuple):
-    """Different cells that attackers know, by x: entries first[c] .. first[c + 1] - 1 of ``attack`` know cell c.
-
-    n: how many cells each attacker knows.
+    """Different cells that attackers know, sorted by x: cell c is known in attacks attack[first[c]] ..
+    attack[first[c + 1] - 1]. n: how many cells each attacker knows.
     """
 
     x: Int64s
@@ -300,9 +298,12 @@ class KnownCells(NamedTuple):
 
 
 class CellFits(NamedTuple):
-    """For every attack: how many records have a box over each of its cells; whether the victim's own has; and the share
-    of a record spent on these cells, mean over its boxes of known cells / cells inside: that of the victim's own
-    record, the largest of all, and how many records have the largest."""
+    """How well records fit known cells, for every attack.
+
+    n: how many records have a box over each of the cells; own_fits: whether the victim's own record has. A record's
+    share is the mean over its boxes of known cells / cells inside. own_share: that of the victim's own record; largest:
+    the largest share of any record; n_largest: how many records have the largest.
+    """
 
     n: Int64s
     own_fits: Bools
@@ -315,7 +316,7 @@ class CellFits(NamedTuple):
 def add_cell_fits(
     index: BoxIndex, cells: KnownCells, own: Int64s, begin: int, end: int, found: CellFits
 ) -> None:
-    """Count records begin .. end - 1 in; ``found`` comes as zeros. A record that meets no known cell has no share."""
+    """Add records begin .. end - 1 to ``found``, all zeros before. A record that meets no known cell has no share."""
     weight, met = np.zeros(len(cells.x)), np.empty(len(cells.x), np.int64)
     share, covered = np.zeros(len(own)), np.zeros(len(own), np.int64)
     concerned = np.empty(len(own), np.int64)

@@ -18,7 +18,7 @@ def find_held(
     filled: Bools,
 ) -> None:
     """published[s]: whether sample s lies in a box of its user's own record (own[user], below 0: none), for users
-    begin .. end - 1; filled[b]: whether box b holds a sample of its own user. Both come as False."""
+    begin .. end - 1; filled[b]: whether box b holds a sample of its own user. Both are all False before."""
     for user in range(begin, end):
         if own[user] < 0:
             continue

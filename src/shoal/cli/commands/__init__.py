@@ -1,1 +1,1 @@
-"""The commands, one in each file: parse, call, print; no logic."""
+"""The commands, one file each: what they take, what they call, what they show."""

@@ -3,71 +3,42 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
-
-import typer
+from pathlib import Path
+from typing import Any
 
 from shoal.cli import options
+from shoal.cli.options import option, options_from
 from shoal.cli.terminal import TerminalProgress, say_warnings, show
+from shoal.core.options import AuditOptions
 
 
-@options.reads_events
+@options.command(
+    options.EVENTS,
+    options.PUBLISHED,
+    options_from(AuditOptions),
+    option("--show-users", kind=bool, help="Name the users of counterexamples; they are secret."),
+    options.ENGINE,
+    options.CLUSTER,
+    options.FORCE,
+    options.json_output("Write everything as JSON to a file, or - for stdout."),
+    options.READING,
+)
 def audit(
-    events: options.Events,
-    published: options.Published,
-    k: options.AuditK = None,
-    tau: options.Tau = None,
-    epsilon: options.Epsilon = None,
-    whole: options.Whole = False,
-    key: options.Key = None,
-    cell: options.AuditCell = None,
-    step: options.AuditStep = None,
-    crs: options.AuditCrs = None,
-    attacks: options.Attacks = 2000,
-    seed: options.AuditSeed = 0,
-    show_users: Annotated[
-        bool, typer.Option("--show-users", help="Name the users of counterexamples; they are secret.")
-    ] = False,
-    workers: options.Workers = None,
-    engine: options.Engine = "threads",
-    cluster: options.Cluster = None,
-    force: options.Force = False,
-    json_out: Annotated[
-        str | None, typer.Option("--json", help="Write everything as JSON to a file, or - for stdout.")
-    ] = None,
-    *,
-    reading: dict[str, Any],
-) -> None:
+    events: Path, published: Path, show_users: bool, force: bool, json_out: str | None, **keywords: Any
+) -> int:
     """Attack PUBLISHED, knowing EVENTS, and say what is and is not protected. Exit code 1: the promise is broken."""
     from shoal.api import audit as run
     from shoal.cli.text.audit import audit_lines
     from shoal.publishing.outputs import Outputs
     from shoal.storage.outputs import as_json, check_target, write_whole
 
-    report = options.file_of(json_out)
+    report = options.json_file(json_out)
     if report is not None:
-        given = [*options.inputs(events, reading), published, Outputs(published).manifest, key]
-        check_target(report, [path for path in given if path is not None], force=force)
+        given = [*options.input_files(events, keywords), published, Outputs(published).manifest]
+        key = keywords["key"]
+        check_target(report, [*given, *([] if key is None else [key])], force=force)
     with TerminalProgress() as progress:
-        found = run(
-            events,
-            published,
-            k=k,
-            tau=tau,
-            epsilon=epsilon,
-            whole=whole,
-            key=key,
-            cell=cell,
-            step=step,
-            crs=crs,
-            **reading,
-            attacks=attacks,
-            seed=seed,
-            workers=workers,
-            engine=engine,
-            cluster=cluster,
-            progress=progress,
-        )
+        found = run(events, published, progress=progress, **keywords)
     say_warnings(found.warnings)
     content = found.to_dict(show_users=show_users)
     if report is not None:
@@ -76,5 +47,4 @@ def audit(
         show(json.dumps(content, indent=2))
     else:
         show("\n".join(audit_lines(found, published, show_users=show_users)))
-    if not found.kept:
-        raise typer.Exit(1)
+    return 0 if found.kept else 1

@@ -1,23 +1,18 @@
-"""The main job on built-in data, from made-up events to a page to look at."""
+"""``shoal demo``: the main job on built-in data, from synthetic events to a page to look at."""
 
 from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
-import typer
-
-from shoal.api import anonymize
+from shoal.cli import options
+from shoal.cli.options import option
 from shoal.cli.terminal import TerminalProgress, show
 from shoal.cli.text.anonymize import show_summary
 from shoal.core.progress import Progress
 from shoal.core.promise import Grid, Promise
 from shoal.errors import InputError
-from shoal.publishing.checkpoint import checkpoint_folder
-from shoal.reporting import write_report
-from shoal.storage.files import reason
-from shoal.synthetic import write_city
 
 _USERS, _DAYS = 2000, 2
 _MARK = ".shoal-demo"  # tells a folder that an earlier demo made from one that holds somebody's events.csv
@@ -36,18 +31,22 @@ class Demo(NamedTuple):
 
 def run_demo(folder: Path, progress: Progress, *, users: int = _USERS, days: int = _DAYS) -> Demo:
     """Make a city, publish it, audit it and report; replaces an earlier demo in that folder."""
+    from shoal.api import anonymize
+    from shoal.publishing.checkpoint import checkpoint_folder
+    from shoal.reporting import write_report
+    from shoal.synthetic import write_city
+
     _take_over(folder)
     events, output, key = folder / "events.csv", folder / "published.parquet", folder / "key.csv"
     page = folder / "report.html"
-    shutil.rmtree(
-        checkpoint_folder(output), ignore_errors=True
-    )  # a demo is quicker begun again than gone on with
+    # A demo is quicker begun again than resumed.
+    shutil.rmtree(checkpoint_folder(output), ignore_errors=True)
     progress.stage("making a city")
     write_city("city", events, users=users, days=days, seed=0, force=True)
     published = anonymize(
         events, k=2, tau="30min", epsilon="30min", output=output, key_out=key, force=True, progress=progress
     )
-    write_report(events, output, page, key=key, made_up=True, force=True, progress=progress)
+    write_report(events, output, page, key=key, synthetic=True, force=True, progress=progress)
     return Demo(events, output, page, published.summary, published.promise, published.events.grid)
 
 
@@ -67,16 +66,16 @@ def _take_over(folder: Path) -> None:
             f"The demo needs a folder, but {folder.name} is a file or lies in one: choose another with --folder."
         ) from None
     except OSError as error:
+        from shoal.storage.files import reason
+
         raise InputError(
             f"The demo cannot write to {folder.name} ({reason(error)}): choose another with --folder."
         ) from None
 
 
-def demo(
-    folder: Annotated[Path, typer.Option(help="Where to put the demo's files.")] = Path("demo"),
-) -> None:
+@options.command(option("--folder", kind=Path, help="Where to put the demo's files.", default=Path("demo")))
+def demo(folder: Path) -> None:
     """Make a city, anonymize it, and show what happened on a page."""
-
     with TerminalProgress() as progress:
         result = run_demo(folder, progress)
     show_summary(result.summary, result.promise, result.grid, result.published)

@@ -4,42 +4,45 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from shoal.cli import options
+from shoal.cli.options import options_from
 from shoal.cli.terminal import TerminalProgress, say_warnings, show
+from shoal.core.options import NOT_PLANNED, HidingOptions
 
 
-@options.reads_events
+@options.command(
+    options.EVENTS,
+    options.output("Figure to write: .svg or .png.", required=False),
+    options.listed("--ks", "Values of k.", "2,3,5"),
+    options.listed("--taus", "Values of tau.", "30min,1h,2h"),
+    options.listed("--epsilons", "Values of epsilon.", "30min"),
+    options.CELL,
+    options.STEP,
+    options_from(HidingOptions, without=NOT_PLANNED),
+    options.WORKERS,
+    options.FORCE,
+    options.json_output(),
+    options.READING,
+)
 def plan(
-    events: options.Events,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Figure to write: .svg or .png.")
-    ] = None,
-    ks: options.Ks = "2,3,5",
-    taus: Annotated[str, typer.Option(metavar="LIST", help="Values of tau.")] = "30min,1h,2h",
-    epsilons: options.Epsilons = "30min",
-    cell: options.Cell = "100m",
-    step: options.Step = "1min",
-    space_weight: options.SpaceWeight = 1.0,
-    reuse: options.Reuse = "once",
-    harden: options.Harden = None,
-    seed: options.Seed = 0,
-    workers: options.Workers = None,
-    force: options.Force = False,
-    json_out: options.JsonFigures = None,
-    *,
-    reading: dict[str, Any],
+    events: Path,
+    output: Path | None,
+    ks: str,
+    taus: str,
+    epsilons: str,
+    force: bool,
+    json_out: str | None,
+    **keywords: Any,
 ) -> None:
-    """Foretell what releases of EVENTS would cost, for every k, tau and epsilon, from a part of the time."""
+    """Estimate what releases of EVENTS would cost, for every k, tau and epsilon, from a part of the time."""
     from shoal.cli.text.plan import advice, plan_lines
     from shoal.evaluate.plan.planning import plan as run
     from shoal.storage.outputs import as_json, check_target, write_whole
 
-    report = options.file_of(json_out)
-    given = options.inputs(events, reading)
+    report = options.json_file(json_out)
+    given = options.input_files(events, keywords)
     if output is not None:
         from shoal.reporting.figures.sweep import check_figure
 
@@ -50,18 +53,11 @@ def plan(
     with TerminalProgress() as progress:
         found = run(
             events,
-            ks=options.numbers(ks),
-            taus=options.listed(taus),
-            epsilons=options.listed(epsilons),
-            cell=cell,
-            step=step,
-            space_weight=space_weight,
-            reuse=reuse,
-            harden=harden,
-            **reading,
-            seed=seed,
-            workers=workers,
+            ks=options.numbers_of(ks),
+            taus=options.parts_of(taus),
+            epsilons=options.parts_of(epsilons),
             progress=progress,
+            **keywords,
         )
     say_warnings(found.warnings)
     if output is not None:

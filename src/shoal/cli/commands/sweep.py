@@ -3,51 +3,54 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from shoal.cli import options
+from shoal.cli.options import option, options_from
 from shoal.cli.terminal import TerminalProgress, say_warnings, show
+from shoal.core.options import NOT_SWEPT, HidingOptions
 
 
-@options.reads_events
+@options.command(
+    options.EVENTS,
+    options.output("Folder for the numbers (Parquet, CSV) and figures (SVG, PNG)."),
+    option(
+        "--over",
+        metavar="NAMES",
+        help="What varies: tau, k, epsilon; hours: a week, hour by hour.",
+        default="tau,k,epsilon,hours",
+    ),
+    option("--k", kind=int, help="k where it does not vary.", default=2),
+    option(
+        "--tau", help="tau where it does not vary; epsilon is the same unless it varies.", default="30min"
+    ),
+    options.listed("--ks", "Values of k.", "2,3,5,8"),
+    options.listed("--taus", "Values of tau, each with epsilon = tau.", "10min,20min,30min,1h,2h,4h"),
+    options.listed("--epsilons", "Values of epsilon.", "10min,15min,30min,1h,2h"),
+    options.listed(
+        "--selectors",
+        "How hiding sets are chosen, side by side: matching, mutual, spectral. The first and the last unless given"
+        " (spectral where scikit-learn is installed).",
+        None,
+    ),
+    options.CELL,
+    options.STEP,
+    options_from(HidingOptions, without=NOT_SWEPT),
+    options.WORKERS,
+    options.RESUME,
+    options.FORCE,
+    options.READING,
+)
 def sweep(
-    events: options.Events,
-    output: Annotated[
-        Path,
-        typer.Option("-o", "--output", help="Folder for the numbers (Parquet, CSV) and figures (SVG, PNG)."),
-    ],
-    over: Annotated[
-        str, typer.Option(metavar="NAMES", help="What varies: tau, k, epsilon; hours: a week, hour by hour.")
-    ] = "tau,k,epsilon,hours",
-    k: Annotated[int, options.count("k where it does not vary.")] = 2,
-    tau: Annotated[
-        str, typer.Option(help="tau where it does not vary; epsilon is the same unless it varies.")
-    ] = "30min",
-    ks: options.Ks = "2,3,5,8",
-    taus: Annotated[
-        str, typer.Option(metavar="LIST", help="Values of tau, each with epsilon = tau.")
-    ] = "10min,20min,30min,1h,2h,4h",
-    epsilons: options.Epsilons = "10min,15min,30min,1h,2h",
-    selectors: Annotated[
-        str | None,
-        typer.Option(
-            metavar="LIST",
-            help="How hiding sets are chosen, side by side: matching, mutual, spectral. The first and the last unless"
-            " given (spectral where scikit-learn is installed).",
-        ),
-    ] = None,
-    cell: options.Cell = "100m",
-    step: options.Step = "1min",
-    space_weight: options.SpaceWeight = 1.0,
-    reuse: options.Reuse = "once",
-    seed: options.Seed = 0,
-    workers: options.Workers = None,
-    resume: options.Resume = False,
-    force: options.Force = False,
-    *,
-    reading: dict[str, Any],
+    events: Path,
+    output: Path,
+    over: str,
+    ks: str,
+    taus: str,
+    epsilons: str,
+    selectors: str | None,
+    force: bool,
+    **keywords: Any,
 ) -> None:
     """Measure precision and suppression under many promises: versus tau, k and epsilon, and over a week."""
     from shoal.cli.text.sweep import sweep_lines
@@ -56,28 +59,19 @@ def sweep(
     from shoal.reporting.figures.sweep import write_sweep
     from shoal.storage.outputs import check_folder
 
-    check_folder(output, options.inputs(events, reading), force=force)
+    check_folder(output, options.input_files(events, keywords), force=force)
     checkpoint = checkpoint_of(output)
     with TerminalProgress() as progress:
         found = run(
             events,
-            over=options.listed(over),
-            k=k,
-            tau=tau,
-            ks=options.numbers(ks),
-            taus=options.listed(taus),
-            epsilons=options.listed(epsilons),
-            selectors=None if selectors is None else options.listed(selectors),
-            cell=cell,
-            step=step,
-            space_weight=space_weight,
-            reuse=reuse,
-            **reading,
-            seed=seed,
-            workers=workers,
+            over=options.parts_of(over),
+            ks=options.numbers_of(ks),
+            taus=options.parts_of(taus),
+            epsilons=options.parts_of(epsilons),
+            selectors=None if selectors is None else options.parts_of(selectors),
             checkpoint=checkpoint,
-            resume=resume,
             progress=progress,
+            **keywords,
         )
     say_warnings(found.warnings)
     files = write_sweep(found, output)

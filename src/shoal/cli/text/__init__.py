@@ -1,0 +1,1 @@
+"""Results as lines of at most 80 columns."""

@@ -70,13 +70,13 @@ def _precision(summary: dict[str, Any]) -> list[str]:
 
 def promise_in_words(promise: Promise, grid: Grid, *, once: bool = True) -> str:
     """The promise for somebody who is no expert; ``once``: nobody hides with the same people again."""
-    if promise.tau is None or promise.epsilon is None:
+    seconds = promise.in_seconds(grid)
+    if seconds is None:
         return f"whoever knows all places and times of a person finds at least {promise.k} records that fit"
-    together = duration((promise.reach + 1) * promise.epsilon * grid.step_s)
     return (
-        f"whoever followed a person for {duration(promise.tau * grid.step_s)} finds at least"
+        f"whoever followed a person for {duration(seconds.tau)} finds at least"
         f" {promise.k} records that fit; each of the others is made to go along with the person"
-        f" for at most {together}{'' if once else ' at a time, but may do so again later'}"
+        f" for at most {duration(seconds.window)}{'' if once else ' at a time, but may do so again later'}"
     )
 
 

@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.cli.text.layout import WIDTH, _wrapped, labelled
-from shoal.core.formatting import counted, duration, percent
+from shoal.core.formatting import counted, percent, promise_parameters
 
 if TYPE_CHECKING:
     from shoal.auditing.measures import Measure
     from shoal.auditing.result import Audit
     from shoal.auditing.truthfulness import Truthfulness
     from shoal.auditing.verdict import Risk
-    from shoal.core.promise import Grid, Promise
 
 _LABEL = 14
 _COUNTEREXAMPLES = 3
@@ -91,18 +90,10 @@ def report_lines(audit: Audit, output: Path, *, public: bool) -> list[str]:
 
 def _promises(audit: Audit) -> str:
     """What the file is held to, and what it was made for where that is something else."""
-    held_to = _promise(audit.promise, audit.grid)
+    held_to = promise_parameters(audit.promise, audit.grid)
     if not audit.other or audit.noted is None:
         return held_to
-    return f"held to {held_to}; made for {_promise(audit.noted, audit.grid)}"
-
-
-def _promise(promise: Promise, grid: Grid) -> str:
-    k, tau, epsilon = promise.k, promise.tau, promise.epsilon
-    if tau is None or epsilon is None:
-        return f"k = {k} over whole trajectories"
-    step = grid.step_s
-    return f"k = {k}, tau = {duration(tau * step)}, epsilon = {duration(epsilon * step)}"
+    return f"held to {held_to}; made for {promise_parameters(audit.noted, audit.grid)}"
 
 
 def _coverage(audit: Audit, show_users: bool) -> Iterable[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from textwrap import wrap
 
-from shoal.core.formatting import counted, duration, percent, short
+from shoal.core.formatting import counted, duration_of_minutes, percent, short
 from shoal.evaluate.plan.forecasting import Forecast
 from shoal.evaluate.plan.planning import Plan
 
@@ -20,7 +20,7 @@ _MUCH_REUSED = 0.01
 def plan_lines(plan: Plan) -> list[str]:
     """A row per point, then the advice."""
     sampled = any(row.sampled for row in plan.forecasts)
-    how = "foretold from a few stretches" if sampled else "measured on all of the time"
+    how = "forecast from a few stretches" if sampled else "measured on all of the time"
     samples, users = counted(plan.n_samples, "sample"), counted(plan.n_users, "user")
     table = [_line(_HEAD), *(_line(_row(row)) for row in plan.forecasts)]
     words = [line for sentence in advice(plan.forecasts) for line in wrap(sentence, _COLUMNS)]
@@ -50,7 +50,7 @@ def advice(forecasts: Sequence[Forecast]) -> list[str]:
         )
     rough = [row for row in usable if row.n_stretches == 1]
     if rough:
-        lines.append(f"Told from a single hour, and perhaps off by a quarter: {_listed(rough, named)}.")
+        lines.append(f"Forecast from a single hour, and perhaps off by a quarter: {_listed(rough, named)}.")
     return lines
 
 
@@ -83,8 +83,8 @@ def _names(rows: Sequence[Forecast]) -> dict[Forecast, str]:
     """What to call each promise: by epsilon only where there are several."""
     several = len({row.epsilon_min for row in rows}) > 1
     return {
-        row: f"k {row.k} at {_minutes(row.tau_min)}"
-        + (f" (epsilon {_minutes(row.epsilon_min)})" if several else "")
+        row: f"k {row.k} at {duration_of_minutes(row.tau_min)}"
+        + (f" (epsilon {duration_of_minutes(row.epsilon_min)})" if several else "")
         for row in rows
     }
 
@@ -99,7 +99,8 @@ def _row(row: Forecast) -> tuple[str, ...]:
         short(value) if row.n_boxes else "-" for value in (row.space_km_median, row.time_min_median)
     )
     return (
-        str(row.k), _minutes(row.tau_min), _minutes(row.epsilon_min), km, minutes, percent(row.suppressed_share),
+        str(row.k), duration_of_minutes(row.tau_min), duration_of_minutes(row.epsilon_min), km, minutes,
+        percent(row.suppressed_share),
         percent(row.reused_share), _takes(row.seconds), f"{row.memory_bytes / 1e9:.1f} GB",
     )  # fmt: skip
 
@@ -110,10 +111,6 @@ def _takes(seconds: float) -> str:
         if seconds >= 2 * size:
             return f"{round(seconds / size)} {unit}"
     return f"{max(1, round(seconds))} s"
-
-
-def _minutes(minutes: float) -> str:
-    return duration(round(60 * minutes))
 
 
 def _line(cells: Sequence[str]) -> str:

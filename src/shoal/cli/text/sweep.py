@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from textwrap import wrap
 
-from shoal.core.formatting import duration, percent, short
+from shoal.core.formatting import duration_of_minutes, percent, short
+from shoal.core.options import SelectorName
 from shoal.evaluate.compare import TUPLES, WHOLE, Compared, Comparison, TupleDraw
 from shoal.evaluate.measuring import Measured
 from shoal.evaluate.sweep import Sweep
-from shoal.hiding.settings import Selector
 
 _SWEEP = ("selector", "k", "tau", "epsilon", "space km", "time min", "suppressed", "seconds")
 _TUPLES = {TupleDraw.RANDOM: "random tuples", TupleDraw.NEAR: "tuples, each a random user and the nearest"}
@@ -24,7 +24,7 @@ def sweep_lines(sweep: Sweep) -> list[str]:
     """A row per release: medians, with quartiles in brackets."""
     rows = [_row(measured) for measured in sweep.measured.values()]
     lines = ["Median precision, with quartiles in brackets.", "", *_table(_SWEEP, rows, _SWEEP_WIDTHS)]
-    if any(measured.selector == Selector.SPECTRAL for measured in sweep.measured.values()):
+    if any(measured.selector == SelectorName.SPECTRAL for measured in sweep.measured.values()):
         lines += ["", "spectral: guarantee 1 not given. shoal anonymize measures how often it fails."]
     return lines
 
@@ -57,17 +57,21 @@ def _row(row: Measured) -> tuple[str, ...]:
             (row.time_min_median, row.time_min_q25, row.time_min_q75),
         )
     )
-    tau, epsilon = (duration(round(60 * minutes)) for minutes in (row.tau_min, row.epsilon_min))
+    tau, epsilon = map(duration_of_minutes, (row.tau_min, row.epsilon_min))
     return (
         row.selector, str(row.k), tau, epsilon, space, time, percent(row.suppressed_share), f"{row.seconds:.1f}",
     )  # fmt: skip
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]], widths: Sequence[int]) -> list[str]:
-    """The first column to the left, the others to the right."""
+    """The first column to the left, the others to the right; one that fills its column has a space before it."""
     return [
         "".join(
-            cell.rjust(width) if number else cell.ljust(width)
+            cell.ljust(width)
+            if number == 0
+            else cell.rjust(width)
+            if number == 1
+            else f" {cell}".rjust(width)
             for number, (cell, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
         for row in (head, *rows)

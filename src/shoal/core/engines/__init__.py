@@ -1,7 +1,8 @@
-"""Engines: who does tasks that do not depend on each other. They move tasks about and know nothing of privacy.
+"""Engines do tasks that do not depend on each other. They move tasks about and know nothing of privacy.
 
 Tasks and results can be pickled, and a task gives the same result wherever and however often it is done; so a task
-whose worker was lost is simply done again.
+whose worker was lost is simply done again. ``interface`` says what an engine is, ``processes`` and ``child`` are the
+engine of worker processes, ``dask_cluster`` is that of other machines.
 """
 
 from __future__ import annotations
@@ -10,8 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 
-from shoal.core.engines.interface import Engine
-from shoal.core.engines.local import LocalEngine
+from shoal.core.engines.interface import Engine, LocalEngine
 from shoal.core.engines.processes import ProcessEngine
 from shoal.errors import ParameterError
 

@@ -28,20 +28,20 @@ from shoal.errors import InputError, UnfinishedError
 _CONNECTING_S = 10.0
 _RECONNECTING_S = 10.0  # with a scheduler that was there
 _ANSWERING_S = 20.0  # within which a scheduler that is there answers
-_PATIENCE_S = 15.0  # with a task before it is asked who has it
+_PATIENCE_S = 15.0  # with a task, before the scheduler is asked which worker has it
 _SILENCE_S = (
-    30.0  # of a worker after which it counts as lost; workers are heard every few seconds, however busy
+    30.0  # after which a worker counts as lost; workers report every few seconds, however busy they are
 )
-_GLANCE_S = 1.0  # between two looks at whether the cluster is still there
-_ATTEMPTS = 4  # to have a task done; more workers than that are not lost by accident
-_PAUSE_S = 0.5  # before a task is sent again, doubled each time: what ended it may not be over
+_GLANCE_S = 1.0  # between two checks of whether the cluster is still there
+_ATTEMPTS = 4  # at a task; more workers than that are not lost by accident
+_PAUSE_S = 0.5  # before a task is sent again, doubled each time: the cause of the loss may last
 _LIBRARIES = ("shoal", "numba", "numpy")  # on which results depend
 _ADDRESS = re.compile(r"(tcp|tls)://[^/\s]+:[0-9]+")
 
 
 @dataclass
 class _PendingTask:
-    """A task on its way: what it is, since when it is out, and how often it was lost."""
+    """A task that was sent out: its content, since when it is out, and how often it was lost."""
 
     content: bytes
     future: Any = None
@@ -54,10 +54,9 @@ class DaskEngine:
 
     def __init__(self, address: str) -> None:
         self._address = address
-        self._client = _met(address)
-        self._heard: dict[
-            str, tuple[float, float]
-        ] = {}  # what each worker was last heard with, and since when
+        self._client = _connected_with_workers(address)
+        # For each worker the time at which the scheduler last saw it, and when that was first reported here.
+        self._last_seen: dict[str, tuple[float, float]] = {}
         self._avoided: set[str] = set()
         self.n_tasks = 2
         self._count_threads()
@@ -70,45 +69,45 @@ class DaskEngine:
             waiting.append(_PendingTask(pickle.dumps((call, task, versions()), pickle.HIGHEST_PROTOCOL)))
             self._send(waiting[-1])
             if len(waiting) > self.n_tasks:
-                yield self._done(waiting.popleft())
+                yield self._result_of(waiting.popleft())
         while waiting:
-            yield self._done(waiting.popleft())
+            yield self._result_of(waiting.popleft())
 
-    def _send(self, errand: _PendingTask) -> None:
+    def _send(self, pending: _PendingTask) -> None:
         among = None
         if self._avoided:
-            silent = self._silent()
+            silent = self._silent_workers()
             self._avoided &= silent
-            among = sorted(set(self._heard) - self._avoided)
+            among = sorted(set(self._last_seen) - self._avoided)
             if not among:
-                raise _lost("none of its workers answers")
-        errand.since = time.monotonic()
-        errand.future = self._client.submit(
-            attempt, errand.content, key=f"shoal-{uuid.uuid4()}", workers=among, allow_other_workers=False
+                raise _cluster_lost("none of its workers answers")
+        pending.since = time.monotonic()
+        pending.future = self._client.submit(
+            attempt, pending.content, key=f"shoal-{uuid.uuid4()}", workers=among, allow_other_workers=False
         )
 
-    def _done(self, errand: _PendingTask) -> Any:
-        """What came of a task, sent out as often as it takes."""
+    def _result_of(self, pending: _PendingTask) -> Any:
+        """The result of a task; the task is sent again, up to ``_ATTEMPTS`` times, where it was lost."""
         while True:
-            if errand.future.client is not self._client:
-                self._send(errand)
+            if pending.future.client is not self._client:
+                self._send(pending)
             try:
-                kind, answer = pickle.loads(_fetched(errand.future))
+                kind, answer = pickle.loads(_fetch(pending.future))
             except TimeoutError:
                 if self._client.status != "running":
                     self._reconnect()
-                    self._send_again(errand)
-                elif time.monotonic() - errand.since > _PATIENCE_S:
-                    self._look_after(errand)
+                    self._send_again(pending)
+                elif time.monotonic() - pending.since > _PATIENCE_S:
+                    self._send_again_if_lost(pending)
             except ModuleNotFoundError:
                 raise UnfinishedError(
                     "The workers of the cluster cannot find shoal: install it there, in the same version as here,"
                     " and go on with --resume."
                 ) from None
-            except Exception:  # whatever Dask tells of a lost worker or scheduler
-                if errand.future.status != "error":
+            except Exception:  # whatever Dask raises for a lost worker or scheduler
+                if pending.future.status != "error":
                     self._reconnect()
-                self._send_again(errand)
+                self._send_again(pending)
             else:
                 if kind == "other versions":
                     raise UnfinishedError(
@@ -119,47 +118,50 @@ class DaskEngine:
                     raise answer
                 return answer
 
-    def _look_after(self, errand: _PendingTask) -> None:
-        """Send a task again if whoever has it is no longer heard; one that merely takes long is waited for."""
-        silent = self._silent()
-        if not self._heard:
-            if time.monotonic() - errand.since > _PATIENCE_S + _SILENCE_S:
-                raise _lost("it has no workers")
+    def _send_again_if_lost(self, pending: _PendingTask) -> None:
+        """Send a task again if its workers are silent; a task that merely takes long is waited for."""
+        silent = self._silent_workers()
+        if not self._last_seen:
+            if time.monotonic() - pending.since > _PATIENCE_S + _SILENCE_S:
+                raise _cluster_lost("it has no workers")
             return
-        holders = self._holders(errand)
+        holders = self._holders(pending)
         if holders and holders <= silent:
             self._avoided |= holders
-            self._send_again(errand)
+            self._send_again(pending)
 
-    def _silent(self) -> set[str]:
-        """Workers who have not been heard for a while, by the clock of this machine."""
+    def _silent_workers(self) -> set[str]:
+        """Workers that the scheduler has not seen for a while, by the clock of this machine."""
         now, workers = time.monotonic(), self._ask("identity", n_workers=-1)["workers"]
         heard = {name: float(worker["last_seen"]) for name, worker in workers.items()}
-        self._heard = {
-            name: known if (known := self._heard.get(name)) and known[0] == last else (last, now)
+        self._last_seen = {
+            name: known if (known := self._last_seen.get(name)) and known[0] == last else (last, now)
             for name, last in heard.items()
         }
-        return {name for name, (_, since) in self._heard.items() if now - since > _SILENCE_S}
+        return {name for name, (_, since) in self._last_seen.items() if now - since > _SILENCE_S}
 
-    def _send_again(self, errand: _PendingTask) -> None:
-        errand.lost += 1
-        if errand.lost >= _ATTEMPTS:
-            raise _lost("its workers or its connections keep breaking off")
-        time.sleep(_PAUSE_S * 2 ** (errand.lost - 1))
-        errand.future.release()
-        self._send(errand)
+    def _send_again(self, pending: _PendingTask) -> None:
+        pending.lost += 1
+        if pending.lost >= _ATTEMPTS:
+            raise _cluster_lost("its workers or its connections keep breaking off")
+        time.sleep(_PAUSE_S * 2 ** (pending.lost - 1))
+        pending.future.release()
+        self._send(pending)
 
     def _reconnect(self) -> None:
-        """A new client in place of one that lost its scheduler or its wits; its tasks are sent again when asked for."""
+        """Replace a client that lost its scheduler or no longer works.
+
+        Each task of the old client is sent again once its result is needed.
+        """
         self.close()
         client = _connected(self._address, _RECONNECTING_S)
         if client is None:
-            raise _lost("its scheduler is gone")
+            raise _cluster_lost("its scheduler is gone")
         self._client = client
 
-    def _holders(self, errand: _PendingTask) -> set[str]:
-        """The workers that have a task, or the result that they do not hand out."""
-        key = errand.future.key
+    def _holders(self, pending: _PendingTask) -> set[str]:
+        """The workers that are busy with a task, or hold a result that they have not delivered."""
+        key = pending.future.key
         busy = {worker for worker, keys in self._ask("processing").items() if key in keys}
         return busy | set(self._ask("who_has", keys=[key]).get(key, ()))
 
@@ -167,7 +169,7 @@ class DaskEngine:
         self.n_tasks = max(2, 2 * sum(self._ask("ncores").values()))
 
     def _ask(self, what: str, **about: object) -> dict[Any, Any]:
-        """What the scheduler says, if it does."""
+        """The scheduler's answer to a question; an UnfinishedError where it gives none."""
         try:
             return dict(
                 self._client.sync(
@@ -175,31 +177,31 @@ class DaskEngine:
                 )
             )
         except Exception:
-            raise _lost("its scheduler does not answer") from None
+            raise _cluster_lost("its scheduler does not answer") from None
 
     def close(self) -> None:
         """Leave the cluster as it is."""
-        _leave(self._client)
+        _disconnect(self._client)
 
 
-def _met(address: str) -> Any:
-    """A client of a scheduler that has workers."""
+def _connected_with_workers(address: str) -> Any:
+    """A client of a scheduler that has workers; an InputError where there is none."""
     try:
         import distributed  # noqa: F401
     except ModuleNotFoundError:
         raise InputError(
             "--cluster needs Dask's distributed, which is not installed: pip install 'shoal[cluster]'."
         ) from None
-    for name in list(logging.Logger.manager.loggerDict):  # they tell of every lost connection
+    for name in list(logging.Logger.manager.loggerDict):  # they log every lost connection
         if name.split(".")[0] == "distributed":
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)
-    warnings.filterwarnings("ignore", module="distributed")  # and of tasks of more than some MB
+    warnings.filterwarnings("ignore", module="distributed")  # and warn of tasks of more than some MB
     client = _connected(address, _CONNECTING_S) if _ADDRESS.fullmatch(address) else None
     if client is not None:
         try:
             client.wait_for_workers(1, timeout=_CONNECTING_S)
         except Exception:
-            _leave(client)
+            _disconnect(client)
         else:
             return client
     raise InputError(
@@ -209,30 +211,30 @@ def _met(address: str) -> Any:
 
 
 def _connected(address: str, timeout: float) -> Any:
-    """A client of the scheduler, if it answers."""
+    """A client of the scheduler; None where it does not answer."""
     from distributed import Client
 
     with _quiet():
         with contextlib.suppress(Exception):
             return Client(address, timeout=timeout, set_as_default=False)  # type: ignore[no-untyped-call]
-        gc.collect()  # a client that came to nothing complains when it goes: let it do so now
+        gc.collect()  # a client that failed to connect complains when it is collected: have it do so here
     return None
 
 
-def _fetched(future: Any) -> bytes:
-    """The result of a task, once it is there: a fetch that is broken off leaves a client that fetches nothing more."""
+def _fetch(future: Any) -> bytes:
+    """The result of a task, fetched only once it is there: a client whose fetch is broken off fetches nothing more."""
     future.exception(timeout=_GLANCE_S)
     return bytes(future.result(timeout=_SILENCE_S))
 
 
-def _leave(client: Any) -> None:
+def _disconnect(client: Any) -> None:
     with _quiet(), contextlib.suppress(Exception):  # nothing is to be done about a cluster that is gone
         client.close(timeout=2)
 
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Without what Python tells of exceptions in destructors: Dask's clients end in some."""
+    """Suppress Python's reports of exceptions in destructors: Dask's clients end in some."""
     usual, sys.unraisablehook = sys.unraisablehook, lambda _: None
     try:
         yield
@@ -241,7 +243,7 @@ def _quiet() -> Iterator[None]:
 
 
 def attempt(content: bytes) -> bytes:
-    """Do a task on a worker; its faults are answers, apart from those of the cluster."""
+    """Do a task on a worker; an exception of the task is an answer, too, unlike faults of the cluster."""
     call, task, expected = pickle.loads(content)
     kind: str = "other versions"
     answer: Any = versions()
@@ -254,7 +256,7 @@ def attempt(content: bytes) -> bytes:
 
 
 def versions() -> str:
-    """Those on which results depend."""
+    """Names and versions of the libraries on which results depend."""
     found = []
     for name in _LIBRARIES:
         try:
@@ -264,7 +266,7 @@ def versions() -> str:
     return ", ".join(found)
 
 
-def _lost(how: str) -> UnfinishedError:
+def _cluster_lost(how: str) -> UnfinishedError:
     return UnfinishedError(
         f"The cluster was lost, {how}: nothing was published; mend it, or leave out --cluster, and go on with --resume."
     )

@@ -1,4 +1,4 @@
-"""What every engine can do."""
+"""What every engine can do, and the engine that does it in this process."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Result = TypeVar("Result")
 
 
 class Engine(Protocol):
-    """Does tasks, several at a time. ``n_tasks``: into how many to cut work so that all are busy; 1 for no others."""
+    """Does tasks, several at a time; ``n_tasks``: into how many to cut work so that all workers are busy."""
 
     n_tasks: int
 
@@ -20,3 +20,16 @@ class Engine(Protocol):
 
     def close(self) -> None:
         """Let go of the workers."""
+
+
+class LocalEngine:
+    """Does tasks one after the other in this process, each on as many threads as it likes."""
+
+    n_tasks = 1
+
+    def map(self, call: Callable[[Task], Result], tasks: Iterable[Task]) -> Iterator[Result]:
+        """call(task) for every task."""
+        return map(call, tasks)
+
+    def close(self) -> None:
+        """There is nothing to let go of."""

@@ -1,4 +1,4 @@
-"""An engine of processes on this machine: what needs Python's lock runs side by side as well.
+"""An engine of processes on this machine: Python code, which needs Python's lock, runs side by side as well.
 
 The processes are children of our own making rather than multiprocessing's, which would run the main script of whoever
 calls shoal again in every one of them.

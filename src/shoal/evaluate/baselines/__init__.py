@@ -1,4 +1,9 @@
-"""Other ways to publish, to compare with: each turns samples into boxes that an audit can attack."""
+"""Other published methods to compare with: each turns samples into boxes that an audit can attack (docs/baselines.md).
+
+- ``method.py``: what every method takes and gives
+- ``static_grid.py``, ``glove.py``, ``w4m.py``, ``k_merge.py``: a method each; compiled loops in ``kernels/``
+- ``tuples.py``: k-tuples of users, each anonymized on its own
+"""
 
 from shoal.evaluate.baselines.glove import Glove, Limits
 from shoal.evaluate.baselines.k_merge import KMerge

@@ -1,4 +1,4 @@
-"""GLOVE's merge of two fingerprints: join, suppress what became too coarse, reshape what overlaps in time."""
+"""GLOVE (Gramaglia, Fiore, CoNEXT 2015): the two fingerprints of least effort are merged, again and again."""
 
 from __future__ import annotations
 
@@ -17,10 +17,16 @@ from shoal.errors import ParameterError
 from shoal.evaluate.baselines.kernels.glove import Fingerprints, all_efforts, efforts_of, hull_over_time, join
 from shoal.evaluate.baselines.method import Anonymized, check_k, generalized, records_of_groups
 
+# ---- the method ---------------------------------------------------------------------------------------------------
+
+FULL_SPACE_M = 20_000.0  # stretching a sample by as much as this, or by more, is an effort of 1/2
+FULL_TIME_S = 8 * 3600.0  # and likewise in time
+_LINES_AT_ONCE = 256  # between two steps of progress
+
 
 @dataclass(frozen=True)
 class Limits:
-    """Boxes are suppressed that are wider than this in x or in y, or that last longer.
+    """The largest box that is not suppressed: its width in x and in y, and how long it lasts.
 
     The defaults are recalled from the publications, not verified; that x and y each count is our reading.
     """
@@ -31,39 +37,6 @@ class Limits:
     def __post_init__(self) -> None:
         if not (self.space_m > 0 and self.time_s > 0):
             raise ParameterError("limits of GLOVE's boxes must be more than zero metres and seconds.")
-
-
-def suppress(box: Int64s, limits: Limits, grid: Grid) -> Int64s:
-    """The boxes that are within the limits."""
-    spans = box[:, 1::2] - box[:, ::2] + 1
-    metres = spans[:, 1:].max(axis=1, initial=0) * grid.cell_m
-    kept: Bools = (metres <= limits.space_m) & (spans[:, 0] * grid.step_s <= limits.time_s)
-    return box[kept]
-
-
-def reshape(box: Int64s) -> Int64s:
-    """Boxes disjoint in time that hold whatever the given ones hold, by time.
-
-    Where two overlap: a head with the area of the first, the overlap with the union of their areas, a tail with the
-    area of the one that ends later. Where more do: wherever one begins or ends, a new box; its area unites those there.
-    """
-    if not len(box):
-        return box
-    begins = np.unique(np.concatenate([box[:, 0], box[:, 1] + 1]))
-    begins, ends = begins[:-1], begins[1:] - 1
-    pieces, covered = np.empty((len(begins), 6), np.int64), np.empty(len(begins), np.int32)
-    hull_over_time(box, begins, ends, pieces, covered)
-    return pieces[covered > 0]
-
-
-def in_order(box: Int64s) -> Int64s:
-    """Boxes by time, and by their other sides among those that begin and end together."""
-    return box[np.lexsort(box.T[::-1])]
-
-
-FULL_SPACE_M = 20_000.0  # stretching a sample by as much as this, or by more, is an effort of 1/2
-FULL_TIME_S = 8 * 3600.0  # and likewise in time
-_LINES_AT_ONCE = 256  # between two steps of progress
 
 
 @dataclass(frozen=True)
@@ -94,14 +67,14 @@ class Glove:
         return generalized(samples, k, boxes, group, self.grid)
 
     def merged(self, box: Int64s) -> Int64s:
-        """What remains of a merged fingerprint."""
+        """A merged fingerprint without boxes that are too coarse, reshaped."""
         if self.limits is not None:
             box = suppress(box, self.limits, self.grid)
         return in_order(reshape(box) if self.reshape else box)
 
 
 def _merge_greedily(groups: _Groups, k: int, progress: Progress) -> None:
-    """Take the cheapest pair until at most one group has fewer than k members; that one joins the nearest."""
+    """Merge the cheapest pair until at most one group has fewer than k members; that group joins the nearest."""
     unfinished = np.ones(groups.n, np.bool_)
     table = _Table(groups, unfinished, progress)
     progress.stage("merging fingerprints", groups.n - 1)
@@ -159,7 +132,7 @@ class _Groups:
         )
 
     def efforts(self, g: int, unfinished: Bools) -> Floats:
-        """Effort of a group and every other; infinite where that is not open."""
+        """Effort of a group with every other; infinite where the other is not open."""
         prints, out = self._prints(), np.empty(self.n)
         self.workers.for_blocks(
             self.n, lambda begin, end: efforts_of(prints, g, unfinished, begin, end, *self._full, out)
@@ -232,3 +205,34 @@ def _as_boxes(box: Int64s, origin: int) -> Boxes:
     t0, t1, x0, x1, y0, y1 = box.T
     sides = (side.astype(np.int32) for side in (x0, x1, y0, y1))
     return Boxes(np.zeros(len(box), np.int32), t0 + origin, t1 + origin, *sides)
+
+
+# ---- what remains of a merged fingerprint -------------------------------------------------------------------------
+
+
+def suppress(box: Int64s, limits: Limits, grid: Grid) -> Int64s:
+    """The boxes that are within the limits."""
+    spans = box[:, 1::2] - box[:, ::2] + 1
+    metres = spans[:, 1:].max(axis=1, initial=0) * grid.cell_m
+    kept: Bools = (metres <= limits.space_m) & (spans[:, 0] * grid.step_s <= limits.time_s)
+    return box[kept]
+
+
+def reshape(box: Int64s) -> Int64s:
+    """Boxes disjoint in time that hold whatever the given ones hold, by time.
+
+    Where two overlap: a head with the area of the first, the overlap with the union of their areas, a tail with the
+    area of the one that ends later. Where more do: wherever one begins or ends, a new box; its area unites those there.
+    """
+    if not len(box):
+        return box
+    begins = np.unique(np.concatenate([box[:, 0], box[:, 1] + 1]))
+    begins, ends = begins[:-1], begins[1:] - 1
+    pieces, covered = np.empty((len(begins), 6), np.int64), np.empty(len(begins), np.int32)
+    hull_over_time(box, begins, ends, pieces, covered)
+    return pieces[covered > 0]
+
+
+def in_order(box: Int64s) -> Int64s:
+    """Boxes by time, and by their other sides among those that begin and end together."""
+    return box[np.lexsort(box.T[::-1])]

@@ -1,4 +1,4 @@
-"""k-merge of whole trajectories, to stand beside the methods it is compared with."""
+"""k-merge of whole trajectories, in the form of the methods it is compared with."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SPACE_WEIGHT = 1.0  # the paper's cost
 
 @dataclass(frozen=True)
 class KMerge:
-    """The cheapest merge of everybody given into one record (design 3.1, p = 1): made for k-tuples.
+    """The cheapest merge of all given users into one record (docs/how-it-works.md, p = 1): made for k-tuples.
 
     It chooses no groups. Whole datasets are what ``shoal anonymize --whole`` is for.
     """

@@ -1,4 +1,4 @@
-"""What every method to compare with takes and gives: samples and k in, records that should look alike out."""
+"""What every baseline takes and gives: samples and k in, records that should look alike out."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ class SampleCounts(NamedTuple):
 class BaselinePrecision(NamedTuple):
     """What the columns "time [min]" and "space [km]" of the paper's comparison hold, as means; NaN without records.
 
-    Of methods that generalize: over boxes, the span in time and in space (x span + y span), ends included. Of W4M: see
-    there; points have no span.
+    Methods that generalize: over boxes, the span in time and in space (x span + y span), ends included. W4M, whose
+    points have no span: how far a point was moved (``W4M``).
     """
 
     time_minutes: float
@@ -64,8 +64,8 @@ class Points(NamedTuple):
 class Anonymized:
     """What a method made of a dataset, or of a single k-tuple of users.
 
-    boxes: each owner's together and by time; owners are users. points: what W4M really published. group: of every user,
-    numbers of those whose records look alike, or NO_GROUP without a record.
+    boxes: by owner and time; owners are users. points: what W4M really published. group: a number for every user, the
+    same for users whose records look alike; NO_GROUP without a record.
     """
 
     k: int
@@ -102,7 +102,7 @@ def check_k(samples: Samples, k: int) -> None:
 
 
 def generalized(samples: Samples, k: int, boxes: Boxes, group: Int32s, grid: Grid) -> Anonymized:
-    """The result of a method that publishes boxes: what lies in none of its user's is suppressed."""
+    """The result of a method that publishes boxes: samples in no box of their own user are suppressed."""
     published = int(held_samples(samples, boxes).sum())
     counts = SampleCounts(len(samples), published, suppressed=len(samples) - published)
     return Anonymized(k, boxes, group, counts, _spans(boxes, grid))
@@ -111,7 +111,7 @@ def generalized(samples: Samples, k: int, boxes: Boxes, group: Int32s, grid: Gri
 def records_of_groups(members: list[Int32s], record: list[Boxes], n_users: int) -> tuple[Boxes, Int32s]:
     """Everybody in a group gets the group's record: all boxes, owner by owner, and the group of every user.
 
-    The owner of the boxes in ``record`` means nothing. A group whose record is empty is none.
+    The owner of the boxes in ``record`` is ignored. A group whose record is empty is none.
     """
     group = np.full(n_users, NO_GROUP, np.int32)
     for number, users in enumerate(members):

@@ -1,4 +1,4 @@
-"""Static generalization: every sample snapped to a coarse grid of space and time, whoever else is there."""
+"""Static generalization: every sample snapped to a coarse grid of space and time, whether others are there or not."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PAPER_GRIDS = (("2h", "4km"), ("4h", "10km"), ("8h", "20km"))  # the three colum
 
 @dataclass(frozen=True)
 class Static:
-    """Nothing is adapted: who is alone in a part of the coarse grid stays alone there."""
+    """Every sample snapped to the same coarse grid: a user who is alone in a part of it stays alone there."""
 
     name: ClassVar[str] = "static"
     cells: int

@@ -15,8 +15,8 @@ from shoal.evaluate.baselines.method import Method, check_k
 class TupleFigures(NamedTuple):
     """A method on many tuples: means over tuples, shares as parts of the tuple's samples.
 
-    success: share of tuples whose members have all become alike. time_minutes and space_km: see ``Precision``, over
-    the tuples of which anything was published.
+    success: share of tuples whose members have all become alike. time_minutes and space_km: see ``BaselinePrecision``,
+    over the tuples of which anything was published.
     """
 
     success: float

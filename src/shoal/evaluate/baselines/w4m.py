@@ -1,4 +1,4 @@
-"""Trajectories as W4M sees them: time turned into way by a common speed."""
+"""W4M-L (Abul, Bonchi, Nanni 2010): clusters of k trajectories, whose points are moved next to those of a pivot."""
 
 from __future__ import annotations
 
@@ -22,113 +22,7 @@ from shoal.evaluate.baselines.method import (
     check_k,
 )
 
-
-def make_tracks(samples: Samples) -> Tracks:
-    """Trajectories in cells, with time as the way that people go in it on average."""
-    ptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(samples.user))])
-    x, y = samples.x.astype(np.float64), samples.y.astype(np.float64)
-    way = (samples.t - samples.t.min()) * common_speed(samples)
-    return Tracks(ptr, x, y, way)
-
-
-def common_speed(samples: Samples) -> float:
-    """V, in cells per slot: the mean over trajectories of path length / duration.
-
-    Those of a single moment have no speed and do not count; if all are, V is 0 and time does not matter.
-    """
-    n = samples.n_users
-    same = samples.user[1:] == samples.user[:-1]
-    steps = np.hypot(np.diff(samples.x.astype(np.float64)), np.diff(samples.y.astype(np.float64)))
-    length = np.bincount(samples.user[1:][same], weights=steps[same], minlength=n)
-    duration = np.bincount(samples.user[1:][same], weights=np.diff(samples.t)[same], minlength=n)
-    lasting = duration > 0
-    return float((length[lasting] / duration[lasting]).mean()) if lasting.any() else 0.0
-
-
-GROWTH = 1.5  # of the radius, when too much was trashed
-
-
-class Clusters(NamedTuple):
-    """pivot[c]: the pivot of cluster c; members[c]: everybody in it, the pivot first; trash: those in none."""
-
-    pivot: list[int]
-    members: list[Int64s]
-    trash: Int64s
-
-
-def find_clusters(
-    tracks: Tracks, k: int, unit: float, radius: float, most_trash: float, seed: int, progress: Progress
-) -> Clusters:
-    """Cluster with this radius, and again with a larger one until at most ``most_trash`` trajectories are left out."""
-    rng = np.random.default_rng(seed)
-    alignments = _Alignments(tracks, unit)
-    while True:
-        progress.stage("clustering")
-        clusters = _cluster(alignments, k, radius, rng, progress)
-        if len(clusters.trash) <= most_trash:
-            return clusters
-        radius *= GROWTH
-
-
-class _Alignments:
-    """How far everybody is from a pivot, found out once: a larger radius changes none of it."""
-
-    def __init__(self, tracks: Tracks, unit: float) -> None:
-        self.n = len(tracks.ptr) - 1
-        self._tracks, self._unit = tracks, unit
-        self._known: dict[int, tuple[Floats, Floats]] = {}
-
-    def to(self, pivot: int) -> tuple[Floats, Floats]:
-        """Of every trajectory: the distance (LSTD), and how far it is in space at most along the alignment."""
-        if pivot not in self._known:
-            distance, farthest = np.empty(self.n), np.empty(self.n)
-            align_all(self._tracks, pivot, self._unit, distance, farthest)
-            self._known[pivot] = distance, farthest
-        return self._known[pivot]
-
-
-def _cluster(
-    alignments: _Alignments, k: int, radius: float, rng: np.random.Generator, progress: Progress
-) -> Clusters:
-    free = np.ones(alignments.n, np.bool_)
-    pivots: list[int] = []
-    members: list[Int64s] = []
-    for pivot in rng.permutation(alignments.n).tolist():
-        if free.sum() < k:
-            break
-        if not free[pivot]:
-            continue
-        company = _company(alignments, pivot, free, k, radius)
-        if company is not None:
-            pivots.append(pivot)
-            members.append(np.concatenate([[pivot], company]))
-            free[members[-1]] = False
-            progress.advance()
-    return _place_the_rest(alignments, Clusters(pivots, members, np.flatnonzero(free)), radius)
-
-
-def _company(alignments: _Alignments, pivot: int, free: Bools, k: int, radius: float) -> Int64s | None:
-    """The k - 1 free trajectories nearest to a pivot, or None if one of them is farther than the radius."""
-    distance, farthest = alignments.to(pivot)
-    others = np.flatnonzero(free)
-    others = others[others != pivot]
-    nearest = others[np.argsort(distance[others], kind="stable")[: k - 1]]
-    return nearest if farthest[nearest].max() <= radius else None
-
-
-def _place_the_rest(alignments: _Alignments, clusters: Clusters, radius: float) -> Clusters:
-    """Trajectories in no cluster join that of their nearest pivot, or stay in the trash if it is too far."""
-    if not clusters.pivot:
-        return clusters
-    members, trash = list(clusters.members), []
-    for track in clusters.trash.tolist():
-        nearest = int(np.argmin([alignments.to(pivot)[0][track] for pivot in clusters.pivot]))
-        if alignments.to(clusters.pivot[nearest])[1][track] <= radius:
-            members[nearest] = np.append(members[nearest], track)
-        else:
-            trash.append(track)
-    return Clusters(clusters.pivot, members, np.array(trash, np.int64))
-
+# ---- the method ---------------------------------------------------------------------------------------------------
 
 _RADIUS_SHARE = 0.005  # of half the diagonal of the data: the setting seen in use, as are 10 % of trash
 
@@ -241,3 +135,115 @@ def _count(sizes: Int64s, clusters: Clusters) -> SampleCounts:
         created=created,
         deleted=deleted,
     )
+
+
+# ---- trajectories with time as distance ---------------------------------------------------------------------------
+
+
+def make_tracks(samples: Samples) -> Tracks:
+    """Trajectories in cells, with time as the distance that people go in it on average."""
+    ptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(samples.user))])
+    x, y = samples.x.astype(np.float64), samples.y.astype(np.float64)
+    way = (samples.t - samples.t.min()) * common_speed(samples)
+    return Tracks(ptr, x, y, way)
+
+
+def common_speed(samples: Samples) -> float:
+    """V, in cells per slot: the mean over trajectories of path length / duration.
+
+    Trajectories of a single moment have no speed and do not count; without any other, V is 0 and time is ignored.
+    """
+    n = samples.n_users
+    same = samples.user[1:] == samples.user[:-1]
+    steps = np.hypot(np.diff(samples.x.astype(np.float64)), np.diff(samples.y.astype(np.float64)))
+    length = np.bincount(samples.user[1:][same], weights=steps[same], minlength=n)
+    duration = np.bincount(samples.user[1:][same], weights=np.diff(samples.t)[same], minlength=n)
+    lasting = duration > 0
+    return float((length[lasting] / duration[lasting]).mean()) if lasting.any() else 0.0
+
+
+# ---- clusters around pivots ---------------------------------------------------------------------------------------
+
+GROWTH = 1.5  # of the radius, when too much was trashed
+
+
+class Clusters(NamedTuple):
+    """pivot[c]: the pivot of cluster c; members[c]: everybody in it, the pivot first; trash: users in no cluster."""
+
+    pivot: list[int]
+    members: list[Int64s]
+    trash: Int64s
+
+
+def find_clusters(
+    tracks: Tracks, k: int, unit: float, radius: float, most_trash: float, seed: int, progress: Progress
+) -> Clusters:
+    """Cluster with this radius, and again with a larger one until at most ``most_trash`` trajectories are left out."""
+    rng = np.random.default_rng(seed)
+    alignments = _Alignments(tracks, unit)
+    while True:
+        progress.stage("clustering")
+        clusters = _cluster(alignments, k, radius, rng, progress)
+        if len(clusters.trash) <= most_trash:
+            return clusters
+        radius *= GROWTH
+
+
+class _Alignments:
+    """How far everybody is from a pivot, computed once: a larger radius does not change it."""
+
+    def __init__(self, tracks: Tracks, unit: float) -> None:
+        self.n = len(tracks.ptr) - 1
+        self._tracks, self._unit = tracks, unit
+        self._known: dict[int, tuple[Floats, Floats]] = {}
+
+    def to(self, pivot: int) -> tuple[Floats, Floats]:
+        """Of every trajectory: the distance (LSTD), and how far it is in space at most along the alignment."""
+        if pivot not in self._known:
+            distance, farthest = np.empty(self.n), np.empty(self.n)
+            align_all(self._tracks, pivot, self._unit, distance, farthest)
+            self._known[pivot] = distance, farthest
+        return self._known[pivot]
+
+
+def _cluster(
+    alignments: _Alignments, k: int, radius: float, rng: np.random.Generator, progress: Progress
+) -> Clusters:
+    free = np.ones(alignments.n, np.bool_)
+    pivots: list[int] = []
+    members: list[Int64s] = []
+    for pivot in rng.permutation(alignments.n).tolist():
+        if free.sum() < k:
+            break
+        if not free[pivot]:
+            continue
+        nearest = _nearest_free(alignments, pivot, free, k, radius)
+        if nearest is not None:
+            pivots.append(pivot)
+            members.append(np.concatenate([[pivot], nearest]))
+            free[members[-1]] = False
+            progress.advance()
+    return _place_the_rest(alignments, Clusters(pivots, members, np.flatnonzero(free)), radius)
+
+
+def _nearest_free(alignments: _Alignments, pivot: int, free: Bools, k: int, radius: float) -> Int64s | None:
+    """The k - 1 free trajectories nearest to a pivot, or None if one of them is farther than the radius."""
+    distance, farthest = alignments.to(pivot)
+    others = np.flatnonzero(free)
+    others = others[others != pivot]
+    nearest = others[np.argsort(distance[others], kind="stable")[: k - 1]]
+    return nearest if farthest[nearest].max() <= radius else None
+
+
+def _place_the_rest(alignments: _Alignments, clusters: Clusters, radius: float) -> Clusters:
+    """Trajectories in no cluster join that of their nearest pivot, or stay in the trash if it is too far."""
+    if not clusters.pivot:
+        return clusters
+    members, trash = list(clusters.members), []
+    for track in clusters.trash.tolist():
+        nearest = int(np.argmin([alignments.to(pivot)[0][track] for pivot in clusters.pivot]))
+        if alignments.to(clusters.pivot[nearest])[1][track] <= radius:
+            members[nearest] = np.append(members[nearest], track)
+        else:
+            trash.append(track)
+    return Clusters(clusters.pivot, members, np.array(trash, np.int64))

@@ -1,4 +1,4 @@
-"""What a release would be like, from a few stretches of it."""
+"""Forecasts of a release: a few stretches are folded, or everything, and the figures scaled to a full run."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from shoal.core.arrays import Int64s
 from shoal.core.box_sizes import BoxSizes, Histogram, box_sizes_of
 from shoal.core.boxes import Boxes, concatenate
+from shoal.core.options import HARDEN_MOST_REACH, HidingOptions
 from shoal.core.promise import Grid
 from shoal.core.workers import Workers
 from shoal.errors import NothingLeftError
@@ -20,28 +21,29 @@ from shoal.hiding.epochs import Timeline
 from shoal.hiding.fold import Fold, Step
 from shoal.hiding.pipeline import anonymize_samples, open_selector
 from shoal.hiding.selector import HidingSetup
-from shoal.hiding.settings import MOST_REACH, Settings
 from shoal.hiding.suppression import Presence
 from shoal.storage.sample_store import SampleStore
 from shoal.utility import precision_of
 
 _MEDIAN = 0.53  # share of the boxes of stretches below the median of a full run: measured, docs/plan.md
 _MORE_HARDENED = 0.018  # of it where records become witnesses
-_MORE_LEAKING = 0.018  # of it with k 2, for each epoch of tau but one: stretches do not know whom to avoid
+_MORE_LEAKING = (
+    0.018  # of it with k 2, for each epoch of tau but one: in stretches nobody is avoided as leaking
+)
 _MOST_MEDIAN = 0.6
 _PARTS = 1_000  # into which a box is cut, so that it can count by a weight
 _ELSEWHERE_S = 1.1e-5  # processor seconds to read, sort, write and check a sample: docs/plan.md
 _FIXED_BYTES = 500e6  # the process, its libraries and one bucket
 _TWICE = 2  # what is held for a moment, or not given back, beside what is counted: measured, docs/plan.md
-_HELPED = 64  # entries of a user beside those supposed: members of its own in stretches, and whom it helps
-_CHRONICLE_EPOCHS = (
-    120  # whose boxes are remembered at most, and for which k: hiding.fold, hiding.leakage.surcharge
+_HELPED = (
+    64  # entries of a user beside the presumed ones: members in stretches, and victims it is a witness of
 )
+_PUBLISHED_EPOCHS = 120  # the most epochs whose boxes are kept, and for which k: hiding/leakage/
 _REMEMBERING_K = 2
 
 
 class Trial(NamedTuple):
-    """What was measured on everything, or on stretches and weighted: boxes, members, seconds to hide all samples.
+    """What was measured on everything, or on weighted stretches: boxes, members, seconds to hide all samples.
 
     views: what each stretch showed, not weighted; empty where everything was tried.
     """
@@ -58,7 +60,7 @@ class Trial(NamedTuple):
 class Forecast(NamedTuple):
     """What a full run at one point would give. NaN where nothing would be left.
 
-    ``seconds`` are of this machine with as many workers; ``sampled`` says whether it was told from stretches, and
+    ``seconds`` are of this machine with as many workers; ``sampled`` says whether it was estimated from stretches,
     ``n_stretches`` from how many.
     """
 
@@ -84,12 +86,12 @@ def try_stretches(
     stretches: list[TrialStretch],
     past: Past,
     census: Census,
-    settings: Settings,
+    hiding: HidingOptions,
     workers: Workers,
 ) -> Trial:
-    """Fold the stretches, by time, on top of what may have been before; no presence: everybody is there."""
+    """Fold the stretches, by time, after a presumed history; without ``presence`` nobody is suppressed."""
     timeline = Timeline(store, point.promise)
-    setup = HidingSetup(store.n_users, point.promise, settings, workers)
+    setup = HidingSetup(store.n_users, point.promise, hiding, workers)
     fold = Fold(setup, timeline, open_selector(setup))
     box_sizes, views = box_sizes_of(concatenate([])), []
     n_members = relaxations = seconds = processor = 0.0
@@ -106,7 +108,7 @@ def try_stretches(
         steps.append(_advance(fold, timeline, presence, epochs[-1]))
         took, used = time.perf_counter() - began, time.process_time() - spent
         fold.skip_epochs()
-        # Only the last window finds records as full as they will be, and as many windows as there will be to link.
+        # Only the last window finds records as full, and as many windows to link, as in a full run.
         stands_for = stretch.samples / max(1, census.of(stretch.counted))
         seconds, processor = seconds + took * stands_for, processor + used * stands_for
         # Fewer windows than epochs are decided; each stands for one epoch.
@@ -146,17 +148,17 @@ def _weighted(box_sizes: BoxSizes, weight: float) -> BoxSizes:
 
 
 def nothing() -> Trial:
-    """The trial of a release that everything would have to be suppressed for."""
+    """The trial of a release in which everything would have to be suppressed."""
     return Trial(box_sizes_of(concatenate([])), 0.0, 0.0, 0.0, 0.0, 0.0, [])
 
 
 def try_everything(
-    store: SampleStore, point: Point, settings: Settings, workers: Workers
+    store: SampleStore, point: Point, hiding: HidingOptions, workers: Workers
 ) -> tuple[Trial, float]:
-    """Make the release itself, and say which share of it is suppressed."""
+    """Make the release itself: its trial, and the share of samples it suppresses."""
     spent = time.process_time()
     try:
-        outcome = anonymize_samples(store, point.promise, settings, workers)
+        outcome = anonymize_samples(store, point.promise, hiding, workers)
     except NothingLeftError:
         return nothing(), 1.0
     used = time.process_time() - spent
@@ -174,11 +176,11 @@ def try_everything(
 
 def forecast(
     trial: Trial, suppressed_share: float, point: Point, store: SampleStore, census: Census, grid: Grid,
-    settings: Settings, n_workers: int, *, n_stretches: int,
+    hiding: HidingOptions, n_workers: int, *, n_stretches: int,
 ) -> Forecast:  # fmt: skip
-    """A trial as what a run from end to end would give."""
+    """What a run from end to end would give, from a trial."""
     minutes, unknown = grid.step_s / 60, float("nan")
-    level = _level(point, settings) if n_stretches else 0.5
+    level = _level(point, hiding) if n_stretches else 0.5
     found = precision_of(trial.box_sizes, grid) if trial.box_sizes.n_boxes else None
     elsewhere = len(store) * _ELSEWHERE_S
     return Forecast(
@@ -200,10 +202,10 @@ def forecast(
     )
 
 
-def _level(point: Point, settings: Settings) -> float:
+def _level(point: Point, hiding: HidingOptions) -> float:
     """The share of the boxes of stretches that are below the median of a full run."""
     reach = point.promise.reach
-    more = _MORE_HARDENED if settings.harden and reach <= MOST_REACH else 0.0
+    more = _MORE_HARDENED if hiding.harden and reach <= HARDEN_MOST_REACH else 0.0
     more += _MORE_LEAKING * (reach - 1) if point.k == _REMEMBERING_K else 0.0
     return min(_MEDIAN + more, _MOST_MEDIAN)
 
@@ -211,7 +213,7 @@ def _level(point: Point, settings: Settings) -> float:
 def _memory(point: Point, store: SampleStore, census: Census, n_members: float) -> float:
     """The table of docs/scaling.md, in bytes."""
     live = point.promise.reach + 1
-    remembered = _CHRONICLE_EPOCHS if point.k == _REMEMBERING_K else 0
+    remembered = _PUBLISHED_EPOCHS if point.k == _REMEMBERING_K else 0
     counted = (
         200 * store.n_users
         + 100 * _most(census, live) * (1 + live * (point.k - 1))

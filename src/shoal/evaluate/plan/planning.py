@@ -1,10 +1,11 @@
-"""``shoal.plan``: what releases under several promises would cost, told from a few stretches before a long run."""
+"""``shoal.plan``: what releases under several promises would cost, estimated from a few stretches of time."""
 
 from __future__ import annotations
 
 import os
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, Unpack
 
@@ -12,9 +13,18 @@ import pyarrow as pa
 
 from shoal.core.box_sizes import BoxSizes
 from shoal.core.checks import check_workers
+from shoal.core.options import (
+    HARDEN_DEFAULT,
+    NOT_PLANNED,
+    HidingKeywords,
+    HidingOptions,
+    ReadingKeywords,
+    ReadingOptions,
+    SelectorName,
+    refuse_unknown,
+)
 from shoal.core.progress import Progress, SilentProgress
 from shoal.core.promise import Grid
-from shoal.core.signatures import takes
 from shoal.core.workers import Workers
 from shoal.errors import ParameterError
 from shoal.evaluate.plan.forecasting import Forecast, Trial, forecast, nothing, try_everything, try_stretches
@@ -30,19 +40,17 @@ from shoal.evaluate.plan.stretches import (
 from shoal.evaluate.sweep_points import Point
 from shoal.hiding.epochs import Timeline
 from shoal.hiding.pipeline import check_population, prepare
-from shoal.hiding.settings import Selector, Settings, check_harden, check_settings
 from shoal.hiding.suppression import Presence, decide_presence
 from shoal.reading import read_events
-from shoal.reading.options import READING, ReadingOptions, check_reading
 from shoal.storage.sample_store import SampleStore
 
 KS = (2, 3, 5)
 TAUS = ("30min", "1h", "2h")
 EPSILONS = ("30min",)
 MOST_POINTS = 27
-_PER_S = 14_000  # samples hidden in one other in a processor second: docs/scaling.md
+_PER_S = 14_000  # samples that get one member in a processor second: docs/scaling.md
 _SHORT_S = 40  # processor seconds within which everything is tried, not a few stretches
-_HIDING_S = 116  # those that all stretches of all points may take together
+_HIDING_S = 116  # processor seconds that all stretches of all points may take together
 _DAY_S = 86_400
 
 
@@ -54,7 +62,7 @@ class Budget(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What was foretold, a forecast per point; by epsilon, tau and k."""
+    """A forecast per point, by epsilon, tau and k."""
 
     forecasts: list[Forecast]
     n_samples: int
@@ -74,7 +82,10 @@ class Plan(NamedTuple):
         return {"n_samples": self.n_samples, "n_users": self.n_users, "forecasts": rows}
 
 
-@takes(READING)
+class _PlanArguments(HidingKeywords, ReadingKeywords, total=False):
+    """Options of plan(): HidingOptions but for NOT_PLANNED, and ReadingOptions."""
+
+
 def plan(
     events: Any,
     *,
@@ -83,34 +94,34 @@ def plan(
     epsilons: Sequence[str] = EPSILONS,
     cell: str = "100m",
     step: str = "1min",
-    space_weight: float = 1.0,
-    reuse: str = "once",
-    harden: int | None = None,
-    seed: int = 0,
     workers: int | None = None,
     progress: Progress | None = None,
-    **reading: Unpack[ReadingOptions],
+    **options: Unpack[_PlanArguments],
 ) -> Plan:
-    """Foretell precision, suppression, time and memory of a release for every k, tau and epsilon.
+    """Estimate precision, suppression, time and memory of a release for every k, tau and epsilon.
 
     All users of a few stretches of time are hidden, and what that gives stands for the hours that are alike; where
     everything can be hidden in no time, it is. Who would be suppressed is found for all of the time. Nothing is
-    published. docs/plan.md says how far to trust it. How events are read is said as in anonymize().
+    published. docs/plan.md says how far to trust it. ``space_weight``, ``reuse``, ``harden``, ``seed`` and
+    how events are read are chosen as in anonymize().
     """
     progress = progress or SilentProgress()
+    refuse_unknown("plan", options, HidingOptions, ReadingOptions, without=NOT_PLANNED)
+    reading = ReadingOptions.from_keywords(options)
     grid = Grid.parse(cell, step)
     points = points_of(ks, taus, epsilons, grid)
-    settings = check_settings(space_weight, Selector.MATCHING, reuse, seed, harden=check_harden(harden))
+    hiding = HidingOptions.from_keywords(options)
+    if hiding.harden is None:
+        hiding = replace(hiding, harden=HARDEN_DEFAULT)
     n_workers = check_workers(workers)
-    how = check_reading(reading)
     with tempfile.TemporaryDirectory(prefix="shoal-plan-") as aside, Workers(n_workers) as threads:
         progress.stage("reading")
         spill = Path(aside) if isinstance(events, str | os.PathLike) else None
-        found = read_events(events, grid=grid, threads=n_workers, spill=spill, **how)
+        found = read_events(events, grid=grid, options=reading, threads=n_workers, spill=spill)
         check_population(found.store.n_users, max(point.k for point in points))
         progress.stage("loading the engine (compiles it once)")
-        prepare(settings)
-        forecasts = estimate(found.store, points, settings, threads, grid, Budget(), progress)
+        prepare(hiding)
+        forecasts = estimate(found.store, points, hiding, threads, grid, Budget(), progress)
         return Plan(forecasts, len(found.store), found.store.n_users, found.read_summary.all_warnings)
 
 
@@ -123,7 +134,7 @@ def points_of(ks: Sequence[int], taus: Sequence[str], epsilons: Sequence[str], g
                for name, texts in (("epsilon", epsilons), ("tau", taus)))  # fmt: skip
     epsilon_slots, tau_slots = lengths
     points = [
-        Point(Selector.MATCHING, k, tau, epsilon)
+        Point(SelectorName.MATCHING, k, tau, epsilon)
         for epsilon in epsilon_slots
         for tau in tau_slots
         for k in sorted(set(ks))
@@ -140,7 +151,7 @@ def points_of(ks: Sequence[int], taus: Sequence[str], epsilons: Sequence[str], g
 def estimate(
     store: SampleStore,
     points: Sequence[Point],
-    settings: Settings,
+    hiding: HidingOptions,
     workers: Workers,
     grid: Grid,
     budget: Budget,
@@ -155,9 +166,9 @@ def estimate(
         share_s = 0.0 if everything else budget.stretches_s * len(alike) / len(points)
         epochs_a_day = _DAY_S / (epsilon * grid.step_s)
         shares = (
-            share_budget(alike, census, share_s, epochs_a_day, settings.seed) if share_s else Shares([], {})
+            share_budget(alike, census, share_s, epochs_a_day, hiding.seed) if share_s else Shares([], {})
         )
-        trials = _Trials(store, shares, census, settings, workers, progress)
+        trials = _Trials(store, shares, census, hiding, workers, progress)
         for point, (trial, suppressed) in trials.of(alike).items():
             forecasts[point] = forecast(
                 trial,
@@ -166,7 +177,7 @@ def estimate(
                 store,
                 census,
                 grid,
-                settings,
+                hiding,
                 workers.count,
                 n_stretches=len(trial.views),
             )
@@ -174,17 +185,17 @@ def estimate(
 
 
 class _Trials(NamedTuple):
-    """What the points of an epsilon are tried on."""
+    """Tries the points of one epsilon, on all samples or on stretches."""
 
     store: SampleStore
     shares: Shares
     census: Census
-    settings: Settings
+    hiding: HidingOptions
     workers: Workers
     progress: Progress
 
     def of(self, points: Sequence[Point]) -> dict[Point, tuple[Trial, float]]:
-        """Try every point: what it gives, and the share that is suppressed. Those that see all stretches come first."""
+        """The trial of every point, and the share it suppresses. Points that see all stretches come first."""
         tried: dict[Point, tuple[Trial, float]] = {}
         if not self.shares.stretches:
             return {point: self._try_everything(point) for point in points}
@@ -194,7 +205,7 @@ class _Trials(NamedTuple):
         for tau in sorted({point.tau for point in points}):
             same = sorted(point for point in points if point.tau == tau)
             most = max(point.k for point in same)
-            past = guess_past(sightings, self.store.n_users, same[0].promise.reach, most, self.settings.seed)
+            past = guess_past(sightings, self.store.n_users, same[0].promise.reach, most, self.hiding.seed)
             for point in same:
                 stretches = self._stretches(point, views)
                 if not stretches:
@@ -207,14 +218,15 @@ class _Trials(NamedTuple):
         return tried
 
     def _stretches(self, point: Point, views: list[list[BoxSizes]]) -> list[TrialStretch]:
-        """Those that a point is tried on, given what others showed on all of them."""
+        """The stretches that a point is tried on, given what other points showed on all of them."""
         every, number = self.shares
         return most_representative(every, views, self.census, number[point], point.promise.reach)
 
     def _presences(self, points: Sequence[Point]) -> dict[Point, Presence | None]:
-        """Who would be published when; None where it is everybody always.
+        """Who would be published when; None where nobody is ever suppressed.
 
-        Where a longer tau and a larger k suppress nothing, enough share every pattern, hence every part of it.
+        A pattern over a longer tau contains those over a shorter one. So where a longer tau and a larger k suppress
+        nothing, enough people share every pattern here as well.
         """
         found: dict[Point, Presence | None] = {}
         for point in sorted(points, key=lambda point: (point.tau, point.k), reverse=True):
@@ -229,28 +241,28 @@ class _Trials(NamedTuple):
                 timeline,
                 self.store.n_users,
                 point.promise,
-                self.settings.space_weight,
+                self.hiding.space_weight,
                 self.workers,
                 self.progress,
             )
         return found
 
     def _sightings(self, point: Point) -> dict[int, EpochPlaces]:
-        """Who is where, up to the last stretch."""
+        """Who is where in every epoch up to the last stretch."""
         timeline = Timeline(self.store, point.promise)
         epochs = range(self.census.first_epoch, self.shares.stretches[-1].end)
         return {epoch: places_of_epoch(timeline.slice(epoch)) for epoch in epochs}
 
     def _try_everything(self, point: Point) -> tuple[Trial, float]:
         self.progress.stage(f"trying k {point.k}")
-        return try_everything(self.store, point, self.settings, self.workers)
+        return try_everything(self.store, point, self.hiding, self.workers)
 
     def _try(
         self, point: Point, presence: Presence | None, past: Past, stretches: list[TrialStretch]
     ) -> tuple[Trial, float]:
-        store, _, census, settings, workers, progress = self
+        store, _, census, hiding, workers, progress = self
         if presence is not None and presence.nothing_left:
             return nothing(), 1.0
         progress.stage(f"trying k {point.k}")
-        trial = try_stretches(store, point, presence, stretches, past, census, settings, workers)
+        trial = try_stretches(store, point, presence, stretches, past, census, hiding, workers)
         return trial, 0.0 if presence is None else presence.n_suppressed / len(store)

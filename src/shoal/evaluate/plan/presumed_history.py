@@ -1,7 +1,7 @@
-"""Who might have hidden whom before a stretch: neighbours who come and go alike, drawn without looking at the cost.
+"""Who presumably served whom before a stretch: neighbours who come and go alike, drawn without computing costs.
 
 A member serves an owner once, so after days the best are used up, and boxes grow (docs/plan.md). A stretch in the
-middle of the data needs such a past, but only roughly.
+middle of the data needs such a history, but only roughly.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ Past = dict[int, tuple[Int32s, Int32s]]  # owners and their members, by the firs
 
 
 class EpochPlaces(NamedTuple):
-    """Who is there in an epoch, and whereabouts, as a number that is alike for users who are near."""
+    """Who is present in an epoch, and the place as a number: users who are near each other have similar ones."""
 
     users: Int32s
     place: npt.NDArray[np.uint32]
 
 
 def places_of_epoch(part: EpochSlice) -> EpochPlaces:
-    """An epoch as far as guessing needs it."""
+    """Who is where in an epoch; of several samples the first counts."""
     slots = part.raw.slot.view(np.int32).reshape(-1, 6)[part.raw.ptr[:-1]]
     x, y = (_spread(slots[:, column]) for column in (1, 3))
     return EpochPlaces(part.users, x | (y << np.uint32(1)))
 
 
 def _spread(cells: Int32s) -> npt.NDArray[np.uint32]:
-    """The last bits of each number, with a free one between any two: for a curve that keeps neighbours together."""
+    """The last bits of each number with a zero between any two: two such numbers make a position on a Z-order curve."""
     bits = (cells & ((1 << _CELLS) - 1)).astype(np.uint32)
     for shift, mask in ((8, 0x00FF00FF), (4, 0x0F0F0F0F), (2, 0x33333333), (1, 0x55555555)):
         bits = (bits | (bits << np.uint32(shift))) & np.uint32(mask)
@@ -44,7 +44,7 @@ def _spread(cells: Int32s) -> npt.NDArray[np.uint32]:
 
 
 class HistoryGuesser:
-    """Sees one epoch after the other, and guesses the hiding sets of the window that ends with the last."""
+    """Takes one epoch after the other, and presumes the hiding sets of the window that ends with the last."""
 
     def __init__(self, n_users: int, reach: int, k: int, seed: int) -> None:
         self._mask = np.uint64((1 << min(reach + 1, _MOST_BITS)) - 1)
@@ -53,18 +53,18 @@ class HistoryGuesser:
         self._k = k
         self._draw = np.random.default_rng(seed)
 
-    def see(self, sighting: EpochPlaces) -> None:
-        """The next epoch."""
+    def see(self, epoch: EpochPlaces) -> None:
+        """Take the next epoch."""
         self._pattern <<= np.uint64(1)
         self._pattern &= self._mask
-        self._pattern[sighting.users] |= np.uint64(1)
-        self._place[sighting.users] = sighting.place
+        self._pattern[epoch.users] |= np.uint64(1)
+        self._place[epoch.users] = epoch.place
 
     def guess(self) -> tuple[Int32s, Int32s]:
-        """Owners, and the k - 1 members who stand next to each in its group; who shares a place is in random order.
+        """Owners, and the k - 1 users next to each in its group; users of one place are in random order.
 
-        Who is nearest is chosen, so the nearest are used up first. To draw from further off as days pass would leave
-        them free, and all that follows would look too cheap (docs/plan.md).
+        The nearest users are taken, so the nearest are used up first, as in a full run. Users from further away would
+        leave the nearest free, and forecasts would be too cheap (docs/plan.md).
         """
         users = np.flatnonzero(self._pattern).astype(np.int32)
         if not len(users):
@@ -82,10 +82,10 @@ class HistoryGuesser:
         return users[enough], np.stack(members, axis=1)[enough]
 
 
-def guess_past(sightings: dict[int, EpochPlaces], n_users: int, reach: int, k: int, seed: int) -> Past:
-    """Hiding sets for every window of the epochs seen, by its first epoch."""
+def guess_past(places: dict[int, EpochPlaces], n_users: int, reach: int, k: int, seed: int) -> Past:
+    """Presumed hiding sets of every window, by its first epoch."""
     guesser, past = HistoryGuesser(n_users, reach, k, seed), {}
-    for epoch, sighting in sightings.items():
-        guesser.see(sighting)
-        past[epoch - reach] = guesser.guess()
+    for number, epoch in places.items():
+        guesser.see(epoch)
+        past[number - reach] = guesser.guess()
     return past

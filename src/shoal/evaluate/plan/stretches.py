@@ -1,4 +1,4 @@
-"""Which hours stand for all: a few stretches of epochs, each for a part of the day."""
+"""Which hours a plan tries: stretches of epochs that stand for all of the time, as many as the budget allows."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ from shoal.core.box_sizes import BoxSizes
 from shoal.evaluate.sweep_points import Point
 from shoal.storage.sample_store import SampleStore
 
-COUNTED = 1  # epochs of a stretch that count, behind those that only lead up to them
+# ---- stretches ----------------------------------------------------------------------------------------------------
+
+COUNTED = 1  # epochs of a stretch that count, after the epochs that only lead up to them
 
 
 class TrialStretch(NamedTuple):
-    """Epochs that are tried out; those from ``first`` on count, and stand for so many samples.
+    """Epochs to be tried: ``n_counted`` of them count, from ``first`` on, and stand for so many samples.
 
-    Whoever folds it begins r epochs earlier, so that every record that counts is joined r + 1 times, and ends r later.
+    The fold begins r epochs earlier, so that every record that counts is joined r + 1 times, and ends r epochs later.
     """
 
     first: int
@@ -27,12 +29,12 @@ class TrialStretch(NamedTuple):
     samples: int
 
     def epochs(self, reach: int) -> range:
-        """All that have to be folded."""
+        """All epochs that have to be folded."""
         return range(self.first - reach, self.end + reach)
 
     @property
     def end(self) -> int:
-        """The first epoch behind those that count."""
+        """The first epoch after those that count."""
         return self.first + self.n_counted
 
     @property
@@ -54,7 +56,7 @@ class Census(NamedTuple):
 
 
 def take_census(store: SampleStore, epsilon: int) -> Census:
-    """Count the samples of every epoch; nothing is read for it."""
+    """Count the samples of every epoch, from the index of the store alone."""
     epoch = store.slots // epsilon
     samples = np.bincount(epoch - epoch[0], np.diff(store.first)).astype(np.int64)
     return Census(int(epoch[0]), samples)
@@ -65,9 +67,9 @@ def choose_stretches(
 ) -> list[TrialStretch]:
     """Stretches that each stand for equally many samples of neighbouring hours of the day; by time.
 
-    Precision goes by the hour: how many are there, and whether they are on their way. So epochs are ordered by their
-    time of day and cut into parts; from the middle of each, an epoch is taken, one part's early in the data and
-    another's late, since partners are used up as days pass. Empty where the data are too short for this.
+    Precision depends on the hour: on how many people are there, and whether they travel. So epochs are ordered by their
+    time of day and cut into parts, and an epoch is taken from the middle of each part: early in the data for
+    some parts, late for others, since partners are used up as days pass. Empty where the data are too short for this.
     """
     n_epochs = len(census.samples)
     places = np.arange(reach, n_epochs - reach - COUNTED + 1)
@@ -93,15 +95,17 @@ def choose_stretches(
 
 
 def _apart(place: int, chosen: list[TrialStretch], census: Census, reach: int) -> bool:
-    """Whether a stretch here would share no epoch with another."""
+    """Whether a stretch here would share no epoch with one already chosen."""
     least = COUNTED + 2 * reach
     return all(abs(place + census.first_epoch - stretch.first) >= least for stretch in chosen)
 
 
+# ---- how many stretches each point is tried on --------------------------------------------------------------------
+
 MOST_STRETCHES = 16  # with 8, more is off by over 15 %; with 32, hardly less than with 16: docs/plan.md
 ENOUGH_STRETCHES = 4  # where they are chosen because they look like all
 _PER_S = 26_000  # samples that take in a member in a processor second, in windows of two epochs: docs/plan.md
-_LEAST_TURNS = 1.4  # k 2 takes more than half the time of k 3, as its members' company is looked at
+_LEAST_TURNS = 1.4  # k 2 takes more than half the time of k 3, since leakage is priced
 
 
 class Shares(NamedTuple):
@@ -116,8 +120,9 @@ def share_budget(
 ) -> Shares:
     """Stretches, none where the data are too short, and a number of them for every point, a power of two.
 
-    Median precision goes by the hour, so a cheap point sees many, and tells which few a costly one had better see.
-    They are so far apart that those of the longest tau do not overlap, as far as the data are long enough.
+    Median precision depends on the hour, so a cheap point is tried on many stretches; its results show which few a
+    costly point should be tried on. Stretches are so far apart that they do not overlap under the longest tau, if the
+    data are long enough.
     """
     number = _numbers({point: _seconds(point, census) for point in points}, budget_s)
     reaches = sorted({point.promise.reach for point in points}, reverse=True)
@@ -134,8 +139,8 @@ def share_budget(
 def _numbers(seconds: dict[Point, float], budget_s: float) -> dict[Point, int]:
     """How many stretches each point should have, given what one takes: at least one, and a power of two.
 
-    The points of the shortest tau come first: most will choose one of them, and they tell which few stretches are
-    ordinary, so that the others can do with these.
+    The points of the shortest tau come first: most users will choose one of them, and they show which few stretches
+    are ordinary, so that these suffice for the other points.
     """
     numbers = dict.fromkeys(seconds, 1)
     left = budget_s - sum(seconds.values())
@@ -153,11 +158,13 @@ def _numbers(seconds: dict[Point, float], budget_s: float) -> dict[Point, int]:
 
 
 def _seconds(point: Point, census: Census) -> float:
-    """What one stretch takes, about; mornings and nights even out. The longer a window, the dearer its merges."""
+    """About how many processor seconds one stretch takes. The longer a window, the more its merges cost."""
     per_epoch = int(census.samples.sum()) / max(1, int(np.count_nonzero(census.samples)))
     reach, turns = point.promise.reach, max(point.k - 1, _LEAST_TURNS)
     return (COUNTED + reach) * per_epoch * turns * (2 + reach) / 3 / _PER_S
 
+
+# ---- which few stretches look most like all -----------------------------------------------------------------------
 
 _LEVELS = (0.25, 0.5, 0.75)
 
@@ -165,10 +172,10 @@ _LEVELS = (0.25, 0.5, 0.75)
 def most_representative(
     stretches: Sequence[TrialStretch], views: Sequence[Sequence[BoxSizes]], census: Census, n: int, reach: int
 ) -> list[TrialStretch]:
-    """So many of the stretches, by time, each for an equal part of the samples; fewer where they would overlap.
+    """The n stretches that look most like all, by time, each for an equal part of the samples; fewer if they overlap.
 
-    views: what promises showed on each of the stretches. Of all choices, the one is taken in which the shares of boxes
-    that stay below the quartiles of all are nearest to a quarter, a half and three quarters.
+    views: what other points showed on each of the stretches. The choice is taken in which the shares of boxes below the
+    quartiles of all boxes are nearest to a quarter, a half and three quarters.
     """
     n = min(n, len(stretches))
     while n:
@@ -184,7 +191,7 @@ def most_representative(
 
 
 def _fits(choices: Int64s, stretches: Sequence[TrialStretch], census: Census, reach: int) -> Bools:
-    """Which choices of stretches, by time, share no epoch and lie inside the data, with what is before and behind."""
+    """Which choices of stretches, by time, share no epoch and lie inside the data, with r epochs on each side."""
     place = np.array([stretch.first for stretch in stretches])[choices] - census.first_epoch
     apart = (np.diff(place, axis=1) >= COUNTED + 2 * reach).all(axis=1)
     inside = (place[:, 0] >= reach) & (place[:, -1] + COUNTED + reach <= len(census.samples))
@@ -194,7 +201,7 @@ def _fits(choices: Int64s, stretches: Sequence[TrialStretch], census: Census, re
 def _off(
     choices: Int64s, view: Sequence[BoxSizes], stretches: Sequence[TrialStretch], census: Census
 ) -> Floats:
-    """How far the shares of boxes below the quartiles of all are from what they should be, for each choice."""
+    """For each choice, how far the shares of its boxes below the quartiles of all boxes are from those of all boxes."""
     samples = [max(1, census.of(stretch.counted)) for stretch in stretches]
     n_boxes = np.array([box_sizes.n_boxes / n for box_sizes, n in zip(view, samples, strict=True)])
     values = np.unique(np.concatenate([box_sizes.cells.value for box_sizes in view]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.core.arrays import Floats, Int32s, Int64s
+from shoal.core.options import Reuse
 from shoal.core.workers import Workers
 from shoal.hiding.kernels.candidate_edges import (
     EdgeList,
@@ -22,7 +23,6 @@ from shoal.hiding.kernels.reuse import ReuseRule, allowed_edges, windows_since_s
 from shoal.hiding.kernels.window import WindowArrays
 from shoal.hiding.matching.assignment import Edges, Group
 from shoal.hiding.reuse import History, reuse_weight
-from shoal.hiding.settings import Reuse
 
 CANDIDATES = 16  # nearest members considered for each owner; more change the total cost by less than 1 %
 

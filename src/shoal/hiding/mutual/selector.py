@@ -12,10 +12,8 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.core.arrays import Bytes, Int32s
-from shoal.core.progress import Progress
 from shoal.core.workers import Workers
 from shoal.errors import UnfinishedError
-from shoal.hiding.epochs import Timeline
 from shoal.hiding.kernels.reuse import ReuseRule
 from shoal.hiding.kernels.ring_exchange import exchange, price_rings
 from shoal.hiding.kernels.rings import (
@@ -40,36 +38,23 @@ from shoal.hiding.mutual.candidates import (
 )
 from shoal.hiding.mutual.pairs import pair_up
 from shoal.hiding.mutual.reassignment import reassign
-from shoal.hiding.selector import HidingSetup, OpenWindow
-from shoal.hiding.suppression import Presence, decide_presence
-from shoal.hiding.window import HidingSets, cut_into_shards
+from shoal.hiding.selector import CausalSelector, OpenWindow
+from shoal.hiding.window import HidingSets
 
 _SMALL = 200  # users: in a larger group it does not matter which ring takes in the remainder
 
 
-class MutualSelector:
+class MutualSelector(CausalSelector):
     """Decides each window on its own, in shards, on threads."""
 
-    weighs_leakage: ClassVar[bool] = True
     takes_witnesses: ClassVar[bool] = False
-
-    def __init__(self, setup: HidingSetup) -> None:
-        self._setup = setup
-
-    def find_presence(self, timeline: Timeline, progress: Progress) -> Presence:
-        """Decide who is published when, by causal suppression."""
-        setup = self._setup
-        weight = setup.settings.space_weight
-        return decide_presence(timeline, setup.n_users, setup.promise, weight, setup.workers, progress)
 
     def choose(self, window: OpenWindow) -> HidingSets:
         """Rings of every shard of the window."""
-        setup, k = self._setup, self._setup.promise.k
-        arrays = cut_into_shards(setup.window_arrays(window.epochs), setup.settings.shard_size, k)
-        return choose_mutual(window.number, arrays, k, window.rule, setup.workers, window.leakage)
-
-    def check_earlier(self, first_epoch: int, earlier: HidingSets) -> None:
-        """Nothing to refuse: whatever was decided earlier can be gone on from."""
+        setup, arrays = self._setup, self.shards_of(window)
+        return choose_mutual(
+            window.number, arrays, setup.promise.k, window.rule, setup.workers, window.leakage
+        )
 
 
 def choose_mutual(

@@ -43,7 +43,7 @@ class SpectralSelector:
         progress.stage("clustering", len(timeline.epochs))
         clusters = cluster_epochs(timeline, self._setup, progress.advance)
         progress.stage("laying cycles", sum(1 for _ in timeline.turns()))
-        repair = self._setup.settings.repair
+        repair = self._setup.options.repair
         decided = decide_all_windows(timeline, self._setup, clusters, progress.advance, repair=repair)
         self._hiding_sets = decided.hiding_sets
         return decided.presence
@@ -159,7 +159,7 @@ def cluster_epochs(timeline: Timeline, setup: HidingSetup, tick: Callable[[], ob
         part = timeline.slice(epochs[number])
         with Workers(1) as one:
             arrays = setup.window_arrays([LiveEpoch(part, part.raw)], one)
-        label = cluster(arrays, setup.settings.seed, Scale())
+        label = cluster(arrays, setup.options.seed, Scale())
         clusters[epochs[number]] = label[np.argsort(arrays.user)]
 
     with threadpool_limits(1):  # with several threads, sums and hence clusters would depend on their number
@@ -210,7 +210,7 @@ class CycleSearch:
         self._first_epoch = int(timeline.epochs[0])
         self._population = population
         self._n_records = population.n_records() if absent_too else None
-        self._history = History(setup.n_users, setup.settings.reuse, timeline.reach)
+        self._history = History(setup.n_users, setup.options.reuse, timeline.reach)
 
     def over(self, timeline: Timeline, tick: Callable[[], object]) -> CycleSearch:
         """Go through all windows; return itself."""

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from shoal.core.schema import LAT, LON, TIME, USER
-from shoal.reading.formats.files import stem
-from shoal.reading.formats.format import Format, mostly
+from shoal.reading.formats.format import Format, mostly, stem
 from shoal.reading.formats.text_rows import Columns, RowFiles, RowLayout, same
 
 _ROW = r"-?\d{1,2}(\.\d+)? -?\d{1,3}(\.\d+)? [01] \d{9,10}"

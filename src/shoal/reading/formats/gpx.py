@@ -12,8 +12,7 @@ import pyarrow as pa
 
 from shoal.core.schema import LAT, LON, TIME, USER
 from shoal.errors import InputError
-from shoal.reading.formats.files import Files, stem
-from shoal.reading.formats.format import Format
+from shoal.reading.formats.format import Files, Format, stem
 from shoal.reading.source import as_input_error, in_batches
 from shoal.reading.summary import DroppedRows
 

@@ -1,4 +1,4 @@
-"""Which format events have, and opening them."""
+"""All formats, which of them events have, and opening events of any of them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from shoal.core.schema import TIME
 from shoal.errors import InputError
 from shoal.reading.formats.cabspotting import CABSPOTTING
 from shoal.reading.formats.d4d import IVORY_COAST, SENEGAL
-from shoal.reading.formats.files import files_in, find_files, head_lines, matching, table_lines
-from shoal.reading.formats.format import Format
+from shoal.reading.formats.format import Format, files_in, find_files, head_lines, matching, table_lines
 from shoal.reading.formats.foursquare import FOURSQUARE
 from shoal.reading.formats.geolife import GEOLIFE
 from shoal.reading.formats.gpx import GPX
@@ -24,8 +23,7 @@ from shoal.reading.formats.snap import SNAP
 from shoal.reading.formats.t_drive import T_DRIVE
 from shoal.reading.formats.yjmob import YJMOB
 from shoal.reading.geo import names_position, open_frame
-from shoal.reading.opening import open_source
-from shoal.reading.source import Source
+from shoal.reading.source import Source, open_source
 
 FORMATS = (
     CABSPOTTING, IVORY_COAST, SENEGAL, FOURSQUARE, GEOLIFE, GPX, MPAT, PORTO, SESSIONS, SHANGHAI, SNAP, T_DRIVE,
@@ -119,7 +117,7 @@ class _Heads(dict[Path, list[str]]):
 
 
 def _fits(known: Format, paths: list[Path], heads: _Heads, *, in_folder: bool) -> bool:
-    """Whether at least half of the first files are of a format: some are empty, and some tell of the others."""
+    """Whether at least half of the first files are of a format: some are empty, and some describe the others."""
     if in_folder:
         paths = matching(paths, known.files)[:_MOST_HEADS]
     written = [path for path in paths if any(map(str.strip, heads[path]))]

@@ -53,10 +53,10 @@ class Sessions:
             if not forward.all():
                 reject(2 * int(np.count_nonzero(~forward)), ENDS_BEFORE_START)
             for times in edges:
-                told = pa.RecordBatch.from_arrays(
+                samples = pa.RecordBatch.from_arrays(
                     [*(batch.column(role) for role in others), times], [*others, TIME]
                 )
-                yield told if forward.all() else told.filter(pa.array(forward))
+                yield samples if forward.all() else samples.filter(pa.array(forward))
 
 
 def _forward(start: Any, end: Any) -> Bools:

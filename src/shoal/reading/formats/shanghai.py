@@ -19,8 +19,7 @@ from shoal.core.arrays import Int64s
 from shoal.core.schema import LAT, LON, TIME, USER
 from shoal.errors import InputError
 from shoal.reading.columns import plain
-from shoal.reading.formats.files import Files, head_lines
-from shoal.reading.formats.format import Format, mostly
+from shoal.reading.formats.format import Files, Format, head_lines, mostly
 from shoal.reading.formats.sessions import Sessions
 from shoal.reading.formats.tables import header_names, open_tables
 from shoal.reading.formats.text_rows import Columns, RowFiles, RowLayout

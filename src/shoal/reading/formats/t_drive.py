@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from shoal.core.schema import LAT, LON, TIME, USER
-from shoal.reading.formats.files import stem
-from shoal.reading.formats.format import Format, mostly
+from shoal.reading.formats.format import Format, mostly, stem
 from shoal.reading.formats.text_rows import RowFiles, RowLayout
 
 ROW = r"\d+,\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,-?\d+(\.\d+)?,-?\d+(\.\d+)?"

@@ -9,10 +9,9 @@ from typing import Any
 import pyarrow as pa
 
 from shoal.reading.columns import need_columns
-from shoal.reading.formats.files import Files
+from shoal.reading.formats.format import Files
 from shoal.reading.formats.text_rows import Columns
-from shoal.reading.opening import Folder, kind_of, open_file
-from shoal.reading.source import Source, as_input_error
+from shoal.reading.source import Folder, Source, as_input_error, kind_of, open_file
 from shoal.reading.summary import DroppedRows
 
 SEPARATORS = ",;\t"
@@ -36,7 +35,7 @@ def header_names(lines: list[str]) -> list[str]:
 
 
 class MappedTable:
-    """A table with columns of its own, told as user, time and position."""
+    """A table of which the columns are mapped to user, time and position."""
 
     def __init__(
         self,
@@ -56,8 +55,8 @@ class MappedTable:
         for batch in self._table.batches(self._wanted, reject, threads=threads):
             held = dict(zip(batch.schema.names, batch.columns, strict=True))
             with as_input_error(self.title, "events"):
-                told = [
+                mapped = [
                     pa.RecordBatch.from_arrays([each[role] for role in columns], list(columns))
                     for each in self._to_roles(held)
                 ]
-            yield from told
+            yield from mapped

@@ -12,7 +12,7 @@ import pyarrow as pa
 from shoal.core.schema import LAT, LON, TIME, USER
 from shoal.errors import InputError
 from shoal.reading.csv_files import TextLayout, text_rows, text_stream
-from shoal.reading.formats.files import Files, text_lines
+from shoal.reading.formats.format import Files, text_lines
 from shoal.reading.source import as_input_error, in_batches
 from shoal.reading.summary import DroppedRows
 
@@ -21,11 +21,11 @@ _HEAD_BYTES = 1 << 16  # more than any header
 
 
 class RowLayout(NamedTuple):
-    """The columns of a file in their order, and what they tell of user, time and position.
+    """The columns of a file in their order, and how to make user, time and position of them.
 
-    ``header`` matches a line that may stand above the rows. ``tell`` makes one or more batches of ``roles`` from the
-    columns of a batch (all text) and the file they come from; without it the columns that are named like roles are
-    taken as they are.
+    ``header`` matches a line that may stand above the rows. ``to_roles`` makes one or more batches of ``roles`` from
+    the columns of a batch (all text) and the file they come from; without it the columns that are named like roles
+    are taken as they are.
     """
 
     kind: str
@@ -65,8 +65,8 @@ class RowFiles:
             text = TextLayout(len(layout.columns), layout.separator, skipped, quoted=False)
             for batch in text_rows(path, title, layout.kind, text, places, reject, threads=threads):
                 held = dict(zip(wanted, batch.columns, strict=True))
-                for told in layout.to_roles(held, path) if layout.to_roles else (held,):
-                    yield pa.RecordBatch.from_arrays([told[role] for role in roles], roles)
+                for batch_of_roles in layout.to_roles(held, path) if layout.to_roles else (held,):
+                    yield pa.RecordBatch.from_arrays([batch_of_roles[role] for role in roles], roles)
 
 
 def _lines_above(path: Path, title: str, layout: RowLayout) -> int | None:

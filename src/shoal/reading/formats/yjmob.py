@@ -11,8 +11,7 @@ import pyarrow as pa
 
 from shoal.core.schema import TIME, USER, X, Y
 from shoal.errors import InputError
-from shoal.reading.formats.files import Files
-from shoal.reading.formats.format import Format, mostly
+from shoal.reading.formats.format import Files, Format, mostly
 from shoal.reading.formats.tables import MappedTable, header_names, open_tables
 from shoal.reading.formats.text_rows import Columns
 from shoal.reading.source import Source
@@ -72,10 +71,10 @@ def _open(files: Files) -> Source:
         raise InputError(
             f"{files.title} holds {len(files.paths)} files, and each numbers its users anew: give one of them."
         )
-    return _told(open_tables(files))
+    return _mapped(open_tables(files))
 
 
-def _told(table: Source) -> Source:
+def _mapped(table: Source) -> Source:
     return MappedTable(table, _HEADER, (USER, TIME, X, Y), _to_roles)
 
 
@@ -87,5 +86,5 @@ YJMOB = Format(
     recognises=_recognises,
     open=_open,
     beside=r".*POI.*\.csv(\.gz)?",
-    wraps=_told,
+    wraps=_mapped,
 )

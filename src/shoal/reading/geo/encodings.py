@@ -1,4 +1,4 @@
-"""Points as well-known binary and well-known text."""
+"""Points as well-known binary (WKB) and well-known text (WKT)."""
 
 from __future__ import annotations
 
@@ -17,6 +17,15 @@ KINDS = (  # in the order in which well-known binary numbers them, from 1 on
     "Point", "LineString", "Polygon", "MultiPoint", "MultiLineString", "MultiPolygon", "GeometryCollection",
 )  # fmt: skip
 _BY_NAME = {kind.lower(): kind for kind in KINDS}
+_DIMENSIONS = 4000  # thousands say whether there is a Z, an M, or both
+_BIG, _LITTLE = (
+    np.dtype([("order", "u1"), ("kind", f"{end}u4"), ("x", f"{end}f8"), ("y", f"{end}f8")]) for end in "><"
+)
+_NUMBER = r"[^\s()]+"
+_POINT = rf"(?i)^POINT\s*(?:Z|M|ZM)?\s*\(\s*(?P<x>{_NUMBER})\s+(?P<y>{_NUMBER})(?:\s+{_NUMBER}){{0,2}}\s*\)$"
+_EMPTY = r"(?i)^POINT\s*(?:Z|M|ZM)?\s*EMPTY$"
+_OTHER = r"(?i)^(?P<kind>MULTIPOINT|(?:MULTI)?LINESTRING|(?:MULTI)?POLYGON|GEOMETRYCOLLECTION)\b"
+_NO_NUMBER = b"?"  # in place of what is no point, so that it counts as such further on
 
 
 def check_points(kinds: Iterable[str], title: str) -> None:
@@ -27,12 +36,6 @@ def check_points(kinds: Iterable[str], title: str) -> None:
             f"The geometry of {title[0].lower() + title[1:]} holds {' and '.join(others)}: expected points, one for"
             " each row; give the positions that it was made of."
         )
-
-
-_DIMENSIONS = 4000  # thousands say whether there is a Z, an M, or both
-_BIG, _LITTLE = (
-    np.dtype([("order", "u1"), ("kind", f"{end}u4"), ("x", f"{end}f8"), ("y", f"{end}f8")]) for end in "><"
-)
 
 
 def points_in_binary(column: Any, title: str) -> tuple[Floats, Floats]:
@@ -62,13 +65,6 @@ def _damaged(title: str) -> InputError:
         f"The geometry of {title[0].lower() + title[1:]} cannot be read: expected points as well-known binary (WKB);"
         " mend it or make it again."
     )
-
-
-_NUMBER = r"[^\s()]+"
-_POINT = rf"(?i)^POINT\s*(?:Z|M|ZM)?\s*\(\s*(?P<x>{_NUMBER})\s+(?P<y>{_NUMBER})(?:\s+{_NUMBER}){{0,2}}\s*\)$"
-_EMPTY = r"(?i)^POINT\s*(?:Z|M|ZM)?\s*EMPTY$"
-_OTHER = r"(?i)^(?P<kind>MULTIPOINT|(?:MULTI)?LINESTRING|(?:MULTI)?POLYGON|GEOMETRYCOLLECTION)\b"
-_NO_NUMBER = b"?"  # in place of what is no point, so that it counts as such further on
 
 
 def points_in_text(column: Any, title: str) -> tuple[Any, Any]:

@@ -1,4 +1,4 @@
-"""Frames with a column of points: geopandas, and what builds on it (trackintel's positionfixes)."""
+"""What other Python libraries make: geopandas' frames, trackintel's positionfixes, MovingPandas' trajectories."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from shoal.reading.source import Source, in_batches
 from shoal.reading.summary import DroppedRows
 from shoal.reading.tables import Table
 from shoal.reading.values import one_as_text
+
+_PART = re.compile(r"_\d+$")  # how splitters number the parts of a trajectory
 
 
 def is_geoframe(table: Any) -> bool:
@@ -43,9 +45,6 @@ def with_columns(frame: Any, columns: dict[str, Any]) -> Any:
     return ordinary.assign(**columns)
 
 
-_PART = re.compile(r"_\d+$")  # how splitters number the parts of a trajectory
-
-
 def trajectories_of(source: Any) -> list[Any] | None:
     """The trajectories of a collection, or a single one; None for anything else."""
     if callable(getattr(source, "get_traj_id_col", None)) and hasattr(source, "df"):
@@ -56,7 +55,7 @@ def trajectories_of(source: Any) -> list[Any] | None:
     return None
 
 
-class Trajectories:
+class TrajectoryCollection:
     """Points of trajectories, one trajectory after the other; messages number them, since names may be of people."""
 
     title = "The collection of trajectories"
@@ -118,16 +117,16 @@ def _placed(trajectory: Any, frame: Any, title: str) -> Any:
 def _owners(trajectories: list[Any]) -> list[str | None]:
     """Who moved along each trajectory."""
     roots = [_root(trajectory) for trajectory in trajectories]
-    objects = [_told(getattr(root, "obj_id", None)) for root in roots]
-    told = len(objects) - objects.count(None)
-    if 0 < told < len(objects):
+    objects = [_name_or_none(getattr(root, "obj_id", None)) for root in roots]
+    n_named = len(objects) - objects.count(None)
+    if 0 < n_named < len(objects):
         raise InputError(
-            f"{told:,} of {len(objects):,} trajectories tell which object moved (obj_id): expected all or none."
+            f"{n_named:,} of {len(objects):,} trajectories tell which object moved (obj_id): expected all or none."
         )
-    return objects if told else [one_as_text(root.id) for root in roots]
+    return objects if n_named else [one_as_text(root.id) for root in roots]
 
 
-def _told(name: Any) -> str | None:
+def _name_or_none(name: Any) -> str | None:
     return None if isinstance(name, float) and math.isnan(name) else one_as_text(name)
 
 
@@ -156,7 +155,7 @@ def open_frame(source: object, *, placed: bool) -> Source | None:
     """
     trajectories = trajectories_of(source)
     if trajectories is not None:
-        return Trajectories(trajectories, placed=placed)
+        return TrajectoryCollection(trajectories, placed=placed)
     if is_geoframe(source):
         return Table(placed_frame(source, Table.title) if placed else with_columns(source, {}))
     return None

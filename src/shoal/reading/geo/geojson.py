@@ -22,6 +22,10 @@ from shoal.reading.summary import DroppedRows
 _DIGITS = "0123456789.eE+-"
 _SPACE = " \t\n\r"
 _PIECE = 1 << 20  # bytes
+_ROWS_AT_A_TIME = 1 << 16
+_MOST_LOOKED_AT = 100  # features, to learn what they have
+_TYPES = {POINT_LON: pa.float64(), POINT_LAT: pa.float64()}  # properties have whichever they have
+_LON_LAT = ("CRS84", "4326")  # how names of coordinate systems end that are longitude and latitude
 
 
 class JsonText:
@@ -108,14 +112,8 @@ class JsonText:
         self._at = 0
 
 
-_ROWS_AT_A_TIME = 1 << 16
-_MOST_LOOKED_AT = 100  # features, to learn what they have
-_TYPES = {POINT_LON: pa.float64(), POINT_LAT: pa.float64()}  # properties have whichever they have
-_LON_LAT = ("CRS84", "4326")  # how names of coordinate systems end that are longitude and latitude
-
-
 class FeatureFile:
-    """A FeatureCollection; the first features tell which properties there are."""
+    """A FeatureCollection; the properties of the first features are its columns."""
 
     def __init__(self, path: Path, title: str) -> None:
         self.title = title
@@ -137,7 +135,7 @@ class FeatureFile:
             usable = [row for row in some if row is not None]
             if len(usable) < len(some):
                 reject(len(some) - len(usable))
-            with self._guarded():
+            with self._as_input_error():
                 arrays = [
                     pa.array([row[place] for row in usable], _TYPES.get(name))
                     for place, name in enumerate(columns.values())
@@ -170,7 +168,7 @@ class FeatureFile:
     def _features(self) -> Iterator[Any]:
         """All features, one after the other."""
         found = False
-        with self._guarded(), text_stream(self._path) as stream:
+        with self._as_input_error(), text_stream(self._path) as stream:
             text = JsonText(stream)
             for name in text.members():
                 if name == "features":
@@ -194,7 +192,7 @@ class FeatureFile:
             )
 
     @contextmanager
-    def _guarded(self) -> Iterator[None]:
+    def _as_input_error(self) -> Iterator[None]:
         with as_input_error(self.title, "GeoJSON"):
             try:
                 yield

@@ -1,4 +1,4 @@
-"""Columns of points, and what they imply about the other columns."""
+"""Columns of points: read as longitude and latitude, and which other columns are then no longer needed."""
 
 from __future__ import annotations
 
@@ -21,6 +21,11 @@ from shoal.reading.source import Source, as_input_error
 from shoal.reading.summary import DroppedRows
 
 _LON_LAT = "OGC:CRS84"
+_GEO = b"geo"  # the key of GeoParquet's metadata
+POINT_LON, POINT_LAT = "longitude of the point", "latitude of the point"
+INDEX_TIME = "time of the index"
+MOVING_OBJECT = "object of the trajectory"
+_POSITION = (LAT, LON, X, Y, SITE)
 
 
 def as_degrees(x: npt.ArrayLike, y: npt.ArrayLike, crs: Any, title: str) -> tuple[Floats, Floats]:
@@ -37,8 +42,8 @@ def as_degrees(x: npt.ArrayLike, y: npt.ArrayLike, crs: Any, title: str) -> tupl
             raise CRSError("neither degrees nor a plane")
         if known.equals(pyproj.CRS(_LON_LAT), ignore_axis_order=True):
             return x, y
-        road = pyproj.Transformer.from_crs(known, _LON_LAT, always_xy=True)
-        lon, lat = road.transform(x, y)  # NaN stays NaN
+        transformer = pyproj.Transformer.from_crs(known, _LON_LAT, always_xy=True)
+        lon, lat = transformer.transform(x, y)  # NaN stays NaN
     except (CRSError, ProjError):
         raise InputError(
             f"The coordinate system (CRS) of {title[0].lower() + title[1:]} leads to no place on Earth:"
@@ -46,9 +51,6 @@ def as_degrees(x: npt.ArrayLike, y: npt.ArrayLike, crs: Any, title: str) -> tupl
             " and y in metres."
         ) from None
     return np.asarray(lon, float), np.asarray(lat, float)
-
-
-_GEO = b"geo"  # the key of GeoParquet's metadata
 
 
 def with_points(table: Source) -> Source:
@@ -60,7 +62,7 @@ def with_points(table: Source) -> Source:
 
 
 class PointTable:
-    """A table that tells its points as longitude and latitude."""
+    """A table with its points as longitude and latitude."""
 
     def __init__(self, table: Source, geometry: str) -> None:
         self.title, self.warnings, self.metadata = table.title, table.warnings, table.metadata
@@ -89,19 +91,12 @@ class PointTable:
         return points_in_text(column, self.title)
 
     def _crs(self) -> Any:
-        """The CRS that GeoParquet's metadata tell; None where there are none, or where it is unknown."""
+        """The CRS that GeoParquet's metadata name; None where there are none, or where it is unknown."""
         try:
             column = json.loads(self.metadata[_GEO])["columns"][self._geometry]
             return column.get("crs", _LON_LAT)  # which it means where it names no CRS
         except (KeyError, ValueError, TypeError, AttributeError, RecursionError):
             return None
-
-
-POINT_LON, POINT_LAT = "longitude of the point", "latitude of the point"
-INDEX_TIME = "time of the index"
-MOVING_OBJECT = "object of the trajectory"
-
-_POSITION = (LAT, LON, X, Y, SITE)
 
 
 def names_position(columns: Mapping[str, str] | None, *, has_sites: bool) -> bool:

@@ -1,0 +1,1 @@
+"""Compiled code of reading: the hash table that numbers names."""

@@ -7,10 +7,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from shoal.core.arrays import Int32s, Int64s
+from shoal.core.arrays import Bytes, Int32s, Int64s
 from shoal.core.compiled import jit, jit_inline, jit_inline_allocating
 
-Bytes = npt.NDArray[np.uint8]
 Slots = npt.NDArray[np.uint64]
 FREE = np.uint64(2**64 - 1)
 _BASIS = np.uint64(0xCBF29CE484222325)  # FNV-1a of 64 bits (draft-eastlake-fnv), folded to 32

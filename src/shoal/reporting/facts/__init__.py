@@ -1,4 +1,5 @@
-"""What a report tells, computed: precision by size, hour and area, and a few people followed through a day."""
+"""What a report tells, computed: ``precision.py`` of boxes, ``usefulness.py`` for recipients, ``people.py`` through a
+day, and ``datasheet.py``, which has what may be told in public."""
 
 from __future__ import annotations
 
@@ -14,10 +15,10 @@ from shoal.reporting.facts.usefulness import Usefulness
 
 @dataclass(frozen=True)
 class Facts:
-    """What was found out about a release.
+    """Everything that the page about a release is made from.
 
-    people: None in a report that is to be published. suppression: in one of those only.
-    manifest: what the file's own manifest says, None without one.
+    people: None in a public report. suppression: None in any other. manifest: what the manifest beside the file says,
+    None without one.
     """
 
     audit: Audit

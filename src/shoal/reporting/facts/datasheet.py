@@ -1,4 +1,4 @@
-"""What a datasheet may know of a scene: published samples, by the numbers of their records."""
+"""The public report (datasheet): what it is computed from, which of it may be told, and when it may be written."""
 
 from __future__ import annotations
 
@@ -9,27 +9,26 @@ import numpy as np
 
 from shoal.auditing.box_index import AttackedRecords
 from shoal.auditing.context import AuditContext
-from shoal.auditing.kernels.truth import find_held
 from shoal.auditing.measures import Measure
 from shoal.auditing.proportions import Proportion, proportion_among
 from shoal.auditing.result import Audit
 from shoal.core.arrays import Bools, Int64s
-from shoal.core.disclosure import few_people, public_share, round_share, rounded_down, rounded_up
+from shoal.core.disclosure import minimum_people, public_share, public_share_of_people, round_down, round_up
 from shoal.core.promise import Promise
 from shoal.core.samples import Samples
 from shoal.errors import InputError
 from shoal.reporting.facts.precision import DAY_HOURS, owners_of_groups
+from shoal.storage.sample_store import store_of
 
 
 def published_part(context: AuditContext) -> AuditContext:
-    """The scene without samples that are in no box, and with records in the place of users.
+    """The context without samples that are in no box, and with the numbers of records instead of the names of users.
 
-    Whatever is computed from it depends neither on what was suppressed nor on what users are called, and needs no
-    further care about these. To an attacker it leaves at least as much: a sample that is in no box of the victim's
-    record only leads away from it.
+    So nothing that is computed from it can show what was suppressed or what users are called. Attacks on it succeed at
+    least as often: a sample that is in no box of the victim's record only leads the attacker away from that record.
     """
     samples, own = context.samples, context.published.own
-    rows = np.flatnonzero(held_by_own(context))
+    rows = np.flatnonzero(context.held.samples)
     rows = rows[np.argsort(own[samples.user[rows]], kind="stable")]
     records, number = np.unique(own[samples.user[rows]], return_inverse=True)
     part = Samples(
@@ -39,32 +38,20 @@ def published_part(context: AuditContext) -> AuditContext:
         samples.x[rows],
         samples.y[rows],
     )
-    return replace(context, samples=part, published=AttackedRecords(context.published.records, records))
-
-
-def held_by_own(context: AuditContext) -> Bools:
-    """Which samples lie in a box of their own user's record; needs to know which record is whose."""
-    target = context.published
-    held = np.zeros(len(context.samples), np.bool_)
-    filled = np.zeros(target.records.boxes.n_boxes, np.bool_)
-    context.workers.for_blocks(
-        len(target.own),
-        lambda begin, end: find_held(
-            context.trajectories, target.index, target.own, begin, end, held, filled
-        ),
+    return replace(
+        context, store=store_of(part), published=AttackedRecords(context.published.records, records)
     )
-    return held
 
 
 _QUARTERS = 4
 
 
 class PublicSuppression(NamedTuple):
-    """Shares of samples suppressed, rounded up, for each hour of the day and each quarter of users by activity, and of
-    all.
+    """Shares of samples suppressed, rounded up: by hour of the day, by quarter of users by activity, and of all
+    samples.
 
-    None where a part may not be told, or where nobody was; the whole is in words where few users stand behind it, and
-    then no part is told.
+    None for a part that may not be told or that has no samples. The share of all is in words where few users stand
+    behind it, and then no part is told.
     """
 
     by_hour: list[float | None]
@@ -75,7 +62,7 @@ class PublicSuppression(NamedTuple):
 def public_suppression(context: AuditContext) -> PublicSuppression:
     """Look at every sample; needs to know which record is whose."""
     samples, k = context.samples, context.promise.k
-    held = held_by_own(context)
+    held = context.held.samples
     share = public_share(int((~held).sum()), len(samples), len(np.unique(samples.user[~held])), k)
     if isinstance(share, str) or not share:
         return PublicSuppression([], [], share)
@@ -93,15 +80,15 @@ def public_suppression(context: AuditContext) -> PublicSuppression:
 def shares_of_groups(
     group: Int64s, user: np.typing.NDArray[np.int32], held: Bools, n: int, k: int
 ) -> list[float | None]:
-    """The suppressed share of each of n groups of samples, of which the whole is told.
+    """The suppressed share of each of n groups of samples, where the share of all samples is told as well.
 
-    None unless the users with published samples there, and those with suppressed ones, are none or many. One group
-    alone would follow from the whole and the others, so that a second is left out with it: the next smallest.
+    None for a group in which few users have published samples, or few have suppressed ones. If that leaves out one
+    group only, its share would follow from the others and the whole: then the next smallest is left out, too.
     """
     sizes = np.bincount(group, minlength=n)
     lost = np.bincount(group[~held], minlength=n)
     kept_users, lost_users = (owners_of_groups(group[which], user[which], n) for which in (held, ~held))
-    few = few_people(k)
+    few = minimum_people(k)
     untold = np.any([(users > 0) & (users < few) for users in (kept_users, lost_users)], axis=0)
     if untold.sum() == 1:
         others = np.flatnonzero(~untold & (sizes > 0))
@@ -138,8 +125,7 @@ def check_datasheet(held_to: Promise, noted: Promise | None, *, has_key: bool) -
 
 def public_audit(audit: Audit) -> Audit:
     """The audit with figures that may be told; the spread of leakage, which few attacks make, is left out."""
-    few = few_people(audit.promise.k)
-    figures = [_public_figure(figure, few) for figure in audit.figures]
+    figures = [_public_figure(figure, audit.promise.k) for figure in audit.figures]
     told = {figure.measure: figure.published for figure in figures if figure.attack == "rankings"}
     findings = [
         finding._replace(success=success)
@@ -149,33 +135,33 @@ def public_audit(audit: Audit) -> Audit:
     return replace(audit, figures=figures, findings=findings, leakage=None)
 
 
-def _public_figure(figure: Measure, few: int) -> Measure:
-    published, raw = (_public(share, few) for share in (figure.published, figure.raw))
-    return figure._replace(published=published, raw=raw, guessing=_public_guessing(figure, few))
+def _public_figure(figure: Measure, k: int) -> Measure:
+    published, raw = (_public(share, k) for share in (figure.published, figure.raw))
+    return figure._replace(published=published, raw=raw, guessing=_public_guessing(figure, k))
 
 
-def _public_guessing(figure: Measure, few: int) -> float | None:
+def _public_guessing(figure: Measure, k: int) -> float | None:
     """Nothing where it could be told as a bound only."""
     value, raw = figure.guessing, figure.raw
     if value is None or isinstance(raw, str):
         return None
-    told = round_share(value, raw.victims or 0, few)
+    told = public_share_of_people(value, raw.victims or 0, k)
     if told is None or (told.side and figure.attack in _GUESSED_OF_PEOPLE):
         return None
     return round(value, 2)
 
 
-def _public(share: Proportion | str, few: int) -> Proportion | str:
+def _public(share: Proportion | str, k: int) -> Proportion | str:
     """Interval and all; how many attacks and victims there were is not told. Equal bounds have equal intervals."""
     if isinstance(share, str):
         return share
     victims = share.victims or 0
-    told = round_share(share.value, victims, few)
+    told = public_share_of_people(share.value, victims, k)
     if told is None:
-        return NOT_TOLD.format(2 * few)
+        return NOT_TOLD.format(2 * minimum_people(k))
     low, high = share.low, share.high
     if told.side == "under":
         low, high = 0.0, proportion_among(told.value, victims, victims).high
     elif told.side == "over":
         low, high = proportion_among(told.value, victims, victims).low, 1.0
-    return Proportion(told.value, rounded_down(low), rounded_up(high), n=0, side=told.side)
+    return Proportion(told.value, round_down(low), round_up(high), n=0, side=told.side)

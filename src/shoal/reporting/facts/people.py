@@ -1,4 +1,4 @@
-"""A few people followed through a day: what they did, their own boxes, and the records they hide among at each time."""
+"""A few people followed through a day: their samples, their boxes, and the records that fit them at each time."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from shoal.auditing.box_index import boxes_of
 from shoal.auditing.context import AuditContext
 from shoal.auditing.kernels.consistency import StructuredRows
 from shoal.auditing.victims import knowledge_of
@@ -47,7 +48,8 @@ class Moment(NamedTuple):
 
 
 class Person(NamedTuple):
-    """One of those shown. own: the number of the record, or -1 where it is not known; boxes: of all records drawn."""
+    """A person who is shown. own: the number of the person's record, or -1 where it is not known; boxes: those of all
+    records drawn, by the number of the record."""
 
     own: int
     samples: list[tuple[int, int, int]]
@@ -56,9 +58,9 @@ class Person(NamedTuple):
 
 
 class FollowedPeople(NamedTuple):
-    """Those shown, the time in slots, the length of an interval, and places of everybody, all in cells and slots.
+    """The people shown in slots begin .. end - 1, the length of an interval in slots, and cells of everybody's samples.
 
-    zone: the clock on which moments are told.
+    zone: the clock of the report.
     """
 
     begin: int
@@ -70,11 +72,11 @@ class FollowedPeople(NamedTuple):
 
 
 def follow_people(context: AuditContext) -> FollowedPeople | None:
-    """Some users who are about, drawn at random; None where there is nobody to show.
+    """Draw some users with samples on the busiest day at random, and follow them; None where there is nobody to show.
 
     How many records fit plays no part in the choice, so that they are examples and not the best cases.
     """
-    shown = _stretch(context)
+    shown = _shown_day(context)
     t = context.trajectories.sample["t"]
     busy = np.bincount(
         context.samples.user[(t >= shown.begin) & (t < shown.end)], minlength=context.samples.n_users
@@ -93,7 +95,7 @@ def follow_people(context: AuditContext) -> FollowedPeople | None:
     )
 
 
-def _stretch(context: AuditContext) -> ShownDay:
+def _shown_day(context: AuditContext) -> ShownDay:
     """The busiest day on the clock of the report; as many days as tau takes; all of time for whole trajectories."""
     step, tau = context.grid.step_s, context.promise.tau
     if tau is None:
@@ -114,8 +116,8 @@ def _local_days(context: AuditContext, seconds: Int64s) -> Int64s:
 
 
 def _moments(context: AuditContext, shown: ShownDay) -> list[Moment]:
-    """Intervals all over the stretch, as if nothing had been seen in them: any record fits of which no box is wholly
-    inside, for the attacker knows that there was nothing."""
+    """Intervals all over the time shown, for an attacker who saw nothing in them: a record fits if no box of it lies
+    wholly inside."""
     step = max(shown.length // 2, -(-(shown.end - shown.begin) // _STEPS), 1)
     starts = np.arange(shown.begin, shown.end - shown.length + 1, step)
     clock = [
@@ -143,13 +145,13 @@ def _n_places(samples: StructuredRows) -> int:
 
 
 def _follow(context: AuditContext, user: int, shown: ShownDay, empty: list[Moment]) -> Person:
-    mine = _samples_of(context, user, shown)
+    samples = _samples_of(context, user, shown)
     starts = np.array([moment.begin for moment in empty])
-    seen = np.searchsorted(mine["t"], starts) < np.searchsorted(mine["t"], starts + shown.length)
+    seen = np.searchsorted(samples["t"], starts) < np.searchsorted(samples["t"], starts + shown.length)
     known = knowledge_of(context, np.full(int(seen.sum()), user), starts[seen][:, None], shown.length)
     fits = context.fits(context.published, known)
     own = max(int(context.published.own[user]), -1)
-    own_boxes = [] if own < 0 else _boxes_of(context, own, shown.begin, shown.end)
+    own_boxes = None if own < 0 else _boxes_of(context, own, shown.begin, shown.end)
     moments = [
         moment._replace(own_fits=not _any_inside(own_boxes, moment.begin, moment.begin + shown.length))
         for moment in empty
@@ -162,36 +164,36 @@ def _follow(context: AuditContext, user: int, shown: ShownDay, empty: list[Momen
         drawn.update(others)
         fits_too = own < 0 or bool((found == own).any())
         moments[place] = moments[place]._replace(n_fit=len(found), shown=others, own_fits=fits_too)
-    boxes = {record: _boxes_of(context, record, shown.begin, shown.end) for record in sorted(drawn)}
-    return Person(own, [(int(s["t"]), int(s["x"]), int(s["y"])) for s in mine], boxes, moments)
+    boxes = {
+        record: _as_tuples(_boxes_of(context, record, shown.begin, shown.end)) for record in sorted(drawn)
+    }
+    return Person(own, [(int(s["t"]), int(s["x"]), int(s["y"])) for s in samples], boxes, moments)
 
 
-def _any_inside(boxes: list[tuple[int, ...]], begin: int, end: int) -> bool:
-    return any(box[0] >= begin and box[1] < end for box in boxes)
+def _any_inside(boxes: Boxes | None, begin: int, end: int) -> bool:
+    return boxes is not None and bool(((boxes.t0 >= begin) & (boxes.t1 < end)).any())
 
 
 def _smallest(context: AuditContext, records: Int64s, begin: int, end: int) -> list[int]:
-    """Records by the size of their boxes in an interval: what is small is easiest to see."""
-    sizes = [
-        sum(_size(box) for box in _boxes_of(context, int(record), begin, end))
-        for record in records[:50].tolist()
-    ]
+    """Records sorted by the cost of their boxes in an interval: small ones are easiest to see."""
+    sizes = [int(_boxes_of(context, record, begin, end).cost().sum()) for record in records[:50].tolist()]
     return [int(records[i]) for i in np.argsort(sizes, kind="stable").tolist()]
 
 
-def _size(box: tuple[int, ...]) -> int:
-    return (box[1] - box[0] + 1) * (box[3] - box[2] + box[5] - box[4] + 2)
-
-
-def _boxes_of(context: AuditContext, record: int, begin: int, end: int) -> list[tuple[int, ...]]:
+def _boxes_of(context: AuditContext, record: int, begin: int, end: int) -> Boxes:
+    """The boxes of a record that meet slots begin .. end - 1."""
     index = context.published.index
     box = index.box[index.ptr[record] : index.ptr[record + 1]]
-    near = box[(box["t1"] >= begin) & (box["t0"] < end)]
-    return [tuple(int(row[name]) for name in Boxes._fields[1:]) for row in near]
+    return boxes_of(box[(box["t1"] >= begin) & (box["t0"] < end)])
+
+
+def _as_tuples(boxes: Boxes) -> list[tuple[int, ...]]:
+    """Times and cells of each box."""
+    return list(zip(*(column.tolist() for column in boxes[1:]), strict=True))
 
 
 def _places(context: AuditContext, rng: np.random.Generator) -> list[tuple[int, int]]:
-    """Where samples are, at random, so that the map has a ground."""
+    """Cells of some samples at random, as the background of the map."""
     rows = rng.integers(0, len(context.samples), 4 * _PLACES)
     places = np.unique(np.stack([context.samples.x[rows], context.samples.y[rows]], axis=1), axis=0)[:_PLACES]
     return [(x, y) for x, y in places.tolist()]

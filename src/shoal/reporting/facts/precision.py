@@ -12,7 +12,7 @@ from shoal.core.promise import Grid
 from shoal.core.zones import Zone
 
 DAY_HOURS, WEEK_HOURS = 24, 168
-_FEW_DAYS = 4  # of which the hours of the day are told instead of those of the week
+_FEW_DAYS = 4  # data of fewer days are shown by the hour of the day, not of the week
 _SQUARES_ACROSS = 36  # along the longer side of the region
 _MONDAY = 4 * 86_400  # 1970-01-05, in seconds
 

@@ -1,4 +1,4 @@
-"""What published boxes are still good for: four questions, asked of the raw samples and of the boxes."""
+"""What published boxes are still good for: four estimates, from the raw samples and from the boxes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from shoal.auditing.context import AuditContext
 from shoal.core.arrays import Floats, Int64s
 from shoal.core.boxes import Boxes
-from shoal.core.disclosure import PublicShare, few_people, round_share
+from shoal.core.disclosure import minimum_people, public_share_of_people
 from shoal.reading import PublishedTable
 from shoal.utility import Agreement, Density, agreement, density, flows, gyration, homes, workplaces
 from shoal.utility.squares import Frame, Squares, frame_over, gathered, outside, squares_at
@@ -30,12 +30,13 @@ class Crowd(NamedTuple):
 
 
 class Usefulness(NamedTuple):
-    """Each question asked of both sides, raw first, and how well they agree.
+    """Each estimate from the raw samples and from the boxes, in this order, and how well they agree.
 
-    side_km: of the squares; across: how many the map has from west to east and from south to north. n_elsewhere: raw
-    samples outside of it. hour: that with most people, for which they are shown. radii: those that 0, 2, 4, ... 100 %
-    of people do not exceed, in km. trips: those of the strongest flows between squares. In public neither of these is
-    told of the raw side. sides: which numbers of the agreement are bounds, "under" or "over" which it is.
+    side_km: side of the squares of the map; across: how many squares it has from west to east and from south to north;
+    n_elsewhere: raw samples outside of it. crowds: people in squares at the ``hour`` with most people. radii: quantiles
+    of the radius of gyration in km, for 0, 2, 4, ... 100 % of people. trips: those of the strongest flows between
+    squares. A public report has neither radii nor trips of the raw samples. sides: "under" or "over" for those numbers
+    of the agreement that are only bounds.
     """
 
     agreement: Agreement
@@ -50,9 +51,9 @@ class Usefulness(NamedTuple):
 
 
 def measure_usefulness(context: AuditContext, *, public: bool) -> Usefulness:
-    """Ask raw samples and boxes; in public, the raw side is told of squares with many people alone.
+    """Estimate from raw samples and from boxes; a public report shows raw samples in squares with many people only.
 
-    The map is that of the published boxes: what is raw and lies outside is not on it.
+    The map is that of the published boxes; raw samples outside of it are not shown.
     """
     published, raw = (
         _table(context.published.records.boxes, context),
@@ -65,17 +66,20 @@ def measure_usefulness(context: AuditContext, *, public: bool) -> Usefulness:
     hour = int(
         np.argmax(other.people.sum(axis=1).round(6))
     )  # of equal hours the first, in whatever order they were summed
-    few, nothing = few_people(context.promise.k), np.empty(0)
+    k, nothing = context.promise.k, np.empty(0)
     found, sides = agreement(context.samples, published, cell=cell, timezone=zone), dict[str, str]()
     if public:
-        found, sides = _public_agreement(found, raw, frame.square_m, zone, few)
+        found, sides = _public_agreement(found, raw, frame.square_m, zone, k)
     return Usefulness(
         agreement=found,
         side_km=frame.square_m / 1000,
         across=(frame.n_i, frame.n_j),
         n_elsewhere=int(outside(frame, raw.boxes, context.grid).sum()),
         hour=hour,
-        crowds=(_crowd(one, hour, frame, few if public else 0.0), _crowd(other, hour, frame, 0.0)),
+        crowds=(
+            _crowd(one, hour, frame, minimum_people(k) if public else 0.0),
+            _crowd(other, hour, frame, 0.0),
+        ),
         radii=(nothing if public else _radii(gyration(raw)), _radii(gyration(published))),
         trips=(nothing, nothing) if public else _strongest(near, published, cell),
         sides=sides,
@@ -83,10 +87,13 @@ def measure_usefulness(context: AuditContext, *, public: bool) -> Usefulness:
 
 
 def _public_agreement(
-    found: Agreement, raw: PublishedTable, side_m: float, zone: str, few: int
+    found: Agreement, raw: PublishedTable, side_m: float, zone: str, k: int
 ) -> tuple[Agreement, dict[str, str]]:
-    """Nothing of what few people tell, and which numbers are bounds; half of people are on each side of a median."""
-    n_users = len(raw.names)
+    """The agreement without numbers that stand for few people, and which of the others are only bounds.
+
+    Half of the people are on each side of a median, so it needs twice as many.
+    """
+    n_users, few = len(raw.names), minimum_people(k)
     n_homes, n_workplaces = (int(where(raw, zone).known().sum()) for where in (homes, workplaces))
     people = {
         "flows": _n_travellers(raw, side_m),
@@ -94,7 +101,11 @@ def _public_agreement(
         "homes": n_homes,
         "workplaces": n_workplaces,
     }
-    told = {name: _told(getattr(found, name), n, few) for name, n in people.items()}
+    shares = {name: getattr(found, name) for name in people}
+    told = {
+        name: None if share is None else public_share_of_people(share, people[name], k)
+        for name, share in shares.items()
+    }
     public = replace(
         found,
         density=found.density if n_users >= few else None,
@@ -102,10 +113,6 @@ def _public_agreement(
         **{name: None if share is None else share.value for name, share in told.items()},
     )
     return public, {name: share.side for name, share in told.items() if share is not None and share.side}
-
-
-def _told(share: float | None, n_people: int, few: int) -> PublicShare | None:
-    return None if share is None else round_share(share, n_people, few)
 
 
 def _table(boxes: Boxes, context: AuditContext) -> PublishedTable:
@@ -134,7 +141,7 @@ def _n_travellers(raw: PublishedTable, side_m: float) -> int:
 
 
 def _crowd(found: Density, hour: int, frame: Frame, least: float) -> Crowd:
-    """The squares of a frame with at least so many people: nobody counts for more than one, so as many are there."""
+    """The squares of a frame with at least ``least`` people; nobody counts for more than one, so as many are there."""
     people, i, j = found.people[hour], found.squares.i - frame.first_i, found.squares.j - frame.first_j
     some = (people > 0) & (people >= least) & (i >= 0) & (j >= 0)
     return Crowd(i[some], j[some], people[some])
@@ -145,7 +152,7 @@ def _radii(radius: Floats) -> Floats:
 
 
 def _strongest(raw: PublishedTable, published: PublishedTable, cell: str) -> tuple[Floats, Floats]:
-    """The trips of the strongest raw flows, and what the boxes make of the same."""
+    """The trips of the strongest flows in the raw samples, and the trips of these flows in the boxes."""
     one, other = flows(raw, cell), flows(published, cell)
     told = {
         _ends(other.squares, a, b): trips

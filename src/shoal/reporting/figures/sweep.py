@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from shoal.core.formatting import duration
+from shoal.core.formatting import duration_of_minutes
 from shoal.errors import InputError
 from shoal.evaluate.measuring import WEEK_H, Hour, Measured
 from shoal.evaluate.plan.forecasting import Forecast
@@ -98,7 +98,7 @@ def draw_sweep(sweep: Sweep) -> dict[str, Plot]:
 
 
 def _draw_precision(sweep: Sweep, axis: str, column: str, title: str) -> Plot:
-    """As in the paper: the mean, the median, and the quartiles as a band around it."""
+    """The mean, the median, and the quartiles as a band around it, as the paper draws them."""
     series = _series(sweep, axis)
     figure, axes = matplotlib_style.new_plot(matplotlib_style.COLUMN_IN)
     for number, rows in enumerate(series.values()):
@@ -151,14 +151,12 @@ def _positions(rows: list[Measured], axis: str, number: int, of: int) -> list[fl
 def _name_positions(axes: Axes, series: dict[str, list[Measured]], axis: str) -> None:
     rows = next(iter(series.values()))
     at = [_position(row, axis) for row in rows]
-    labels = [str(row.k) if axis == K else _minutes(value) for row, value in zip(rows, at, strict=True)]
-    k, tau = rows[0].k, _minutes(rows[0].tau_min)
+    labels = [
+        str(row.k) if axis == K else duration_of_minutes(value) for row, value in zip(rows, at, strict=True)
+    ]
+    k, tau = rows[0].k, duration_of_minutes(rows[0].tau_min)
     names = {TAU: f"τ = ε  (k = {k})", K: f"k  (τ = ε = {tau})", EPSILON: f"ε  (k = {k}, τ = {tau})"}
     matplotlib_style.log_axis(axes, at, labels, names[axis])
-
-
-def _minutes(minutes: float) -> str:
-    return duration(round(60 * minutes))
 
 
 # ---- over a week --------------------------------------------------------------------------------------------------
@@ -180,7 +178,7 @@ def _draw_hours(sweep: Sweep, column: str, factor: int, title: str) -> Plot:
     matplotlib_style.from_zero(axes, title)
     days = [row.hour_of_week // 24 for row in sweep.hours]
     middle = sweep.measured[sweep.plan.middle[0]]
-    constants = f"(k = {middle.k}, τ = ε = {_minutes(middle.tau_min)})"
+    constants = f"(k = {middle.k}, τ = ε = {duration_of_minutes(middle.tau_min)})"
     matplotlib_style.day_axis(axes, min(days), max(days), f"hour of the week  {constants}")
     matplotlib_style.legend_above(figure, [*_keys(series), matplotlib_style.night()])
     return Plot(figure, f"{' '.join(title.split()).capitalize()}, over the hours of a week.")
@@ -223,9 +221,9 @@ def draw_plan(plan: Plan) -> Plot:
         keys.append(matplotlib_style.key(style, name))
     matplotlib_style.from_zero(axes, "median space (x span + y span), km")
     taus = sorted({row.tau_min for row in plan.forecasts})
-    matplotlib_style.log_axis(axes, taus, [duration(round(60 * tau)) for tau in taus], "tau")
+    matplotlib_style.log_axis(axes, taus, list(map(duration_of_minutes, taus)), "tau")
     matplotlib_style.legend_above(figure, *(keys[begin : begin + 3] for begin in range(0, len(keys), 3)))
-    return Plot(figure, "Median precision in space that is foretold, over tau, for every k and epsilon.")
+    return Plot(figure, "Median precision in space that is forecast, over tau, for every k and epsilon.")
 
 
 def _by_k(forecasts: list[Forecast]) -> dict[str, list[Forecast]]:
@@ -233,6 +231,6 @@ def _by_k(forecasts: list[Forecast]) -> dict[str, list[Forecast]]:
     several = len({row.epsilon_min for row in forecasts}) > 1
     series: dict[str, list[Forecast]] = {}
     for row in sorted(forecasts, key=lambda row: (row.epsilon_min, row.k, row.tau_min)):
-        epsilon = f", epsilon {duration(round(60 * row.epsilon_min))}" if several else ""
+        epsilon = f", epsilon {duration_of_minutes(row.epsilon_min)}" if several else ""
         series.setdefault(f"k {row.k}{epsilon}", []).append(row)
     return series

@@ -1,4 +1,5 @@
-"""Results as self-contained HTML pages."""
+"""Self-contained HTML pages: ``release.py`` about a published file, in the words of ``sentences.py``, and
+``credibility.py`` about events; their templates are in ``templates/``."""
 
 from __future__ import annotations
 

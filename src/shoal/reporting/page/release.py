@@ -1,4 +1,4 @@
-"""The report about a release: one page that works offline. What is on it was computed before."""
+"""The report about a release: Facts in, one HTML page out, which works offline."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
+from shoal.auditing.attacks.chain import CHAIN
 from shoal.auditing.measures import Measure
 from shoal.auditing.proportions import Proportion
 from shoal.auditing.result import Audit
 from shoal.core.arrays import Floats
-from shoal.core.disclosure import at_most, few_people
-from shoal.core.formatting import duration, percent
+from shoal.core.disclosure import minimum_people, public_count_in_words
+from shoal.core.formatting import duration, duration_in_words, percent
 from shoal.reporting.facts import Facts
 from shoal.reporting.facts.datasheet import PublicSuppression
 from shoal.reporting.facts.people import as_json
@@ -23,7 +24,6 @@ from shoal.reporting.page import bound, page_environment
 from shoal.reporting.page.sentences import (
     beyond_in_words,
     broken_in_words,
-    duration_in_words,
     is_untrue,
     made_for_in_words,
     promise_in_words,
@@ -53,7 +53,7 @@ _ATTACKS = (
     (
         "knows the method",
         "knows the method, and weighs what fits at neighbouring times",
-        "method",
+        CHAIN,
         "",
         "success",
     ),
@@ -107,15 +107,16 @@ _ATTACKS = (
 _QUARTERS = ("least active", "", "", "most active")
 
 
-def report_page(facts: Facts, *, public: bool, made_up: bool = False) -> str:
-    """The page as HTML; one to publish shows nobody's raw samples, one about ``made_up`` people may be shown around."""
+def report_page(facts: Facts, *, public: bool, synthetic: bool = False) -> str:
+    """The page as HTML; a ``public`` one shows nobody's raw samples, one about ``synthetic`` people says that it may be
+    shown."""
     audit, grid = facts.audit, facts.audit.grid
     promise, privacy = audit.promise, _privacy(audit)
     environment = page_environment()
     environment.filters["said"] = bound
     return environment.get_template("report.html.j2").render(
         public=public,
-        made_up=made_up,
+        synthetic=synthetic,
         headline=title(audit),
         promise_words=promise_in_words(promise, grid),
         made_for_words=made_for_in_words(audit),
@@ -129,7 +130,7 @@ def report_page(facts: Facts, *, public: bool, made_up: bool = False) -> str:
         tau=None if promise.tau is None else duration_in_words(promise.tau * grid.step_s),
         epsilon=None if promise.epsilon is None else duration_in_words(promise.epsilon * grid.step_s),
         counts=audit.counts,
-        few=few_people(promise.k),
+        few=minimum_people(promise.k),
         coverage=audit.coverage,
         truth=audit.truthfulness,
         precision=_precision(facts),
@@ -150,12 +151,12 @@ def report_page(facts: Facts, *, public: bool, made_up: bool = False) -> str:
 
 
 def _relaxations(facts: Facts) -> str | None:
-    """How often somebody had to serve again, as the manifest tells it of the same promise: rounded up."""
+    """How often guarantee 2 was relaxed, rounded up, if the manifest tells it of the same promise."""
     manifest, audit = facts.manifest, facts.audit
     if manifest is None or not tells_of(manifest, audit.promise, audit.grid):
         return None
     told = manifest.get("relaxations")
-    return at_most(told) if isinstance(told, (int, str)) and told else None
+    return public_count_in_words(told) if isinstance(told, (int, str)) and told else None
 
 
 def _tabs(without_people: bool) -> list[tuple[str, str]]:
@@ -203,7 +204,7 @@ def _quartiles(values: Floats) -> dict[str, float]:
 
 
 def _suppression(facts: Facts, *, public: bool) -> dict[str, Any] | None:
-    """What is in no box; in public shares alone, and none that stands for a few."""
+    """What was suppressed; a public page has shares only, and none that stands for a few people."""
     audit, truth = facts.audit, facts.audit.truthfulness
     if truth is None:
         return None
@@ -211,7 +212,7 @@ def _suppression(facts: Facts, *, public: bool) -> dict[str, Any] | None:
     if public or not lost.n_suppressed:
         share = facts.suppression.share if facts.suppression is not None else lost.share
         words = (
-            f"some (of fewer than {few_people(audit.promise.k)} users)"
+            f"some (of fewer than {minimum_people(audit.promise.k)} users)"
             if isinstance(share, str)
             else percent(share)
         )
@@ -265,7 +266,7 @@ def _privacy(audit: Audit) -> dict[str, Any]:
         ),
         "points": _cliff(audit, "points", {str(n): str(n) for n in (1, 2, 3, 4, 6, 8)}, "samples known"),
         "method": {
-            name: audit.figure("method", measure)
+            name: audit.figure(CHAIN, measure)
             for name, measure in (("single", "single"), ("few", "below_k"), ("trust", "success"))
         },
         "leak": audit.figure("leakage", "above_epsilon"),

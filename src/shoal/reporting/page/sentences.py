@@ -1,14 +1,12 @@
-"""The promise in words for somebody who is no expert."""
+"""What the report says of the promise, as sentences for somebody who is no expert."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from shoal.auditing.result import Audit
-from shoal.auditing.verdict import in_short
-from shoal.core.formatting import unnumbered
+from shoal.core.formatting import duration_in_words, promise_in_short, unnumbered
 from shoal.core.promise import Grid, Promise
-from shoal.publishing.manifest import describe_promise
 
 _WEAKENED = (
     "Here that does not always hold: there were too few people, so that some had to hide the same person again;"
@@ -19,20 +17,20 @@ _STAY = "How long the other records stay with the person beyond that time"
 
 def headline(promise: Promise, grid: Grid) -> str:
     """The promise as a title."""
-    if promise.tau is None:
+    seconds = promise.in_seconds(grid)
+    if seconds is None:
         return f"Know anyone's whole trajectory: at least {promise.k} records fit"
-    return (
-        f"Watch anyone for {duration_in_words(promise.tau * grid.step_s)}: at least {promise.k} records fit"
-    )
+    return f"Watch anyone for {duration_in_words(seconds.tau)}: at least {promise.k} records fit"
 
 
 def title(audit: Audit) -> str:
-    """What is first told of a file: the promise if it is kept, else that it is not, and whose promise that is."""
+    """The title of the page: the promise if it is kept; else that it is broken, or that it is not the file's own."""
     if audit.kept:
         return f"{headline(audit.promise, audit.grid)}."
     if audit.only_fails_other and audit.noted is not None:
         held, made = (
-            in_short(promise, audit.grid, duration_in_words) for promise in (audit.promise, audit.noted)
+            promise_in_short(promise, audit.grid, duration_in_words)
+            for promise in (audit.promise, audit.noted)
         )
         return f"Held to {held}, this file fails; it was made for {made}."
     return "The promise is broken: do not publish this file."
@@ -40,27 +38,26 @@ def title(audit: Audit) -> str:
 
 def promise_in_words(promise: Promise, grid: Grid) -> str:
     """The promise as a sentence for somebody who is no expert."""
-    if promise.tau is None:
+    seconds = promise.in_seconds(grid)
+    if seconds is None:
         knows = "knows every sample of a person in this data"
     else:
-        tau = unnumbered(duration_in_words(promise.tau * grid.step_s))
+        tau = unnumbered(duration_in_words(seconds.tau))
         knows = f"watched a person for any {tau}, and knows every sample of that time,"
     fits = f"at least {promise.k} published records that fit"
     return f"Somebody who {knows} still finds {fits}, and the person's own is only one of them."
 
 
 def made_for_in_words(audit: Audit) -> str | None:
-    """For what a file was made, where it is held to something else."""
+    """The promise that a file was made for, where it is held to another."""
     if not audit.other or audit.noted is None:
         return None
-    return (
-        f"That is not what it was made for, which is {in_short(audit.noted, audit.grid, duration_in_words)}."
-    )
+    return f"That is not what it was made for, which is {promise_in_short(audit.noted, audit.grid, duration_in_words)}."
 
 
 def tells_of(manifest: dict[str, Any] | None, promise: Promise, grid: Grid) -> bool:
     """Whether a manifest is that of a file made for this promise."""
-    return manifest is not None and manifest.get("promise") == describe_promise(promise, grid)
+    return manifest is not None and manifest.get("promise") == promise.to_dict(grid)
 
 
 def beyond_in_words(promise: Promise, grid: Grid, manifest: dict[str, Any] | None) -> str | None:
@@ -68,7 +65,8 @@ def beyond_in_words(promise: Promise, grid: Grid, manifest: dict[str, Any] | Non
 
     A file does not show how it was made: only its manifest says so, and only of the promise it was made for.
     """
-    if promise.tau is None or promise.epsilon is None:
+    seconds = promise.in_seconds(grid)
+    if seconds is None:
         return None
     made = manifest or {}
     told = made.get("guarantees")
@@ -81,7 +79,7 @@ def beyond_in_words(promise: Promise, grid: Grid, manifest: dict[str, Any] | Non
     if not one_window.startswith(("given", "weakened")):
         return f"{_STAY} is not known: the manifest does not say."
     weakened = f" {_WEAKENED}" if one_window.startswith("weakened") else ""
-    window = duration_in_words((promise.reach + 1) * promise.epsilon * grid.step_s)
+    window = duration_in_words(seconds.window)
     return (
         f"Each of the other records is made to stay with the person for one stretch of at most {window}, and"
         " then goes its own way, so finding them does not mean following the person any further. (Records may"
@@ -120,16 +118,6 @@ def remedy_in_words(audit: Audit) -> str:
 
 
 def is_untrue(audit: Audit) -> bool:
-    """Whether some of what a file says is not so; boxes that overlap may still be true one by one."""
+    """Whether some of what a file says is untrue; boxes that overlap may be true one by one."""
     truth = audit.truthfulness
     return bool(audit.coverage.n_untrue or (truth is not None and truth.n_empty_boxes))
-
-
-def duration_in_words(seconds: int) -> str:
-    """A duration such as ``30 minutes`` or ``1 hour 30 minutes``."""
-    words = []
-    for size, unit in ((86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second")):
-        number, seconds = divmod(seconds, size)
-        if number:
-            words.append(f"{number} {unit}" + ("s" if number > 1 else ""))
-    return " ".join(words)

@@ -1,4 +1,4 @@
-"""How active people are: events a day, hours, gaps, load of antennas."""
+"""Statistics of activity: samples per user and hour, hours of the day, times between events, load of antennas."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ from shoal.synthetic.credibility.traces import (
     whole_edges,
 )
 
+# ---- samples per user and hour ------------------------------------------------------------------------------------
+
 
 class Activity(NamedTuple):
     """Samples per hour over all users, how uneven they are, and the share of users with at least so many."""
@@ -30,11 +32,13 @@ class Activity(NamedTuple):
 
 
 def measure_activity(traces: Traces) -> Activity:
-    """``spread``: the most active tenth begins at so many times the median."""
+    """Samples per hour of every user; ``spread`` is the 90 % quantile by the median."""
     rate = np.bincount(traces.user, minlength=traces.n_users) / traces.n_hours
     median, p90 = (float(value) for value in np.quantile(rate, (0.5, 0.9)))
     return Activity(float(rate.mean()), median, p90 / median, survival(rate))
 
+
+# ---- hours of the day ---------------------------------------------------------------------------------------------
 
 NIGHT, DAY = range(1, 5), range(10, 20)  # hours of the clock on the wall
 
@@ -49,7 +53,7 @@ class Rhythm(NamedTuple):
 
 
 def measure_rhythm(traces: Traces) -> Rhythm:
-    """Trough and night are those of all days; night is 1:00 to 5:00, day 10:00 to 20:00."""
+    """Count samples by the hour; trough and night are those of all days, night is 1:00 to 5:00, day 10:00 to 20:00."""
     hour = traces.local % DAY_S // HOUR_S
     weekday = (traces.local // DAY_S + 3) % 7  # from Monday on; 1970-01-01 was a Thursday
     whole, weekend = (np.bincount(hours, minlength=24) for hours in (hour, hour[weekday >= 5]))
@@ -61,6 +65,8 @@ def measure_rhythm(traces: Traces) -> Rhythm:
         night_to_day=float(whole[NIGHT].mean()) / by_day if by_day else None,
     )
 
+
+# ---- times between events -----------------------------------------------------------------------------------------
 
 FIT_FROM, FIT_TO = 0.01, 1.0  # of the mean gap of the user; the law is cut off beyond
 FINEST_S = 60  # coarser times have no gaps that short
@@ -83,7 +89,7 @@ class Gaps(NamedTuple):
 
 
 def measure_gaps(traces: Traces) -> Gaps:
-    """Samples of a user at the same second have no gap between them."""
+    """Times between samples of a user; samples at the same second have none between them."""
     same = traces.user[1:] == traces.user[:-1]
     gap, user = np.diff(traces.second)[same], traces.user[1:][same].astype(np.int64)
     later = gap > 0
@@ -106,9 +112,9 @@ def measure_gaps(traces: Traces) -> Gaps:
 def _rescaled(user: Int64s, gap: Int64s, n_users: int, step: int) -> Curve:
     """Density of gaps in units of their user's mean gap: users of any activity then lie on one curve (Candia 2008).
 
-    A bin is filled by those users only whose gaps in it are longer than two steps of the clock: shorter ones are cut.
-    So that this does not favour users who happen to have few short gaps, the mean is that of the user's other gaps:
-    of the even ones for the odd ones, and the other way round.
+    A user counts in a bin only if gaps of that length are longer than two steps of the clock, since shorter gaps are
+    rounded. To keep this from favouring users who happen to have few short gaps, odd gaps are divided by the mean of
+    the user's even ones, and even gaps by the mean of the odd ones.
     """
     half = 2 * user + np.arange(len(user)) % 2
     n = np.bincount(half, minlength=2 * n_users)
@@ -137,13 +143,15 @@ def burstiness(user: Int64s, gap: Int64s, n_users: int) -> Floats:
     return np.asarray((deviation - mean) / (deviation + mean))
 
 
+# ---- load of antennas ---------------------------------------------------------------------------------------------
+
 _DRAWN = 100
 
 
 class Load(NamedTuple):
     """Share of the samples at the busiest share of the antennas; Gini's coefficient; the share of the busiest tenth.
 
-    Antennas without any sample are not known of.
+    Antennas without any sample are unknown, and left out.
     """
 
     busiest: Curve
@@ -153,7 +161,7 @@ class Load(NamedTuple):
 
 
 def measure_load(traces: Traces) -> Load:
-    """Every place counts as an antenna."""
+    """How samples fall on places, each of which counts as an antenna."""
     load = np.sort(np.bincount(traces.place, minlength=traces.n_places))[::-1]
     share = np.concatenate([[0.0], np.cumsum(load) / load.sum()])
     of_antennas = np.arange(len(share)) / len(load)

@@ -1,4 +1,4 @@
-"""What is looked at, in words: a heading, what is measured, and what is known of it."""
+"""What is known of people with phones: topics in words, and for each statistic its band and the source of the band."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from typing import NamedTuple
 from shoal.synthetic.credibility.activity_statistics import FINEST_S
 from shoal.synthetic.credibility.measures import Measures, Setting
 
+# ---- topics -------------------------------------------------------------------------------------------------------
+
 
 class Topic(NamedTuple):
-    """One thing that tells people from dice; a figure is drawn of each."""
+    """One thing in which people differ from random events; each has a figure of its own."""
 
     name: str
     title: str
@@ -83,6 +85,8 @@ TOPICS = (
     ),
 )  # fmt: skip
 
+
+# ---- bands --------------------------------------------------------------------------------------------------------
 
 LEAST_USERS = 100
 SLACK_DAYS = 0.25  # a day may begin late and end early

@@ -27,7 +27,7 @@ from shoal.synthetic.credibility.unicity import Unicity, measure_unicity
 
 
 class Setting(NamedTuple):
-    """What kind of data it is: some statistics need many days, others a whole country."""
+    """How large the data are and of what kind: some statistics need many days, others a whole country."""
 
     n_users: int
     n_samples: int
@@ -39,7 +39,7 @@ class Setting(NamedTuple):
 
 
 class Measures(NamedTuple):
-    """Everything that is measured; computed once, then judged, told and drawn."""
+    """Everything that is measured; computed once, then judged, written and drawn."""
 
     setting: Setting
     activity: Activity

@@ -1,4 +1,4 @@
-"""How people move: places visited, radius of gyration, exploration."""
+"""Statistics of mobility: visits by rank, radius of gyration, distinct places over time."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import numpy as np
 
 from shoal.core.arrays import Floats, Int64s
 from shoal.synthetic.credibility.traces import EMPTY, HOUR_S, Curve, Traces, density, slope
+
+# ---- visits by rank -----------------------------------------------------------------------------------------------
 
 RANKS = 10  # of the fit; users with fewer places are left out of it
 _LEAST_TRAVELLERS = 30
@@ -23,7 +25,7 @@ class Visits(NamedTuple):
 
 
 def measure_visits(traces: Traces) -> Visits:
-    """The top shares are means over all users; frequency and exponent over those with at least RANKS places."""
+    """Rank everybody's places: top shares are means over all users, the rest over users with at least RANKS places."""
     user, rank, share = ranked_places(traces)
     top, second = (
         np.bincount(user[rank == k], weights=share[rank == k], minlength=traces.n_users) for k in (1, 2)
@@ -54,9 +56,11 @@ def ranked_places(traces: Traces) -> tuple[Int64s, Int64s, Floats]:
     return user, rank, count / n_samples[user]
 
 
+# ---- radius of gyration -------------------------------------------------------------------------------------------
+
 # Gonzalez et al. 2008: P(r) ~ (r + OFFSET_KM)^-beta exp(-r / CUTOFF_KM), beta = 1.65.
 OFFSET_KM, CUTOFF_KM = 5.8, 350.0
-LEAST_KM = 1.0  # below, radii tell of antennas rather than of people
+LEAST_KM = 1.0  # shorter radii depend on antennas rather than on people
 _LEAST_USERS = 100  # of a fit
 _STEPS = 4_000  # of the integral
 
@@ -71,7 +75,7 @@ class Radius(NamedTuple):
 
 
 def measure_radius(traces: Traces) -> Radius:
-    """``spread``: the tenth that moves furthest begins at so many times the median. Who stays put counts, too."""
+    """Radii of all users, those who stay put included; ``spread`` is the 90 % quantile by the median."""
     radius = radii_km(traces)
     median, p90 = (float(value) for value in np.quantile(radius, (0.5, 0.9)))
     reach = 0.5 * float(np.hypot(np.ptp(traces.x_km), np.ptp(traces.y_km)))  # no radius is longer
@@ -114,6 +118,8 @@ def fitted_beta(radius: Floats, reach_km: float) -> float | None:
     return beta
 
 
+# ---- distinct places over time ------------------------------------------------------------------------------------
+
 FIT_FROM_H = 24  # a day has hours in which nobody goes anywhere
 _HOURS_DRAWN = (1, 2, 3, 4, 6, 8, 12, 18)
 
@@ -127,7 +133,7 @@ class Exploration(NamedTuple):
 
 
 def measure_exploration(traces: Traces) -> Exploration:
-    """Time counts from the first hour of the data. ``new_share`` is that of the second half of the time.
+    """Count places from the first hour of the data on; ``new_share`` is that of the second half of the time.
 
     A move is a sample at another place than the user's sample before.
     """

@@ -13,7 +13,7 @@ _TITLE, _NUMBER, _BAND, _WORD = 29, 8, 13, 8
 
 
 def credibility_lines(found: Credibility) -> list[str]:
-    """The verdict, what was looked at, a table of what was judged, and what could not be."""
+    """The verdict, the size of the data, a table of the statistics judged, and those that could not be."""
     beside = found.real is not None
     judged = [check for check in found.checks if check.lack is None]
     left = [check for check in found.checks if check.lack is not None]
@@ -44,7 +44,7 @@ def headline(found: Credibility) -> str:
 
 
 def counts_in_words(setting: Setting) -> str:
-    """What kind of data it is."""
+    """How large the data are and of what kind, in a sentence."""
     kind = "a country" if setting.is_country else "a city"
     days = "1 day" if setting.n_days == 1 else f"{setting.n_days:.3g} days"
     return (
@@ -62,7 +62,7 @@ def number(band: Band, value: float | None) -> str:
 
 
 def band_in_words(band: Band) -> str:
-    """From where to where."""
+    """The ends of a band, as text."""
     if band.high is None:
         return f"at least {number(band, band.low)}"
     return f"{number(band, band.low)} to {number(band, band.high)}"

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 
+from shoal.auditing.proportions import proportion_among
 from shoal.core.arrays import Int64s
 from shoal.synthetic.credibility.traces import HOUR_S, Curve, Traces
 
 POINTS = 4
 _DRAWN_POINTS = (1, 2, 3, 4, 5)
-_Z = 1.959963984540054  # of 95 %
 
 
 class Unicity(NamedTuple):
@@ -39,8 +38,8 @@ def measure_unicity(traces: Traces, seed: int, n_draws: int = 2_000) -> Unicity:
     at = _DRAWN_POINTS.index(POINTS)
     if not some[at]:
         return Unicity(None, 0.0, 1.0, 0, curve)
-    low, high = _interval(int(alone[at]), int(drawn[at]))
-    return Unicity(float(alone[at] / drawn[at]), low, high, int(drawn[at]), curve)
+    found = proportion_among(float(alone[at] / drawn[at]), int(drawn[at]))
+    return Unicity(found.value, found.low, found.high, found.n, curve)
 
 
 def _draw(
@@ -84,10 +83,3 @@ def count_fitting(point_of: Int64s, user_of: Int64s, n_users: int, known: Int64s
         has = pairs[np.minimum(at, len(pairs) - 1)] == wanted
         row, candidate = row[has], candidate[has]
     return np.bincount(row, minlength=len(known))
-
-
-def _interval(successes: int, n: int) -> tuple[float, float]:
-    p = successes / n
-    middle = (p + _Z**2 / (2 * n)) / (1 + _Z**2 / n)
-    half = _Z / (1 + _Z**2 / n) * math.sqrt(p * (1 - p) / n + _Z**2 / (4 * n**2))
-    return max(0.0, min(p, middle - half)), min(1.0, max(p, middle + half))

@@ -1,4 +1,4 @@
-"""Which statistics lie inside their bands."""
+"""The verdict on events: which statistics lie inside their bands, and which could not be judged."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Check(NamedTuple):
 
     @property
     def outside(self) -> bool:
-        """Whether it should lie in the band, and does not."""
+        """Whether the statistic was judged and lies outside its band."""
         return self.lack is None and self.value is not None and not self.band.holds(self.value)
 
     @property
@@ -35,7 +35,7 @@ class Check(NamedTuple):
 
 @dataclass(frozen=True)
 class Credibility:
-    """What was measured of some events, held to the bands; and the same of real ones, if given."""
+    """The statistics of some events, held to the bands; and the statistics of real events, if given."""
 
     measures: Measures
     checks: list[Check]
@@ -71,7 +71,7 @@ class Credibility:
 
 
 def assess_events(events: Events, real: Events | None = None, *, seed: int = 0) -> Credibility:
-    """Measure events and hold them to the bands; ``real`` ones are measured beside them and held to nothing."""
+    """Measure events and hold them to the bands; ``real`` events are measured beside them, but not judged."""
     if events.samples.n_users < LEAST_USERS:
         raise InputError(
             f"The statistics need at least {LEAST_USERS} users, found {events.samples.n_users}: take more."

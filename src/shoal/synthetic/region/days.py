@@ -82,7 +82,7 @@ def _plan(
     *,
     weekend: bool,
 ) -> DayPlan:
-    """What everybody would do alone."""
+    """What everybody would do without household and colleagues."""
     travels = woke != bed
     away = (woke != people.home) | (bed != people.home)
 
@@ -132,7 +132,7 @@ def _timing(people: RegionPeople, stream: Streams, to_work: Bools, outing: Bools
 def _with_colleagues(
     plan: DayPlan, people: RegionPeople, attraction: Attraction, to_work: Bools, number: int
 ) -> DayPlan:
-    """Some days those of a firm who are at work eat out together."""
+    """On some days the people of a firm who are at work eat out together."""
     firm = child(people.firm, number)
     lunch = (
         to_work
@@ -168,7 +168,7 @@ def _with_household(
 
 
 def _follow(plan: DayPlan, network: Network) -> RegionDays:
-    """The plan, as trips take their time."""
+    """When people arrive and leave if they follow the plan: trips take time."""
     arrival = np.zeros_like(plan.place)
     departure = np.zeros_like(plan.place)
     departure[:, NIGHT] = plan.leave_s[:, NIGHT]

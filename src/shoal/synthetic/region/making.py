@@ -1,4 +1,4 @@
-"""A preset, as tables of events: all at once, or some users at a time."""
+"""The events of a preset as tables: ``make_region`` gives them all at once, ``prepare`` some users at a time."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from shoal.synthetic.random_streams import child, root
 from shoal.synthetic.region.antennas import antennas_at, lay_out
 from shoal.synthetic.region.people import HOUSEHOLD
 from shoal.synthetic.region.presets import adapted
-from shoal.synthetic.region.region import MINUTE_S, Region, Seen, build_region, samples_of
+from shoal.synthetic.region.region import MINUTE_S, Region, RegionSamples, build_region, samples_of
 
 _SAMPLES_AT_ONCE = 1_500_000  # about; bounds memory, and the result does not depend on it
 
 
 class RegionDataset(NamedTuple):
-    """A region about to be made, and how much of it."""
+    """The events of a region: so many users and days, made table by table."""
 
     region: Region
     users: int
@@ -49,13 +49,13 @@ class RegionDataset(NamedTuple):
             end = min(first + self.users_at_once, self.users)
             yield self._table(first, end, samples_of(self.region, first, end, self.days))
 
-    def _table(self, first: int, end: int, seen: Seen) -> pa.Table:
+    def _table(self, first: int, end: int, samples: RegionSamples) -> pa.Table:
         names = pa.array([f"u{index:06d}" for index in range(first, end)], pa.string())
-        position = {name: values[seen.antenna] for name, values in self.region.antennas.columns.items()}
+        position = {name: values[samples.antenna] for name, values in self.region.antennas.columns.items()}
         return pa.table(
             {
-                USER: names.take(pa.array(seen.user - first)),
-                TIME: pa.array(START_S + MINUTE_S * seen.minute),
+                USER: names.take(pa.array(samples.user - first)),
+                TIME: pa.array(START_S + MINUTE_S * samples.minute),
                 **position,
             }
         ).cast(self.schema)
@@ -72,7 +72,7 @@ def prepare(
     samples_per_hour: float | None = None,
     sites: object = None,
 ) -> RegionDataset:
-    """Check what is asked for and lay out the region; what is not said is as in the preset."""
+    """Check the figures and lay out the region; figures that are not given are the preset's."""
     wanted = adapted(preset, surface_km2=surface_km2, antennas=antennas, samples_per_hour=samples_per_hour)
     users = wanted.users if users is None else users
     days = wanted.days if days is None else days
@@ -102,13 +102,13 @@ def make_region(
     samples_per_hour: float | None = None,
     sites: object = None,
 ) -> pa.Table:
-    """Events of a made-up region after a dataset of the paper: columns user, time, lat, lon, by user and time.
+    """Events of a synthetic region after a dataset of the paper: columns user, time, lat, lon, by user and time.
 
-    ``preset`` is abi, dak, shn, civ or sen; what else is given replaces its figures. ``samples_per_hour`` counts per
+    ``preset`` is abi, dak, shn, civ or sen; other arguments replace its figures. ``samples_per_hour`` counts per
     user, over the days of the preset. ``sites`` is a table of real antennas: lat and lon; or x and y in metres, and
-    then the events have those.
+    then the events have x and y as well.
     """
-    making = prepare(
+    dataset = prepare(
         preset,
         users=users,
         days=days,
@@ -118,4 +118,4 @@ def make_region(
         samples_per_hour=samples_per_hour,
         sites=sites,
     )
-    return pa.concat_tables(making.tables())
+    return pa.concat_tables(dataset.tables())

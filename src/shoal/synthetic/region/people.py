@@ -1,7 +1,8 @@
-"""Exploration and preferential return (Song, Koren, Wang and Barabási, Nature Physics 2010).
+"""The people of a region: homes, work places, households and firms; the places they return to; their journeys.
 
-Who knows S places goes to a new one with chance rho S^-gamma, else back to one of the places of earlier visits, each
-as likely as it was visited often: a visit of the past, drawn at random.
+``Habits`` is exploration and preferential return (Song, Koren, Wang and Barabási, Nature Physics 2010). A person who
+knows S places goes to a new one with chance rho S^-gamma, else back to a known place, each with a chance in proportion
+to its visits: a visit of the past, drawn at random.
 """
 
 from __future__ import annotations
@@ -23,85 +24,7 @@ from shoal.synthetic.random_streams import (
 )
 from shoal.synthetic.region.attraction import ONE, Attraction, falling_chances
 
-_RHO, _GAMMA = "0.6", "0.21"
-_MOST_PLACES = 1_024
-_FAR_PERCENT = 10  # of explorations lead as far as journeys do, for people of wanderlust 1
-_EXPLORES = falling_chances(_RHO, _GAMMA, _MOST_PLACES)
-
-# What people know before anybody watches: places near home, near work and elsewhere, and how often they were there.
-_VISITS = (3, 2, 2, 1, 1, 1, 1, 1)
-_NEAR_WORK = (False, True, False, False, True, False, True, False)
-
-
-class Habits:
-    """The visits that people remember; rows are people."""
-
-    def __init__(self, people: RegionPeople, attraction: Attraction, most_visits: int) -> None:
-        self._pull = attraction
-        self._far_percent = (_FAR_PERCENT * people.travel_propensity * people.travel_propensity).astype(
-            np.int64
-        )
-        known = [
-            attraction.errands.pick(
-                child(people.stream, 100 + number), people.work if near_work else people.home
-            )
-            for number, near_work in enumerate(_NEAR_WORK)
-        ]
-        n_known = sum(_VISITS)
-        self._visits = np.zeros((len(people.home), n_known + most_visits), dtype=np.int64)
-        self._visits[:, :n_known] = np.repeat(np.stack(known, axis=1), _VISITS, axis=1)
-        self._length = np.full(len(people.home), n_known, dtype=np.int64)
-        self._places = np.full(len(people.home), len(_VISITS), dtype=np.int64)
-
-    def go_out(
-        self, stream: Streams, origin: Ints, strange: npt.NDArray[np.bool_]
-    ) -> tuple[Ints, npt.NDArray[np.bool_]]:
-        """Where everybody would go now, and whether it is new to them; those in strange parts explore."""
-        explores = strange | (uniform_below(child(stream, 0), ONE) < _EXPLORES[self._places])
-        far = bernoulli_percent(child(stream, 3), self._far_percent)
-        new = np.where(
-            far,
-            self._pull.journeys.pick(child(stream, 4), origin),
-            self._pull.errands.pick(child(stream, 1), origin),
-        )
-        rows = np.arange(len(origin))
-        known = self._visits[rows, uniform_below(child(stream, 2), self._length)]
-        return np.where(explores, new, known), explores
-
-    def remember(self, place: Ints, went: npt.NDArray[np.bool_], explored: npt.NDArray[np.bool_]) -> None:
-        """Note a visit of those who went."""
-        rows = np.flatnonzero(went)
-        self._visits[rows, self._length[rows]] = place[rows]
-        self._length[rows] += 1
-        self._places += went & explored
-        np.minimum(self._places, _MOST_PLACES - 1, out=self._places)
-
-
-_LONGEST = 7  # nights; n of them with weight 1 / n
-_NIGHTS = np.cumsum(420 // np.arange(1, _LONGEST + 1))[None, :]
-
-
-class Journeys:
-    """Where people sleep, from night to night."""
-
-    def __init__(self, people: RegionPeople, attraction: Attraction, per_thousand: int) -> None:
-        self._people, self._pull = people, attraction
-        self._chance = (per_thousand * 1_000 * people.travel_propensity).astype(np.int64)  # in a million
-        self._bed = people.home
-        self._nights_left = np.zeros(len(people.home), dtype=np.int64)
-
-    def next_day(self, stream: Streams) -> tuple[Ints, Ints]:
-        """Where everybody wakes up, and where they go to bed."""
-        woke = self._bed
-        home = self._people.home
-        at_home = self._nights_left == 0
-        leaves = at_home & (uniform_below(child(stream, 0), 1_000_000) < self._chance)
-        nights = 1 + pick(child(stream, 1), _NIGHTS)
-        self._nights_left = np.where(leaves, nights, np.maximum(self._nights_left - 1, 0))
-        goal = self._pull.journeys.pick(child(stream, 2), home)
-        self._bed = np.where(self._nights_left == 0, home, np.where(leaves, goal, woke))
-        return woke, self._bed
-
+# ---- who they are -------------------------------------------------------------------------------------------------
 
 HOUSEHOLD = 4  # people in a row among whom households are formed
 # Whose household each of the four belongs to, and how often that is so (percent, running total).
@@ -156,3 +79,87 @@ def draw_people(index: Ints, attraction: Attraction, stream: Streams) -> RegionP
 def relative_activity(stream: Streams) -> Floats:
     """How much people use their phones."""
     return 0.15 + log_logistic(stream, ACTIVITY_CAP)
+
+
+# ---- exploration and preferential return --------------------------------------------------------------------------
+
+_RHO, _GAMMA = "0.6", "0.21"
+_MOST_PLACES = 1_024
+_FAR_PERCENT = 10  # of explorations lead as far as journeys do, for people of travel propensity 1
+_EXPLORES = falling_chances(_RHO, _GAMMA, _MOST_PLACES)
+
+# What people know before the first day: places near home, near work and elsewhere, and how often they were there.
+_VISITS = (3, 2, 2, 1, 1, 1, 1, 1)
+_NEAR_WORK = (False, True, False, False, True, False, True, False)
+
+
+class Habits:
+    """The visits that people remember; rows are people."""
+
+    def __init__(self, people: RegionPeople, attraction: Attraction, most_visits: int) -> None:
+        self._attraction = attraction
+        self._far_percent = (_FAR_PERCENT * people.travel_propensity * people.travel_propensity).astype(
+            np.int64
+        )
+        known = [
+            attraction.errands.pick(
+                child(people.stream, 100 + number), people.work if near_work else people.home
+            )
+            for number, near_work in enumerate(_NEAR_WORK)
+        ]
+        n_known = sum(_VISITS)
+        self._visits = np.zeros((len(people.home), n_known + most_visits), dtype=np.int64)
+        self._visits[:, :n_known] = np.repeat(np.stack(known, axis=1), _VISITS, axis=1)
+        self._length = np.full(len(people.home), n_known, dtype=np.int64)
+        self._places = np.full(len(people.home), len(_VISITS), dtype=np.int64)
+
+    def go_out(
+        self, stream: Streams, origin: Ints, strange: npt.NDArray[np.bool_]
+    ) -> tuple[Ints, npt.NDArray[np.bool_]]:
+        """Where everybody would go now, and whether the place is new to them; in strange parts it always is."""
+        explores = strange | (uniform_below(child(stream, 0), ONE) < _EXPLORES[self._places])
+        far = bernoulli_percent(child(stream, 3), self._far_percent)
+        new = np.where(
+            far,
+            self._attraction.journeys.pick(child(stream, 4), origin),
+            self._attraction.errands.pick(child(stream, 1), origin),
+        )
+        rows = np.arange(len(origin))
+        known = self._visits[rows, uniform_below(child(stream, 2), self._length)]
+        return np.where(explores, new, known), explores
+
+    def remember(self, place: Ints, went: npt.NDArray[np.bool_], explored: npt.NDArray[np.bool_]) -> None:
+        """Add a visit for the people who went."""
+        rows = np.flatnonzero(went)
+        self._visits[rows, self._length[rows]] = place[rows]
+        self._length[rows] += 1
+        self._places += went & explored
+        np.minimum(self._places, _MOST_PLACES - 1, out=self._places)
+
+
+# ---- nights elsewhere ---------------------------------------------------------------------------------------------
+
+_LONGEST = 7  # nights; n of them with weight 1 / n
+_NIGHTS = np.cumsum(420 // np.arange(1, _LONGEST + 1))[None, :]
+
+
+class Journeys:
+    """Where people sleep, from night to night."""
+
+    def __init__(self, people: RegionPeople, attraction: Attraction, per_thousand: int) -> None:
+        self._people, self._attraction = people, attraction
+        self._chance = (per_thousand * 1_000 * people.travel_propensity).astype(np.int64)  # in a million
+        self._bed = people.home
+        self._nights_left = np.zeros(len(people.home), dtype=np.int64)
+
+    def next_day(self, stream: Streams) -> tuple[Ints, Ints]:
+        """Where everybody wakes up, and where they go to bed."""
+        woke = self._bed
+        home = self._people.home
+        at_home = self._nights_left == 0
+        leaves = at_home & (uniform_below(child(stream, 0), 1_000_000) < self._chance)
+        nights = 1 + pick(child(stream, 1), _NIGHTS)
+        self._nights_left = np.where(leaves, nights, np.maximum(self._nights_left - 1, 0))
+        goal = self._attraction.journeys.pick(child(stream, 2), home)
+        self._bed = np.where(self._nights_left == 0, home, np.where(leaves, goal, woke))
+        return woke, self._bed

@@ -1,4 +1,4 @@
-"""How many bursts of events people must begin for a wanted number of samples."""
+"""When people of a region use their phones, how many bursts give so many samples, and which antenna serves an event."""
 
 from __future__ import annotations
 
@@ -26,6 +26,84 @@ from shoal.synthetic.region.attraction import draw, power_law
 from shoal.synthetic.region.days import N_STAYS, RegionDays
 from shoal.synthetic.region.people import RegionPeople, relative_activity
 
+# ---- bursts of events ---------------------------------------------------------------------------------------------
+
+_HALF_HOUR_S = 1_800
+_LONGEST_BURST = 24  # events; n of them with weight 1 / n^2
+_WEIGHTS = 1_000_000 // (np.arange(_LONGEST_BURST, dtype=np.int64) + 1) ** 2
+_LENGTHS = np.cumsum(_WEIGHTS)[None, :]
+_GAPS_S = power_law(60, 5_400, "1.3")  # between the events of a burst
+_ON_TRIP_PERCENT = 40  # of bursts are meant to begin on one of the day's trips, most of which are too short
+WEEKEND_SHARE = 0.85
+ACTIVE_DAYS = 7  # on all but one of so many days everybody has a burst
+
+
+class PhoneEvents(NamedTuple):
+    """Phone events: row of the person, second from the day's midnight (a burst may run past the next), stream."""
+
+    person: Ints
+    second: Ints
+    stream: Streams
+
+
+def draw_events(
+    people: RegionPeople,
+    days: RegionDays,
+    stream: Streams,
+    *,
+    bursts: float,
+    weekend: bool,
+    silent: npt.NDArray[np.bool_],
+) -> PhoneEvents:
+    """All events of one day; ``bursts`` is how many a person of activity 1 begins on a weekday."""
+    share = WEEKEND_SHARE if weekend else 1.0
+    meant = bursts * share * people.activity * relative_busyness(child(stream, 40)) + uniform(
+        child(stream, 41)
+    )
+    counts = np.maximum(meant.astype(np.int64), ~silent)
+    person, number = ragged(counts)
+    burst = child(stream[person], 1_000 + number)
+    start = _starts(people, days, person, burst, weekend=weekend)
+    lengths = 1 + pick(child(burst, 5), _LENGTHS)
+    owner, position = ragged(lengths)
+    event = child(burst[owner], 1_000 + position)
+    gaps = draw(child(event, 10), _GAPS_S)
+    gaps[position == 0] = 0
+    elapsed = np.cumsum(gaps)
+    first = np.cumsum(lengths) - lengths
+    return PhoneEvents(person[owner], start[owner] + elapsed - elapsed[first][owner], event)
+
+
+def _starts(people: RegionPeople, days: RegionDays, person: Ints, burst: Streams, *, weekend: bool) -> Ints:
+    """By the clock, shifted for people who live late; some on a trip."""
+    half_hour = pick(child(burst, 0), SESSION_STARTS[[int(weekend)]])
+    by_clock = half_hour * _HALF_HOUR_S + uniform_below(child(burst, 1), _HALF_HOUR_S) + people.late_s[person]
+    trip = 1 + uniform_below(child(burst, 3), N_STAYS - 1)
+    left = days.departure[person, trip - 1]
+    long_s = days.arrival[person, trip] - left
+    on_trip = bernoulli_percent(child(burst, 2), _ON_TRIP_PERCENT) & (long_s > 0) & (left + long_s < DAY_S)
+    return np.where(on_trip, left + uniform_below(child(burst, 4), np.maximum(long_s, 1)), by_clock % DAY_S)
+
+
+def may_be_silent(people: RegionPeople, number: int, *, every_day: bool) -> npt.NDArray[np.bool_]:
+    """Who may go without an event on this day: nobody, or each on one day in ACTIVE_DAYS."""
+    if every_day:
+        return np.zeros(len(people.home), dtype=np.bool_)
+    return np.equal(uniform_below(child(people.stream, 7), ACTIVE_DAYS), number % ACTIVE_DAYS)
+
+
+def relative_busyness(stream: Streams) -> Floats:
+    """How busy a day is, relative: 0.3 to 1.7."""
+    return 0.3 + 1.4 * uniform(stream)
+
+
+def events_per_burst() -> float:
+    """The mean length of a burst."""
+    return int((_WEIGHTS * (np.arange(_LONGEST_BURST) + 1)).sum()) / int(_WEIGHTS.sum())
+
+
+# ---- how many bursts give a wanted number of samples --------------------------------------------------------------
+
 _UNIT = 1_000_000  # everything is counted in millionths: sums of whole numbers are the same everywhere
 _MOST_BURSTS = 1_000
 
@@ -33,7 +111,7 @@ _MOST_BURSTS = 1_000
 def bursts_for(samples_per_hour: float, kept: float, *, days: int, every_day: bool) -> float:
     """Bursts on a weekday of a person of activity 1, such that people have so many samples over ``days`` on average.
 
-    ``kept`` is the share of events that become samples: others fall into the same minute as one or after the end.
+    ``kept`` is the share of events that become samples: others fall into the minute of another event or after the end.
     """
     relative = _relative_rates()
     wanted = int(_UNIT * 24 * samples_per_hour / (kept * events_per_burst()))
@@ -71,10 +149,10 @@ def _bursts_a_day(bursts: int, relative: Ints, days: int, *, every_day: bool) ->
 
 
 def _relative_rates() -> Ints:
-    """Activity times business of people on days, at evenly spread quantiles of both."""
+    """Activity times busyness of people on days, at evenly spread quantiles of both."""
     activity = (_UNIT * relative_activity(_evenly(4_096))).astype(np.int64)
-    business = (1_000 * relative_busyness(_evenly(32))).astype(np.int64)
-    return (activity[:, None] * business // 1_000).ravel()
+    busyness = (1_000 * relative_busyness(_evenly(32))).astype(np.int64)
+    return (activity[:, None] * busyness // 1_000).ravel()
 
 
 def _evenly(parts: int) -> Streams:
@@ -83,6 +161,8 @@ def _evenly(parts: int) -> Streams:
         63 - (parts - 1).bit_length()
     )
 
+
+# ---- the antenna that serves an event -----------------------------------------------------------------------------
 
 # Percent of hours at a place in which its own antenna serves, or the person's second, third, fourth there.
 _OWN_OR_OTHER = np.cumsum([73, 15, 8, 4])[None, :]
@@ -112,80 +192,6 @@ def antenna_of(
     hour = child(stream[person], 100 + second // _HOUR_S)
     which = pick(child(hour, here), _OWN_OR_OTHER)
     turn = uniform_below(child(people.stream[person], 10_000_000 + here), N_NEIGHBOURS)
-    other = network.heard[here, (which + turn) % N_NEIGHBOURS]
+    other = network.in_range[here, (which + turn) % N_NEIGHBOURS]
     at_place = np.where(which == 0, here, other)
     return np.where(moving, network.nearest(x, y), at_place)
-
-
-_HALF_HOUR_S = 1_800
-_LONGEST_BURST = 24  # events; n of them with weight 1 / n^2
-_WEIGHTS = 1_000_000 // (np.arange(_LONGEST_BURST, dtype=np.int64) + 1) ** 2
-_LENGTHS = np.cumsum(_WEIGHTS)[None, :]
-_GAPS_S = power_law(60, 5_400, "1.3")  # between the events of a burst
-_ON_TRIP_PERCENT = 40  # of bursts are meant to begin on one of the day's trips, most of which are too short
-WEEKEND_SHARE = 0.85
-ACTIVE_DAYS = 7  # on all but one of so many days everybody has a burst
-
-
-class PhoneEvents(NamedTuple):
-    """Phone events: row of the person, second from the day's midnight (a burst may run past the next), stream."""
-
-    person: Ints
-    second: Ints
-    stream: Streams
-
-
-def may_be_silent(people: RegionPeople, number: int, *, every_day: bool) -> npt.NDArray[np.bool_]:
-    """Who may go without an event on this day: nobody, or each on one day in ACTIVE_DAYS."""
-    if every_day:
-        return np.zeros(len(people.home), dtype=np.bool_)
-    return np.equal(uniform_below(child(people.stream, 7), ACTIVE_DAYS), number % ACTIVE_DAYS)
-
-
-def relative_busyness(stream: Streams) -> Floats:
-    """How busy a day is."""
-    return 0.3 + 1.4 * uniform(stream)
-
-
-def draw_events(
-    people: RegionPeople,
-    days: RegionDays,
-    stream: Streams,
-    *,
-    bursts: float,
-    weekend: bool,
-    silent: npt.NDArray[np.bool_],
-) -> PhoneEvents:
-    """All events of one day; ``bursts`` is how many a person of activity 1 begins on a weekday."""
-    share = WEEKEND_SHARE if weekend else 1.0
-    meant = bursts * share * people.activity * relative_busyness(child(stream, 40)) + uniform(
-        child(stream, 41)
-    )
-    counts = np.maximum(meant.astype(np.int64), ~silent)
-    person, number = ragged(counts)
-    burst = child(stream[person], 1_000 + number)
-    start = _starts(people, days, person, burst, weekend=weekend)
-    lengths = 1 + pick(child(burst, 5), _LENGTHS)
-    owner, position = ragged(lengths)
-    event = child(burst[owner], 1_000 + position)
-    gaps = draw(child(event, 10), _GAPS_S)
-    gaps[position == 0] = 0
-    elapsed = np.cumsum(gaps)
-    first = np.cumsum(lengths) - lengths
-    return PhoneEvents(person[owner], start[owner] + elapsed - elapsed[first][owner], event)
-
-
-def _starts(people: RegionPeople, days: RegionDays, person: Ints, burst: Streams, *, weekend: bool) -> Ints:
-    """By the clock, shifted for those who live late; some on a trip."""
-    half_hour = pick(child(burst, 0), SESSION_STARTS[[int(weekend)]])
-    by_clock = half_hour * _HALF_HOUR_S + uniform_below(child(burst, 1), _HALF_HOUR_S) + people.late_s[person]
-    trip = 1 + uniform_below(child(burst, 3), N_STAYS - 1)
-    left = days.departure[person, trip - 1]
-    long_s = days.arrival[person, trip] - left
-    on_trip = bernoulli_percent(child(burst, 2), _ON_TRIP_PERCENT) & (long_s > 0) & (left + long_s < DAY_S)
-    return np.where(on_trip, left + uniform_below(child(burst, 4), np.maximum(long_s, 1)), by_clock % DAY_S)
-
-
-def events_per_burst() -> float:
-    """The mean length of a burst."""
-    return int((_WEIGHTS * (np.arange(_LONGEST_BURST) + 1)).sum()) / int(_WEIGHTS.sum())

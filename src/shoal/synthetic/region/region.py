@@ -1,4 +1,4 @@
-"""A made-up region and its people: samples of any of them, for any number of days.
+"""A synthetic region and its people: samples of any of them, for any number of days.
 
 Regions of one seed are nested: fewer users or days are a part of the larger region (events that run past the last
 midnight are cut). What a seed gives is the same on every platform (:mod:`shoal.synthetic.random_streams` says how).
@@ -36,7 +36,7 @@ class Region(NamedTuple):
     stream: Streams
 
 
-class Seen(NamedTuple):
+class RegionSamples(NamedTuple):
     """Samples: number of the user, minute since the start, antenna; by user and minute."""
 
     user: Ints
@@ -47,8 +47,8 @@ class Seen(NamedTuple):
 def build_region(preset: Preset, antennas: Antennas, stream: Streams) -> Region:
     """A region whose people have as many samples as the preset says.
 
-    The more events there are, the more of them fall into one minute: pilots show how many become samples, and then
-    whether that was still so with as many more as it takes.
+    Events of one minute become one sample, so the share of events that become samples falls as there are more. A small
+    population (the pilots) is drawn with ever more events, until this share no longer changes.
     """
     network = build_network(antennas.x, antennas.y)
     attraction = build_attraction(network, preset.commute_m, preset.journey_m, child(stream, 0))
@@ -68,15 +68,15 @@ def build_region(preset: Preset, antennas: Antennas, stream: Streams) -> Region:
     return with_kept(kept)
 
 
-def samples_of(region: Region, first: int, end: int, days: int) -> Seen:
+def samples_of(region: Region, first: int, end: int, days: int) -> RegionSamples:
     """All samples of the users from ``first`` (a multiple of HOUSEHOLD) up to ``end``."""
     whole = end + -end % HOUSEHOLD
     _, seen = _draw(region, np.arange(first, whole, dtype=np.int64), days)
     kept = seen.user < end
-    return Seen(*(column[kept] for column in seen))
+    return RegionSamples(*(column[kept] for column in seen))
 
 
-def _draw(region: Region, index: Ints, days: int) -> tuple[int, Seen]:
+def _draw(region: Region, index: Ints, days: int) -> tuple[int, RegionSamples]:
     """How many events were drawn, and the samples they make: one per user and minute, none after the last day."""
     people = draw_people(index, region.attraction, region.stream)
     habits = Habits(people, region.attraction, most_visits=len(OUTINGS) * days)
@@ -100,4 +100,4 @@ def _draw(region: Region, index: Ints, days: int) -> tuple[int, Seen]:
     in_time = np.flatnonzero(minute < minutes)
     _, first = np.unique(person[in_time] * minutes + minute[in_time], return_index=True)
     kept = in_time[first]
-    return len(person), Seen(index[person[kept]], minute[kept], antenna[kept])
+    return len(person), RegionSamples(index[person[kept]], minute[kept], antenna[kept])

@@ -1,0 +1,1 @@
+"""Compiled loops of GLOVE and W4M."""

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from reading.refusals import refusal
+from shoal.core.options import ReadingOptions
 from shoal.core.promise import Grid
 from shoal.reading import Events, read_events
 
@@ -79,7 +80,9 @@ def test_arrondissements_are_never_looked_up_as_sites(
     put(tmp_path / "SET3/SET3_M01.CSV", "7,2013-01-07 13:10:00,1\n")
     rows = "\ufeff" + header + "\r\n461,1,-17.45,14.7\r\n462,1,-17.43,14.9\r\n1,2,-16.0,14.0\r\n"
     table = put(tmp_path / "ContextData/SITE_ARR_LONLAT.CSV", rows)
-    events = read_events(tmp_path / "SET3", grid=GRID, sites=None if given is None else given(table))
+    events = read_events(
+        tmp_path / "SET3", grid=GRID, options=ReadingOptions(sites=None if given is None else given(table))
+    )
     assert np.allclose(_degrees(events), (-17.44, 14.8), atol=0.002)
 
 

@@ -1,0 +1,546 @@
+"""What users may choose: every option of reading, promising, hiding and auditing, each in one place.
+
+A field of these dataclasses is an option of the command, a keyword of the Python functions, an entry of a configuration
+and, where it decides the boxes, a part of a checkpoint's identity and of the manifest. The ``...Keywords`` beside each
+class are the same names for type checkers. Invalid options cannot be constructed. Nothing here needs numpy, so that
+help appears at once.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from importlib.util import find_spec
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any, NamedTuple, Self, TypedDict
+
+from shoal.core.checks import check_count
+from shoal.core.promise import Grid, Promise, parse_duration
+from shoal.errors import InputError, ParameterError
+
+FORMAT_NAMES = (
+    "cabspotting", "d4d-ivory-coast", "d4d-senegal", "foursquare", "geolife", "gpx", "mpat", "porto", "sessions",
+    "shanghai-telecom", "snap", "t-drive", "yjmob", "table",
+)  # fmt: skip
+ROLES = ("user", "time", "lat", "lon", "x", "y", "site")
+SCHEMA_FORMAT = 1  # of what ReleaseOptions.to_dict() gives
+
+HARDEN_DEFAULT = 1  # boxes cost at most a quarter more
+HARDEN_MOST = 3
+HARDEN_MOST_REACH = 5  # r beyond which there are too many windows to link
+NOT_PLANNED = ("selector", "repair", "shard_size")  # options of hiding that plan does not vary
+NOT_SWEPT = (*NOT_PLANNED, "harden")  # a sweep compares selectors, and harden is for one of them
+_SMALLEST_SHARD = 100  # users: among fewer, partners run out within days
+_MOST_ATTACKS = 1_000_000
+_TAU = "How long an attacker may have followed somebody, e.g. 30min."
+_EPSILON = "How much more they may learn, e.g. 30min."
+_WHOLE = "Hide whole trajectories instead; no tau, no epsilon."
+
+
+class SelectorName(StrEnum):
+    """How hiding sets are chosen."""
+
+    MATCHING = "matching"  # the cheapest permutations of users with equal presence patterns
+    MUTUAL = "mutual"  # full consistency: groups of k users who all hide each other
+    SPECTRAL = "spectral"  # the paper's way: greedy cycles inside clusters; guarantee 1 only once repaired
+
+
+class Reuse(StrEnum):
+    """When an owner may have the same member again."""
+
+    ONCE = "once"  # the ordered pair (owner, member) serves in one window only
+    PAIR = "pair"  # the unordered pair does
+    SPACED = "spaced"  # again after 2r + 1 windows; guarantee 2 is not given
+
+
+class Choice(NamedTuple):
+    """What the command says about an option; ``name`` where it is not that of the field, ``kind`` where not its type.
+
+    ``decides_boxes``: two runs that differ in it give different boxes; ``public``: the manifest tells it.
+    """
+
+    help: str
+    metavar: str | None = None
+    name: str | None = None
+    kind: type | None = None
+    decides_boxes: bool = False
+    public: bool = False
+
+
+def choice(default: Any, help: str, **more: Any) -> Any:
+    """A field that users may choose; it must be given where the default is MISSING."""
+    metadata = {"choice": Choice(help, **more)}
+    if default is dataclasses.MISSING:
+        return field(metadata=metadata)
+    return field(default=default, metadata=metadata)
+
+
+def choices_of(options: type[Options] | Options) -> Iterator[tuple[dataclasses.Field[Any], Choice]]:
+    """The fields that users may choose, in order, with what is said about them."""
+    for each in dataclasses.fields(options):
+        if "choice" in each.metadata:
+            yield each, each.metadata["choice"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What all options share: they are made from keywords, and turn into plain values and back."""
+
+    @classmethod
+    def names(cls) -> tuple[str, ...]:
+        """The names of all fields that users may choose."""
+        return tuple(each.name for each, _ in choices_of(cls))
+
+    @classmethod
+    def from_keywords(cls, keywords: Mapping[str, Any]) -> Self:
+        """These options among the keywords of a call; the others are for somebody else."""
+        return cls(**{name: keywords[name] for name in cls.names() if name in keywords})
+
+    def to_dict(self) -> dict[str, Any]:
+        """All choices as plain values, for JSON or TOML."""
+        return {each.name: _plain(getattr(self, each.name), each.name) for each, _ in choices_of(self)}
+
+    def deciding(self) -> dict[str, Any]:
+        """The choices that decide the boxes, as plain values."""
+        return {name: value for name, value in self.to_dict().items() if self._said(name).decides_boxes}
+
+    def public(self) -> dict[str, Any]:
+        """The choices that the manifest tells, as plain values."""
+        return {name: value for name, value in self.to_dict().items() if self._said(name).public}
+
+    @classmethod
+    def _said(cls, name: str) -> Choice:
+        return next(said for each, said in choices_of(cls) if each.name == name)
+
+
+def _plain(value: Any, name: str) -> Any:
+    """A value that JSON and TOML know; tables in memory are refused."""
+    if isinstance(value, StrEnum | Path):
+        return str(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, Sequence) and all(isinstance(part, int | float | str) for part in value):
+        return list(value)
+    raise ParameterError(f"{name} is a table in memory, which cannot be saved: give a path instead.")
+
+
+def refuse_unknown(
+    function: str, keywords: Iterable[str], *known: type[Options], without: Iterable[str] = ()
+) -> None:
+    """Refuse a misspelt keyword in the name of the function that was called, before anything happens."""
+    names = {name for options in known for name in options.names()} - set(without)
+    for name in keywords:
+        if name not in names:
+            raise TypeError(f"{function}() got an unexpected keyword argument {name!r}")
+
+
+@dataclass(frozen=True)
+class BoundingBox:
+    """West, south, east and north edge in degrees, or in metres for x and y; edges belong to it."""
+
+    west: float
+    south: float
+    east: float
+    north: float
+
+    @classmethod
+    def parse(cls, text: str | Sequence[float]) -> BoundingBox:
+        """A box from ``W,S,E,N``."""
+        wanted = ParameterError("bbox must be four numbers W,S,E,N: west, south, east and north edge.")
+        try:
+            edges = [float(part) for part in (text.split(",") if isinstance(text, str) else text)]
+        except (TypeError, ValueError):
+            raise wanted from None
+        if len(edges) != 4 or not all(map(math.isfinite, edges)):
+            raise wanted
+        box = cls(*edges)
+        if box.south > box.north:
+            raise ParameterError("bbox must be W,S,E,N with S no larger than N: swap them.")
+        return box
+
+    def check(self, *, geographic: bool) -> None:
+        """Refuse edges that cannot be coordinates of these events; only degrees go round the Earth."""
+        if geographic:
+            if not (self.south >= -90 and self.north <= 90 and max(abs(self.west), abs(self.east)) <= 180):
+                raise InputError(
+                    "bbox must be in degrees, as the events are: W,S,E,N from -180 to 180 and -90 to 90."
+                )
+        elif self.west > self.east:
+            raise ParameterError("bbox must be W,S,E,N with W no larger than E: swap them.")
+
+
+class ReadingKeywords(TypedDict, total=False):
+    """ReadingOptions as keywords of a function."""
+
+    columns: Mapping[str, str] | None
+    sites: Any
+    format: str | None
+    timezone: str | None
+    start: str | None
+    end: str | None
+    exclude_users: str | Path | Iterable[str] | None
+    bbox: str | Sequence[float] | None
+    min_days_active: int | None
+    resample: str | None
+
+
+@dataclass(frozen=True)
+class ReadingOptions(Options):
+    """How events are read; None chooses nothing.
+
+    columns: from roles (user, time, lat, lon, x, y, site) to names of columns. sites: a path or a table, for events
+    with a site instead of a position. format: a format of docs/formats.md, recognised where there is no doubt.
+    timezone: of times without one, and of hours of the day; the format's, or UTC. start, end: ISO 8601, half open.
+    exclude_users: names, or a file with one name per line. bbox: W,S,E,N in degrees, or in metres for x and y.
+    min_days_active: users with events on fewer days are left out. resample: only the first sample of each user in each
+    period is kept.
+    """
+
+    columns: Mapping[str, str] | None = choice(None, "Names of columns")
+    sites: Any = choice(None, "Table of sites, for events with a site instead of a position.", kind=Path)
+    format: str | None = choice(
+        None, f"What the events are, unless recognised: {', '.join(FORMAT_NAMES)}.", metavar="NAME"
+    )
+    timezone: str | None = choice(
+        None,
+        "Zone of times that come without one, and of hours of the day; that of the format, or UTC, unless given.",
+    )
+    start: str | None = choice(None, "Leave out events before this time.", name="--from")
+    end: str | None = choice(None, "Leave out events from this time on.", name="--to")
+    exclude_users: str | Path | Iterable[str] | None = choice(
+        None, "File with one user per line to leave out.", kind=Path
+    )
+    bbox: str | Sequence[float] | None = choice(
+        None, "Leave out events elsewhere: degrees, or metres for x and y.", metavar="W,S,E,N"
+    )
+    min_days_active: int | None = choice(
+        None, "Leave out users with events on fewer days (of the time zone)."
+    )
+    resample: str | None = choice(
+        None, "Keep the first sample of each user in each period, e.g. 5min.", metavar="PERIOD"
+    )
+
+    def __post_init__(self) -> None:
+        days = self.min_days_active
+        if days is not None and (isinstance(days, bool) or not isinstance(days, Integral) or days < 1):
+            raise ParameterError(f"min days active must be a whole number of at least 1, got {days!r}.")
+        seconds = None if self.resample is None else parse_duration(self.resample, "resample")
+        if seconds is not None and seconds.denominator != 1:
+            raise ParameterError(f"resample must be a whole number of seconds, got {self.resample!r}.")
+        if self.bbox is not None:
+            BoundingBox.parse(self.bbox)
+
+    @property
+    def bounding_box(self) -> BoundingBox | None:
+        """What lies elsewhere is left out."""
+        return None if self.bbox is None else BoundingBox.parse(self.bbox)
+
+    @property
+    def resample_s(self) -> int | None:
+        """The period of which one sample is kept, in seconds."""
+        return None if self.resample is None else int(parse_duration(self.resample, "resample"))
+
+    @property
+    def files(self) -> list[Path]:
+        """The files that are read beside the events."""
+        return [Path(given) for given in (self.sites, self.exclude_users) if isinstance(given, str | Path)]
+
+
+class PromiseKeywords(TypedDict, total=False):
+    """PromiseOptions as keywords of a function."""
+
+    k: int
+    tau: str | None
+    epsilon: str | None
+    whole: bool
+    cell: str
+    step: str
+
+
+@dataclass(frozen=True)
+class PromiseOptions(Options):
+    """What is promised, and on which grid: k with tau and epsilon such as 30min, or with whole trajectories."""
+
+    k: int = choice(dataclasses.MISSING, "Hide everybody among at least k records.")
+    tau: str | None = choice(None, _TAU)
+    epsilon: str | None = choice(None, _EPSILON)
+    whole: bool = choice(False, _WHOLE)
+    cell: str = choice("100m", "Finest resolution in space.")
+    step: str = choice("1min", "Finest resolution in time.")
+
+    def __post_init__(self) -> None:
+        _ = self.promise
+
+    @property
+    def grid(self) -> Grid:
+        """The finest resolution published."""
+        return Grid.parse(self.cell, self.step)
+
+    @property
+    def promise(self) -> Promise:
+        """The promise, counted in steps of the grid."""
+        return Promise.parse(self.k, self.tau, self.epsilon, grid=self.grid, whole=self.whole)
+
+
+class HidingKeywords(TypedDict, total=False):
+    """HidingOptions as keywords of a function."""
+
+    selector: str
+    repair: bool
+    reuse: str
+    space_weight: float
+    seed: int
+    shard_size: int
+    harden: int | None
+
+
+@dataclass(frozen=True)
+class HidingOptions(Options):
+    """How the promise is kept: what it costs, and with the paper's selector also whether it holds.
+
+    repair: suppress until nobody relies on what was suppressed; only for the paper's selector
+    (docs/decisions/0009-spectral.md). space_weight: the exponent p of space in the cost of a box. shard_size: among
+    how many users of a window hiding sets are chosen at most. harden: 0 to 3, how much to pay so that linking
+    windows does not single out (docs/hardening.md); None until for_promise() has chosen. leak_price: what to pay
+    for an epoch less that leaks by accident, in cheapest edges, 0 for nothing (docs/decisions/0006-leakage.md); not
+    offered to users.
+    """
+
+    selector: SelectorName = choice(
+        SelectorName.MATCHING,
+        "How hiding sets are chosen: matching; mutual, in groups of k who all hide each other; or spectral as in the"
+        " paper.",
+        kind=str,
+        decides_boxes=True,
+        public=True,
+    )
+    repair: bool = choice(
+        False,
+        "With spectral: suppress more, until everybody is hidden among k records.",
+        decides_boxes=True,
+        public=True,
+    )
+    reuse: Reuse = choice(
+        Reuse.ONCE,
+        "How often two users may hide each other: once, pair or spaced.",
+        kind=str,
+        decides_boxes=True,
+        public=True,
+    )
+    space_weight: float = choice(
+        1.0,
+        "1: space and time count alike; 2 buys precision in space with precision in time.",
+        metavar="NUMBER",
+        decides_boxes=True,
+        public=True,
+    )
+    seed: int = choice(0, "Breaks ties; the same seed gives the same boxes.", decides_boxes=True)
+    shard_size: int = choice(
+        5_000,
+        "Among how many users of a place and time one is hidden at most, 100 or more: fewer take less time and cost"
+        " precision.",
+        decides_boxes=True,
+        public=True,
+    )
+    harden: int | None = choice(
+        None,
+        "What to pay so that linking windows does not single out: 0 nothing, 1 (unless given) up to a quarter of the"
+        " precision, 2, or 3 for most; with matching.",
+        metavar="LEVEL",
+        decides_boxes=True,
+        public=True,
+    )
+    leak_price: float = 0.8
+
+    def __post_init__(self) -> None:
+        self._check_selector()
+        if self.reuse not in set(Reuse):
+            raise ParameterError(f"reuse must be one of {', '.join(Reuse)}, got {self.reuse!r}.")
+        if not isinstance(self.space_weight, Real) or not 0 <= self.space_weight <= 4:
+            raise ParameterError(f"space weight must be a number from 0 to 4, got {self.space_weight!r}.")
+        exact = {
+            "space_weight": float(self.space_weight),
+            "selector": SelectorName(self.selector),
+            "reuse": Reuse(self.reuse),
+            "repair": bool(self.repair),
+            "seed": check_count(self.seed, "seed", least=0),
+            "shard_size": check_count(self.shard_size, "shard size", least=1),
+            "harden": None if self.harden is None else _check_harden(self.harden),
+        }
+        for name, value in exact.items():
+            object.__setattr__(self, name, value)
+
+    def _check_selector(self) -> None:
+        if self.selector not in set(SelectorName):
+            raise ParameterError(f"selector must be one of {', '.join(SelectorName)}, got {self.selector!r}.")
+        if self.selector == SelectorName.SPECTRAL and find_spec("sklearn") is None:
+            raise ParameterError(
+                "selector spectral needs scikit-learn, which is not installed: pip install 'shoal[spectral]'."
+            )
+        if self.repair and self.selector != SelectorName.SPECTRAL:
+            raise ParameterError(
+                f"repair goes with selector spectral, got selector {self.selector}, which needs none: leave it out."
+            )
+
+    @property
+    def gives_coverage(self) -> bool:
+        """Whether guarantee 1 holds by construction."""
+        return self.selector is not SelectorName.SPECTRAL or self.repair
+
+    def for_promise(self, promise: Promise) -> Self:
+        """These options with the level of hardening that applies to a promise; refuse a level that cannot apply."""
+        check_count(self.shard_size, "shard size", least=_SMALLEST_SHARD)
+        lack = None
+        if self.selector is not SelectorName.MATCHING:
+            lack = f"selector matching, got selector {self.selector}"
+        elif promise.whole:
+            lack = "tau and epsilon, got whole trajectories"
+        elif promise.reach > HARDEN_MOST_REACH:
+            lack = f"a tau of at most {HARDEN_MOST_REACH} epsilon, got more"
+        if lack is not None and self.harden:
+            raise ParameterError(f"harden needs {lack}: leave it out.")
+        if lack is not None:
+            return dataclasses.replace(self, harden=0)
+        return dataclasses.replace(self, harden=HARDEN_DEFAULT if self.harden is None else self.harden)
+
+
+def _check_harden(harden: int) -> int:
+    level = check_count(harden, "harden", least=0)
+    if level > HARDEN_MOST:
+        fewer = ", ".join(str(lower) for lower in range(HARDEN_MOST))
+        raise ParameterError(
+            f"harden must be at most {HARDEN_MOST}, got {level:,}: give {fewer} or {HARDEN_MOST}."
+        )
+    return level
+
+
+class AuditKeywords(TypedDict, total=False):
+    """AuditOptions as keywords of a function."""
+
+    k: int | None
+    tau: str | None
+    epsilon: str | None
+    whole: bool
+    key: Any
+    cell: str | None
+    step: str | None
+    crs: str | None
+    attacks: int
+    seed: int
+    workers: int | None
+
+
+@dataclass(frozen=True)
+class AuditOptions(Options):
+    """What a published file is held to, and how it is attacked.
+
+    k with tau and epsilon, or with whole: the promise to hold the file to; the file's own unless given. key: which
+    record is whose, a path or a table; what needs it is not checked without. cell, step, crs: of a file that does not
+    tell its own. attacks: how many are drawn of each kind. seed: another seed draws other attacks.
+    """
+
+    k: int | None = choice(
+        None,
+        "The promise to hold the file to; with --tau and --epsilon, or --whole. The file's own unless given.",
+    )
+    tau: str | None = choice(None, _TAU)
+    epsilon: str | None = choice(None, _EPSILON)
+    whole: bool = choice(False, _WHOLE)
+    key: Any = choice(None, "Which record is whose (secret), as anonymize wrote it.", kind=Path)
+    cell: str | None = choice(None, "Cell of a file that does not tell it.")
+    step: str | None = choice(None, "Time step of a file that does not tell it.")
+    crs: str | None = choice(None, "Coordinate system of a file that does not tell it, e.g. EPSG:3035.")
+    attacks: int = choice(2000, "How many attacks to draw of each kind.")
+    seed: int = choice(0, "Other attacks for another seed.")
+    workers: int | None = choice(None, "How many threads or processes; all cores unless given.")
+
+    def __post_init__(self) -> None:
+        check_count(self.attacks, "attacks", least=1, most=_MOST_ATTACKS)
+        check_count(self.seed, "seed", least=0)
+        if (self.cell is None) != (self.step is None):
+            raise ParameterError("cell and step go together: give --cell and --step, or neither.")
+        if self.k is None and (self.whole or self.tau is not None or self.epsilon is not None):
+            raise ParameterError("k missing: give --k as well, or nothing of the promise to take the file's.")
+
+    @property
+    def grid(self) -> Grid | None:
+        """The grid of the published file, where it is given."""
+        return None if self.cell is None or self.step is None else Grid.parse(self.cell, self.step)
+
+    def promise(self, grid: Grid) -> Promise | None:
+        """The promise to hold the file to, where it is given, in steps of the file's grid."""
+        if self.k is None:
+            return None
+        return Promise.parse(self.k, self.tau, self.epsilon, grid=grid, whole=self.whole)
+
+
+class ReleaseKeywords(PromiseKeywords, HidingKeywords, ReadingKeywords, total=False):
+    """ReleaseOptions as keywords of a function."""
+
+
+class ReleaseOptions(NamedTuple):
+    """All that decides a release: what is promised, how it is kept, and how events are read.
+
+    ``to_dict()`` is the one schema in which options are saved: sections of plain values and a format number.
+    """
+
+    promise: PromiseOptions
+    hiding: HidingOptions
+    reading: ReadingOptions
+
+    @classmethod
+    def from_keywords(cls, keywords: Mapping[str, Any]) -> ReleaseOptions:
+        """The options among the keywords of a call."""
+        return cls(*(kind.from_keywords(keywords) for kind in _SECTIONS.values()))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Sections of plain values, for JSON or TOML."""
+        sections = zip(_SECTIONS, self, strict=True)
+        return {"format": SCHEMA_FORMAT, **{name: options.to_dict() for name, options in sections}}
+
+    @classmethod
+    def from_dict(cls, saved: Mapping[str, Any]) -> ReleaseOptions:
+        """Options as to_dict() gave them; what was left out is chosen as usual, what is unknown is refused."""
+        if saved.get("format") != SCHEMA_FORMAT:
+            raise InputError(
+                f"Saved options must be of format {SCHEMA_FORMAT}, found {saved.get('format')!r}: update shoal,"
+                " or save them again."
+            )
+        unknown = sorted(set(saved) - {"format", *_SECTIONS})
+        if unknown:
+            raise InputError(
+                f"Saved options have sections {', '.join(_SECTIONS)}, found {', '.join(unknown)}: remove them."
+            )
+        return cls(*(_section(kind, name, saved.get(name, {})) for name, kind in _SECTIONS.items()))
+
+
+_SECTIONS: dict[str, type[Any]] = {
+    "promise": PromiseOptions,
+    "hiding": HidingOptions,
+    "reading": ReadingOptions,
+}
+
+
+def _section(kind: type[Options], name: str, saved: Any) -> Any:
+    if not isinstance(saved, Mapping):
+        raise InputError(f"The section {name} of saved options must hold names and values: mend it.")
+    unknown = sorted(set(saved) - set(kind.names()))
+    if unknown:
+        raise InputError(
+            f"The section {name} of saved options knows {', '.join(kind.names())}, found {', '.join(unknown)}:"
+            " remove or rename them."
+        )
+    missing = [
+        each.name
+        for each, _ in choices_of(kind)
+        if each.default is dataclasses.MISSING and each.name not in saved
+    ]
+    if missing:
+        raise InputError(f"The section {name} of saved options lacks {', '.join(missing)}: add it.")
+    return kind(**saved)
