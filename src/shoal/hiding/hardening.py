@@ -16,7 +16,7 @@ from shoal.core.workers import Workers
 from shoal.hiding.epochs import EpochSlice, LiveEpoch
 from shoal.hiding.kernels.cost_bounds import OWN
 from shoal.hiding.kernels.merge import merge_boxes
-from shoal.hiding.kernels.pools import Pools, concatenate_pools, slot_lines
+from shoal.hiding.kernels.pools import Pools, concatenate_pools
 from shoal.hiding.kernels.reuse import ReuseRule
 from shoal.hiding.kernels.witnesses import (
     CoveredWindows,
@@ -227,13 +227,11 @@ def _neighbouring_epochs(
     for column, shown in enumerate(epochs):
         row[shown.users, column] = offsets[column] + np.arange(len(shown.users))
     lines = np.cumsum([0, *(len(shown.box) for shown in epochs)])
-    raw = concatenate_pools([shown.raw for shown in epochs])
     return NeighbouringEpochs(
         row,
         len(before),
         int(offsets[len(before)]),
-        raw,
-        slot_lines(raw),
+        concatenate_pools([shown.raw for shown in epochs]),
         np.concatenate([shown.first + line for shown, line in zip(epochs, lines, strict=False)]),
         np.concatenate([shown.n_boxes for shown in epochs]),
         np.concatenate([shown.box for shown in epochs]),

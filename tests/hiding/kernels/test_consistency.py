@@ -11,6 +11,7 @@ import pytest
 from oracles.attacker import consistent as attacker_consistent
 from shoal.core.compiled import jit
 from shoal.hiding.kernels.consistency import consistent, consistent_between
+from shoal.hiding.kernels.pools import OWN_SLOT
 
 LENGTH = 12  # slots of the epoch
 
@@ -57,7 +58,7 @@ def test_equals_the_attacker_of_the_oracles(seed: int) -> None:
         samples = random_samples(rng, boxes)
         since, tau = rng.randrange(LENGTH), rng.randint(1, LENGTH)
         box = np.array(boxes, np.int32).reshape(-1, 6)
-        own = np.array([(t, x, x, y, y) for t, x, y in samples], np.int32).reshape(-1, 5)
+        own = np.array([(t, x, x, y, y) for t, x, y in samples], OWN_SLOT)
         known = {sample for sample in samples if since <= sample[0] < since + tau}
         wanted = attacker_consistent(boxes, known, since, tau)
         assert ask_between(box, own, since, since + tau) == wanted

@@ -11,7 +11,6 @@ from shoal.core.options import Reuse
 from shoal.core.workers import Workers
 from shoal.hiding.kernels.leakage import live_agreements
 from shoal.hiding.kernels.merge import merge_boxes
-from shoal.hiding.kernels.pools import slot_lines
 from shoal.hiding.kernels.window import WindowArrays
 from shoal.hiding.matching.assignment import Edges
 from shoal.hiding.matching.candidates import build_search_tree, nearest_edges
@@ -113,7 +112,6 @@ def test_equals_the_obvious_way(most: int) -> None:
         for begin, end in ((0, middle), (middle, len(found))):
             live_agreements(
                 arrays,
-                slot_lines(arrays.raw),
                 rule,
                 *span,
                 edges.owner,

@@ -3,7 +3,7 @@
 Forward: every sample known lies in a box. Backward: every box that lies wholly inside the time known holds a sample.
 (docs/promise.md, "Against whom"; the audit has a copy of its own, since it must not share code with what it audits.)
 
-Boxes are int32 lines t0, t1, x0, x1, y0, y1; samples are int32 lines that begin t, x0, x1, y0, y1, a slot of time each.
+Boxes are int32 lines t0, t1, x0, x1, y0, y1; samples are records of pools.SLOT or pools.OWN_SLOT, a slot of time each.
 Both are in order of time, boxes do not overlap in it, and times count from the beginning of the epoch, ends included.
 """
 
@@ -13,13 +13,15 @@ from typing import Any
 
 from shoal.core.arrays import Int32s, Int64s
 from shoal.core.compiled import jit_inline
+from shoal.hiding.kernels.pools import Slots
 
-_ENDLESS = 2**31 - 1  # later than any slot of an epoch
+# Before and after any slot that 32 bits can hold: the compiler leaves out comparisons with these.
+_ALWAYS_SINCE, _ALWAYS_UNTIL = -(2**31), 2**31
 
 
 @jit_inline
 def consistent_between(
-    box: Int32s, begin: int, end: int, own: Int32s, first: int, last: int, since: int, until: int
+    box: Int32s, begin: int, end: int, own: Slots, first: int, last: int, since: int, until: int
 ) -> bool:
     """Whether boxes begin .. end - 1 are consistent with samples first .. last - 1 from ``since`` to before ``until``.
 
@@ -29,7 +31,8 @@ def consistent_between(
     while b < end and box[b, 1] < since:
         b += 1
     for q in range(first, last):
-        t = own[q, 0]
+        slot = own[q]
+        t = slot.t
         if t < since or t >= until:
             continue
         while b < end and box[b, 1] < t:
@@ -38,7 +41,7 @@ def consistent_between(
             b, held = b + 1, False
         if b == end or box[b, 0] > t:
             return False
-        if own[q, 1] < box[b, 2] or own[q, 2] > box[b, 3] or own[q, 3] < box[b, 4] or own[q, 4] > box[b, 5]:
+        if slot.x0 < box[b, 2] or slot.x1 > box[b, 3] or slot.y0 < box[b, 4] or slot.y1 > box[b, 5]:
             return False
         held = True
     while b < end and box[b, 1] < until:
@@ -49,18 +52,18 @@ def consistent_between(
 
 
 @jit_inline
-def consistent(box: Int32s, begin: int, end: int, own: Int32s, first: int, last: int) -> bool:
+def consistent(box: Int32s, begin: int, end: int, own: Slots, first: int, last: int) -> bool:
     """Whether boxes begin .. end - 1 are consistent with samples first .. last - 1, known for the whole epoch."""
-    return bool(consistent_between(box, begin, end, own, first, last, 0, _ENDLESS))
+    return bool(consistent_between(box, begin, end, own, first, last, _ALWAYS_SINCE, _ALWAYS_UNTIL))
 
 
 @jit_inline
 def row_consistent_between(
-    shown: Any, row: int, own: Int32s, own_first: Int64s, known: int, since: int, until: int
+    shown: Any, row: int, own: Slots, own_first: Int64s, known: int, since: int, until: int
 ) -> bool:
     """Whether what a record shows in one row is consistent with what a user has in another between two times.
 
-    shown: the boxes of row r are the first n_boxes[r] lines of ``box`` from first[r] on. The samples of row r are lines
+    shown: the boxes of row r are the first n_boxes[r] lines of ``box`` from first[r] on. The samples of row r are
     own_first[r] .. own_first[r + 1] - 1 of ``own``.
     """
     begin = shown.first[row]
@@ -71,6 +74,6 @@ def row_consistent_between(
 
 
 @jit_inline
-def row_consistent(shown: Any, row: int, own: Int32s, own_first: Int64s, known: int) -> bool:
+def row_consistent(shown: Any, row: int, own: Slots, own_first: Int64s, known: int) -> bool:
     """Whether what a record shows in one row is consistent with what a user has in another, known for all of it."""
-    return bool(row_consistent_between(shown, row, own, own_first, known, 0, _ENDLESS))
+    return bool(row_consistent_between(shown, row, own, own_first, known, _ALWAYS_SINCE, _ALWAYS_UNTIL))

@@ -17,7 +17,7 @@ from shoal.hiding.kernels.consistency import consistent, row_consistent_between
 from shoal.hiding.kernels.cost_bounds import OWN
 from shoal.hiding.kernels.edge_cost import make_scratch, write_outlines
 from shoal.hiding.kernels.merge import best_cuts, merge_boxes, write_boxes
-from shoal.hiding.kernels.pools import Pools, write_union
+from shoal.hiding.kernels.pools import Pools, Slots, write_union
 from shoal.hiding.kernels.reuse import PastMembers, ReuseRule
 from shoal.hiding.kernels.window import WindowArrays
 
@@ -28,7 +28,7 @@ _NEAR = 100  # users on either side whose records are tried
 class PublishedEpochs(NamedTuple):
     """The samples of users and the boxes of their records in published epochs, a row per user and epoch.
 
-    own (int32, 5 columns: t, x0, x1, y0, y1): the user's own samples, lines own_first[row] .. own_first[row + 1] - 1.
+    own (pools.OWN_SLOT): the user's own samples, own_first[row] .. own_first[row + 1] - 1 in them.
     box (int32, 6 columns: t0, t1, x0, x1, y0, y1): the boxes of the record, lines box_first[row] .. box_first[row + 1]
     - 1. Both by time, which counts from the beginning of the epoch. latest[u] is the last row of user u, earlier[row]
     the one before; -1 for none.
@@ -36,7 +36,7 @@ class PublishedEpochs(NamedTuple):
 
     epoch: Int64s
     own_first: Int64s
-    own: Int32s
+    own: Slots
     box_first: Int64s
     box: Int32s
     earlier: Int64s
@@ -135,7 +135,6 @@ def chain_rows(published_epochs: PublishedEpochs, users: Int32s, first: Int64s, 
 @jit
 def live_agreements(
     arrays: WindowArrays,
-    own: Int32s,
     rule: ReuseRule,
     oldest: int,
     until: int,
@@ -150,15 +149,15 @@ def live_agreements(
 
     For each epoch of the window and each former member with whom the record would agree there, the exposure of that
     member, in sixtieths, is added, for ``most`` agreements at most. Former members are those of windows ``oldest`` ..
-    ``until`` - 1 who are in the owner's group, the latest first. own: pools.slot_lines(arrays.raw). q in begin ..
-    end - 1; owners should come in runs, and are numbered in the window, like members.
+    ``until`` - 1 who are in the owner's group, the latest first. q is in begin .. end - 1; owners should come in runs,
+    and are numbered in the window, like members.
     """
     scratch = make_scratch(arrays)
     box = np.empty((len(scratch[1]), 6), np.int32)
     outline = np.empty((arrays.row.shape[1], OWN))
     former = np.empty((2, rule.past.length.max() if len(rule.past.length) else 0), np.int32)
     find_agreements(
-        arrays, own, rule, oldest, until, owner, member, most, begin, end, leaking,
+        arrays, rule, oldest, until, owner, member, most, begin, end, leaking,
         scratch, box, outline, former,
     )  # fmt: skip
 
@@ -166,7 +165,6 @@ def live_agreements(
 @jit_no_arrays
 def find_agreements(  # type: ignore[no-untyped-def]
     arrays: WindowArrays,
-    own: Int32s,
     rule: ReuseRule,
     oldest: int,
     until: int,
@@ -206,7 +204,7 @@ def find_agreements(  # type: ignore[no-untyped-def]
                     n = write_union(arrays.pools, row, raw, joining, union, 0, place_a, place_b)
                     best_cuts(union, 0, n, arrays.weight, np.inf, cost, previous)
                     boxes = write_boxes(union, 0, n, previous, box, 0)
-                if consistent(box, 0, boxes, own, raw.ptr[known], raw.ptr[known + 1]):
+                if consistent(box, 0, boxes, raw.slot, raw.ptr[known], raw.ptr[known + 1]):
                     leaking[q] += former[1, entry]
                     found += 1
 
@@ -245,21 +243,22 @@ def within_hull(raw: Pools, known: int, outline: Floats, joining: int) -> bool:
 
 @jit_inline
 def first_known(
-    own: Int32s, own_first: Int64s, rows: Int64s, epsilon: int, since: int, until: int
+    raw: Pools, rows: Int64s, epsilon: int, since: int, until: int
 ) -> tuple[int, int, int, int, int]:
     """The first epoch of a window in which a user has samples between two times (-1: none), and the hull of these."""
     x0, x1, y0, y1 = 0, 0, 0, 0
     for w in range(len(rows)):
         met = False
         if rows[w] >= 0:
-            for slot in range(own_first[rows[w]], own_first[rows[w] + 1]):
-                if not since <= own[slot, 0] + w * epsilon < until:
+            for q in range(raw.ptr[rows[w]], raw.ptr[rows[w] + 1]):
+                slot = raw.slot[q]
+                if not since <= slot.t + w * epsilon < until:
                     continue
                 if met:
-                    x0, x1 = min(x0, own[slot, 1]), max(x1, own[slot, 2])
-                    y0, y1 = min(y0, own[slot, 3]), max(y1, own[slot, 4])
+                    x0, x1 = min(x0, slot.x0), max(x1, slot.x1)
+                    y0, y1 = min(y0, slot.y0), max(y1, slot.y1)
                 else:
-                    x0, x1, y0, y1 = own[slot, 1], own[slot, 2], own[slot, 3], own[slot, 4]
+                    x0, x1, y0, y1 = slot.x0, slot.x1, slot.y0, slot.y1
                 met = True
         if met:
             return w, x0, x1, y0, y1
@@ -269,7 +268,6 @@ def first_known(
 @jit_no_arrays
 def exposed_shares(
     arrays: WindowArrays,
-    own: Int32s,
     shown: RecordBoxes,
     epsilon: int,
     tau: int,
@@ -289,7 +287,7 @@ def exposed_shares(
         rows, tried, few = arrays.row[i], 0, 0
         for part in range(1, _INTERVALS + 1):
             since = max(width * epsilon - tau, 0) * part // (_INTERVALS + 1)
-            scan, x0, x1, y0, y1 = first_known(own, raw.ptr, rows, epsilon, since, since + tau)
+            scan, x0, x1, y0, y1 = first_known(raw, rows, epsilon, since, since + tau)
             if scan < 0:
                 continue
             tried += 1
@@ -310,7 +308,7 @@ def exposed_shares(
                     start = since - w * epsilon
                     if fits and rows[w] >= 0 and start < epsilon and start + tau > 0:
                         fits = row_consistent_between(
-                            shown, arrays.row[other, w], own, raw.ptr, rows[w], start, start + tau
+                            shown, arrays.row[other, w], raw.slot, raw.ptr, rows[w], start, start + tau
                         )
                 others += fits
             few += others < k

@@ -159,9 +159,9 @@ def alternate(graph: PairGraph, partner: Int32s, paid: Floats) -> None:
         np.empty(_MOST_STEPS),
     )
     reached, waiting = np.zeros(n), np.ones(n, np.bool_)
-    settled = False
-    while not settled:
-        settled = True
+    finished = False
+    while not finished:
+        finished = True
         for user in range(n):
             while waiting[user]:
                 waiting[user] = False
@@ -172,5 +172,5 @@ def alternate(graph: PairGraph, partner: Int32s, paid: Floats) -> None:
                     partner[end], partner[last] = last, end
                     paid[end] = paid[last] = cost_of_pair(graph, end, last)
                     waiting[end] = waiting[last] = True
-                    settled = False
+                    finished = False
                     last, step = walks.via[step], walks.before[step]

@@ -19,6 +19,9 @@ Slots = np.typing.NDArray[np.void]
 
 _FIELDS = ("t", "x0", "x1", "y0", "y1", "start")
 SLOT = np.dtype((np.record, [(name, np.int32) for name in _FIELDS]))
+OWN_SLOT = np.dtype(
+    (np.record, [(name, np.int32) for name in _FIELDS[:-1]])
+)  # of a single user: start says nothing
 
 
 class Pools(NamedTuple):
@@ -154,10 +157,9 @@ def empty_pools(ptr: Int64s) -> Pools:
     return Pools(ptr, np.empty(int(ptr[-1]), SLOT), np.empty((len(ptr) - 1, 6), np.int32))
 
 
-def slot_lines(pools: Pools) -> Int32s:
-    """The slots as int32 lines t, x0, x1, y0, y1, start: the same memory, seen as plain numbers."""
-    lines: Int32s = pools.slot.view(np.int32).reshape(-1, len(_FIELDS))
-    return lines
+def own_lines(pools: Pools) -> Int32s:
+    """The slots as int32 lines t, x0, x1, y0, y1, without ``start``."""
+    return pools.slot.view(np.int32).reshape(-1, len(_FIELDS))[:, :-1]
 
 
 def taken(pools: Pools, rows: Int64s) -> Pools:

@@ -110,15 +110,15 @@ def exchange(
     """
     scratch = make_room(arrays, width)
     waiting = np.ones(last - first, np.bool_)
-    settled = False
-    while not settled:
-        settled = True
+    finished = False
+    while not finished:
+        finished = True
         for user in range(first, last):
             while waiting[user - first]:
                 waiting[user - first] = False
                 partner = improve_place(arrays, penalties, width, candidates, rings, user, scratch)
                 if partner >= 0:
-                    settled = False
+                    finished = False
                     for one in users_of(rings, rings.ring[user]):
                         waiting[one - first] = True
                     for one in users_of(rings, rings.ring[partner]):

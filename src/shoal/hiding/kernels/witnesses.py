@@ -25,7 +25,7 @@ class NeighbouringEpochs(NamedTuple):
     """Epochs around one that is about to be published, which is column ``here``; those before it are published.
 
     row[u, column]: row of user u in that epoch, -1 when absent; those of ``here`` begin at ``offset``. raw: users' own
-    samples; own: their slots as lines (pools.slot_lines). The boxes of a record (int32, 6 columns: t0, t1, x0, x1, y0,
+    samples. The boxes of a record (int32, 6 columns: t0, t1, x0, x1, y0,
     y1; times count from the beginning of the epoch) are n_boxes[row] lines from first[row] on.
     """
 
@@ -33,7 +33,6 @@ class NeighbouringEpochs(NamedTuple):
     here: int
     offset: int
     raw: Pools
-    own: Int32s
     first: Int64s
     n_boxes: Int64s
     box: Int32s
@@ -89,7 +88,7 @@ class WitnessChoice(NamedTuple):
 @jit_inline
 def holds(nearby: NeighbouringEpochs, record: int, user: int) -> bool:
     """Whether a record, by its row, holds a user, by its row: all samples lie in boxes, and every box holds one."""
-    return bool(row_consistent(nearby, record, nearby.own, nearby.raw.ptr, user))
+    return bool(row_consistent(nearby, record, nearby.raw.slot, nearby.raw.ptr, user))
 
 
 @jit_inline

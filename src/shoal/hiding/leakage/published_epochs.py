@@ -10,7 +10,7 @@ import numpy.typing as npt
 from shoal.core.boxes import Boxes
 from shoal.hiding.epochs import EpochSlice
 from shoal.hiding.kernels.leakage import PublishedEpochs
-from shoal.hiding.kernels.pools import slot_lines
+from shoal.hiding.kernels.pools import OWN_SLOT, own_lines
 
 
 class PublishedEpochsBuilder:
@@ -32,7 +32,7 @@ class PublishedEpochsBuilder:
         sizes = np.bincount(np.searchsorted(users, boxes.owner), minlength=len(users))
         self._own_first.extend(part.raw.ptr[1:] + len(self._own.values))
         self._box_first.extend(np.cumsum(sizes) + len(self._box.values))
-        self._own.extend(slot_lines(part.raw)[:, :5])
+        self._own.extend(own_lines(part.raw))
         self._box.extend(
             np.stack(
                 [boxes.t0 - part.origin, boxes.t1 - part.origin, boxes.x0, boxes.x1, boxes.y0, boxes.y1],
@@ -64,8 +64,15 @@ class PublishedEpochsBuilder:
     @property
     def published_epochs(self) -> PublishedEpochs:
         """Everything kept, as kernels read it."""
-        columns = (self._epoch, self._own_first, self._own, self._box_first, self._box, self._earlier)
-        return PublishedEpochs._make([*(column.values for column in columns), self._latest])
+        return PublishedEpochs(
+            self._epoch.values,
+            self._own_first.values,
+            self._own.values.view(OWN_SLOT).reshape(-1),
+            self._box_first.values,
+            self._box.values,
+            self._earlier.values,
+            self._latest,
+        )
 
 
 class _Growing:

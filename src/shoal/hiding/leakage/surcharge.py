@@ -29,7 +29,6 @@ from shoal.hiding.kernels.leakage import (
     published_agreements,
     write_record_boxes,
 )
-from shoal.hiding.kernels.pools import slot_lines
 from shoal.hiding.kernels.reuse import ReuseRule
 from shoal.hiding.kernels.window import WindowArrays
 from shoal.hiding.matching.assignment import Edges, edge_starts
@@ -115,11 +114,11 @@ def _exposure(leakage: LeakageContext, arrays: WindowArrays, member: Int32s, wor
         np.empty((n_rows, 4), np.int32),
     )
     workers.for_blocks(n_rows, lambda begin, end: write_record_boxes(pools, arrays.weight, begin, end, shown))
-    own, exposure = slot_lines(arrays.raw), np.empty(len(arrays.user), np.uint8)
+    exposure = np.empty(len(arrays.user), np.uint8)
     workers.for_blocks(
         len(exposure),
         lambda begin, end: exposed_shares(
-            arrays, own, shown, leakage.epsilon, leakage.tau, leakage.k, begin, end, exposure
+            arrays, shown, leakage.epsilon, leakage.tau, leakage.k, begin, end, exposure
         ),
     )
     group = arrays.last - arrays.first
@@ -151,12 +150,12 @@ def _live(
     workers: Workers,
 ) -> Int32s:
     """In how many epochs of this window each edge would leak former members, in sixtieths of exposure."""
-    own, leaking = slot_lines(arrays.raw), np.empty(len(owner), np.int32)
+    leaking = np.empty(len(owner), np.int32)
     oldest, until = leakage.window - MEMORY, leakage.window - leakage.reach
     workers.for_blocks(
         len(leaking),
         lambda begin, end: live_agreements(
-            arrays, own, rule, oldest, until, owner, member, _MOST, begin, end, leaking
+            arrays, rule, oldest, until, owner, member, _MOST, begin, end, leaking
         ),
     )
     return leaking
