@@ -71,7 +71,7 @@ class FolderJournal:
                 self._length += 1
 
     def _agrees(self, identity: dict[str, Any]) -> bool:
-        """Whether there are steps of the same run; what no header vouches for is cleared away."""
+        """Whether there are steps of the same run; steps without a readable header are cleared away."""
         try:
             found = dict(json.loads((self._folder / _HEADER).read_text()))
         except (OSError, ValueError, TypeError):
