@@ -267,10 +267,10 @@ def write_figures(folder: Path, found: dict[str, Credibility]) -> None:
     """A figure of every topic; the longer extract of real people is drawn, which has no known weekends."""
     folder.mkdir(exist_ok=True)
     presets = [name for name in found if not name.startswith("YJMob")]
-    made_up = [Dataset(name, css, found[name].measures) for name, css in zip(presets, SERIES, strict=True)]
+    synthetic = [Dataset(name, css, found[name].measures) for name, css in zip(presets, SERIES, strict=True)]
     real = [Dataset(name, REAL, found[name].measures) for name in found if name == "YJMob, 7 days"]
-    figures: dict[str, Drawing] = {topic: draw([*made_up, *real]) for topic, draw in FIGURES.items()}
-    figures["weekend"] = draw_rhythm(made_up, weekend=True)
+    figures: dict[str, Drawing] = {topic: draw([*synthetic, *real]) for topic, draw in FIGURES.items()}
+    figures["weekend"] = draw_rhythm(synthetic, weekend=True)
     for name, figure in figures.items():
         (folder / f"{name}.svg").write_text(
             figure.panel.svg_file(figure.description, figure_style()), encoding="utf-8"

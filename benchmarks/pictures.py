@@ -27,7 +27,7 @@ def main() -> None:
         )
         pq.write_table(shoal.make_city(12_000), events)
         shoal.anonymize(events, k=2, tau="30min", epsilon="30min", output=published, key_out=key)
-        shoal.write_report(events, published, page, key=key, made_up=True)
+        shoal.write_report(events, published, page, key=key, synthetic=True)
         browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium") or shutil.which("google-chrome"), args=["--no-sandbox"]
         )

@@ -46,18 +46,48 @@ def copied_package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return copy
 
 
-def uses_the_compiler(path: Path) -> bool:
-    """Whether a file imports numba, or anything from the module that owns its flags."""
-    tree = ast.parse(path.read_text())
-    imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    imported |= {
-        alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names
-    }
-    return bool(imported & {"numba", "shoal.core.compiled"})
+def uses_the_compiler(source: str) -> bool:
+    """Whether a file imports numba or the module that owns its flags, in any of the ways Python has."""
+    for node in ast.walk(ast.parse(source)):
+        names: list[str] = []
+        if isinstance(node, ast.ImportFrom):
+            names = [f"{node.module or ''}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        if any({"numba", "compiled"} & set(name.split(".")) for name in names):
+            return True
+    return False
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from shoal.core.compiled import jit",
+        "from shoal.core.compiled import (jit,)",
+        "from shoal.core import compiled",
+        "from shoal.core import arrays, compiled as flags",
+        "import shoal.core.compiled as flags",
+        "from .compiled import jit",
+        "from ..core import compiled",
+        "import numba",
+        "import numba.typed",
+        "from numba import njit",
+    ],
+)
+def test_no_way_to_import_the_compiler_escapes_the_digest(line: str, copied_package: Path) -> None:
+    sneaky = copied_package / "utility" / "sneaky.py"
+    before = source_digest(copied_package)
+    sneaky.write_text(f"import numpy\n{line}\n")
+    try:
+        assert uses_the_compiler(sneaky.read_text())
+        assert sneaky in compiled_sources(copied_package)
+        assert source_digest(copied_package) != before
+    finally:
+        sneaky.unlink()
 
 
 def test_every_file_that_uses_the_compiler_is_in_the_digest() -> None:
-    expected = {path for path in PACKAGE.rglob("*.py") if uses_the_compiler(path)}
+    expected = {path for path in PACKAGE.rglob("*.py") if uses_the_compiler(path.read_text())}
     assert set(compiled_sources(PACKAGE)) == expected
     assert len(expected) > 25
 
@@ -84,3 +114,5 @@ def test_compiled_code_takes_nothing_from_a_file_outside_the_digest(source: Path
     for node in ast.walk(ast.parse(source.read_text())):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("shoal"):
             assert node.module in digested | UNCOMPILED
+        if isinstance(node, ast.Import):
+            assert not any(alias.name.startswith("shoal") for alias in node.names)

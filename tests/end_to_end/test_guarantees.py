@@ -171,7 +171,7 @@ def _suppress_late(advance: Callable[..., Step]) -> Callable[..., Step]:
 def test_planted_faults_are_found(
     monkeypatch: pytest.MonkeyPatch, module: object, name: str, fault: Callable[..., object], reason: str
 ) -> None:
-    """The judges above can fail: each of these bugs makes the judge fail whose business it is."""
+    """Each of these bugs is found, for the reason expected: by a judge above, or by hiding's own check before them."""
     monkeypatch.setattr(module, name, fault(getattr(module, name)))
     rng = random.Random(0)
     reasons: Counter[str] = Counter()

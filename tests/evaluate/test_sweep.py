@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +18,7 @@ from shoal.core.promise import Grid
 from shoal.core.zones import Zone
 from shoal.errors import InputError, ParameterError
 from shoal.evaluate.measuring import measure_hours
-from shoal.evaluate.sweep import sweep
+from shoal.evaluate.sweep import FolderSweepStore, sweep
 from shoal.evaluate.sweep_points import AXES, Point, plan_sweep
 from shoal.reporting.figures.sweep import write_sweep
 from shoal.utility import precision_of_boxes
@@ -216,3 +217,27 @@ def test_both_selectors_unless_told_otherwise(city) -> None:
     found = sweep(city, over=["tau"], taus=["1h"])
     assert [point.selector for point in found.plan.points] == ["matching", "spectral"]
     assert "guarantee 1 not given" in sweep_lines(found)[-1]
+
+
+@pytest.mark.parametrize(
+    ("found", "words"), [(None, "found an older one"), (1, "found format 1"), (7, "found format 7")]
+)
+def test_a_checkpoint_of_another_format_is_refused(found: object, words: str, tmp_path: Path) -> None:
+    folder = tmp_path / "points"
+    FolderSweepStore(folder, {"events": "a"}, resume=False).put("point.json", 1)
+    header = folder / "sweep.json"
+    content = json.loads(header.read_text())
+    assert content.pop("format") == 2
+    header.write_text(json.dumps(content if found is None else {"format": found, **content}))
+    with pytest.raises(InputError, match=words) as caught:
+        FolderSweepStore(folder, {"events": "a"}, resume=True)
+    assert "\n" not in str(caught.value)
+    assert (folder / "point.json").exists()
+
+
+def test_points_without_a_readable_header_are_measured_again(tmp_path: Path) -> None:
+    folder = tmp_path / "points"
+    FolderSweepStore(folder, {"events": "a"}, resume=False).put("point.json", 1)
+    assert FolderSweepStore(folder, {"events": "a"}, resume=True).get("point.json") == 1
+    (folder / "sweep.json").write_text("{")
+    assert FolderSweepStore(folder, {"events": "a"}, resume=True).get("point.json") is None

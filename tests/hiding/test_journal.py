@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +17,7 @@ from shoal.core.boxes import Boxes, concatenate
 from shoal.errors import InputError
 from shoal.hiding.fold import Step
 from shoal.hiding.hardening import Witnesses, no_witnesses
-from shoal.hiding.journal import FolderJournal, Journal, MemoryJournal
+from shoal.hiding.journal import FolderJournal, Journal, MemoryJournal, check_format
 from shoal.hiding.window import HidingSets
 from shoal.publishing.checkpoint import open_checkpoint, was_writing
 
@@ -188,3 +190,28 @@ def test_work_done_outlives_a_resume_that_fails_while_it_reads(
         raise failure
     assert not (folder / "samples").exists()
     assert len(reopened(folder)) == 3
+
+
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [(None, "found an older one"), (1, "found format 1"), (3, "found format 3"), ("x", "found format 'x'")],
+)
+def test_journals_of_another_format_are_refused(found: object, words: str, tmp_path: Path) -> None:
+    FolderJournal(tmp_path, {"k": 2}).append(step(0))
+    header = tmp_path / "run.json"
+    content = json.loads(header.read_text())
+    assert content.pop("format") == 2
+    header.write_text(json.dumps(content if found is None else {"format": found, **content}))
+    for refuse in (lambda: check_format(tmp_path), lambda: FolderJournal(tmp_path, {"k": 2})):
+        with pytest.raises(InputError, match=re.escape(words)) as caught:
+            refuse()
+        assert "\n" not in str(caught.value)
+    assert len(list(tmp_path.glob("step-*.npz"))) == 1  # nothing was cleared away
+
+
+def test_a_torn_header_is_begun_anew(tmp_path: Path) -> None:
+    FolderJournal(tmp_path, {"k": 2}).append(step(0))
+    (tmp_path / "run.json").write_text("{")
+    check_format(tmp_path)
+    assert len(FolderJournal(tmp_path, {"k": 2})) == 0
+    assert not list(tmp_path.glob("step-*.npz"))

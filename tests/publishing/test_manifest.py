@@ -136,7 +136,7 @@ def test_no_small_count_of_any_kind(k: int) -> None:
             made.outcome,
             recordless_users=small,
             recordless_samples=small,
-            suppressed_samples=0,
+            epoch_suppressed_samples=0,
             relaxations=small,
         )
         outcome = replace(outcome, n_users=outcome.n_users + small, n_samples=outcome.n_samples + small)

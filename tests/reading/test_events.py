@@ -229,8 +229,9 @@ def test_the_zone_of_the_machine_does_not_matter(tmp_path: Path) -> None:
     path = tmp_path / "events.csv"
     path.write_text("user,time,x,y\na,2024-07-01T12:00,0,0\nb,2024-07-01,0,0\n", encoding="utf-8")
     code = (
-        "import sys; from shoal.core.promise import Grid; from shoal.reading import read_events;"
-        "print(read_events(sys.argv[1], grid=Grid(), end='2024-07-02').samples.t.tolist())"
+        "import sys; from shoal.core.options import ReadingOptions; from shoal.core.promise import Grid;"
+        "from shoal.reading import read_events; options = ReadingOptions(end='2024-07-02');"
+        "print(read_events(sys.argv[1], grid=Grid(), options=options).samples.t.tolist())"
     )
     results = {
         subprocess.run(

@@ -1,4 +1,4 @@
-"""The audit of a published file against the raw events; it shares no code with ``hiding``, which makes such files.
+"""The audit of a published file against the raw events; it imports nothing of ``hiding``, which makes such files.
 
 Start at ``auditor.py`` (an audit from beginning to end). ``opening.py`` reads the inputs, ``coverage/`` checks
 guarantee 1 exactly, ``truthfulness.py`` every box, ``attacks/`` measure what is not promised, ``result.py`` and

@@ -68,7 +68,7 @@ def open_audit(
 
 
 def own_promise(table: PublishedTable) -> Promise | None:
-    """The promise that a file makes for itself; None where it does not tell."""
+    """The promise in the file's own notes, or None."""
     try:
         return noted_promise(table)
     except InputError:
@@ -76,7 +76,7 @@ def own_promise(table: PublishedTable) -> Promise | None:
 
 
 def noted_promise(table: PublishedTable) -> Promise:
-    """The promise that a file makes for itself."""
+    """The promise in the file's own notes; an error where there is none."""
     unknown = InputError(
         "The published file does not tell its promise: give --k with --tau and --epsilon, or with --whole."
     )

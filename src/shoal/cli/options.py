@@ -9,7 +9,7 @@ from typing import Any, get_args, get_type_hints
 
 import rich_click as click
 
-from shoal.core.options import ROLES, Choice, Options, ReadingOptions, choices_of
+from shoal.core.options import ROLES, Choice, Options, PromiseOptions, ReadingOptions, choices_of
 
 _COLUMNS = "Names of columns"
 _MEANINGS = {
@@ -156,8 +156,7 @@ PUBLISHED = argument(
     "published", help="Published file: .parquet, .geoparquet, .csv, .csv.gz, .geojson, .geojson.gz."
 )
 READING = options_from(ReadingOptions)
-CELL = option("--cell", help="Finest resolution in space.", default="100m")
-STEP = option("--step", help="Finest resolution in time.", default="1min")
+GRID = options_from(PromiseOptions, without=("k", "tau", "epsilon", "whole"))
 WORKERS = option("--workers", kind=int, help="How many threads or processes; all cores unless given.")
 ENGINE = option(
     "--engine", help="What the workers are: threads, or processes, which take more memory.", default="threads"

@@ -67,7 +67,7 @@ def as_rows(boxes: Boxes, order: Int64s | slice) -> BoxRows:
 
 
 def from_rows(rows: BoxRows, chosen: Int64s | Bools) -> Boxes:
-    """The boxes of some rows: those at these places, or those for which it says True."""
+    """The boxes of some rows, chosen by their positions or by a mask."""
     return Boxes._make(rows[name][chosen] for name in Boxes._fields)
 
 

@@ -16,6 +16,7 @@ import numba
 Function = TypeVar("Function", bound=Callable[..., object])
 
 _PACKAGE = Path(__file__).parents[1]
+_IMPORTS_COMPILER = re.compile(rb"^\s*(from|import)\b[^\n]*\b(compiled|numba)\b", re.MULTILINE)
 
 
 def _writable(folder: Path) -> bool:
@@ -26,16 +27,16 @@ def _writable(folder: Path) -> bool:
 
 
 def compiled_sources(package: Path) -> list[Path]:
-    """Every file with compiled code, wherever it lies: those that import these flags, and this one."""
-    mark = b"from shoal.core.compiled import"
-    return sorted(path for path in package.rglob("*.py") if mark in path.read_bytes())
+    """Every file with compiled code, wherever it lies: those that import these flags or numba in any way."""
+    return sorted(path for path in package.rglob("*.py") if _IMPORTS_COMPILER.search(path.read_bytes()))
 
 
 def source_digest(package: Path) -> str:
     """A digest of all compiled code: numba looks only at a function's own file, not at those it inlines."""
     digest = hashlib.blake2b(digest_size=8)
     for path in compiled_sources(package):
-        digest.update(path.read_bytes())
+        content = path.read_bytes()
+        digest.update(f"{path.relative_to(package)}:{len(content)}:".encode() + content)
     return digest.hexdigest()
 
 

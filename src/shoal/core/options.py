@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from importlib.util import find_spec
-from numbers import Integral, Real
+from numbers import Real
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypedDict
 
@@ -58,7 +58,7 @@ class Reuse(StrEnum):
 
 
 class Choice(NamedTuple):
-    """What the command says about an option; ``name`` where it is not that of the field, ``kind`` where not its type.
+    """What the command says about an option; ``name`` and ``kind`` only where the field's name and type do not fit.
 
     ``decides_boxes``: two runs that differ in it give different boxes; ``public``: the manifest tells it.
     """
@@ -227,9 +227,8 @@ class ReadingOptions(Options):
     )
 
     def __post_init__(self) -> None:
-        days = self.min_days_active
-        if days is not None and (isinstance(days, bool) or not isinstance(days, Integral) or days < 1):
-            raise ParameterError(f"min days active must be a whole number of at least 1, got {days!r}.")
+        if self.min_days_active is not None:
+            check_count(self.min_days_active, "min days active", least=1)
         seconds = None if self.resample is None else parse_duration(self.resample, "resample")
         if seconds is not None and seconds.denominator != 1:
             raise ParameterError(f"resample must be a whole number of seconds, got {self.resample!r}.")

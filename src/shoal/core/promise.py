@@ -6,9 +6,9 @@ import math
 import re
 from dataclasses import dataclass
 from fractions import Fraction
-from numbers import Integral
 from typing import Any, NamedTuple
 
+from shoal.core.checks import check_count
 from shoal.errors import ParameterError
 
 _SECONDS = {
@@ -101,9 +101,8 @@ class Promise:
     epsilon: int | None
 
     def __post_init__(self) -> None:
-        if isinstance(self.k, bool) or not isinstance(self.k, Integral) or self.k < 2:
-            raise ParameterError(f"k must be a whole number of at least 2, got {self.k!r}.")
-        object.__setattr__(self, "k", int(self.k))  # numpy's integers are welcome, but must not spread
+        # numpy's integers are welcome, but must not spread
+        object.__setattr__(self, "k", check_count(self.k, "k", least=2))
         if (self.tau is None) != (self.epsilon is None):
             raise ParameterError("tau and epsilon go together: give both, or --whole for whole trajectories.")
         for name, slots in (("tau", self.tau), ("epsilon", self.epsilon)):
@@ -160,7 +159,7 @@ class Promise:
         return self.epsilon is None
 
     def weakness(self, other: Promise) -> str | None:
-        """What makes it weaker than another: fewer records, less watched, or more given away; None where nothing."""
+        """What makes it weaker than another promise: a smaller k, a shorter tau, a longer epsilon, or None."""
         if self.k < other.k:
             return f"k = {self.k} for {other.k}"
         if self.tau is None or self.epsilon is None:

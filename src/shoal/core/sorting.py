@@ -18,7 +18,7 @@ _BITS = 64
 
 @jit
 def order_by_user(user: Int32s, ptr: Int64s, order: Int64s) -> None:
-    """order = positions of samples, user by user, otherwise as they stood; ptr[u] says where those of user u begin."""
+    """order: the positions of samples sorted by user, stable; ptr[u]: where the samples of user u begin in it."""
     place = ptr[:-1].copy()
     for i in range(len(user)):
         order[place[user[i]]] = i

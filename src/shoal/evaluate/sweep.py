@@ -179,6 +179,7 @@ def _kept_all(noted: Any, kind: type[Row]) -> list[Row] | None:
 # ---- points that are measured already -----------------------------------------------------------------------------
 
 _HEADER = "sweep.json"
+_FORMAT = 2  # of the folder of an unfinished sweep; 1 had no number
 
 
 class SweepStore(Protocol):
@@ -219,14 +220,29 @@ class FolderSweepStore:
             folder.mkdir(mode=0o700, exist_ok=resume)
         except OSError as error:
             raise _unwritable(error) from error
-        noted = self.get(_HEADER)
-        if noted is None:
+        noted, identity = self.get(_HEADER), {"format": _FORMAT, **identity}
+        if not isinstance(noted, dict):
+            self._clear()
             self.put(_HEADER, identity)
+        elif noted.get("format") != _FORMAT:
+            kind = "an older one" if "format" not in noted else f"format {noted['format']!r}"
+            raise InputError(
+                f"{folder.name} must be of format {_FORMAT}, found {kind}: resume it with the version of shoal that"
+                " made it, or remove it."
+            )
         elif noted != identity:
             raise InputError(
                 f"{folder.name} belongs to a sweep of other events or settings:"
                 " resume with the same, or remove it."
             )
+
+    def _clear(self) -> None:
+        """Remove points that no readable header identifies."""
+        try:
+            for stale in self._folder.glob("*.json"):
+                stale.unlink()
+        except OSError as error:
+            raise _unwritable(error) from error
 
     def get(self, name: str) -> Any:
         """What was kept under a name, or None."""

@@ -72,16 +72,12 @@ class FolderJournal:
 
     def _agrees(self, identity: dict[str, Any]) -> bool:
         """Whether there are steps of the same run; steps without a readable header are cleared away."""
+        check_format(self._folder)
         try:
             found = dict(json.loads((self._folder / _HEADER).read_text()))
         except (OSError, ValueError, TypeError):
             self._begin(identity)
             return False
-        if found.get("format") != _FORMAT:
-            raise InputError(
-                f"The checkpoint {self._folder.name} must be of format {_FORMAT}, found {found.get('format')!r}:"
-                " resume it with the version of shoal that made it, or remove it."
-            )
         differing = sorted(name for name in identity if found.get(name) != identity[name])
         if differing:
             raise InputError(
@@ -159,6 +155,20 @@ class FolderJournal:
 
     def __len__(self) -> int:
         return self._length
+
+
+def check_format(folder: Path) -> None:
+    """Refuse a folder with the journal of another version; one without a readable header is begun anew later."""
+    try:
+        found = dict(json.loads((folder / _HEADER).read_text())).get("format")
+    except (OSError, ValueError, TypeError):
+        return
+    if found != _FORMAT:
+        kind = "an older one" if found is None else f"format {found!r}"
+        raise InputError(
+            f"The checkpoint {folder.name} must be of format {_FORMAT}, found {kind}: resume it with the version of"
+            " shoal that made it, or remove it."
+        )
 
 
 def _explained() -> contextlib.AbstractContextManager[None]:

@@ -92,7 +92,7 @@ class History:
         self._first[users], self._room[users] = new, larger
 
     def _find_room(self, n: int, room: int) -> Int64s:
-        """Where n pieces of room are: such as were left behind, then fresh ones."""
+        """Where n pieces of room are: pieces that other users have left come first, then fresh ones."""
         left = np.concatenate([*self._left.pop(room, []), np.empty(0, np.int64)])
         if len(left) > n:
             self._left[room] = [left[n:]]
@@ -136,8 +136,8 @@ def _enlarged(column: npt.NDArray[Any], needed: int) -> npt.NDArray[Any]:
 def reuse_weight(age: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """How much each reuse counts; age: windows since the member last served, 1 or more.
 
-    The more recent, the more, and the oldest of all counts 2: rather a member twice after a long time than once after
-    a short one.
+    A recent reuse counts more than an old one, and the oldest counts 2: two reuses after a long time are better than
+    one after a short time.
     """
     weight: npt.NDArray[Any] = age.max(initial=0) + 2 - age
     return weight

@@ -83,7 +83,7 @@ class Selector(Protocol):
         ...
 
     def check_earlier(self, first_epoch: int, earlier: HidingSets) -> None:
-        """Refuse hiding sets of an earlier run, of the window that begins with an epoch, that this run contradicts."""
+        """Refuse to go on from an earlier run that chose other sets for the window that begins with ``first_epoch``."""
         ...
 
 
@@ -107,4 +107,4 @@ class CausalSelector:
         return cut_into_shards(setup.window_arrays(window.epochs), setup.options.shard_size, setup.promise.k)
 
     def check_earlier(self, first_epoch: int, earlier: HidingSets) -> None:
-        """Nothing to refuse: a window depends on what was decided before it in whatever way that was."""
+        """Nothing to refuse: a run can go on from any earlier decisions."""

@@ -17,7 +17,7 @@ from typing import Any
 from shoal.core.options import HidingOptions
 from shoal.core.promise import Promise
 from shoal.errors import InputError
-from shoal.hiding.journal import FolderJournal, Journal, MemoryJournal
+from shoal.hiding.journal import FolderJournal, Journal, MemoryJournal, check_format
 from shoal.reading import Events
 from shoal.storage.files import as_unfinished_error
 
@@ -38,6 +38,7 @@ class Checkpoint:
                 f"Found the checkpoint {folder.name} of an unfinished run:"
                 " add --resume to go on with it, or remove it."
             )
+        check_format(folder)
         self._made_here = not folder.exists()
         with as_unfinished_error("the checkpoint", "begin again"):
             folder.mkdir(mode=0o700, exist_ok=True)

@@ -29,7 +29,7 @@ class Unprotected(NamedTuple):
     users: int
 
     def public_share(self, k: int) -> Any:
-        """What may be told of it."""
+        """The share of intervals with fewer than k records, as far as it may be published."""
         return public_share(max(self.strict, self.gap_tolerant), self.intervals, self.users, k)
 
 
@@ -101,7 +101,7 @@ def make_manifest(
 
 
 def _libraries(options: HidingOptions) -> tuple[str, ...]:
-    """Those on which the boxes may depend."""
+    """Libraries on whose versions the boxes may depend."""
     needed = ("numba", "numpy", "pyproj")
     return needed if options.selector is not SelectorName.SPECTRAL else (*needed, "scikit-learn", "scipy")
 

@@ -25,7 +25,7 @@ class Outputs(NamedTuple):
 
     @property
     def manifest(self) -> Path:
-        """What is told about the release."""
+        """The manifest beside the published file."""
         return self.published.with_name(self.published.name + MANIFEST_SUFFIX)
 
     @property

@@ -7,14 +7,20 @@ import pytest
 
 from shoal.core.promise import Grid
 from shoal.evaluate.plan.planning import points_of
-from shoal.evaluate.plan.stretches import ENOUGH_STRETCHES, MOST_STRETCHES, Census, Shares, share_budget
+from shoal.evaluate.plan.stretches import (
+    ENOUGH_STRETCHES,
+    MOST_STRETCHES,
+    Census,
+    StretchBudget,
+    share_budget,
+)
 
 DAY = 48
 POINTS = points_of([2, 3, 5], ["30min", "1h", "2h"], ["30min"], Grid())
 WEEKS = Census(1_000, np.tile(np.concatenate([np.full(16, 2_000), np.full(32, 20_000)]), 14).astype(np.int64))
 
 
-def shared(budget_s: float, census: Census = WEEKS) -> Shares:
+def shared(budget_s: float, census: Census = WEEKS) -> StretchBudget:
     return share_budget(POINTS, census, budget_s, DAY, seed=0)
 
 

@@ -149,9 +149,10 @@ def may_cover(trajectories: Trajectories, index: BoxIndex, record: int, other: i
 class Covers(NamedTuple):
     """Which records may cover a candidate: in its w-th window, record[w, 0] .. record[w, n[w] - 1].
 
-    There is room for as many as all windows need together: a window with so many has always enough for itself, whoever
-    serves in the other windows. The other fields are for assigning each record to one place at most: server[p] is the
-    record that serves place p, came_from and waiting are the search for a chain of exchanges.
+    There is room in each window for as many records as all windows need together: a window with that many has
+    enough left, whichever records serve in the other windows. The other fields are for assigning each record to one
+    place at most: server[p] is the record that serves place p, came_from and waiting are the search for a chain of
+    exchanges.
     """
 
     n: Int64s

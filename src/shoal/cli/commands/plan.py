@@ -18,8 +18,7 @@ from shoal.core.options import NOT_PLANNED, HidingOptions
     options.listed("--ks", "Values of k.", "2,3,5"),
     options.listed("--taus", "Values of tau.", "30min,1h,2h"),
     options.listed("--epsilons", "Values of epsilon.", "30min"),
-    options.CELL,
-    options.STEP,
+    options.GRID,
     options_from(HidingOptions, without=NOT_PLANNED),
     options.WORKERS,
     options.FORCE,
@@ -36,7 +35,7 @@ def plan(
     json_out: str | None,
     **keywords: Any,
 ) -> None:
-    """Estimate what releases of EVENTS would cost, for every k, tau and epsilon, from a part of the time."""
+    """Forecast what releases of EVENTS would cost, for every k, tau and epsilon, from a part of the time."""
     from shoal.cli.text.plan import advice, plan_lines
     from shoal.evaluate.plan.planning import plan as run
     from shoal.storage.outputs import as_json, check_target, write_whole

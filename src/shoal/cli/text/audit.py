@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.cli.text.layout import WIDTH, _wrapped, labelled
+from shoal.cli.text.layout import WIDTH, labelled, wrapped
 from shoal.core.formatting import counted, percent, promise_parameters
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def audit_lines(audit: Audit, published: Path, *, show_users: bool) -> list[str]
     limits = [
         line
         for limit in verdict.limits
-        for line in _wrapped(f"- {limit.what}: {limit.measured}.", WIDTH, indent="  ")
+        for line in wrapped(f"- {limit.what}: {limit.measured}.", WIDTH, indent="  ")
     ]
     return [
         *labelled(checked, _LABEL), "", *labelled(risks, _LABEL), "", *_table(audit), "",
@@ -85,7 +85,7 @@ def report_lines(audit: Audit, output: Path, *, public: bool) -> list[str]:
             outcome += f" {output.name} is still there from an earlier run, and says nothing of this file: remove it."
     else:
         outcome = f"Look at {output}" + ("." if public else ": internal, it shows raw data.")
-    return [line for text in (f"{audit.verdict.headline}.", outcome) for line in _wrapped(text, WIDTH)]
+    return [line for text in (f"{audit.verdict.headline}.", outcome) for line in wrapped(text, WIDTH)]
 
 
 def _promises(audit: Audit) -> str:
@@ -206,7 +206,7 @@ def _table(audit: Audit) -> list[str]:
     return [
         f"{'An attacker ...':<38}{'published':>9} {'95 % interval':>16} {'raw':>7} {'guess':>7}",
         *(_row(title, figure) for title, figure in found),
-        *_wrapped(note, WIDTH),
+        *wrapped(note, WIDTH),
     ]
 
 

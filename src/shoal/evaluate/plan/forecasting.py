@@ -14,7 +14,7 @@ from shoal.core.options import HARDEN_MOST_REACH, HidingOptions
 from shoal.core.promise import Grid
 from shoal.core.workers import Workers
 from shoal.errors import NothingLeftError
-from shoal.evaluate.plan.presumed_history import Past
+from shoal.evaluate.plan.presumed_history import PresumedHistory
 from shoal.evaluate.plan.stretches import Census, TrialStretch
 from shoal.evaluate.sweep_points import Point
 from shoal.hiding.epochs import Timeline
@@ -84,7 +84,7 @@ def try_stretches(
     point: Point,
     presence: Presence | None,
     stretches: list[TrialStretch],
-    past: Past,
+    past: PresumedHistory,
     census: Census,
     hiding: HidingOptions,
     workers: Workers,
@@ -124,7 +124,7 @@ def try_stretches(
     return Trial(box_sizes, box_sizes.n_boxes / _PARTS, n_members, relaxations, seconds, processor, views)
 
 
-def _entries(past: Past, until: int, n_users: int, k: int) -> Int64s:
+def _entries(past: PresumedHistory, until: int, n_users: int, k: int) -> Int64s:
     """How many members every user may have had in windows before one."""
     windows = np.zeros(n_users, np.int64)
     for window, (owners, _) in past.items():

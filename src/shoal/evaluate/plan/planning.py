@@ -28,10 +28,15 @@ from shoal.core.promise import Grid
 from shoal.core.workers import Workers
 from shoal.errors import ParameterError
 from shoal.evaluate.plan.forecasting import Forecast, Trial, forecast, nothing, try_everything, try_stretches
-from shoal.evaluate.plan.presumed_history import EpochPlaces, Past, guess_past, places_of_epoch
+from shoal.evaluate.plan.presumed_history import (
+    EpochPlaces,
+    PresumedHistory,
+    places_of_epoch,
+    presume_history,
+)
 from shoal.evaluate.plan.stretches import (
     Census,
-    Shares,
+    StretchBudget,
     TrialStretch,
     most_representative,
     share_budget,
@@ -98,7 +103,7 @@ def plan(
     progress: Progress | None = None,
     **options: Unpack[_PlanArguments],
 ) -> Plan:
-    """Estimate precision, suppression, time and memory of a release for every k, tau and epsilon.
+    """Forecast precision, suppression, time and memory of a release for every k, tau and epsilon.
 
     All users of a few stretches of time are hidden, and what that gives stands for the hours that are alike; where
     everything can be hidden in no time, it is. Who would be suppressed is found for all of the time. Nothing is
@@ -166,7 +171,9 @@ def forecast_points(
         share_s = 0.0 if everything else budget.stretches_s * len(alike) / len(points)
         epochs_a_day = _DAY_S / (epsilon * grid.step_s)
         shares = (
-            share_budget(alike, census, share_s, epochs_a_day, hiding.seed) if share_s else Shares([], {})
+            share_budget(alike, census, share_s, epochs_a_day, hiding.seed)
+            if share_s
+            else StretchBudget([], {})
         )
         trials = _Trials(store, shares, census, hiding, workers, progress)
         for point, (trial, suppressed) in trials.of(alike).items():
@@ -188,7 +195,7 @@ class _Trials(NamedTuple):
     """Tries the points of one epsilon, on all samples or on stretches."""
 
     store: SampleStore
-    shares: Shares
+    shares: StretchBudget
     census: Census
     hiding: HidingOptions
     workers: Workers
@@ -200,12 +207,14 @@ class _Trials(NamedTuple):
         if not self.shares.stretches:
             return {point: self._try_everything(point) for point in points}
         presences = self._presences(points)
-        sightings = self._sightings(points[0])
+        epoch_places = self._epoch_places(points[0])
         views: list[list[BoxSizes]] = []
         for tau in sorted({point.tau for point in points}):
             same = sorted(point for point in points if point.tau == tau)
             most = max(point.k for point in same)
-            past = guess_past(sightings, self.store.n_users, same[0].promise.reach, most, self.hiding.seed)
+            past = presume_history(
+                epoch_places, self.store.n_users, same[0].promise.reach, most, self.hiding.seed
+            )
             for point in same:
                 stretches = self._stretches(point, views)
                 if not stretches:
@@ -247,7 +256,7 @@ class _Trials(NamedTuple):
             )
         return found
 
-    def _sightings(self, point: Point) -> dict[int, EpochPlaces]:
+    def _epoch_places(self, point: Point) -> dict[int, EpochPlaces]:
         """Who is where in every epoch up to the last stretch."""
         timeline = Timeline(self.store, point.promise)
         epochs = range(self.census.first_epoch, self.shares.stretches[-1].end)
@@ -258,7 +267,7 @@ class _Trials(NamedTuple):
         return try_everything(self.store, point, self.hiding, self.workers)
 
     def _try(
-        self, point: Point, presence: Presence | None, past: Past, stretches: list[TrialStretch]
+        self, point: Point, presence: Presence | None, past: PresumedHistory, stretches: list[TrialStretch]
     ) -> tuple[Trial, float]:
         store, _, census, hiding, workers, progress = self
         if presence is not None and presence.nothing_left:

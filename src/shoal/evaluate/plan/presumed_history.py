@@ -18,7 +18,9 @@ _MOST_BITS = 63
 _CELLS = 16  # bits of each coordinate that order users by place
 
 
-Past = dict[int, tuple[Int32s, Int32s]]  # owners and their members, by the first epoch of the window
+PresumedHistory = dict[
+    int, tuple[Int32s, Int32s]
+]  # owners and their members, by the first epoch of the window
 
 
 class EpochPlaces(NamedTuple):
@@ -82,7 +84,9 @@ class HistoryGuesser:
         return users[enough], np.stack(members, axis=1)[enough]
 
 
-def guess_past(places: dict[int, EpochPlaces], n_users: int, reach: int, k: int, seed: int) -> Past:
+def presume_history(
+    places: dict[int, EpochPlaces], n_users: int, reach: int, k: int, seed: int
+) -> PresumedHistory:
     """Presumed hiding sets of every window, by its first epoch."""
     guesser, past = HistoryGuesser(n_users, reach, k, seed), {}
     for number, epoch in places.items():

@@ -108,7 +108,7 @@ _PER_S = 26_000  # samples that take in a member in a processor second, in windo
 _LEAST_TURNS = 1.4  # k 2 takes more than half the time of k 3, since leakage is priced
 
 
-class Shares(NamedTuple):
+class StretchBudget(NamedTuple):
     """The stretches, by time, and on how many of them each point is tried."""
 
     stretches: list[TrialStretch]
@@ -117,7 +117,7 @@ class Shares(NamedTuple):
 
 def share_budget(
     points: Sequence[Point], census: Census, budget_s: float, epochs_a_day: float, seed: int
-) -> Shares:
+) -> StretchBudget:
     """Stretches, none where the data are too short, and a number of them for every point, a power of two.
 
     Median precision depends on the hour, so a cheap point is tried on many stretches; its results show which few a
@@ -131,9 +131,9 @@ def share_budget(
         for reach in reaches:
             stretches = choose_stretches(census, most, reach, epochs_a_day, seed)
             if stretches:
-                return Shares(stretches, number)
+                return StretchBudget(stretches, number)
         most //= 2
-    return Shares([], number)
+    return StretchBudget([], number)
 
 
 def _numbers(seconds: dict[Point, float], budget_s: float) -> dict[Point, int]:

@@ -129,7 +129,7 @@ def _complete_graph(first: Int32s, last: Int32s) -> tuple[Int32s, Int32s]:
 
 
 def _allowed(arrays: WindowArrays, rule: ReuseRule, owner: Int32s, member: Int32s, workers: Workers) -> Edges:
-    """The pairs, of some that go by owner, in which the member may serve the owner, with their costs."""
+    """Those pairs, sorted by owner, whose member may serve the owner, with their costs."""
     allowed = np.empty(len(owner), np.bool_)
     allowed_edges(arrays, rule, owner, member, allowed)
     return _priced(arrays, owner[allowed], member[allowed], workers)

@@ -47,7 +47,7 @@ def _to_roles(columns: Columns, path: Path) -> Iterator[Columns]:
 
 
 def _words(day: date) -> Any:
-    """Local times of a day and the next by their minute; behind them what stands for no time of day, and for none."""
+    """Local times of a day and the next by their minute, then a text for a wrong time, then one for a missing time."""
     midnight = datetime.combine(day, time())
     minutes = (midnight + timedelta(minutes=minute) for minute in range(_NO_CLOCK))
     return pa.array([*(f"{moment:%Y-%m-%dT%H:%M}" for moment in minutes), "no time of day", ""], pa.string())

@@ -141,7 +141,7 @@ def _public_figure(figure: Measure, k: int) -> Measure:
 
 
 def _public_guessing(figure: Measure, k: int) -> float | None:
-    """Nothing where it could be told as a bound only."""
+    """The success of guessing, rounded; None where only a bound of it may be published."""
     value, raw = figure.guessing, figure.raw
     if value is None or isinstance(raw, str):
         return None

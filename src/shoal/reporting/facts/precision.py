@@ -108,7 +108,7 @@ def _area(boxes: Boxes, km: Floats, grid: Grid, k: int) -> Area:
     )
     west, south = float(x.min(initial=np.inf)), float(y.min(initial=np.inf))
     width, height = float(np.ptp(x)) if len(x) else 0.0, float(np.ptp(y)) if len(y) else 0.0
-    side = max(round_up(max(width, height) / _SQUARES_ACROSS), 2 * cell)
+    side = max(round_number_above(max(width, height) / _SQUARES_ACROSS), 2 * cell)
     across = int(width // side) + 1
     column, line = ((x - west) // side).astype(np.int64), ((y - south) // side).astype(np.int64)
     square, n = line * across + column, across * (int(height // side) + 1)
@@ -122,7 +122,7 @@ def _area(boxes: Boxes, km: Floats, grid: Grid, k: int) -> Area:
     return Area(side, width, height, squares)
 
 
-def round_up(length: float) -> float:
+def round_number_above(length: float) -> float:
     """The next of 1, 2, 5, 10, 20, ... and their tenths."""
     if length <= 0:
         return 1.0

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from html import escape
 
 WIDTH = 480
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 22, 14, 44
-_TIME_STEPS_S = (300, 600, 900, 1_800, 3_600, 7_200, 10_800, 14_400, 21_600, 43_200, 86_400, 172_800, 604_800)
 
 _LEGEND_ROW, _SWATCH, _LETTER = 18, 22, 8.0  # the last is about the width of a letter on a phone
 _NAME = 28  # the width of a name along the vertical axis, with the space around it
@@ -216,17 +214,3 @@ def _power(power: int) -> str:
     if -3 <= power <= 4:
         return f"{10.0**power:,.{max(0, -power)}f}"
     return "10" + str(power).translate(_SUPERSCRIPT)
-
-
-def time_ticks(begin: int, end: int, step_s: int, most: int = 7) -> list[tuple[float, str]]:
-    """Ticks at round times between two slots: the time of day, or the date where there are several days."""
-    span_s = (end - begin) * step_s
-    apart_s = next((apart for apart in _TIME_STEPS_S if span_s / apart <= most), _TIME_STEPS_S[-1])
-    form = "%d %b" if apart_s >= 86_400 else "%H:%M"
-    first = -(-begin * step_s // apart_s)
-    ticks: list[tuple[float, str]] = []
-    for number in range(first, end * step_s // apart_s + 1):
-        second = number * apart_s
-        label = datetime.fromtimestamp(second, UTC).strftime(form)
-        ticks.append((second / step_s, "24:00" if label == "00:00" and ticks else label))
-    return ticks
