@@ -1,6 +1,6 @@
 """The plainest publisher that the docs allow, cost aside: shows that the checkers can all be satisfied at once.
 
-Causal suppression (3.2) withholds whoever comes first, hiding sets are neighbours in a shuffled circle, and
+Causal suppression withholds whoever comes first, hiding sets are neighbours in a shuffled circle, and
 merges are random partitions. Pairs are reused freely, so guarantee 2 is not aimed at.
 """
 
