@@ -129,7 +129,7 @@ def crowd(rng: random.Random, n_users: int = 9, n_epochs: int = 6) -> World:
     }
 
 
-def _withhold_nobody(newest: EpochSlice, *_: object) -> np.ndarray:
+def _suppress_nobody(newest: EpochSlice, *_: object) -> np.ndarray:
     return np.zeros(len(newest.users), np.bool_)
 
 
@@ -162,7 +162,7 @@ def _suppress_late(advance: Callable[..., Step]) -> Callable[..., Step]:
 @pytest.mark.parametrize(
     ("module", "name", "fault", "reason"),
     [
-        (suppression, "choose_withheld", lambda _: _withhold_nobody, "Self-check failed"),
+        (suppression, "choose_suppressed", lambda _: _suppress_nobody, "Self-check failed"),
         (Fold, "advance", _suppress_late, "guarantee 1"),
         (Fold, "_joined", _forget_a_member, "guarantee 1"),
         (fold, "publish", _shrink_a_box, "guarantee 1"),
