@@ -28,10 +28,14 @@ def test_a_file_holds_one_idea(path: object) -> None:
     assert len(path.read_text().splitlines()) <= 600  # type: ignore[attr-defined]
 
 
-def test_every_package_says_what_is_inside() -> None:
+def test_every_package_says_what_is_inside_and_names_files_that_exist() -> None:
+    package = PROJECT / "src" / "shoal"
     for path in SOURCES:
         if path.name == "__init__.py":
-            assert ast.get_docstring(ast.parse(path.read_text())), path
+            said = ast.get_docstring(ast.parse(path.read_text()))
+            assert said, path
+            for name in re.findall(r"[\w/]+\.py", said):
+                assert (path.parent / name).exists() or (package / name).exists(), f"{path}: {name}"
 
 
 def test_nothing_refers_to_a_design_that_readers_do_not_have() -> None:

@@ -1,5 +1,5 @@
 """The selector ``matching``, the default: the cheapest permutations of users who come and go alike.
 
-Open selector.py for its place in a run, permutations.py for how a window is decided, candidates.py for the edges
+Open selector.py for its place in a run, hiding_sets.py for how a window is decided, candidates.py for the edges
 considered (and relaxed reuse), assignment.py for the cheapest permutation along given edges.
 """
