@@ -66,7 +66,7 @@ def fits_with_gaps(records, pieces, epsilon: int | None) -> list:
     begin == end: these samples are points, and the attacker does not know that there are no others. No box lies wholly
     inside of nothing, so the backward condition asks nothing there. All of time is (-inf, inf).
 
-    Who holds everything known holds the most, so the two steps of the rule could be one; they are kept as it is written.
+    Who holds everything known holds the most, so the two steps of the rule could be one; they stay as written.
     """
     known = [sample for samples, _, _ in pieces for sample in samples]
 
