@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from shoal.auditing.attacks.chain import CHAIN, attack_chain
+from shoal.auditing.attacks.everybody import attack_everybody
 from shoal.auditing.attacks.inference import attack_homogeneity, attack_leakage
 from shoal.auditing.attacks.linkage import (
     attack_intervals,
@@ -12,8 +13,10 @@ from shoal.auditing.attacks.linkage import (
     attack_longer,
     attack_points,
 )
+from shoal.auditing.attacks.place_in_box import attack_place
 from shoal.auditing.attacks.places import attack_home_and_work, attack_top_locations
 from shoal.auditing.attacks.rankings import attack_rankings, findings
+from shoal.auditing.attacks.times import attack_presence, attack_times
 from shoal.auditing.context import AuditContext
 from shoal.auditing.coverage.check import RunTasks, check
 from shoal.auditing.measures import Measure
@@ -27,9 +30,13 @@ ATTACKS = (
     attack_linkage,
     attack_rankings,
     attack_chain,
+    attack_presence,
+    attack_everybody,
     attack_longer,
     attack_intervals,
     attack_points,
+    attack_times,
+    attack_place,
     attack_top_locations,
     attack_home_and_work,
     attack_homogeneity,

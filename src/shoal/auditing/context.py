@@ -12,6 +12,8 @@ from shoal.auditing.box_index import AttackedRecords, columns_of, load_trajector
 from shoal.auditing.claims import MethodClaim
 from shoal.auditing.kernels.consistency import Trajectories
 from shoal.auditing.kernels.fits import Fits, Knowledge, find_fits
+from shoal.auditing.kernels.sites import Sites
+from shoal.auditing.site_index import make_sites
 from shoal.auditing.truthfulness import HeldByOwn, held_by_own
 from shoal.core.arrays import Int64s
 from shoal.core.boxes import NONE
@@ -21,6 +23,7 @@ from shoal.core.workers import Workers
 from shoal.core.zones import Zone
 from shoal.storage.sample_store import SampleStore
 
+_HOUR_S = 3600
 _MOST_FITS = 1000  # records counted in an attack; among more, the chance of each is below one in a thousand
 
 
@@ -66,9 +69,32 @@ class AuditContext:
         return AttackedRecords(pseudonymized(self.samples), np.arange(self.store.n_users))
 
     @cached_property
+    def sites(self) -> Sites:
+        """Cells that are corners of boxes of the published file."""
+        return make_sites(self.published.records, self.epoch_slots)
+
+    @cached_property
+    def _raw_sites(self) -> Sites:
+        return make_sites(self.raw.records, self.epoch_slots)
+
+    def sites_of(self, target: AttackedRecords) -> Sites:
+        """The sites of the published file, or of the raw data."""
+        return self.sites if target is self.published else self._raw_sites
+
+    @cached_property
     def victims(self) -> Int64s:
         """Users who can be attacked: those with a record, or all where that is unknown."""
         return np.flatnonzero(self.published.own != NONE)
+
+    @cached_property
+    def half(self) -> Int64s:
+        """The half, 0 or 1, that every user belongs to where an attacker learns from one half about the other."""
+        return self.randomness(12).integers(0, 2, self.store.n_users)
+
+    @property
+    def epoch_slots(self) -> int:
+        """How long an epoch is where attackers count epochs; over whole trajectories an hour."""
+        return self.promise.epsilon or max(1, _HOUR_S // self.grid.step_s)
 
     @property
     def span(self) -> tuple[int, int]:
@@ -85,10 +111,12 @@ class AuditContext:
     def fits(self, target: AttackedRecords, knowledge: Knowledge) -> Fits:
         """The records that fit each attacker's knowledge."""
         n = len(knowledge.victim)
-        counted = Fits(np.zeros(n, np.int64), np.zeros(n, np.int64), np.empty(0, np.int64))
+        counted = Fits(
+            np.zeros(n, np.int64), np.zeros(n, np.int64), np.empty(0, np.int64), np.zeros(n, np.bool_)
+        )
         self._find(target, knowledge, counted)
         at = np.cumsum(counted.n) - counted.n
-        fits = Fits(at, counted.n, np.empty(int(counted.n.sum()), np.int64))
+        fits = Fits(at, counted.n, np.empty(int(counted.n.sum()), np.int64), counted.forgiven)
         if len(fits.record):
             self._find(target, knowledge, fits)
         return fits
@@ -98,7 +126,15 @@ class AuditContext:
         self.workers.for_blocks(
             len(knowledge.victim),
             lambda begin, end: find_fits(
-                self.trajectories, target.index, knowledge, own, most, begin, end, fits
+                self.trajectories,
+                target.index,
+                knowledge,
+                own,
+                self.promise.epsilon or 0,
+                most,
+                begin,
+                end,
+                fits,
             ),
         )
 
@@ -106,4 +142,4 @@ class AuditContext:
 def every_record(knowledge: Knowledge, target: AttackedRecords) -> Fits:
     """The records that fit for an attacker who knows nothing: all of them."""
     n, n_records = len(knowledge.victim), target.records.n_records
-    return Fits(np.zeros(n, np.int64), np.full(n, n_records), np.arange(n_records))
+    return Fits(np.zeros(n, np.int64), np.full(n, n_records), np.arange(n_records), np.zeros(n, np.bool_))

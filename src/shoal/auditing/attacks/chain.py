@@ -1,8 +1,8 @@
 """The chain attack: an attacker who knows the method rules out records that fit, and weighs the survivors.
 
 A record survives if it may be covered in every window that overlaps what the attacker knows. That never rules out the
-true record where the file was made as it says. Survivors are weighed by their traits, with weights learnt from other
-victims of the same data (docs/audit.md).
+true record where the file was made as it says. Survivors are weighed by their features, by several attackers
+(docs/audit.md).
 """
 
 from __future__ import annotations
@@ -11,13 +11,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.auditing.attacks.conditional_logit import chances
+from shoal.auditing.attacks.attackers import Cases, Outcomes, transferred_weights, try_attackers
+from shoal.auditing.attacks.place_in_box import place_weights
 from shoal.auditing.box_index import AttackedRecords
 from shoal.auditing.claims import windows_of
 from shoal.auditing.context import AuditContext
 from shoal.auditing.kernels.chain import KnownMethod, find_survivors
 from shoal.auditing.kernels.chain_traits import N_TRAITS, find_traits
 from shoal.auditing.kernels.fits import Fits, Knowledge, score_fits
+from shoal.auditing.kernels.sites import describe_known_places
 from shoal.auditing.measures import (
     Measure,
     Victims,
@@ -34,7 +36,12 @@ from shoal.core.arrays import Bools, Floats, Int64s
 CHAIN = "method"  # the name of the chain attack among an audit's figures and in JSON
 _MOST_COMPARED = 100  # of more survivors, all get the same chance: none of so many stands out by much
 _ALIKE = 1e-9  # chances that differ by less are equal: they were summed in another order
-_NEEDS_KEY = ("success", "above", "ruled_out")
+_NEEDS_KEY = ("pick", "success", "above", "ruled_out")
+METHOD_FEATURES = (
+    "smallest", "faces", "central",
+    "covers", "shared_faces", "favours", "size", "habit", "far", "stays",
+    "place", "tight", "edges",
+)  # fmt: skip
 
 
 def attack_chain(context: AuditContext) -> list[Measure]:
@@ -51,7 +58,7 @@ def attack_chain(context: AuditContext) -> list[Measure]:
         "",
         published,
         _outcomes(context, context.raw, knowledge),
-        {**guessing, "above": guessing["below_k"], "ruled_out": 0.0},
+        {**guessing, "pick": guessing["success"], "above": guessing["below_k"], "ruled_out": 0.0},
         Victims(knowledge.victim, knowledge.victim),
     )
 
@@ -59,14 +66,12 @@ def attack_chain(context: AuditContext) -> list[Measure]:
 class Survivors(NamedTuple):
     """The survivors among records that fit.
 
-    surviving: which lines of the fits survive; chance: that each line is the victim's own record. For every attack,
-    n: how many survive; own_fits: whether the victim's own record fits; ruled_out_truth: whether it fits but does not
-    survive.
+    surviving: which lines of the fits survive. For every attack, n: how many survive; own_fits: whether the victim's
+    own record fits; ruled_out_truth: whether it fits but does not survive.
     """
 
     surviving: Bools
     n: Int64s
-    chance: Floats
     own_fits: Bools
     ruled_out_truth: Bools
 
@@ -76,13 +81,22 @@ def _outcomes(
 ) -> dict[str, Floats | Bools]:
     k, fits = context.promise.k, context.fits(target, knowledge)
     survivors = surviving_records(context, target, knowledge, fits)
-    own = own_lines(target, knowledge, fits) & survivors.surviving
-    of_own = attack_of(fits)[own]
-    chance = np.zeros(len(fits.n))
-    chance[of_own] = survivors.chance[own]
-    own_survives = np.bincount(of_own, minlength=len(fits.n)) > 0 if target.has_key else survivors.own_fits
+    attack, own = attack_of(fits), own_lines(target, knowledge, fits) & survivors.surviving
+    own_survives = survivors.own_fits
+    if target.has_key:
+        own_survives = np.bincount(attack[own], minlength=len(fits.n)) > 0
     linked = linkage_outcomes(survivors.n, own_survives, k)
+    chance = np.array(linked["success"], np.float64)  # all alike, where too many are left to compare
+    pick = chance.copy()
+    if target.has_key:
+        cases = weighed_survivors(context, target, knowledge, fits, survivors)
+        found = try_survivors(cases)
+        pick[cases.attack] = found.best
+        chance[cases.attack] = np.bincount(
+            cases.cases.case, weights=found.best_chance * cases.cases.right, minlength=len(cases.attack)
+        )
     return {
+        "pick": pick,
         "success": chance,
         "above": chance > 1 / k + _ALIKE,
         "below_k": linked["below_k"],
@@ -94,7 +108,7 @@ def _outcomes(
 def surviving_records(
     context: AuditContext, target: AttackedRecords, knowledge: Knowledge, fits: Fits
 ) -> Survivors:
-    """Find the survivors and their chances; where none survives, the attacker goes back to all records that fit."""
+    """Find the survivors; where none survives, or gaps were forgiven, the attacker goes by all records that fit."""
     attack, method = attack_of(fits), known_method(context, target)
     surviving = np.empty(len(fits.record), np.bool_)
     context.workers.for_blocks(
@@ -103,16 +117,13 @@ def surviving_records(
             context.trajectories, target.index, target.by_end, knowledge, fits, method, begin, end, surviving
         ),
     )
+    surviving |= fits.forgiven[attack]
     own, fits_own = own_lines(target, knowledge, fits), own_fits(target, knowledge, fits)
     own_survives = np.zeros(len(fits.n), np.bool_)
     own_survives[attack[surviving & own if target.has_key else surviving]] = True
     surviving |= (np.bincount(attack[surviving], minlength=len(fits.n)) == 0)[attack]
     n = np.bincount(attack[surviving], minlength=len(fits.n))
-    chance = np.zeros(len(surviving))
-    chance[surviving] = (1 / np.maximum(n, 1))[attack[surviving]]
-    if target.has_key:
-        _weigh(context, target, knowledge, fits, method, surviving, n, chance)
-    return Survivors(surviving, n, chance, fits_own, fits_own & ~own_survives)
+    return Survivors(surviving, n, fits_own, fits_own & ~own_survives)
 
 
 def known_method(context: AuditContext, target: AttackedRecords) -> KnownMethod:
@@ -121,23 +132,30 @@ def known_method(context: AuditContext, target: AttackedRecords) -> KnownMethod:
     return KnownMethod(promise.k, distinct, *windows_of(target.records.boxes, promise))
 
 
-def _weigh(
-    context: AuditContext,
-    target: AttackedRecords,
-    knowledge: Knowledge,
-    fits: Fits,
-    method: KnownMethod,
-    surviving: Bools,
-    n: Int64s,
-    chance: Floats,
-) -> None:
-    """Set the chances of survivors by their scores and traits, with weights learnt from every other attack."""
-    wanted = (n > 1) & (n <= _MOST_COMPARED)
-    lines = np.flatnonzero(surviving & wanted[attack_of(fits)])
-    features = _features(context, target, knowledge, fits, method, surviving, wanted)[lines]
-    numbers, case = np.unique(attack_of(fits)[lines], return_inverse=True)
-    right = own_lines(target, knowledge, fits)[lines]
-    chance[lines] = chances(case, features, right, numbers % 2)
+class SurvivorCases(NamedTuple):
+    """Attacks with several survivors as cases: attack[c] is the attack of case c, and line[i] the line of the fits that
+    line i of the cases is about."""
+
+    attack: Int64s
+    line: Int64s
+    cases: Cases
+
+
+def weighed_survivors(
+    context: AuditContext, target: AttackedRecords, knowledge: Knowledge, fits: Fits, survivors: Survivors
+) -> SurvivorCases:
+    """The survivors of attacks that leave several, but not too many to compare, with their features."""
+    wanted = (survivors.n > 1) & (survivors.n <= _MOST_COMPARED)
+    line = np.flatnonzero(survivors.surviving & wanted[attack_of(fits)])
+    features = _features(context, target, knowledge, fits, survivors.surviving, wanted)[line]
+    attack, case = np.unique(attack_of(fits)[line], return_inverse=True)
+    right = own_lines(target, knowledge, fits)[line]
+    return SurvivorCases(attack, line, Cases(case, right, features, context.half[knowledge.victim[attack]]))
+
+
+def try_survivors(cases: SurvivorCases) -> Outcomes:
+    """Let every attacker weigh the survivors."""
+    return try_attackers(cases.cases, transferred_weights(CHAIN, METHOD_FEATURES), METHOD_FEATURES)
 
 
 def _features(
@@ -145,12 +163,13 @@ def _features(
     target: AttackedRecords,
     knowledge: Knowledge,
     fits: Fits,
-    method: KnownMethod,
     surviving: Bools,
     wanted: Bools,
 ) -> Floats:
-    """The scores of the rankings and the traits (docs/audit.md), a line for each record that fits."""
-    scores, traits = np.empty((len(surviving), 3)), np.empty((len(surviving), N_TRAITS))
+    """The scores of the rankings, the traits and the known places (docs/audit.md), a line for each record that fits."""
+    method, sites = known_method(context, target), context.sites_of(target)
+    scores, traits, places = (np.empty((len(surviving), n)) for n in (3, N_TRAITS, 3))
+    weights = place_weights()
 
     def look(begin: int, end: int) -> None:
         score_fits(context.trajectories, target.index, knowledge, fits, begin, end, scores)
@@ -167,7 +186,20 @@ def _features(
             end,
             traits,
         )
+        describe_known_places(
+            context.trajectories,
+            target.index,
+            sites,
+            weights,
+            knowledge,
+            fits,
+            surviving,
+            wanted,
+            begin,
+            end,
+            places,
+        )
 
     context.workers.for_blocks(len(fits.n), look)
     scores[:, 0] = -np.log(-scores[:, 0])  # costs are compared as ratios
-    return np.concatenate([scores, traits], axis=1)
+    return np.concatenate([scores, traits, places], axis=1)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from shoal.auditing.kernels.box_index import is_first_of_record, is_probed, slot_over
 from shoal.auditing.kernels.consistency import (
     BoxIndex,
@@ -37,11 +35,15 @@ class Knowledge(NamedTuple):
 
 
 class Fits(NamedTuple):
-    """Records that fit: those of attack i are record[at[i]] .. record[at[i] + n[i] - 1]."""
+    """Records that fit: those of attack i are record[at[i]] .. record[at[i] + n[i] - 1].
+
+    forgiven[i]: no record fits as it is, so these are the ones that fit best where gaps are forgiven.
+    """
 
     at: Int64s
     n: Int64s
     record: Int64s
+    forgiven: Bools
 
 
 @jit
@@ -68,12 +70,103 @@ def fits_all(
     return True
 
 
+@jit_inline
+def samples_held(
+    trajectories: Trajectories, index: BoxIndex, knowledge: Knowledge, attack: int, record: int, epsilon: int
+) -> int:
+    """How many of the known samples a record holds, if it is consistent with all pieces once gaps are forgiven; else 0.
+
+    Forgiven are samples in epochs, of epsilon slots, in which the record has no box.
+    """
+    n = 0
+    for piece in range(knowledge.ptr[attack], knowledge.ptr[attack + 1]):
+        first, last = knowledge.first[piece], knowledge.last[piece]
+        begin, end = knowledge.begin[piece], knowledge.end[piece]
+        if not is_consistent(trajectories, index, record, first, last, begin, end, epsilon, True):
+            return 0
+        for row in range(first, last):
+            n += holds_sample(trajectories, index, record, row)
+    return n
+
+
+@jit_inline
+def holds_sample(trajectories: Trajectories, index: BoxIndex, record: int, row: int) -> bool:
+    """Whether a record has a box that holds a sample."""
+    sample = trajectories.sample[row]
+    t = sample["t"]
+    box = first_box_ending_after(index, record, t)
+    return box_holding(index, box, index.ptr[record + 1], t, sample["x"], sample["y"]) >= 0
+
+
+@jit_inline
+def is_first_held(
+    trajectories: Trajectories, index: BoxIndex, knowledge: Knowledge, attack: int, record: int, row: int
+) -> bool:
+    """Whether a sample is the first of those known that a record holds."""
+    for piece in range(knowledge.ptr[attack], knowledge.ptr[attack + 1]):
+        for earlier in range(knowledge.first[piece], knowledge.last[piece]):
+            if earlier == row:
+                return True
+            if holds_sample(trajectories, index, record, earlier):
+                return False
+    return True
+
+
+@jit
+def find_best_with_gaps(
+    trajectories: Trajectories,
+    index: BoxIndex,
+    knowledge: Knowledge,
+    attack: int,
+    own_record: int,
+    epsilon: int,
+    wanted: int,
+    most: int,
+    found: Int64s,
+) -> tuple[int, int]:
+    """The most known samples that a record holds which fits once gaps are forgiven, and how many records hold as many.
+
+    Where ``wanted`` is above 0 only records that hold so many are noted in ``found``, the victim's own first.
+    """
+    best, n = max(wanted, 1), 0
+    if own_record >= 0:
+        held = samples_held(trajectories, index, knowledge, attack, own_record, epsilon)
+        if held > 0 and held >= best:
+            best, n = held, 1
+            if wanted > 0:
+                found[0] = own_record
+    for piece in range(knowledge.ptr[attack], knowledge.ptr[attack + 1]):
+        for row in range(knowledge.first[piece], knowledge.last[piece]):
+            sample = trajectories.sample[row]
+            t, x, y = sample["t"], sample["x"], sample["y"]
+            for probe in range(4 * len(index.levels)):
+                slot = slot_over(index, probe, t, x, y)
+                for entry in range(index.slot_ptr[slot], index.slot_ptr[slot + 1]):
+                    box = index.slot_box[entry]
+                    record = index.box[box]["record"]
+                    if record == own_record or not is_probed(index, slot, entry, probe, x, y):
+                        continue
+                    if not holds(index, box, t, x, y) or not is_first_of_record(index, box, t, x, y):
+                        continue
+                    if not is_first_held(trajectories, index, knowledge, attack, record, row):
+                        continue
+                    held = samples_held(trajectories, index, knowledge, attack, record, epsilon)
+                    if held > best and wanted == 0:
+                        best, n = held, 0
+                    if held == best and n < most:
+                        if wanted > 0:
+                            found[n] = record
+                        n += 1
+    return best, n
+
+
 @jit
 def find_fits(
     trajectories: Trajectories,
     index: BoxIndex,
     knowledge: Knowledge,
     own: Int64s,
+    epsilon: int,
     most: int,
     begin: int,
     end: int,
@@ -81,7 +174,8 @@ def find_fits(
 ) -> None:
     """Find the records that fit attacks begin .. end - 1, ``most`` at most; only count them where fits.record is empty.
 
-    own[attack]: the victim's own record, which comes first if it fits; below 0 where it is not known.
+    own[attack]: the victim's own record, which comes first if it fits; below 0 where it is not known. Where none fits,
+    those fit best that hold the most samples once gaps of whole epochs, of epsilon slots (0: none), are forgiven.
     """
     counting = len(fits.record) == 0
     for attack in range(begin, end):
@@ -105,6 +199,16 @@ def find_fits(
                     if not counting:
                         fits.record[fits.at[attack] + n] = record
                     n += 1
+        fits.forgiven[attack] = n == 0 and epsilon > 0
+        if fits.forgiven[attack]:
+            best, n = find_best_with_gaps(
+                trajectories, index, knowledge, attack, own_record, epsilon, 0, most, fits.record
+            )
+            if not counting and n > 0:
+                find_best_with_gaps(
+                    trajectories, index, knowledge, attack, own_record, epsilon, best, most,
+                    fits.record[fits.at[attack] : fits.at[attack] + n],
+                )  # fmt: skip
         fits.n[attack] = n
 
 
@@ -136,7 +240,7 @@ def score_record(
 ) -> None:
     """score: minus the cost of the boxes that hold a sample; the share of their faces touched; minus the distance of
     samples from the middle of the boxes that hold them."""
-    cost, touched, n_boxes, distance = 0.0, 0, 0, 0.0
+    cost, touched, n_boxes, distance, n_held = 0.0, 0, 0, 0.0, 0
     box = first_box_ending_after(index, record, trajectories.sample[first]["t"])
     end = index.ptr[record + 1]
     while box < end and index.box[box]["since"] <= trajectories.sample[last - 1]["t"]:
@@ -149,13 +253,17 @@ def score_record(
     for line in range(first, last):
         sample = trajectories.sample[line]
         t, x, y = sample["t"], sample["x"], sample["y"]
-        row = index.box[box_holding(index, first_box_ending_after(index, record, t), end, t, x, y)]
+        held_by = box_holding(index, first_box_ending_after(index, record, t), end, t, x, y)
+        if held_by < 0:  # a sample in a gap that was forgiven
+            continue
+        n_held += 1
+        row = index.box[held_by]
         distance += off_centre(t, row["t0"], row["t1"])
         distance += off_centre(x, row["x0"], row["x1"])
         distance += off_centre(y, row["y0"], row["y1"])
     score[0] = -cost
     score[1] = touched / (6 * n_boxes)
-    score[2] = -distance / (3 * (last - first))
+    score[2] = -distance / (3 * n_held)
 
 
 @jit
@@ -280,90 +388,3 @@ def find_common_extents(
                     continue
                 best, t = common_extent(index, fits, attack, t, best)
         extent[attack] = best
-
-
-ALIKE = 1e-9  # shares that differ by less are equal: they were summed in another order
-
-
-class KnownCells(NamedTuple):
-    """Different cells that attackers know, sorted by x: cell c is known in attacks attack[first[c]] ..
-    attack[first[c + 1] - 1]. n: how many cells each attacker knows.
-    """
-
-    x: Int64s
-    y: Int64s
-    first: Int64s
-    attack: Int64s
-    n: int
-
-
-class CellFits(NamedTuple):
-    """How well records fit known cells, for every attack.
-
-    n: how many records have a box over each of the cells; own_fits: whether the victim's own record has. A record's
-    share is the mean over its boxes of known cells / cells inside. own_share: that of the victim's own record; largest:
-    the largest share of any record; n_largest: how many records have the largest.
-    """
-
-    n: Int64s
-    own_fits: Bools
-    own_share: Floats
-    largest: Floats
-    n_largest: Int64s
-
-
-@jit
-def add_cell_fits(
-    index: BoxIndex, cells: KnownCells, own: Int64s, begin: int, end: int, found: CellFits
-) -> None:
-    """Add records begin .. end - 1 to ``found``, all zeros before. A record that meets no known cell has no share."""
-    weight, met = np.zeros(len(cells.x)), np.empty(len(cells.x), np.int64)
-    share, covered = np.zeros(len(own)), np.zeros(len(own), np.int64)
-    concerned = np.empty(len(own), np.int64)
-    for record in range(begin, end):
-        n_met, n_concerned = 0, 0
-        for box in range(index.ptr[record], index.ptr[record + 1]):
-            row = index.box[box]
-            area = (row["x1"] - row["x0"] + 1.0) * (row["y1"] - row["y0"] + 1.0)
-            cell = np.searchsorted(cells.x, row["x0"])
-            while cell < len(cells.x) and cells.x[cell] <= row["x1"]:
-                if row["y0"] <= cells.y[cell] <= row["y1"]:
-                    if weight[cell] == 0:
-                        met[n_met] = cell
-                        n_met += 1
-                    weight[cell] += 1.0 / area
-                cell += 1
-        for cell in met[:n_met]:
-            for attack in cells.attack[cells.first[cell] : cells.first[cell + 1]]:
-                if covered[attack] == 0:
-                    concerned[n_concerned] = attack
-                    n_concerned += 1
-                covered[attack] += 1
-                share[attack] += weight[cell]
-            weight[cell] = 0.0
-        for attack in concerned[:n_concerned]:
-            mean = share[attack] / (index.ptr[record + 1] - index.ptr[record])
-            found.n[attack] += covered[attack] == cells.n
-            if record == own[attack]:
-                found.own_fits[attack], found.own_share[attack] = covered[attack] == cells.n, mean
-            if mean > found.largest[attack] * (1 + ALIKE):
-                found.largest[attack], found.n_largest[attack] = mean, 0
-            found.n_largest[attack] += mean >= found.largest[attack] * (1 - ALIKE)
-            share[attack], covered[attack] = 0.0, 0
-
-
-@jit
-def count_cells(trajectories: Trajectories, most: int, begin: int, end: int, n: Int64s) -> None:
-    """n[i] = in how many different cells user i has samples, up to ``most``, for users begin .. end - 1."""
-    met = np.empty((most, 2), np.int64)
-    for user in range(begin, end):
-        n[user] = 0
-        for row in range(trajectories.ptr[user], trajectories.ptr[user + 1]):
-            if n[user] == most:
-                break
-            x, y, fresh = trajectories.sample[row]["x"], trajectories.sample[row]["y"], True
-            for cell in range(n[user]):
-                fresh &= met[cell, 0] != x or met[cell, 1] != y
-            if fresh:
-                met[n[user], 0], met[n[user], 1] = x, y
-                n[user] += 1

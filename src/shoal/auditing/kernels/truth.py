@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from shoal.auditing.kernels.consistency import BoxIndex, Trajectories, first_box_ending_after, holds
+from shoal.auditing.kernels.consistency import (
+    BoxIndex,
+    Trajectories,
+    first_box_ending_after,
+    first_sample_from,
+    holds,
+)
 from shoal.core.arrays import Bools, Int64s
 from shoal.core.compiled import jit
 
@@ -31,3 +37,36 @@ def find_held(
                     published[sample] = True
                     filled[box] = True
                 box += 1
+
+
+@jit
+def find_true_sites(
+    trajectories: Trajectories,
+    index: BoxIndex,
+    boxes: Int64s,
+    owner: Int64s,
+    x: Int64s,
+    y: Int64s,
+    at: Int64s,
+    n: Int64s,
+    site: Int64s,
+    right: Bools,
+    n_true: Int64s,
+) -> None:
+    """right[line]: whether the owner of boxes[i] has a sample inside it at the site of a line, x[site], y[site]; lines
+    at[i] .. at[i] + n[i] - 1 are of boxes[i]. n_true[i]: in how many different cells the owner has samples inside."""
+    for i in range(len(boxes)):
+        box, first = boxes[i], trajectories.ptr[owner[i]]
+        row = first_sample_from(trajectories, first, trajectories.ptr[owner[i] + 1], index.box[box]["t0"])
+        begin = row
+        while row < trajectories.ptr[owner[i] + 1] and trajectories.sample[row]["t"] <= index.box[box]["t1"]:
+            sample, fresh = trajectories.sample[row], True
+            if holds(index, box, sample["t"], sample["x"], sample["y"]):
+                for earlier in range(begin, row):
+                    other = trajectories.sample[earlier]
+                    fresh &= other["x"] != sample["x"] or other["y"] != sample["y"]
+                n_true[i] += fresh
+                for line in range(at[i], at[i] + n[i]):
+                    if x[site[line]] == sample["x"] and y[site[line]] == sample["y"]:
+                        right[line] = True
+            row += 1

@@ -1,0 +1,107 @@
+"""Attackers who weigh candidates by their features: with transferred weights, with learnt ones, by one feature alone.
+
+A weak attacker would flatter the file, so all of them are tried, and the best one counts (docs/audit.md).
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from shoal.auditing.attacks.conditional_logit import centred, learn_weights, softmax
+from shoal.core.arrays import Bools, Floats, Int64s
+
+TRANSFER, LEARNT = "transfer", "learnt"
+WEIGHTS_FORMAT = 1
+_ALIKE = 1e-9  # scores that differ by less are equal: they were summed in another order
+
+
+def transferred_weights(attack: str, features: tuple[str, ...]) -> Floats:
+    """The weights of an attack's features that were learnt on synthetic cities (``make attackers``)."""
+    told = _shipped()["weights"][attack]
+    return np.array([told[name] for name in features])
+
+
+@cache
+def _shipped() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(files(__package__).joinpath("weights.json").read_text())
+    if found["format"] != WEIGHTS_FORMAT:
+        raise ValueError(
+            f"weights.json has format {found['format']}, not {WEIGHTS_FORMAT}: run make attackers"
+        )
+    return found
+
+
+def forget_weights() -> None:
+    """Read the weights anew when they are next asked for."""
+    _shipped.cache_clear()
+
+
+class Cases(NamedTuple):
+    """Cases to decide, each with some candidates. case: the number of each line's case, 0, 1, ... in order.
+
+    right: which lines are right; features: a column for each; half (0 or 1): of every case.
+    """
+
+    case: Int64s
+    right: Bools
+    features: Floats
+    half: Int64s
+
+
+class Outcomes(NamedTuple):
+    """How attackers fared. picks: for each of them, for every case, the share of right lines among those that look
+    best. score: for transfer and learnt, the score of every line; chance: what follows from it."""
+
+    picks: dict[str, Floats]
+    score: dict[str, Floats]
+    chance: dict[str, Floats]
+
+    @property
+    def best(self) -> Floats:
+        """The picks of the most successful attacker."""
+        return max(self.picks.values(), key=_mean)
+
+    @property
+    def best_feature(self) -> Floats:
+        """The picks of the most successful among those who go by a single feature."""
+        return max((found for name, found in self.picks.items() if name not in (TRANSFER, LEARNT)), key=_mean)
+
+    @property
+    def best_chance(self) -> Floats:
+        """The chances given by the more successful of transfer and learnt."""
+        return self.chance[max(self.chance, key=lambda name: _mean(self.picks[name]))]
+
+
+def _mean(found: Floats) -> float:
+    return float(found.mean()) if len(found) else 0.0
+
+
+def try_attackers(cases: Cases, weights: Floats, names: tuple[str, ...]) -> Outcomes:
+    """Let every attacker decide all cases; ``weights`` are the transferred ones of the features called ``names``."""
+    case, right, half = cases.case, cases.right, cases.half
+    features = centred(case, cases.features)
+    score = {TRANSFER: features @ weights, LEARNT: np.zeros(len(case))}
+    for own in (0, 1):
+        taught, lines = (half != own)[case], (half == own)[case]
+        score[LEARNT][lines] = features[lines] @ learn_weights(case[taught], features[taught], right[taught])
+    alone = {
+        name: column * (1 if weight >= 0 else -1)
+        for name, column, weight in zip(names, features.T, weights, strict=True)
+    }
+    picks = {name: picked(case, found, right, len(half)) for name, found in {**score, **alone}.items()}
+    return Outcomes(picks, score, {name: softmax(case, found) for name, found in score.items()})
+
+
+def picked(case: Int64s, score: Floats, right: Bools, n_cases: int) -> Floats:
+    """For every case, the share of right lines among those with the highest score; 0 without lines."""
+    highest = np.full(n_cases, -np.inf)
+    np.maximum.at(highest, case, score)
+    best = score >= highest[case] - _ALIKE * np.maximum(np.abs(highest[case]), 1)
+    n, n_right = (np.bincount(case, weights=each, minlength=n_cases) for each in (best, best & right))
+    share: Floats = n_right / np.maximum(n, 1)
+    return share

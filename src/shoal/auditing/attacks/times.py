@@ -1,0 +1,146 @@
+"""Attacks by when somebody is active: times alone, without any place, and presence around an interval."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.auditing.box_index import AttackedRecords
+from shoal.auditing.context import AuditContext
+from shoal.auditing.kernels.fits import Knowledge, find_rows
+from shoal.auditing.kernels.times import KnownEpochs, TimeFits, add_time_fits, match_presence
+from shoal.auditing.measures import (
+    Measure,
+    Victims,
+    attack_of,
+    guessing_outcomes,
+    linkage_outcomes,
+    measures_of,
+    own_lines,
+)
+from shoal.auditing.victims import intervals
+from shoal.core.arrays import Bools, Floats, Int64s
+
+TIMES, PRESENCE = "times", "presence"
+SOME_EPOCHS = (1, 2, 4, 8, 16)
+_AROUND = 2  # epochs' time before, and as much after
+
+
+def attack_times(context: AuditContext) -> list[Measure]:
+    """Find the victim's record by the epochs in which the victim was active, all of them or some."""
+    found = []
+    for number, n in enumerate((None, *SOME_EPOCHS)):
+        victim, known = _drawn(context, context.randomness(14, number), n)
+        published, raw = (
+            _timed(context, target, victim, known) for target in (context.published, context.raw)
+        )
+        guessing = guessing_outcomes(context.published, context.promise.k)
+        found += measures_of(
+            TIMES, "all" if n is None else str(n), published, raw, guessing, Victims(victim, victim)
+        )
+    return found
+
+
+def _drawn(context: AuditContext, rng: np.random.Generator, n: int | None) -> tuple[Int64s, KnownEpochs]:
+    """Victims with at least n active epochs, and n of these; all of them without n."""
+    slots, samples = context.epoch_slots, context.samples
+    first = context.span[0] // slots
+    n_epochs = (context.span[1] - 1) // slots - first + 1
+    lines = np.unique(samples.user.astype(np.int64) * n_epochs + samples.t // slots - first)
+    ptr = np.searchsorted(lines, np.arange(samples.n_users + 1) * n_epochs)
+    numbers = np.diff(ptr)
+    victims = context.victims[numbers[context.victims] >= (n or 1)]
+    victim = rng.choice(victims, context.n_attacks if len(victims) else 0)
+    some = [
+        lines[ptr[user] : ptr[user + 1]] % n_epochs
+        if n is None
+        else np.sort(rng.choice(lines[ptr[user] : ptr[user + 1]] % n_epochs, n, replace=False))
+        for user in victim.tolist()
+    ]
+    at = np.concatenate([[0], np.cumsum([len(epochs) for epochs in some])]).astype(np.int64)
+    epoch = np.concatenate([np.empty(0, np.int64), *some])
+    return victim, KnownEpochs(at, epoch, first, slots, n_epochs, n is None)
+
+
+def _timed(
+    context: AuditContext, target: AttackedRecords, victim: Int64s, known: KnownEpochs
+) -> dict[str, Floats | Bools]:
+    found = time_fits(context, target, victim, known)
+    own = found.own == found.most if target.has_key else found.n > 0
+    return linkage_outcomes(found.n, own & (found.most >= 0), context.promise.k)
+
+
+def time_fits(context: AuditContext, target: AttackedRecords, victim: Int64s, known: KnownEpochs) -> TimeFits:
+    """The records that agree best with known epochs."""
+    n, own, parts = len(victim), target.own[victim], []
+
+    def look(begin: int, end: int) -> None:
+        part = TimeFits(np.full(n, -1), np.zeros(n, np.int64), np.full(n, -1))
+        add_time_fits(target.index, known, own, begin, end, part)
+        parts.append(part)
+
+    context.workers.for_blocks(target.records.n_records, look)
+    most = np.max([part.most for part in parts], axis=0)
+    number = np.sum([np.where(part.most == most, part.n, 0) for part in parts], axis=0)
+    return TimeFits(most, number, np.max([part.own for part in parts], axis=0))
+
+
+def attack_presence(context: AuditContext) -> list[Measure]:
+    """The attacker of the promise, who knows besides whether the victim was active shortly before and after."""
+    if context.promise.tau is None:
+        return []
+    knowledge = intervals(context, context.randomness(15), context.promise.tau)
+    return measures_of(
+        PRESENCE,
+        "",
+        _present(context, context.published, knowledge),
+        _present(context, context.raw, knowledge),
+        guessing_outcomes(context.published, context.promise.k),
+        Victims(knowledge.victim, knowledge.victim),
+    )
+
+
+def _present(
+    context: AuditContext, target: AttackedRecords, knowledge: Knowledge
+) -> dict[str, Floats | Bools]:
+    fits = context.fits(target, knowledge)
+    low, high = pieces_around(knowledge, context.epoch_slots)
+    touched = np.empty(len(fits.record), np.int64)
+    active = _active(context, knowledge.victim, low, high)
+    context.workers.for_blocks(
+        len(fits.n),
+        lambda begin, end: match_presence(target.index, low, high, active, fits, begin, end, touched),
+    )
+    attack = attack_of(fits)
+    most = np.full(len(fits.n), -1)
+    np.maximum.at(most, attack, touched)
+    left = (touched >= 0) & (touched == most[attack])
+    n = np.bincount(attack[left], minlength=len(fits.n))
+    own = n > 0
+    if target.has_key:
+        own = np.bincount(attack[left & own_lines(target, knowledge, fits)], minlength=len(fits.n)) > 0
+    return linkage_outcomes(n, own, context.promise.k)
+
+
+def pieces_around(knowledge: Knowledge, slots: int) -> tuple[Int64s, Int64s]:
+    """First slots, and slots behind the end, of the epochs before and after every interval, cut off where two epochs'
+    time is over: a line for each attack, empty pieces among them."""
+    sides = (
+        (knowledge.begin - _AROUND * slots, knowledge.begin),
+        (knowledge.end, knowledge.end + _AROUND * slots),
+    )
+    low, high = [], []
+    for begin, end in sides:
+        for step in range(_AROUND + 1):
+            epoch = (begin // slots + step) * slots
+            low.append(np.maximum(epoch, begin))
+            high.append(np.maximum(np.minimum(epoch + slots, end), low[-1]))
+    return np.stack(low, axis=1), np.stack(high, axis=1)
+
+
+def _active(context: AuditContext, user: Int64s, low: Int64s, high: Int64s) -> Bools:
+    """Whether users have samples in slots low .. high - 1."""
+    first, last = np.empty((2, low.size), np.int64)
+    users = np.repeat(user, low.shape[1])
+    find_rows(context.trajectories, users, low.ravel(), high.ravel(), first, last)
+    found: Bools = (first < last).reshape(low.shape)
+    return found

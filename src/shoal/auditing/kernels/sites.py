@@ -1,0 +1,469 @@
+"""Where inside its boxes was the owner of a record? Candidates and their features, from the file alone (docs/audit.md).
+
+Boxes are as small as they can be, so that faces are coordinates of samples, and corners often somebody's cell. People
+come back to their places, so the other boxes of a record tell which of the candidates is its owner's.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from shoal.auditing.kernels.consistency import BoxIndex, Trajectories, box_holding, first_box_ending_after
+from shoal.auditing.kernels.fits import Fits, Knowledge
+from shoal.core.arrays import Bools, Floats, Int64s
+from shoal.core.compiled import jit, jit_inline, jit_inline_allocating
+
+MOST_CANDIDATES = 64
+PLACE_FEATURES = (
+    "faces", "corner", "corners_now", "corners_near", "faces_now", "popularity",
+    "share", "tight", "edges", "corners", "next", "off_centre",
+)  # fmt: skip
+N_PLACE_FEATURES = len(PLACE_FEATURES)
+_TIGHT, _EDGES = 7, 8
+
+
+class EpochCounts(NamedTuple):
+    """Numbers of boxes by epoch and by something numbered: epoch e has lines ptr[e] .. ptr[e + 1] - 1, by number."""
+
+    ptr: Int64s
+    what: Int64s
+    n: Int64s
+
+
+class Sites(NamedTuple):
+    """Cells that are a corner of some box, sorted by x, then y.
+
+    n: how many boxes have a corner there. Sites of column c (the c-th different x) are first[c] .. first[c + 1] - 1;
+    row: the number of the site's y among all different ones. corners, columns and rows: for each epoch, counted from
+    ``first_epoch``, how many boxes have a corner at a site, and a face at the x of a column or the y of a row.
+    """
+
+    x: Int64s
+    y: Int64s
+    n: Int64s
+    column_x: Int64s
+    first: Int64s
+    column: Int64s
+    row: Int64s
+    epoch_slots: int
+    first_epoch: int
+    corners: EpochCounts
+    columns: EpochCounts
+    rows: EpochCounts
+
+
+class Habits(NamedTuple):
+    """What the boxes of one record say of every site, summed over those that hold it: how many hold it, 1 / sqrt(cells
+    inside), axes on which the site lies, and how many have a corner there."""
+
+    held: Floats
+    tight: Floats
+    axes: Floats
+    corners: Floats
+
+
+class Scratch(NamedTuple):
+    """Room for the candidates of one box: their sites, what puts them first, their features and chances."""
+
+    site: Int64s
+    rank: Floats
+    features: Floats
+    chance: Floats
+
+
+@jit_inline_allocating
+def make_habits(sites: Sites) -> Habits:
+    """Habits of a record without boxes."""
+    n = len(sites.x)
+    return Habits(np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n))
+
+
+@jit_inline_allocating
+def make_scratch(sites: Sites) -> Scratch:
+    """Room for candidates, and for one cell more."""
+    n = len(sites.x)
+    room = MOST_CANDIDATES + 1
+    return Scratch(np.empty(n + 1, np.int64), np.empty(n), np.empty((room, N_PLACE_FEATURES)), np.empty(room))
+
+
+@jit_inline
+def axes_touched(index: BoxIndex, box: int, x: int, y: int) -> int:
+    """On how many axes of a box a cell inside it lies: 0 to 2."""
+    row = index.box[box]
+    return int(x == row["x0"] or x == row["x1"]) + int(y == row["y0"] or y == row["y1"])
+
+
+@jit_inline
+def over(index: BoxIndex, box: int, x: int, y: int) -> bool:
+    """Whether a box is over a cell, whenever."""
+    row = index.box[box]
+    return bool(row["x0"] <= x <= row["x1"] and row["y0"] <= y <= row["y1"])
+
+
+@jit_inline
+def tightness(index: BoxIndex, box: int) -> float:
+    """1 / sqrt(cells inside)."""
+    row = index.box[box]
+    return 1.0 / math.sqrt((row["x1"] - row["x0"] + 1.0) * (row["y1"] - row["y0"] + 1.0))
+
+
+@jit_inline
+def lower_bound(values: Int64s, low: int, high: int, value: int) -> int:
+    """The first of sorted values low .. high - 1 that is not below a value."""
+    while low < high:
+        middle = (low + high) // 2
+        if values[middle] < value:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@jit_inline
+def counted_in(counts: EpochCounts, epoch: int, what: int) -> int:
+    """How many boxes of an epoch have something; 0 for epochs before the first and after the last."""
+    if epoch < 0 or epoch >= len(counts.ptr) - 1:
+        return 0
+    at = lower_bound(counts.what, counts.ptr[epoch], counts.ptr[epoch + 1], what)
+    return int(counts.n[at]) if at < counts.ptr[epoch + 1] and counts.what[at] == what else 0
+
+
+@jit_inline
+def note_habits(index: BoxIndex, sites: Sites, record: int, sign: int, habits: Habits) -> None:
+    """Add the boxes of a record to habits (sign 1), or take a record's own out again (sign 0: back to nothing)."""
+    for box in range(index.ptr[record], index.ptr[record + 1]):
+        row, tight = index.box[box], tightness(index, box)
+        column = lower_bound(sites.column_x, 0, len(sites.column_x), row["x0"])
+        while column < len(sites.column_x) and sites.column_x[column] <= row["x1"]:
+            end = sites.first[column + 1]
+            site = lower_bound(sites.y, sites.first[column], end, row["y0"])
+            while site < end and sites.y[site] <= row["y1"]:
+                if sign == 0:
+                    habits.held[site] = habits.tight[site] = habits.axes[site] = habits.corners[site] = 0.0
+                else:
+                    axes = axes_touched(index, box, sites.x[site], sites.y[site])
+                    habits.held[site] += 1.0
+                    habits.tight[site] += tight
+                    habits.axes[site] += axes
+                    habits.corners[site] += axes == 2
+                site += 1
+            column += 1
+
+
+@jit
+def find_candidates(index: BoxIndex, sites: Sites, box: int, habits: Habits, scratch: Scratch) -> int:
+    """Put the candidates of a box into scratch.site, by x and y; return their number."""
+    row, n = index.box[box], 0
+    column = lower_bound(sites.column_x, 0, len(sites.column_x), row["x0"])
+    while column < len(sites.column_x) and sites.column_x[column] <= row["x1"]:
+        end = sites.first[column + 1]
+        site = lower_bound(sites.y, sites.first[column], end, row["y0"])
+        while site < end and sites.y[site] <= row["y1"]:
+            axes = axes_touched(index, box, sites.x[site], sites.y[site])
+            elsewhere = sites.n[site] - habits.corners[site]
+            scratch.site[n] = site
+            scratch.rank[n] = (1 + elsewhere) * 4**axes * (1 + 2 * (habits.axes[site] - axes))
+            n += 1
+            site += 1
+        column += 1
+    if n <= MOST_CANDIDATES:
+        return n
+    least = np.partition(scratch.rank[:n], n - MOST_CANDIDATES)[n - MOST_CANDIDATES]
+    ties = MOST_CANDIDATES - int((scratch.rank[:n] > least).sum())
+    kept = 0
+    for i in range(n):
+        tied = scratch.rank[i] == least
+        if scratch.rank[i] > least or (tied and ties > 0):
+            ties -= tied
+            scratch.site[kept] = scratch.site[i]
+            kept += 1
+    return kept
+
+
+@jit_inline
+def describe_cell(
+    index: BoxIndex,
+    sites: Sites,
+    box: int,
+    x: int,
+    y: int,
+    site: int,
+    held: float,
+    tight: float,
+    axes_elsewhere: float,
+    corners: float,
+    feature: Floats,
+) -> None:
+    """The features of a cell in a box; ``site``: its number, or -1; the rest sums over the record's other boxes."""
+    row, axes = index.box[box], axes_touched(index, box, x, y)
+    is_corner = int(axes == 2)
+    record = row["record"]
+    begin, end = index.ptr[record], index.ptr[record + 1]
+    epoch = row["t0"] // sites.epoch_slots - sites.first_epoch
+    on_x, on_y = int(x == row["x0"] or x == row["x1"]), int(y == row["y0"] or y == row["y1"])
+    now = near = columns = rows = everywhere = 0
+    if site >= 0:
+        everywhere = sites.n[site]
+        now = counted_in(sites.corners, epoch, site) - is_corner
+        near = counted_in(sites.corners, epoch - 1, site) + counted_in(sites.corners, epoch + 1, site)
+        columns = counted_in(sites.columns, epoch, sites.column[site]) - on_x
+        rows = counted_in(sites.rows, epoch, sites.row[site]) - on_y
+    feature[0] = axes
+    feature[1] = is_corner
+    feature[2] = math.log(1.0 + now)
+    feature[3] = math.log(1.0 + near)
+    feature[4] = math.log(1.0 + columns) + math.log(1.0 + rows)
+    feature[5] = math.log(0.5 + everywhere - corners - is_corner)
+    feature[6] = held / max(end - begin - 1, 1)
+    feature[7] = math.log(0.02 + max(tight, 0.0))
+    feature[8] = math.log(0.1 + axes_elsewhere / 2)
+    feature[9] = math.log(0.1 + corners)
+    before = box > begin and over(index, box - 1, x, y)
+    after = box + 1 < end and over(index, box + 1, x, y)
+    feature[10] = int(before) + int(after)
+    feature[11] = abs(2 * x - row["x0"] - row["x1"]) / (row["x1"] - row["x0"] + 1.0)
+    feature[11] += abs(2 * y - row["y0"] - row["y1"]) / (row["y1"] - row["y0"] + 1.0)
+
+
+@jit_inline
+def describe_site(
+    index: BoxIndex, sites: Sites, box: int, site: int, habits: Habits, feature: Floats
+) -> None:
+    """The features of a site in a box of the record whose habits are noted."""
+    x, y = sites.x[site], sites.y[site]
+    axes = axes_touched(index, box, x, y)
+    describe_cell(
+        index, sites, box, x, y, site,
+        habits.held[site] - 1, habits.tight[site] - tightness(index, box), habits.axes[site] - axes,
+        habits.corners[site] - (axes == 2), feature,
+    )  # fmt: skip
+
+
+@jit_inline
+def describe_any(index: BoxIndex, sites: Sites, box: int, x: int, y: int, feature: Floats) -> None:
+    """The features in a box of a cell that is no site, so that no box has a corner there."""
+    record = index.box[box]["record"]
+    held = tight = axes = 0.0
+    for other in range(index.ptr[record], index.ptr[record + 1]):
+        if other != box and over(index, other, x, y):
+            held += 1.0
+            tight += tightness(index, other)
+            axes += axes_touched(index, other, x, y)
+    describe_cell(index, sites, box, x, y, -1, held, tight, axes, 0.0, feature)
+
+
+@jit_inline
+def site_at(sites: Sites, x: int, y: int) -> int:
+    """The number of the site at a cell; -1 for none."""
+    column = lower_bound(sites.column_x, 0, len(sites.column_x), x)
+    if column == len(sites.column_x) or sites.column_x[column] != x:
+        return -1
+    end = sites.first[column + 1]
+    site = lower_bound(sites.y, sites.first[column], end, y)
+    return site if site < end and sites.y[site] == y else -1
+
+
+@jit_inline
+def set_chances(scratch: Scratch, n: int, weights: Floats) -> None:
+    """The chances of n candidates from their features."""
+    highest = -math.inf
+    for i in range(n):
+        score = 0.0
+        for j in range(N_PLACE_FEATURES):
+            score += weights[j] * scratch.features[i, j]
+        scratch.chance[i] = score
+        highest = max(highest, score)
+    total = 0.0
+    for i in range(n):
+        scratch.chance[i] = math.exp(scratch.chance[i] - highest)
+        total += scratch.chance[i]
+    for i in range(n):
+        scratch.chance[i] /= total
+
+
+@jit_inline
+def weigh_box(
+    index: BoxIndex, sites: Sites, box: int, weights: Floats, habits: Habits, scratch: Scratch
+) -> int:
+    """Find the candidates of a box and their chances; return the number of candidates."""
+    n = find_candidates(index, sites, box, habits, scratch)
+    for i in range(n):
+        describe_site(index, sites, box, scratch.site[i], habits, scratch.features[i])
+    set_chances(scratch, n, weights)
+    return n
+
+
+@jit
+def describe_boxes(
+    index: BoxIndex,
+    sites: Sites,
+    boxes: Int64s,
+    begin: int,
+    end: int,
+    at: Int64s,
+    n: Int64s,
+    site: Int64s,
+    features: Floats,
+) -> None:
+    """Candidates of boxes[begin] .. boxes[end - 1] and their features; only n, their numbers, where ``site`` is empty.
+
+    Those of boxes[i] are lines at[i] .. at[i] + n[i] - 1.
+    """
+    habits, scratch = make_habits(sites), make_scratch(sites)
+    for i in range(begin, end):
+        record = index.box[boxes[i]]["record"]
+        note_habits(index, sites, record, 1, habits)
+        n[i] = find_candidates(index, sites, boxes[i], habits, scratch)
+        if len(site):
+            for j in range(n[i]):
+                line = at[i] + j
+                site[line] = scratch.site[j]
+                describe_site(index, sites, boxes[i], scratch.site[j], habits, features[line])
+        note_habits(index, sites, record, 0, habits)
+
+
+@jit
+def find_heaviest_sites(
+    index: BoxIndex,
+    sites: Sites,
+    weights: Floats,
+    wanted: Bools,
+    records: Int64s,
+    begin: int,
+    end: int,
+    heaviest: Int64s,
+) -> None:
+    """heaviest[i]: the site with the largest sum of chances over wanted boxes of records[i]; -1 where there is none."""
+    habits, scratch = make_habits(sites), make_scratch(sites)
+    mass = np.zeros(len(sites.x))
+    for i in range(begin, end):
+        record, best, heaviest[i] = records[i], 0.0, -1
+        note_habits(index, sites, record, 1, habits)
+        for box in range(index.ptr[record], index.ptr[record + 1]):
+            if wanted[box]:
+                n = weigh_box(index, sites, box, weights, habits, scratch)
+                for j in range(n):
+                    mass[scratch.site[j]] += scratch.chance[j]
+        for box in range(index.ptr[record], index.ptr[record + 1]):
+            if wanted[box]:
+                n = find_candidates(index, sites, box, habits, scratch)
+                for j in range(n):
+                    site = scratch.site[j]
+                    close = abs(mass[site] - best) <= 1e-9 * best
+                    if (mass[site] > best and not close) or (close and site < heaviest[i]):
+                        best, heaviest[i] = mass[site], site
+        for box in range(index.ptr[record], index.ptr[record + 1]):
+            if wanted[box]:
+                n = find_candidates(index, sites, box, habits, scratch)
+                for j in range(n):
+                    mass[scratch.site[j]] = 0.0
+        note_habits(index, sites, record, 0, habits)
+
+
+class CellQueries(NamedTuple):
+    """Cells asked for of some records: of records[i] those of lines ptr[i] .. ptr[i + 1] - 1."""
+
+    records: Int64s
+    ptr: Int64s
+    x: Int64s
+    y: Int64s
+
+
+@jit
+def find_masses(
+    index: BoxIndex, sites: Sites, weights: Floats, queries: CellQueries, begin: int, end: int, mass: Floats
+) -> None:
+    """mass[line]: the chances of the line's cell, summed over all boxes of its record."""
+    habits, scratch = make_habits(sites), make_scratch(sites)
+    asked = np.full(len(sites.x), -1, np.int64)
+    for i in range(begin, end):
+        record = queries.records[i]
+        note_habits(index, sites, record, 1, habits)
+        for line in range(queries.ptr[i], queries.ptr[i + 1]):
+            mass[line] = 0.0
+            site = site_at(sites, queries.x[line], queries.y[line])
+            if site >= 0:
+                asked[site] = line
+        for box in range(index.ptr[record], index.ptr[record + 1]):
+            n = weigh_box(index, sites, box, weights, habits, scratch)
+            for j in range(n):
+                if asked[scratch.site[j]] >= 0:
+                    mass[asked[scratch.site[j]]] += scratch.chance[j]
+        for line in range(queries.ptr[i], queries.ptr[i + 1]):
+            site = site_at(sites, queries.x[line], queries.y[line])
+            if site >= 0:
+                asked[site] = -1
+        note_habits(index, sites, record, 0, habits)
+
+
+@jit_inline
+def weigh_known(
+    index: BoxIndex,
+    sites: Sites,
+    box: int,
+    x: int,
+    y: int,
+    weights: Floats,
+    habits: Habits,
+    scratch: Scratch,
+    found: Floats,
+) -> None:
+    """Add to found the logarithm of a known cell's chance in a box that holds it, its tightness and its edges."""
+    n, wanted, known = find_candidates(index, sites, box, habits, scratch), site_at(sites, x, y), -1
+    for i in range(n):
+        describe_site(index, sites, box, scratch.site[i], habits, scratch.features[i])
+        if scratch.site[i] == wanted:
+            known = i
+    if known < 0:
+        known, n = n, n + 1
+        if wanted >= 0:
+            describe_site(index, sites, box, wanted, habits, scratch.features[known])
+        else:
+            describe_any(index, sites, box, x, y, scratch.features[known])
+    set_chances(scratch, n, weights)
+    found[0] += math.log(max(scratch.chance[known], 1e-300))
+    found[1] += scratch.features[known, _TIGHT]
+    found[2] += scratch.features[known, _EDGES]
+
+
+@jit
+def describe_known_places(
+    trajectories: Trajectories,
+    index: BoxIndex,
+    sites: Sites,
+    weights: Floats,
+    knowledge: Knowledge,
+    fits: Fits,
+    surviving: Bools,
+    wanted: Bools,
+    begin: int,
+    end: int,
+    features: Floats,
+) -> None:
+    """Means over the samples that an attacker knows, for every survivor of wanted attacks begin .. end - 1 (of one
+    piece each): the logarithm of the chance of the sample's cell in the box that holds it, tightness and edges."""
+    habits, scratch = make_habits(sites), make_scratch(sites)
+    for attack in range(begin, end):
+        if not wanted[attack]:
+            continue
+        piece = knowledge.ptr[attack]
+        for line in range(fits.at[attack], fits.at[attack] + fits.n[attack]):
+            if not surviving[line]:
+                continue
+            record, n = fits.record[line], 0
+            note_habits(index, sites, record, 1, habits)
+            features[line] = 0.0
+            for row in range(knowledge.first[piece], knowledge.last[piece]):
+                sample = trajectories.sample[row]
+                first = first_box_ending_after(index, record, sample["t"])
+                box = box_holding(index, first, index.ptr[record + 1], sample["t"], sample["x"], sample["y"])
+                if box >= 0:
+                    n += 1
+                    weigh_known(
+                        index, sites, box, sample["x"], sample["y"], weights, habits, scratch, features[line]
+                    )
+            features[line] /= max(n, 1)
+            note_habits(index, sites, record, 0, habits)
