@@ -34,7 +34,7 @@ SUMMARY: dict[str, Any] = {
     "suppressed_share": 0.12345,
     "suppressed_rare_presence": 123_456_780,
     "suppressed_users": 9,
-    "precision_km": {"mean": 12_345.6, "q25": 1_234.5, "median": 12_345.6, "q75": 123_456.7},
+    "longer_side_km": {"mean": 12_345.6, "q25": 1_234.5, "median": 12_345.6, "q75": 123_456.7},
     "precision_minutes": {"mean": 12_345.6, "q25": 1_234.5, "median": 12_345.6, "q75": 123_456.7},
     "relaxations": 123_456_789,
     "reuse": "once",
@@ -73,7 +73,7 @@ def test_parts_of_the_summary() -> None:
         "columns not used: a_rather_long_column_name_0, a_rather",
         "123,456,789 samples (12.3 %)",
         "all samples of 9 users: they have no record",
-        "space: median 12,346 km, half of the boxes 1,234 to 123,457 km",
+        "space (longer side): median 12,346 km, half of the boxes 1,234 to 123,457 km",
         "123,456,789 of 1,234,567,890 times a user had to hide with somebody again",
         "Verified yes: read back, every user and every interval checked; at least 2 records fit",
     ):

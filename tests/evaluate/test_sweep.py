@@ -89,7 +89,8 @@ def test_every_point_is_the_release_it_says(city, swept) -> None:
         assert (row.selector, row.k, row.tau_min, row.epsilon_min) == tuple(point)
         assert row.n_boxes == release.outcome.boxes.n_boxes
         assert row.suppressed_share == release.outcome.n_suppressed / release.outcome.n_samples
-        assert row.space_km_median == precision.space_km.median
+        assert row.longer_side_km_median == precision.longer_side_km.median
+        assert row.width_plus_height_km_q25 == precision.width_plus_height_km.q25
         assert row.time_min_q75 == precision.time_minutes.q75
         assert row.cost_per_box == precision.cost_per_box
 
@@ -109,9 +110,9 @@ def test_hours_of_the_week(zone: str, city) -> None:
         own = boxes.owner == user
         held = bool(((boxes.t0[own] <= t) & (boxes.t1[own] >= t)).any())
         kept.setdefault(hour(t), []).append(held)
-    spans: dict[int, list[int]] = {}
-    for t0, cells in zip(boxes.t0.tolist(), boxes.cells().tolist(), strict=True):
-        spans.setdefault(hour(t0), []).append(cells)
+    spans: dict[int, list[tuple[int, int]]] = {}
+    for t0, _, x0, x1, y0, y1 in zip(*(column.tolist() for column in boxes[1:]), strict=True):
+        spans.setdefault(hour(t0), []).append((x1 - x0 + 1, y1 - y0 + 1))
     rows = measure_hours(samples, release.outcome, "matching", MINUTE, Zone(zone))
     assert [row.hour_of_week for row in rows] == sorted(kept)
     for row in rows:
@@ -121,9 +122,13 @@ def test_hours_of_the_week(zone: str, city) -> None:
         mine = spans.get(row.hour_of_week, [])
         assert row.n_boxes == len(mine)
         if mine:
-            assert row.space_km_mean == pytest.approx(np.mean(mine) / 10)
+            assert row.longer_side_km_mean == pytest.approx(np.mean([max(sides) for sides in mine]) / 10)
+            assert row.width_plus_height_km_mean == pytest.approx(
+                np.mean([sum(sides) for sides in mine]) / 10
+            )
         else:
-            assert math.isnan(row.space_km_mean)
+            assert math.isnan(row.longer_side_km_mean)
+            assert math.isnan(row.width_plus_height_km_mean)
 
 
 def test_tables(swept) -> None:
@@ -199,7 +204,7 @@ def test_a_release_of_which_nothing_is_left_is_a_row_as_well(tmp_path: Path) -> 
     assert left.suppressed_share < 1
     assert left.n_boxes > 0
     assert (gone.suppressed_share, gone.n_boxes) == (1, 0)
-    assert math.isnan(gone.space_km_median)
+    assert math.isnan(gone.longer_side_km_median)
     assert not found.hours
     assert all(path.stat().st_size for path in write_sweep(found, tmp_path / "out"))
     assert sweep_lines(found)[-1].split()[-5:] == ["-", "-", "100", "%", "0.0"]

@@ -63,7 +63,7 @@ def test_keys(tmp_path: Path) -> None:
     assert set(manifest) == KEYS
     assert manifest["counts"] == {"records": 60, "boxes": summary["boxes"], "rows_dropped": {}}
     assert set(manifest["suppression"]) == {"share_of_samples", "users_without_record"}
-    assert manifest["granularity"]["space_km"] == summary["precision_km"]
+    assert manifest["granularity"]["longer_side_km"] == summary["longer_side_km"]
     assert manifest["verified"] is summary["verified"] is True
     assert_safe(manifest, summary, 2)
 

@@ -41,7 +41,10 @@ class TupleDraw(StrEnum):
 
 
 class Compared(NamedTuple):
-    """A method at one k: on random tuples (means over them), or on a whole dataset. Shares are of the samples."""
+    """A method at one k: on random tuples (means over them), or on a whole dataset. Shares are of the samples.
+
+    ``space_km`` is the paper's column: width plus height of a box, of W4M how far a point was moved.
+    """
 
     on: str
     method: str
@@ -201,7 +204,7 @@ def _ours(samples: Samples, k: int, grid: Grid, seed: int) -> Compared:
         k,
         outcome.n_records / outcome.n_users,
         spread.time_minutes.mean,
-        spread.space_km.mean,
+        spread.width_plus_height_km.mean,
         outcome.n_suppressed / outcome.n_samples,
         trashed=0.0,
         created=0.0,

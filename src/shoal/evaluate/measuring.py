@@ -21,7 +21,7 @@ _MONDAY_H = 72  # 1970-01-01 was a Thursday: so many hours after a Monday's midn
 
 
 class Measured(NamedTuple):
-    """The figures of one release, a row of the sweep."""
+    """The figures of one release, a row of the sweep. Width plus height is what the paper's figures show."""
 
     selector: str
     k: int
@@ -29,10 +29,14 @@ class Measured(NamedTuple):
     epsilon_min: float
     n_boxes: int
     suppressed_share: float
-    space_km_mean: float
-    space_km_q25: float
-    space_km_median: float
-    space_km_q75: float
+    longer_side_km_mean: float
+    longer_side_km_q25: float
+    longer_side_km_median: float
+    longer_side_km_q75: float
+    width_plus_height_km_mean: float
+    width_plus_height_km_q25: float
+    width_plus_height_km_median: float
+    width_plus_height_km_q75: float
     time_min_mean: float
     time_min_q25: float
     time_min_median: float
@@ -50,7 +54,8 @@ class Hour(NamedTuple):
     n_samples: int
     n_boxes: int
     suppressed_share: float
-    space_km_mean: float
+    longer_side_km_mean: float
+    width_plus_height_km_mean: float
     time_min_mean: float
 
 
@@ -64,10 +69,14 @@ def nothing_left(point: Point, grid: Grid) -> Measured:
         epsilon_min=point.epsilon * minutes,
         n_boxes=0,
         suppressed_share=1.0,
-        space_km_mean=unknown,
-        space_km_q25=unknown,
-        space_km_median=unknown,
-        space_km_q75=unknown,
+        longer_side_km_mean=unknown,
+        longer_side_km_q25=unknown,
+        longer_side_km_median=unknown,
+        longer_side_km_q75=unknown,
+        width_plus_height_km_mean=unknown,
+        width_plus_height_km_q25=unknown,
+        width_plus_height_km_median=unknown,
+        width_plus_height_km_q75=unknown,
         time_min_mean=unknown,
         time_min_q25=unknown,
         time_min_median=unknown,
@@ -89,7 +98,8 @@ def measure(outcome: Outcome, point: Point, grid: Grid) -> Measured:
         point.epsilon * minutes,
         outcome.n_boxes,
         outcome.n_suppressed / outcome.n_samples,
-        *found.space_km,
+        *found.longer_side_km,
+        *found.width_plus_height_km,
         *found.time_minutes,
         found.cost_per_box,
         outcome.relaxations / outcome.n_members if outcome.n_members else 0.0,
@@ -105,7 +115,10 @@ def measure_hours(samples: Samples, outcome: Outcome, selector: str, grid: Grid,
     n_samples = np.bincount(of_sample, minlength=WEEK_H)
     n_kept = np.bincount(of_sample[held_samples(samples, boxes)], minlength=WEEK_H)
     n_boxes = np.bincount(of_box, minlength=WEEK_H)
-    space = _means(of_box, boxes.cells() * np.float64(grid.cell_m / 1000), n_boxes)
+    longer_side, width_plus_height = (
+        _means(of_box, cells * np.float64(grid.cell_m / 1000), n_boxes)
+        for cells in (boxes.longer_side(), boxes.width_plus_height())
+    )
     time = _means(of_box, (boxes.t1 - boxes.t0 + 1) * np.float64(grid.step_s / 60), n_boxes)
     return [
         Hour(
@@ -114,7 +127,8 @@ def measure_hours(samples: Samples, outcome: Outcome, selector: str, grid: Grid,
             int(n_samples[hour]),
             int(n_boxes[hour]),
             float(1 - n_kept[hour] / n_samples[hour]),
-            float(space[hour]),
+            float(longer_side[hour]),
+            float(width_plus_height[hour]),
             float(time[hour]),
         )
         for hour in np.flatnonzero(n_samples).tolist()

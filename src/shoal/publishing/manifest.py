@@ -12,7 +12,7 @@ from shoal.core.promise import Grid, Promise
 from shoal.core.schema import MANIFEST_FORMAT
 from shoal.hiding.pipeline import Outcome
 from shoal.reading import ReadSummary
-from shoal.utility import Precision
+from shoal.utility import Precision, Spread
 
 _NOT_GIVEN = "not given: samples were suppressed on which others rely (selector spectral without repair)"
 
@@ -41,10 +41,14 @@ def describe_grid(grid: Grid, crs: str | None) -> dict[str, Any]:
 def describe_precision(precision: Precision) -> dict[str, Any]:
     """Precision as plain numbers, rounded to what they mean."""
     return {
-        "space_km": {name: round(value, 3) for name, value in precision.space_km._asdict().items()},
-        "time_minutes": {name: round(value, 3) for name, value in precision.time_minutes._asdict().items()},
+        "longer_side_km": _rounded(precision.longer_side_km),
+        "time_minutes": _rounded(precision.time_minutes),
         "cost_per_box": round(precision.cost_per_box, 3),
     }
+
+
+def _rounded(spread: Spread) -> dict[str, float]:
+    return {name: round(value, 3) for name, value in spread._asdict().items()}
 
 
 def make_manifest(

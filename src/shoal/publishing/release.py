@@ -156,7 +156,7 @@ class Published(Draft):
             "suppressed_share": outcome.n_suppressed / outcome.n_samples,
             "suppressed_rare_presence": outcome.epoch_suppressed_samples,
             "suppressed_users": outcome.recordless_users,
-            "precision_km": precision["space_km"],
+            "longer_side_km": precision["longer_side_km"],
             "precision_minutes": precision["time_minutes"],
             "cost_per_box": precision["cost_per_box"],
             "hiding_members": outcome.n_members,

@@ -104,7 +104,7 @@ def test_forecasts_are_near_a_full_run(store) -> None:
             outcome = anonymize_samples(store, point.promise, settings, alone)
             full = precision_of(outcome.box_sizes, GRID)
             assert row.sampled
-            assert row.space_km_median == pytest.approx(full.space_km.median, rel=0.25)
+            assert row.longer_side_km_median == pytest.approx(full.longer_side_km.median, rel=0.25)
             assert row.time_min_median == pytest.approx(full.time_minutes.median, rel=0.25)
             assert row.suppressed_share == outcome.n_suppressed / outcome.n_samples
             assert row.n_boxes == pytest.approx(outcome.n_boxes, rel=0.15)
@@ -121,7 +121,7 @@ def test_small_data_are_tried_as_a_whole() -> None:
     assert found.n_samples == len(read_events(city, grid=GRID).store)
     again = plan(city, ks=[2], taus=["1h"], epsilons=["1h"], harden=0)
     measured = next(iter(swept.measured.values()))
-    assert again.forecasts[0].space_km_median == measured.space_km_median
+    assert again.forecasts[0].longer_side_km_median == measured.longer_side_km_median
     assert again.forecasts[0].suppressed_share == measured.suppressed_share
 
 
@@ -202,7 +202,7 @@ def test_table_fits_and_tells_what_is_unknown() -> None:
 
 def test_json_and_figure(tmp_path) -> None:
     found = Plan([row(2, 30, 0.2), row(2, 60, float("nan"), 1.0)], 10, 5, [])
-    assert [each["space_km_median"] for each in found.to_dict()["forecasts"]] == [0.2, None]
+    assert [each["longer_side_km_median"] for each in found.to_dict()["forecasts"]] == [0.2, None]
     for suffix in (".svg", ".png"):
         write_plan(found, tmp_path / f"plan{suffix}")
         assert (tmp_path / f"plan{suffix}").stat().st_size > 1_000

@@ -29,16 +29,16 @@ ONE_POINT = {"taus": ("30min",), "ks": (2,), "epsilons": ("30min",)}
 DENSE = {"taus": [f"{minutes}min" for minutes in range(10, 240, 10)], "ks": range(2, 40)}
 PRECISION = ("median", "mean", "quartiles")
 WORDS = {
-    "tau-space": ("space (x span + y span), km", "10 min", "20 min", "30 min", "1 h", "2 h", "4 h", *PRECISION),
+    "tau-space": ("longer side of a box, km", "10 min", "20 min", "30 min", "1 h", "2 h", "4 h", *PRECISION),
     "tau-time": ("τ = ε (k = 2)", "time, min", *PRECISION),
     "tau-suppressed": ("τ = ε (k = 2)", "suppressed samples, %"),
-    "k-space": ("k (τ = ε = 30 min)", "space (x span + y span), km", "2", "3", "5", "8", *PRECISION),
+    "k-space": ("k (τ = ε = 30 min)", "longer side of a box, km", "2", "3", "5", "8", *PRECISION),
     "k-time": ("k (τ = ε = 30 min)", "time, min", *PRECISION),
     "k-suppressed": ("k (τ = ε = 30 min)", "suppressed samples, %"),
     "epsilon-space": ("ε (k = 2, τ = 30 min)", "10 min", "15 min", "30 min", "1 h", "2 h", *PRECISION),
     "epsilon-time": ("ε (k = 2, τ = 30 min)", "time, min", *PRECISION),
     "epsilon-suppressed": ("ε (k = 2, τ = 30 min)", "suppressed samples, %"),
-    "hours-space": ("hour of the week (k = 2, τ = ε = 30 min)", "mean space", "Monday", "Wednesday", "6", "12", "18"),
+    "hours-space": ("hour of the week (k = 2, τ = ε = 30 min)", "mean longer side, km", "Monday", "Wednesday", "6", "18"),
     "hours-time": ("mean time, min", "Monday", "night (22:00 to 6:00)"),
     "hours-suppressed": ("suppressed samples, %", "Monday", "night (22:00 to 6:00)"),
 }  # fmt: skip
@@ -48,16 +48,24 @@ def measured(point: Point, scale: float) -> Measured:
     cost = scale * (1 + point.k) * math.sqrt(point.tau + point.epsilon)
     return Measured(
         point.selector, point.k, point.tau, point.epsilon, 100, 0.05 * scale,
-        cost, 0.5 * cost, 0.8 * cost, 1.2 * cost, 2 * cost, cost, 1.5 * cost, 2.5 * cost, 7.0, 0.0, 1.0,
+        cost, 0.5 * cost, 0.8 * cost, 1.2 * cost, 1.8 * cost, 0.9 * cost, 1.4 * cost, 2.1 * cost,
+        2 * cost, cost, 1.5 * cost, 2.5 * cost, 7.0, 0.0, 1.0,
     )  # fmt: skip
 
 
 def hours_of(selector: str, scale: float, days: int = 3) -> list[Hour]:
     """Monday's first hour has no samples; of those after it nothing is published; one later hour stands alone."""
     return [
-        Hour(selector, hour, 10, 0, 1.0, math.nan, math.nan)
+        Hour(selector, hour, 10, 0, 1.0, math.nan, math.nan, math.nan)
         if hour in (1, 2, 30, 32)
-        else Hour(selector, hour, 10, 5, 0.1 * scale, scale * (2 + hour % 24), scale * (1 + hour % 5))
+        else Hour(
+            selector,
+            hour,
+            10,
+            5,
+            0.1 * scale,
+            *(scale * each for each in (2 + hour % 24, 3 + hour % 24, 1 + hour % 5)),
+        )
         for hour in range(1, 24 * days)
     ]
 

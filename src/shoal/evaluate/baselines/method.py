@@ -38,8 +38,8 @@ class SampleCounts(NamedTuple):
 class BaselinePrecision(NamedTuple):
     """What the columns "time [min]" and "space [km]" of the paper's comparison hold, as means; NaN without records.
 
-    Methods that generalize: over boxes, the span in time and in space (x span + y span), ends included. W4M, whose
-    points have no span: how far a point was moved (``W4M``).
+    Methods that generalize: over boxes, the span in time and the width plus height, ends included. W4M, whose points
+    have no span: how far a point was moved (``W4M``).
     """
 
     time_minutes: float
@@ -131,4 +131,4 @@ def _spans(boxes: Boxes, grid: Grid) -> BaselinePrecision:
     if not boxes.n_boxes:
         return BaselinePrecision(float("nan"), float("nan"))
     spread = precision_of_boxes(boxes, grid)
-    return BaselinePrecision(spread.time_minutes.mean, spread.space_km.mean)
+    return BaselinePrecision(spread.time_minutes.mean, spread.width_plus_height_km.mean)

@@ -105,6 +105,7 @@ _ATTACKS = (
     ),
 )
 _QUARTERS = ("least active", "", "", "most active")
+_OF_0_1 = {"space_km": "width + height, km"}  # names in older manifests that would mislead
 
 
 def report_page(facts: Facts, *, public: bool, synthetic: bool = False) -> str:
@@ -181,9 +182,7 @@ def _precision(facts: Facts) -> dict[str, Any]:
         "raw_km": found.raw_km,
         "raw_minutes": found.raw_minutes,
         "in_space": Markup(
-            release.precision_histogram(
-                found.km, grid.cell_m / 1000, space, "width + height of a box, km", "km"
-            )
+            release.precision_histogram(found.km, grid.cell_m / 1000, space, "longer side of a box, km", "km")
         ),
         "in_time": Markup(
             release.precision_histogram(
@@ -347,6 +346,7 @@ def _settings(facts: Facts, *, public: bool) -> list[tuple[str, list[tuple[str, 
 
 def _setting(name: str, value: Any) -> tuple[str, str]:
     """A line of the manifest as people write it: the unit beside the value, not in the name."""
+    name = _OF_0_1.get(name, name)
     if isinstance(value, dict):
         inner = ", ".join(" ".join(_setting(part, content)) for part, content in value.items())
         return name.replace("_", " "), inner
