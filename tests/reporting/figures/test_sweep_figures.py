@@ -38,7 +38,8 @@ WORDS = {
     "epsilon-space": ("ε (k = 2, τ = 30 min)", "10 min", "15 min", "30 min", "1 h", "2 h", *PRECISION),
     "epsilon-time": ("ε (k = 2, τ = 30 min)", "time, min", *PRECISION),
     "epsilon-suppressed": ("ε (k = 2, τ = 30 min)", "suppressed samples, %"),
-    "hours-space": ("hour of the week (k = 2, τ = ε = 30 min)", "mean longer side, km", "Monday", "Wednesday", "6", "18"),
+    "hours-space": ("hour of the week (k = 2, τ = ε = 30 min)", "mean longer side, km",
+                    "Monday", "Wednesday", "6", "12", "18"),
     "hours-time": ("mean time, min", "Monday", "night (22:00 to 6:00)"),
     "hours-suppressed": ("suppressed samples, %", "Monday", "night (22:00 to 6:00)"),
 }  # fmt: skip
