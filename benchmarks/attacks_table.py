@@ -29,7 +29,7 @@ Made by `make attacks`; what each attack is and how it is counted stands in [aud
 Figures are shares of {attacks:,} attacks each, in per cent, with their 95 % interval; coverage and
 truthfulness are exact. *Raw* is the data as it came, names included, where no attack is needed.
 *Pseudonyms* is the same data with a random name for each person: the control of the audit. The
-*static grid* is as fine as shoal's median box. *Guess* is what an attacker achieves who knows
+*static grid* has boxes with the longer side of shoal's median box. *Guess* is what an attacker achieves who knows
 nothing.
 
 Low is good, but for precision and suppression, which are the price. Unflattering figures are here
