@@ -12,6 +12,7 @@ from shoal.auditing.coverage.check import Coverage, Violation
 from shoal.auditing.measures import NO_KEY, Measure
 from shoal.auditing.truthfulness import SuppressedPart, Truthfulness
 from shoal.auditing.verdict import Verdict, judge
+from shoal.core.formatting import counted, promise_parameters
 from shoal.core.promise import Grid, Promise
 from shoal.core.proportions import Proportion
 from shoal.core.samples import Samples
@@ -57,6 +58,12 @@ class Audit:
     warnings: list[str]
     samples: Samples
     noted: Promise | None = None
+
+    def __repr__(self) -> str:
+        records, boxes = counted(self.counts.records, "record"), counted(self.counts.boxes, "box", "boxes")
+        kept = "kept" if self.coverage.kept else "not kept"
+        promise = promise_parameters(self.promise, self.grid)
+        return f"<Audit: {records}, {boxes}, {promise}, guarantee 1 {kept}; .verdict says more>"
 
     @property
     def kept(self) -> bool:

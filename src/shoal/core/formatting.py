@@ -55,9 +55,9 @@ def percent(share: float) -> str:
     return f"{hundredths:.1f}".removesuffix(".0") + " %"
 
 
-def counted(n: int, noun: str) -> str:
-    """So many of something."""
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+def counted(n: int, noun: str, several: str | None = None) -> str:
+    """So many of something; ``several`` where its plural takes more than an s."""
+    return f"{n:,} {noun if n == 1 else several or noun + 's'}"
 
 
 def promise_in_short(promise: Promise, grid: Grid, written: Callable[[int], str] = duration) -> str:

@@ -71,12 +71,15 @@ class Choice(NamedTuple):
     public: bool = False
 
 
-def choice(default: Any, help: str, **more: Any) -> Any:
-    """A field that users may choose; it must be given where the default is MISSING."""
+def choice(default: Any, help: str, *, shown: bool = True, **more: Any) -> Any:
+    """A field that users may choose; it must be given where the default is MISSING.
+
+    ``shown``: whether reprs tell it; what may hold people or places is not.
+    """
     metadata = {"choice": Choice(help, **more)}
     if default is dataclasses.MISSING:
-        return field(metadata=metadata)
-    return field(default=default, metadata=metadata)
+        return field(metadata=metadata, repr=shown)
+    return field(default=default, metadata=metadata, repr=shown)
 
 
 def choices_of(options: type[Options] | Options) -> Iterator[tuple[dataclasses.Field[Any], Choice]]:
@@ -140,7 +143,7 @@ def refuse_unknown(
             raise TypeError(f"{function}() got an unexpected keyword argument {name!r}")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class BoundingBox:
     """West, south, east and north edge in degrees, or in metres for x and y; edges belong to it."""
 
@@ -203,7 +206,9 @@ class ReadingOptions(Options):
     """
 
     columns: Mapping[str, str] | None = choice(None, "Names of columns")
-    sites: Any = choice(None, "Table of sites, for events with a site instead of a position.", kind=Path)
+    sites: Any = choice(
+        None, "Table of sites, for events with a site instead of a position.", kind=Path, shown=False
+    )
     format: str | None = choice(
         None, f"What the events are, unless recognised: {', '.join(FORMAT_NAMES)}.", metavar="NAME"
     )
@@ -214,10 +219,10 @@ class ReadingOptions(Options):
     start: str | None = choice(None, "Leave out events before this time.", name="--from")
     end: str | None = choice(None, "Leave out events from this time on.", name="--to")
     exclude_users: str | Path | Iterable[str] | None = choice(
-        None, "File with one user per line to leave out.", kind=Path
+        None, "File with one user per line to leave out.", kind=Path, shown=False
     )
     bbox: str | Sequence[float] | None = choice(
-        None, "Leave out events elsewhere: degrees, or metres for x and y.", metavar="W,S,E,N"
+        None, "Leave out events elsewhere: degrees, or metres for x and y.", metavar="W,S,E,N", shown=False
     )
     min_days_active: int | None = choice(
         None, "Leave out users with events on fewer days (of the time zone)."
@@ -451,7 +456,7 @@ class AuditOptions(Options):
     tau: str | None = choice(None, _TAU)
     epsilon: str | None = choice(None, _EPSILON)
     whole: bool = choice(False, _WHOLE)
-    key: Any = choice(None, "Which record is whose (secret), as anonymize wrote it.", kind=Path)
+    key: Any = choice(None, "Which record is whose (secret), as anonymize wrote it.", kind=Path, shown=False)
     cell: str | None = choice(None, "Cell of a file that does not tell it.")
     step: str | None = choice(None, "Time step of a file that does not tell it.")
     crs: str | None = choice(None, "Coordinate system of a file that does not tell it, e.g. EPSG:3035.")

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar, Unpack
 import pyarrow as pa
 
 from shoal.core.checks import check_workers
-from shoal.core.formatting import duration
+from shoal.core.formatting import counted, duration
 from shoal.core.options import (
     NOT_SWEPT,
     HidingKeywords,
@@ -47,6 +47,9 @@ class Sweep(NamedTuple):
     measured: dict[Point, Measured]
     hours: list[Hour]
     warnings: list[str]
+
+    def __repr__(self) -> str:
+        return f"<Sweep: {counted(len(self.measured), 'release')}; .to_arrow() has the figures>"
 
     def to_arrow(self) -> pa.Table:
         """A row per point."""

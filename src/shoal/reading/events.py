@@ -13,6 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from shoal.core.formatting import counted
 from shoal.core.options import ReadingOptions
 from shoal.core.projection import Plane
 from shoal.core.promise import Grid
@@ -47,6 +48,9 @@ class Events:
     projection: Plane | None
     read_summary: ReadSummary
     timezone: str = "UTC"
+
+    def __repr__(self) -> str:
+        return f"<Events: {counted(len(self.store), 'sample')} of {counted(self.store.n_users, 'user')}>"
 
     @cached_property
     def samples(self) -> Samples:

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from shoal.core.box_sizes import BoxSizes
 from shoal.core.checks import check_workers
+from shoal.core.formatting import counted
 from shoal.core.options import (
     HARDEN_DEFAULT,
     NOT_PLANNED,
@@ -73,6 +74,9 @@ class Plan(NamedTuple):
     n_samples: int
     n_users: int
     warnings: list[str]
+
+    def __repr__(self) -> str:
+        return f"<Plan: {counted(len(self.forecasts), 'forecast')}; .to_arrow() has the figures>"
 
     def to_arrow(self) -> pa.Table:
         """A row per point."""
