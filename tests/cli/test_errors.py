@@ -152,6 +152,26 @@ def test_strict_refuses_unusable_rows(events: Path, tmp_path: Path) -> None:
     assert run(*command).code == 0
 
 
+def test_an_opt_out_list_that_matches_nobody_is_refused_wherever_events_are_read(
+    events: Path, tmp_path: Path
+) -> None:
+    output, left_out = tmp_path / "out.parquet", tmp_path / "left_out.txt"
+    assert run("anonymize", events, "-o", output, *GOOD).code == 0
+    left_out.write_text(f"{CANARY.lower()}\n{CANARY}-2\n")
+    commands: list[tuple[object, ...]] = [
+        ("anonymize", events, "-o", tmp_path / "other.parquet", *GOOD),
+        ("audit", events, output),
+        ("report", events, output, "-o", tmp_path / "page.html"),
+        ("plan", events),
+        ("sweep", events, "-o", tmp_path / "sweep"),
+        ("compare", events),
+        ("credibility", events),
+    ]
+    for command in commands:
+        words = "found none of its 2 identifiers there"
+        refused(tmp_path, *command, "--exclude-users", left_out, words=words)
+
+
 def test_nobody_to_hide_with_leaves_no_checkpoint(tmp_path: Path) -> None:
     alone = pa.table(
         {"user": ["a", "b"], "time": [1_700_000_000, 1_700_100_000], "x": [1.0, 2.0], "y": [1.0, 2.0]}

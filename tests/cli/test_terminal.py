@@ -171,7 +171,7 @@ def test_warnings_go_to_stderr(tmp_path: Path) -> None:
     events = write(in_metres(), tmp_path / "events.csv")
     done = anonymize(events, tmp_path / "out.csv", "--exclude-users", tmp_path / "left_out.txt")
     assert done.code == 0
-    assert done.err == "Warning: 1 of 2 users to exclude do not occur in the events.\n"
+    assert done.err == "Warning: 1 of 2 users to exclude (50 %) do not occur in the events.\n"
     assert "Warning" not in done.out
 
 
