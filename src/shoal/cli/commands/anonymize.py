@@ -42,7 +42,7 @@ def anonymize(events: Path, output: Path, no_verify: bool, json_out: str | None,
             progress=progress,
             **keywords,
         )
-    say_warnings(published.summary["warnings"])
+    say_warnings([*published.events.read_summary.losses, *published.summary["warnings"]])
     if json_out == "-":
         show(json.dumps(published.summary, indent=2))
     else:
