@@ -32,7 +32,7 @@ from shoal.evaluate.measuring import Hour, Measured, measure, measure_hours, not
 from shoal.evaluate.sweep_points import AXES, HOURS, Point, SweepPlan, plan_sweep
 from shoal.hiding.pipeline import anonymize_samples, check_population, prepare
 from shoal.reading import Events, read_events
-from shoal.storage.files import reason
+from shoal.storage.files import make_private_folder, reason, write_private
 
 KS = (2, 3, 5, 8)
 TAUS = ("10min", "20min", "30min", "1h", "2h", "4h")
@@ -220,7 +220,7 @@ class FolderSweepStore:
                 f"Found {folder.name} of an unfinished sweep: add --resume to go on with it, or remove it."
             )
         try:
-            folder.mkdir(mode=0o700, exist_ok=resume)
+            make_private_folder(folder, exist_ok=resume)
         except OSError as error:
             raise _unwritable(error) from error
         noted, identity = self.get(_HEADER), {"format": _FORMAT, **identity}
@@ -258,7 +258,8 @@ class FolderSweepStore:
         """Keep a value; it appears whole or not at all."""
         try:
             unfinished = self._folder / f"{name}.part"
-            unfinished.write_text(json.dumps(value), encoding="utf-8")
+            with write_private(unfinished) as file:
+                file.write(json.dumps(value).encode())
             unfinished.replace(self._folder / name)
         except OSError as error:
             raise _unwritable(error) from error
