@@ -83,10 +83,11 @@ def test_bad_wishes(wishes: dict[str, object], words: str, city) -> None:
 def test_every_point_is_the_release_it_says(city, swept) -> None:
     for point, row in swept.measured.items():
         release = shoal.anonymize(
-            city, k=point.k, tau=f"{point.tau}min", epsilon=f"{point.epsilon}min", verify=False, harden=0
+            city, k=point.k, tau=f"{point.tau}min", epsilon=f"{point.epsilon}min", verify=False
         )
         precision = precision_of_boxes(release.outcome.boxes, MINUTE)
         assert (row.selector, row.k, row.tau_min, row.epsilon_min) == tuple(point)
+        assert row.harden == release.options.harden == 1
         assert row.n_boxes == release.outcome.boxes.n_boxes
         assert row.suppressed_share == release.outcome.n_suppressed / release.outcome.n_samples
         assert row.space_km_median == precision.space_km.median
@@ -112,7 +113,8 @@ def test_hours_of_the_week(zone: str, city) -> None:
     spans: dict[int, list[int]] = {}
     for t0, cells in zip(boxes.t0.tolist(), boxes.cells().tolist(), strict=True):
         spans.setdefault(hour(t0), []).append(cells)
-    rows = measure_hours(samples, release.outcome, "matching", MINUTE, Zone(zone))
+    rows = measure_hours(samples, release.outcome, release.options, MINUTE, Zone(zone))
+    assert {(row.selector, row.harden) for row in rows} == {("matching", 1)}
     assert [row.hour_of_week for row in rows] == sorted(kept)
     for row in rows:
         held = kept[row.hour_of_week]
@@ -124,6 +126,35 @@ def test_hours_of_the_week(zone: str, city) -> None:
             assert row.space_km_mean == pytest.approx(np.mean(mine) / 10)
         else:
             assert math.isnan(row.space_km_mean)
+
+
+def test_the_level_of_hardening_is_measured_and_told() -> None:
+    few = shoal.make_city(40)
+    wishes = {
+        "over": ["epsilon", "hours"],
+        "epsilons": ["5min", "15min"],
+        "selectors": ["matching", "mutual"],
+    }
+    found = {level: sweep(few, **wishes, harden=level) for level in (0, 2)}
+    levels = {tuple(point)[:4:3]: row.harden for point, row in found[2].measured.items()}
+    assert levels == {("matching", 5): 0, ("matching", 15): 2, ("matching", 30): 2,
+                      ("mutual", 5): 0, ("mutual", 15): 0, ("mutual", 30): 0}  # fmt: skip
+    assert {(row.selector, row.harden) for row in found[2].hours} == {("matching", 2), ("mutual", 0)}
+    assert found[2].to_arrow()["harden"].to_pylist() == list(levels.values())
+    point = Point("matching", 2, 30, 15)
+    assert found[2].measured[point].cost_per_box > found[0].measured[point].cost_per_box
+    told = "\n".join(sweep_lines(found[2]))
+    assert "matching 2" in told
+    assert "mutual 0" in told
+
+
+def test_a_level_that_no_release_can_have_is_refused(city) -> None:
+    for wishes, lack in (
+        ({"selectors": ["mutual"]}, "selector matching"),
+        ({"epsilons": ["5min"]}, "at most 5"),
+    ):
+        with pytest.raises(ParameterError, match=f"harden needs .*{lack}.*leave it out"):
+            sweep(city, over=["epsilon"], **(SMALL | wishes), harden=2)
 
 
 def test_tables(swept) -> None:

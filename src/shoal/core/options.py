@@ -32,8 +32,7 @@ SCHEMA_FORMAT = 1  # of what ReleaseOptions.to_dict() gives
 HARDEN_DEFAULT = 1  # boxes cost at most a quarter more
 HARDEN_MOST = 3
 HARDEN_MOST_REACH = 5  # r beyond which there are too many windows to link
-NOT_PLANNED = ("selector", "repair", "shard_size")  # options of hiding that plan does not vary
-NOT_SWEPT = (*NOT_PLANNED, "harden")  # a sweep compares selectors, and harden is for one of them
+NOT_EVALUATED = ("selector", "repair", "shard_size")  # options of hiding that plan and sweep do not offer
 _SMALLEST_SHARD = 100  # users: among fewer, partners run out within days
 _MOST_ATTACKS = 1_000_000
 _TAU = "How long an attacker may have followed somebody, e.g. 30min."
@@ -400,18 +399,26 @@ class HidingOptions(Options):
     def for_promise(self, promise: Promise) -> Self:
         """These options with the level of hardening that applies to a promise; refuse a level that cannot apply."""
         check_count(self.shard_size, "shard size", least=_SMALLEST_SHARD)
-        lack = None
-        if self.selector is not SelectorName.MATCHING:
-            lack = f"selector matching, got selector {self.selector}"
-        elif promise.whole:
-            lack = "tau and epsilon, got whole trajectories"
-        elif promise.reach > HARDEN_MOST_REACH:
-            lack = f"a tau of at most {HARDEN_MOST_REACH} epsilon, got more"
+        lack = self._lacks_to_harden(promise)
         if lack is not None and self.harden:
             raise ParameterError(f"harden needs {lack}: leave it out.")
-        if lack is not None:
+        return self.hardened_where_possible(promise)
+
+    def hardened_where_possible(self, promise: Promise) -> Self:
+        """These options with the level that applies to one promise of several: none where nothing can be hardened."""
+        if self._lacks_to_harden(promise) is not None:
             return dataclasses.replace(self, harden=0)
         return dataclasses.replace(self, harden=HARDEN_DEFAULT if self.harden is None else self.harden)
+
+    def _lacks_to_harden(self, promise: Promise) -> str | None:
+        """What hardening needs and is not there; None where it applies."""
+        if self.selector is not SelectorName.MATCHING:
+            return f"selector matching, got selector {self.selector}"
+        if promise.whole:
+            return "tau and epsilon, got whole trajectories"
+        if promise.reach > HARDEN_MOST_REACH:
+            return f"a tau of at most {HARDEN_MOST_REACH} epsilon, got more"
+        return None
 
 
 def _check_harden(harden: int) -> int:

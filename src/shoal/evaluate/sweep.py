@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,7 +16,8 @@ import pyarrow as pa
 from shoal.core.checks import check_workers
 from shoal.core.formatting import counted, duration
 from shoal.core.options import (
-    NOT_SWEPT,
+    HARDEN_DEFAULT,
+    NOT_EVALUATED,
     HidingKeywords,
     HidingOptions,
     ReadingKeywords,
@@ -61,7 +63,7 @@ class Sweep(NamedTuple):
 
 
 class _SweepArguments(HidingKeywords, ReadingKeywords, total=False):
-    """Options of sweep(): HidingOptions but for NOT_SWEPT, and ReadingOptions."""
+    """Options of sweep(): HidingOptions but for NOT_EVALUATED, and ReadingOptions."""
 
 
 def sweep(
@@ -87,16 +89,20 @@ def sweep(
     ``over`` names what varies; ``hours`` is the week of the release with ``k`` and ``tau`` alone, hour by hour. A
     release is measured, not published: nothing of it is kept or checked. With ``checkpoint``, a folder, an interrupted
     sweep goes on with ``resume``. ``selectors``: ours and the paper's side by side unless given; ours alone where the
-    library for the paper's is not installed. ``space_weight``, ``reuse``, ``seed`` and how events
-    are read are chosen as in anonymize().
+    library for the paper's is not installed. ``harden`` is the level of hardening, 1 unless given as in anonymize();
+    releases that cannot be hardened have level 0, and every row says which it is. ``space_weight``, ``reuse``, ``seed``
+    and how events are read are chosen as in anonymize().
     """
     progress = progress or SilentProgress()
-    refuse_unknown("sweep", options, HidingOptions, ReadingOptions, without=NOT_SWEPT)
+    refuse_unknown("sweep", options, HidingOptions, ReadingOptions, without=NOT_EVALUATED)
     reading = ReadingOptions.from_keywords(options)
     selectors = _both() if selectors is None else selectors
     grid = Grid.parse(cell, step)
     plan = plan_sweep(over, selectors=selectors, k=k, tau=tau, ks=ks, taus=taus, epsilons=epsilons, grid=grid)
     hiding = {name: HidingOptions.from_keywords({**options, "selector": name}) for name in selectors}
+    _check_level(plan, hiding)
+    if options.get("harden") is None:
+        hiding = {name: replace(each, harden=HARDEN_DEFAULT) for name, each in hiding.items()}
     n_workers = check_workers(workers)
     progress.stage("reading")
     found = read_events(events, grid=grid, options=reading, threads=n_workers)
@@ -125,6 +131,13 @@ def _both() -> list[str]:
     return [SelectorName.MATCHING, *([] if find_spec("sklearn") is None else [SelectorName.SPECTRAL])]
 
 
+def _check_level(plan: SweepPlan, hiding: Mapping[str, HidingOptions]) -> None:
+    """Refuse a level of hardening, if one is given, that applies to no release of the sweep."""
+    if not any(hiding[point.selector].hardened_where_possible(point.promise).harden for point in plan.points):
+        first = plan.points[0]
+        hiding[first.selector].for_promise(first.promise)
+
+
 def run_sweep(
     events: Events,
     plan: SweepPlan,
@@ -143,7 +156,8 @@ def run_sweep(
         kept_hours = _kept_all(store.get(f"{point.name}-hours.json"), Hour)
         if kept is None or (by_hour and kept_hours is None):
             progress.stage(f"release {number} of {len(points)} ({_in_words(point, events.grid.step_s)})")
-            kept, kept_hours = _measured(events, point, hiding[point.selector], workers)
+            options = hiding[point.selector].hardened_where_possible(point.promise)
+            kept, kept_hours = _measured(events, point, options, workers)
             store.put(f"{point.name}-hours.json", kept_hours)
             store.put(f"{point.name}.json", kept)
         measured[point] = kept
@@ -159,9 +173,9 @@ def _measured(
     try:
         outcome = anonymize_samples(events.samples, point.promise, hiding, workers)
     except NothingLeftError:
-        return nothing_left(point, events.grid), []
-    hours = measure_hours(events.samples, outcome, point.selector, events.grid, Zone(events.timezone))
-    return measure(outcome, point, events.grid), hours
+        return nothing_left(point, hiding, events.grid), []
+    hours = measure_hours(events.samples, outcome, hiding, events.grid, Zone(events.timezone))
+    return measure(outcome, point, hiding, events.grid), hours
 
 
 def _in_words(point: Point, step_s: int) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from shoal.cli import options
 from shoal.cli.options import option, options_from
 from shoal.cli.terminal import TerminalProgress, say_warnings, show
-from shoal.core.options import NOT_SWEPT, HidingOptions
+from shoal.core.options import NOT_EVALUATED, HidingOptions
 
 
 @options.command(
@@ -34,7 +34,7 @@ from shoal.core.options import NOT_SWEPT, HidingOptions
         None,
     ),
     options.GRID,
-    options_from(HidingOptions, without=NOT_SWEPT),
+    options_from(HidingOptions, without=NOT_EVALUATED),
     options.WORKERS,
     options.RESUME,
     options.FORCE,

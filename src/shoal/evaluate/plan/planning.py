@@ -16,7 +16,7 @@ from shoal.core.checks import check_workers
 from shoal.core.formatting import counted
 from shoal.core.options import (
     HARDEN_DEFAULT,
-    NOT_PLANNED,
+    NOT_EVALUATED,
     HidingKeywords,
     HidingOptions,
     ReadingKeywords,
@@ -92,7 +92,7 @@ class Plan(NamedTuple):
 
 
 class _PlanArguments(HidingKeywords, ReadingKeywords, total=False):
-    """Options of plan(): HidingOptions but for NOT_PLANNED, and ReadingOptions."""
+    """Options of plan(): HidingOptions but for NOT_EVALUATED, and ReadingOptions."""
 
 
 def plan(
@@ -115,7 +115,7 @@ def plan(
     how events are read are chosen as in anonymize().
     """
     progress = progress or SilentProgress()
-    refuse_unknown("plan", options, HidingOptions, ReadingOptions, without=NOT_PLANNED)
+    refuse_unknown("plan", options, HidingOptions, ReadingOptions, without=NOT_EVALUATED)
     reading = ReadingOptions.from_keywords(options)
     grid = Grid.parse(cell, step)
     points = points_of(ks, taus, epsilons, grid)
