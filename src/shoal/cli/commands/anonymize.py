@@ -32,7 +32,9 @@ from shoal.core.options import HidingOptions, PromiseOptions
 def anonymize(events: Path, output: Path, no_verify: bool, json_out: str | None, **keywords: Any) -> None:
     """Publish EVENTS so that everybody is hidden among at least k records."""
     from shoal.api import anonymize as run
+    from shoal.core.engines import cluster_warnings
 
+    say_warnings(cluster_warnings(keywords["cluster"]))
     with TerminalProgress() as progress:
         published = run(
             events,
