@@ -39,6 +39,12 @@ OPTIONS = {
     "epsilon zero": (["--k", "2", "--tau", "30min", "--epsilon", "0h"], "epsilon must be a duration"),
     "epsilon unparsable": (["--k", "2", "--tau", "30min", "--epsilon", "x"], "epsilon must be a duration"),
     "epsilon no whole slots": (["--k", "2", "--tau", "1h", "--epsilon", "61s"], "epsilon must be a whole number"),
+    "epsilon beside tau": (
+        ["--k", "2", "--tau", "30min", "--epsilon", "20min"],
+        "epsilon must divide tau, got 20 min for 30 min, with which a window holds 30 min beyond tau:"
+        " use 15 min or 30 min, or another tau.",
+    ),
+    "epsilon beyond tau": (["--k", "2", "--tau", "30min", "--epsilon", "1h"], "use 30 min, or another tau"),
     "tau missing": (["--k", "2", "--epsilon", "30min"], "tau missing"),
     "epsilon missing": (["--k", "2", "--tau", "30min"], "epsilon missing"),
     "neither": (["--k", "2"], "tau and epsilon missing"),

@@ -43,12 +43,12 @@ def swept(city):
 def test_one_thing_varies_at_a_time() -> None:
     plan = plan_sweep(
         AXES, selectors=["matching"], k=2, tau="30min", ks=[5, 2], taus=["1h", "10min"],
-        epsilons=["15min", "2h"], grid=MINUTE,
+        epsilons=["15min", "10min"], grid=MINUTE,
     )  # fmt: skip
     assert plan.by_axis == {
         "tau": [Point("matching", 2, 10, 10), Point("matching", 2, 60, 60)],
         "k": [Point("matching", 2, 30, 30), Point("matching", 5, 30, 30)],
-        "epsilon": [Point("matching", 2, 30, 15), Point("matching", 2, 30, 120)],
+        "epsilon": [Point("matching", 2, 30, 10), Point("matching", 2, 30, 15)],
         "hours": [Point("matching", 2, 30, 30)],
     }
     assert len(plan.points) == 6
@@ -56,8 +56,19 @@ def test_one_thing_varies_at_a_time() -> None:
 
 
 @pytest.mark.parametrize(
+    ("tau", "epsilons"), [("30min", [10, 15, 30]), ("1h", [20, 30, 60]), ("20min", [10, 20]), ("25min", [25])]
+)
+def test_epsilons_divide_tau_unless_given(tau: str, epsilons: list[int]) -> None:
+    plan = plan_sweep(
+        ["epsilon"], selectors=["matching"], k=2, tau=tau, ks=[2], taus=["1h"], epsilons=None, grid=MINUTE
+    )
+    assert [point.epsilon for point in plan.points] == epsilons
+
+
+@pytest.mark.parametrize(
     ("wishes", "words"),
     [
+        ({"epsilons": ["30min", "20min"]}, "epsilon must divide tau, got 20 min for 30 min"),
         ({"over": ["speed"]}, "over must name some of tau, k, epsilon, hours, got 'speed'"),
         ({"over": []}, "got nothing"),
         ({"ks": [1]}, "k must be a whole number of at least 2, got 1"),

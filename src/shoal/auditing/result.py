@@ -101,11 +101,11 @@ class Audit:
 
     def to_dict(self, *, show_users: bool = False) -> dict[str, Any]:
         """Everything, ready for JSON; users of counterexamples are named only if asked for."""
-        grid = self.grid
+        grid, seconds = self.grid, self.promise.in_seconds(self.grid)
         return {
             "format": 1,
             "kept": self.kept,
-            "promise": self.promise.to_dict(grid),
+            "promise": {**self.promise.to_dict(grid), "beyond_tau_s": seconds and seconds.beyond_tau},
             "grid": {"cell_m": grid.cell_m, "step_s": grid.step_s},
             "draw": self.draw._asdict(),
             "counts": self.counts._asdict(),

@@ -73,4 +73,7 @@ def promise_parameters(promise: Promise, grid: Grid) -> str:
     seconds = promise.in_seconds(grid)
     if seconds is None:
         return f"k = {promise.k} over whole trajectories"
-    return f"k = {promise.k}, tau = {duration(seconds.tau)}, epsilon = {duration(seconds.epsilon)}"
+    parameters = f"k = {promise.k}, tau = {duration(seconds.tau)}, epsilon = {duration(seconds.epsilon)}"
+    if promise.epsilon_divides_tau:
+        return parameters
+    return f"{parameters} (does not divide tau: a window holds {duration(seconds.beyond_tau)} beyond it)"

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self, TypedDict
 
 from shoal.core.checks import check_count
+from shoal.core.formatting import duration
 from shoal.core.promise import Grid, Promise, parse_duration
 from shoal.errors import InputError, ParameterError
 
@@ -278,7 +279,7 @@ class PromiseOptions(Options):
     step: str = choice("1min", "Finest resolution in time.")
 
     def __post_init__(self) -> None:
-        _ = self.promise
+        check_epsilon(self.promise, self.grid)
 
     @property
     def grid(self) -> Grid:
@@ -289,6 +290,18 @@ class PromiseOptions(Options):
     def promise(self) -> Promise:
         """The promise, counted in steps of the grid."""
         return Promise.parse(self.k, self.tau, self.epsilon, grid=self.grid, whole=self.whole)
+
+
+def check_epsilon(promise: Promise, grid: Grid) -> None:
+    """Refuse to make a release with an epsilon that does not divide tau: it would give away more than epsilon."""
+    seconds = promise.in_seconds(grid)
+    if seconds is None or promise.epsilon_divides_tau:
+        return
+    nearest = " or ".join(duration(slots * grid.step_s) for slots in promise.nearest_epsilons())
+    raise ParameterError(
+        f"epsilon must divide tau, got {duration(seconds.epsilon)} for {duration(seconds.tau)}, with which a window"
+        f" holds {duration(seconds.beyond_tau)} beyond tau: use {nearest}, or another tau."
+    )
 
 
 class HidingKeywords(TypedDict, total=False):

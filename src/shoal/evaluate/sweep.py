@@ -38,7 +38,6 @@ from shoal.storage.files import make_private_folder, reason, write_private
 
 KS = (2, 3, 5, 8)
 TAUS = ("10min", "20min", "30min", "1h", "2h", "4h")
-EPSILONS = ("10min", "15min", "30min", "1h", "2h")
 Row = TypeVar("Row", Measured, Hour)
 
 
@@ -74,7 +73,7 @@ def sweep(
     tau: str = "30min",
     ks: Sequence[int] = KS,
     taus: Sequence[str] = TAUS,
-    epsilons: Sequence[str] = EPSILONS,
+    epsilons: Sequence[str] | None = None,
     selectors: Sequence[str] | None = None,
     cell: str = "100m",
     step: str = "1min",
@@ -85,6 +84,8 @@ def sweep(
     **options: Unpack[_SweepArguments],
 ) -> Sweep:
     """Measure precision and suppression as one thing varies: tau (with epsilon = tau), k, epsilon at a fixed ``tau``.
+
+    ``epsilons`` must divide ``tau``: tau, its half and its third unless given.
 
     ``over`` names what varies; ``hours`` is the week of the release with ``k`` and ``tau`` alone, hour by hour. A
     release is measured, not published: nothing of it is kept or checked. With ``checkpoint``, a folder, an interrupted

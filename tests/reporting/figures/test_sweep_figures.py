@@ -18,7 +18,7 @@ from matplotlib.lines import Line2D
 
 from shoal.core.promise import Grid
 from shoal.evaluate.measuring import Hour, Measured
-from shoal.evaluate.sweep import EPSILONS, KS, TAUS, Sweep
+from shoal.evaluate.sweep import KS, TAUS, Sweep
 from shoal.evaluate.sweep_points import AXES, Point, plan_sweep
 from shoal.reporting.figures import matplotlib_style
 from shoal.reporting.figures.matplotlib_style import SERIES, house_style
@@ -35,7 +35,7 @@ WORDS = {
     "k-space": ("k (τ = ε = 30 min)", "space (x span + y span), km", "2", "3", "5", "8", *PRECISION),
     "k-time": ("k (τ = ε = 30 min)", "time, min", *PRECISION),
     "k-suppressed": ("k (τ = ε = 30 min)", "suppressed samples, %"),
-    "epsilon-space": ("ε (k = 2, τ = 30 min)", "10 min", "15 min", "30 min", "1 h", "2 h", *PRECISION),
+    "epsilon-space": ("ε (k = 2, τ = 30 min)", "10 min", "15 min", "30 min", *PRECISION),
     "epsilon-time": ("ε (k = 2, τ = 30 min)", "time, min", *PRECISION),
     "epsilon-suppressed": ("ε (k = 2, τ = 30 min)", "suppressed samples, %"),
     "hours-space": ("hour of the week (k = 2, τ = ε = 30 min)", "mean space", "Monday", "Wednesday", "6", "12", "18"),
@@ -70,7 +70,7 @@ def hours_of(selector: str, scale: float, days: int = 3) -> list[Hour]:
 def some_sweep(
     selectors: tuple[str, ...] = SELECTORS, over: tuple[str, ...] = AXES, **values: object
 ) -> Sweep:
-    wishes = {"taus": TAUS, "ks": KS, "epsilons": EPSILONS} | values
+    wishes = {"taus": TAUS, "ks": KS, "epsilons": None} | values
     plan = plan_sweep(over, selectors=selectors, k=2, tau="30min", grid=Grid(), **wishes)
     scales = {name: 1 + number for number, name in enumerate(selectors)}
     hours = [hour for name in selectors for hour in hours_of(name, scales[name])] if "hours" in over else []
