@@ -27,7 +27,7 @@ class EngineKind(StrEnum):
 
 
 def cluster_warnings(cluster: str | None) -> list[str]:
-    """What to warn of before anything is sent to a cluster; the command shows no Python warnings, and says it itself."""
+    """What to warn of before anything is sent to a cluster; the command shows no Python warnings and says it itself."""
     if cluster is None or not cluster.startswith("tcp://"):
         return []
     return [
