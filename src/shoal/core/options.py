@@ -273,7 +273,7 @@ class PromiseOptions(Options):
 
     k: int = choice(dataclasses.MISSING, "Hide everybody among at least k records.")
     tau: str | None = choice(None, _TAU)
-    epsilon: str | None = choice(None, _EPSILON)
+    epsilon: str | None = choice(None, f"{_EPSILON[:-1]}; divides tau.")
     whole: bool = choice(False, _WHOLE)
     cell: str = choice("100m", "Finest resolution in space.")
     step: str = choice("1min", "Finest resolution in time.")
