@@ -201,7 +201,7 @@ PLACES = {
 KEYS: dict[str, Any] = {
     "format": None,
     "kept": None,
-    "promise": {"k": None, "whole": None, "tau_s": None, "epsilon_s": None},
+    "promise": {"k": None, "whole": None, "tau_s": None, "epsilon_s": None, "beyond_tau_s": None},
     "grid": {"cell_m": None, "step_s": None},
     "draw": {"attacks": None, "seed": None, "timezone": None},
     "counts": {"users": None, "samples": None, "records": None, "boxes": None},
