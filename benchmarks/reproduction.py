@@ -198,7 +198,8 @@ def seconds(call: Callable[[], object]) -> float:
 
 def week() -> None:
     """The hours of a week of abi."""
-    found = shoal.sweep(shoal.make_region("abi"), over=["hours"], selectors=["matching", "spectral"], **WEEK)
+    both = ["matching", "spectral"]
+    found = shoal.sweep(shoal.make_region("abi"), over=["hours"], selectors=both, harden=0, **WEEK)
     print_measured("abi, a week", found)
     keep_pictures("abi-week", found)
 
@@ -216,7 +217,7 @@ def tau() -> None:
     ):
         days = {} if preset in ("shn", "sen") else DAY
         events = shoal.make_region(preset, users=users, days=1 if preset == "sen" else None)
-        found = shoal.sweep(events, over=over, taus=taus, selectors=selectors, **days)
+        found = shoal.sweep(events, over=over, taus=taus, selectors=selectors, harden=0, **days)
         print_measured(preset, found)
         if len(selectors) > 1:
             keep_pictures(preset, found)

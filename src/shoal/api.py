@@ -60,8 +60,8 @@ def anonymize(
     ``events`` is a path or a pandas, polars or pyarrow table, or what geopandas, trackintel, MovingPandas or
     scikit-mobility make of one (docs/ecosystem.md).
 
-    What is promised: ``k`` with ``tau`` and ``epsilon`` such as "30min", or with ``whole=True`` for whole trajectories;
-    ``cell`` (100m) and ``step`` (1min) are the finest resolution.
+    What is promised: ``k`` with ``tau`` and ``epsilon`` such as "30min", of which epsilon divides tau, or with
+    ``whole=True`` for whole trajectories; ``cell`` (100m) and ``step`` (1min) are the finest resolution.
 
     How it is kept: ``selector`` ("matching"; "mutual" hides users in groups of k who all hide each other, which costs
     more; "spectral" is the paper's own, which does not give guarantee 1: the check then measures what is missing

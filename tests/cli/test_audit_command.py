@@ -201,7 +201,7 @@ PLACES = {
 KEYS: dict[str, Any] = {
     "format": None,
     "kept": None,
-    "promise": {"k": None, "whole": None, "tau_s": None, "epsilon_s": None},
+    "promise": {"k": None, "whole": None, "tau_s": None, "epsilon_s": None, "beyond_tau_s": None},
     "grid": {"cell_m": None, "step_s": None},
     "draw": {"attacks": None, "seed": None, "timezone": None},
     "counts": {"users": None, "samples": None, "records": None, "boxes": None},
@@ -395,19 +395,36 @@ def test_unforeseen_failures_tell_no_data(
 @pytest.mark.parametrize("suffix", [".parquet", ".csv"])
 def test_the_promise_is_the_files_own_unless_given(suffix: str, plain: World, tmp_path: Path) -> None:
     output = tmp_path / f"out{suffix}"
-    assert anonymize(plain.events, output, "--tau", "20min", "--epsilon", "1h", k=3).code == 0
+    assert anonymize(plain.events, output, "--tau", "20min", "--epsilon", "20min", k=3).code == 0
     if suffix == ".parquet":
         (tmp_path / "out.parquet.manifest.json").unlink()  # its metadata tell
-    own = {"k": 3, "whole": False, "tau_s": 1200, "epsilon_s": 3600}
+    own = {"k": 3, "whole": False, "tau_s": 1200, "epsilon_s": 1200, "beyond_tau_s": 1200}
     assert figures(plain.events, output)["promise"] == own
     weaker = figures(plain.events, output, "--k", 2, "--tau", "10min", "--epsilon", "1h")
-    assert weaker["promise"] == {"k": 2, "whole": False, "tau_s": 600, "epsilon_s": 3600}
+    assert weaker["promise"] == {
+        "k": 2, "whole": False, "tau_s": 600, "epsilon_s": 3600, "beyond_tau_s": 6600,
+    }  # fmt: skip
     for stronger in (("--k", 9, "--tau", "20min", "--epsilon", "1h"), ("--k", 3, "--whole")):
         done = audit(plain.events, output, *stronger)
         assert done.code == 1
         assert "FAILS a promise that is not its own" in one_line(done.out)
-        assert "; made for k = 3, tau = 20 min, epsilon = 1 h" in one_line(done.out)
+        assert "; made for k = 3, tau = 20 min, epsilon = 20 min" in one_line(done.out)
         assert "BROKEN" not in done.out
+
+
+def test_a_file_whose_epsilon_does_not_divide_tau_is_judged_with_its_true_bound(
+    plain: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    output, key = tmp_path / "out.parquet", tmp_path / "key.csv"
+    promise = ("--tau", "30min", "--epsilon", "20min")
+    with monkeypatch.context() as patched:
+        patched.setattr("shoal.core.options.check_epsilon", lambda *_: None)  # as before 0.2
+        assert anonymize(plain.events, output, *promise, "--key-out", key).code == 0
+    done = audit(plain.events, output, "--key", key)
+    assert done.code == 0
+    assert "epsilon = 20 min (does not divide tau: a window holds 30 min beyond it)" in one_line(done.out)
+    own = {"k": 2, "whole": False, "tau_s": 1800, "epsilon_s": 1200, "beyond_tau_s": 1800}
+    assert figures(plain.events, output, "--key", key)["promise"] == own
 
 
 def test_the_promise_is_told(plain: World, whole: World) -> None:
@@ -519,7 +536,7 @@ def test_rows_that_were_not_used_are_told(plain: World, tmp_path: Path) -> None:
 
 
 def test_warnings_go_to_stderr_and_into_the_json(plain: World, tmp_path: Path) -> None:
-    (tmp_path / "left_out.txt").write_text(f"{CANARY}-nobody\n")
+    (tmp_path / "left_out.txt").write_text("\n")
     done = audit(
         plain.events,
         plain.output,
@@ -529,7 +546,7 @@ def test_warnings_go_to_stderr_and_into_the_json(plain: World, tmp_path: Path) -
         tmp_path / "a.json",
     )
     assert done.code == 0
-    assert done.err == "Warning: 1 of 1 users to exclude do not occur in the events.\n"
+    assert done.err == "Warning: The list of users to exclude is empty: nobody was excluded.\n"
     assert json.loads((tmp_path / "a.json").read_text())["warnings"] == [done.err[9:-1]]
 
 

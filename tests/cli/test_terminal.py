@@ -16,7 +16,7 @@ from shoal.cli.terminal import TerminalProgress
 from shoal.cli.text.anonymize import promise_in_words, summary_lines
 from shoal.core.formatting import duration, short
 from shoal.core.promise import Grid, Promise
-from support.run_command import anonymize, city, in_metres, write
+from support.run_command import CANARY, SECRET_X, anonymize, city, in_metres, write
 
 SUMMARY: dict[str, Any] = {
     "rows": 1_234_567_890,
@@ -146,7 +146,8 @@ def test_a_run_that_suppresses_relaxes_and_drops(tmp_path: Path) -> None:
         }
     )
     done = anonymize(write(table, tmp_path / "events.csv"), tmp_path / "out.parquet")
-    assert (done.code, done.err) == (0, "")
+    assert done.code == 0
+    assert done.err == "Warning: 2 of 53 rows of the events were not used (2 missing time).\n"
     for part in (
         "7 users, 51 samples from 53 rows",
         "2 rows not used: missing time",
@@ -166,12 +167,23 @@ def test_rare_presence_is_told(tmp_path: Path) -> None:
     assert "of users who came and went unlike anybody else" in done.out
 
 
+def test_rows_that_cannot_be_used_are_a_warning(tmp_path: Path) -> None:
+    events = write(in_metres(), tmp_path / "events.csv")
+    events.write_text(events.read_text() + f",1700000000,{SECRET_X},1\n{CANARY},never,1,1\n")
+    done = anonymize(events, tmp_path / "out.csv")
+    assert done.code == 0
+    assert done.err == (
+        "Warning: 2 of 98 rows of the events were not used (1 missing user, 1 unparsable time).\n"
+    )
+    assert anonymize(events, tmp_path / "part.csv", "--bbox", "0,0,3000,3000").err.count("Warning") == 1
+
+
 def test_warnings_go_to_stderr(tmp_path: Path) -> None:
     (tmp_path / "left_out.txt").write_text("u00\nnobody\n")
     events = write(in_metres(), tmp_path / "events.csv")
     done = anonymize(events, tmp_path / "out.csv", "--exclude-users", tmp_path / "left_out.txt")
     assert done.code == 0
-    assert done.err == "Warning: 1 of 2 users to exclude do not occur in the events.\n"
+    assert done.err == "Warning: 1 of 2 users to exclude (50 %) do not occur in the events.\n"
     assert "Warning" not in done.out
 
 

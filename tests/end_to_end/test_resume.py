@@ -79,7 +79,7 @@ def test_killed_while_the_files_appear(
     """Some files are in place, others are not, and nothing could be tidied up."""
 
     def interrupted(self: AtomicFiles) -> None:
-        for unfinished, target in self._waiting[:renames]:
+        for unfinished, target, _ in self._waiting[:renames]:
             unfinished.replace(target)
         raise Killed
 

@@ -45,6 +45,9 @@ class AuditContext:
     noted: Promise | None = None
     manifest: dict[str, Any] | None = None
 
+    def __repr__(self) -> str:
+        return f"<AuditContext: {self.store!r}, {self.published!r}>"
+
     @cached_property
     def trajectories(self) -> Trajectories:
         """The samples user by user, for kernels."""

@@ -12,6 +12,7 @@ from shoal.auditing.coverage.check import Coverage, Violation
 from shoal.auditing.measures import NO_KEY, Measure
 from shoal.auditing.truthfulness import SuppressedPart, Truthfulness
 from shoal.auditing.verdict import Verdict, judge
+from shoal.core.formatting import counted, promise_parameters
 from shoal.core.promise import Grid, Promise
 from shoal.core.proportions import Proportion
 from shoal.core.samples import Samples
@@ -58,6 +59,12 @@ class Audit:
     samples: Samples
     noted: Promise | None = None
 
+    def __repr__(self) -> str:
+        records, boxes = counted(self.counts.records, "record"), counted(self.counts.boxes, "box", "boxes")
+        kept = "kept" if self.coverage.kept else "not kept"
+        promise = promise_parameters(self.promise, self.grid)
+        return f"<Audit: {records}, {boxes}, {promise}, guarantee 1 {kept}; .verdict says more>"
+
     @property
     def kept(self) -> bool:
         """Whether the promise is kept, as far as could be checked."""
@@ -94,11 +101,11 @@ class Audit:
 
     def to_dict(self, *, show_users: bool = False) -> dict[str, Any]:
         """Everything, ready for JSON; users of counterexamples are named only if asked for."""
-        grid = self.grid
+        grid, seconds = self.grid, self.promise.in_seconds(self.grid)
         return {
             "format": 1,
             "kept": self.kept,
-            "promise": self.promise.to_dict(grid),
+            "promise": {**self.promise.to_dict(grid), "beyond_tau_s": seconds and seconds.beyond_tau},
             "grid": {"cell_m": grid.cell_m, "step_s": grid.step_s},
             "draw": self.draw._asdict(),
             "counts": self.counts._asdict(),

@@ -25,6 +25,9 @@ class Boxes(NamedTuple):
     y0: Int32s
     y1: Int32s
 
+    def __repr__(self) -> str:
+        return f"<Boxes: {self.n_boxes:,}>"
+
     @property
     def n_boxes(self) -> int:
         """How many boxes there are (``len`` counts the columns)."""

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from shoal.core.arrays import Int32s
 from shoal.core.checks import check_count, check_workers
+from shoal.core.formatting import counted
 from shoal.core.options import HidingOptions, ReadingKeywords, ReadingOptions, refuse_unknown
 from shoal.core.progress import Progress, SilentProgress
 from shoal.core.promise import Grid, Promise
@@ -68,6 +69,9 @@ class Comparison(NamedTuple):
     n_users: int
     n_whole_users: int
     warnings: list[str]
+
+    def __repr__(self) -> str:
+        return f"<Comparison: {counted(len(self.rows), 'row')}; .to_arrow() has the figures>"
 
     def to_arrow(self) -> pa.Table:
         """A row per method, k and kind."""

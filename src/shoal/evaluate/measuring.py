@@ -8,6 +8,7 @@ import numpy as np
 
 from shoal.auditing.truthfulness import held_samples
 from shoal.core.arrays import Floats, Int64s
+from shoal.core.options import HidingOptions
 from shoal.core.promise import Grid
 from shoal.core.samples import Samples
 from shoal.core.zones import Zone
@@ -21,12 +22,16 @@ _MONDAY_H = 72  # 1970-01-01 was a Thursday: so many hours after a Monday's midn
 
 
 class Measured(NamedTuple):
-    """The figures of one release, a row of the sweep. Width plus height is what the paper's figures show."""
+    """The figures of one release, a row of the sweep; ``harden`` is the level of hardening it was made with.
+
+    Width plus height is what the paper's figures show.
+    """
 
     selector: str
     k: int
     tau_min: float
     epsilon_min: float
+    harden: int
     n_boxes: int
     suppressed_share: float
     longer_side_km_mean: float
@@ -50,6 +55,7 @@ class Hour(NamedTuple):
     """An hour of the week from Monday's midnight on: mean precision of its boxes, and suppression of its samples."""
 
     selector: str
+    harden: int
     hour_of_week: int
     n_samples: int
     n_boxes: int
@@ -59,7 +65,7 @@ class Hour(NamedTuple):
     time_min_mean: float
 
 
-def nothing_left(point: Point, grid: Grid) -> Measured:
+def nothing_left(point: Point, hiding: HidingOptions, grid: Grid) -> Measured:
     """The figures of a release in which everything would have to be suppressed."""
     minutes, unknown = grid.step_s / 60, float("nan")
     return Measured(
@@ -67,6 +73,7 @@ def nothing_left(point: Point, grid: Grid) -> Measured:
         k=point.k,
         tau_min=point.tau * minutes,
         epsilon_min=point.epsilon * minutes,
+        harden=hiding.harden or 0,
         n_boxes=0,
         suppressed_share=1.0,
         longer_side_km_mean=unknown,
@@ -87,7 +94,7 @@ def nothing_left(point: Point, grid: Grid) -> Measured:
     )
 
 
-def measure(outcome: Outcome, point: Point, grid: Grid) -> Measured:
+def measure(outcome: Outcome, point: Point, hiding: HidingOptions, grid: Grid) -> Measured:
     """The figures of one release."""
     found = precision_of(outcome.box_sizes, grid)
     minutes = grid.step_s / 60
@@ -96,6 +103,7 @@ def measure(outcome: Outcome, point: Point, grid: Grid) -> Measured:
         point.k,
         point.tau * minutes,
         point.epsilon * minutes,
+        hiding.harden or 0,
         outcome.n_boxes,
         outcome.n_suppressed / outcome.n_samples,
         *found.longer_side_km,
@@ -107,7 +115,9 @@ def measure(outcome: Outcome, point: Point, grid: Grid) -> Measured:
     )
 
 
-def measure_hours(samples: Samples, outcome: Outcome, selector: str, grid: Grid, zone: Zone) -> list[Hour]:
+def measure_hours(
+    samples: Samples, outcome: Outcome, hiding: HidingOptions, grid: Grid, zone: Zone
+) -> list[Hour]:
     """The hours of the week that have samples; a box counts where it begins."""
     boxes = outcome.boxes
     of_sample = _hour_of_week(samples.t, grid, zone)
@@ -122,7 +132,8 @@ def measure_hours(samples: Samples, outcome: Outcome, selector: str, grid: Grid,
     time = _means(of_box, (boxes.t1 - boxes.t0 + 1) * np.float64(grid.step_s / 60), n_boxes)
     return [
         Hour(
-            selector,
+            str(hiding.selector),
+            hiding.harden or 0,
             hour,
             int(n_samples[hour]),
             int(n_boxes[hour]),

@@ -16,6 +16,7 @@ from shoal.core.arrays import Int64s
 from shoal.core.box_sizes import BoxSizes, box_sizes_of
 from shoal.core.boxes import Boxes, BoxSource, concatenate
 from shoal.core.engines import Engine, LocalEngine
+from shoal.core.formatting import counted
 from shoal.core.options import HidingOptions, SelectorName
 from shoal.core.progress import Progress, SilentProgress
 from shoal.core.promise import MOST_SLOTS, Promise
@@ -60,6 +61,9 @@ class Outcome:
     n_members: int
     relaxations: int
     seconds: float
+
+    def __repr__(self) -> str:
+        return f"<Outcome: {counted(self.n_records, 'record')}, {counted(self.n_boxes, 'box', 'boxes')}>"
 
     @cached_property
     def boxes(self) -> Boxes:

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.core.boxes import Boxes, BoxSource
+from shoal.core.formatting import counted, promise_parameters
 from shoal.core.options import HidingOptions
 from shoal.core.promise import Promise
 from shoal.core.schema import GEOMETRY
@@ -39,6 +40,9 @@ class Draft:
     options: HidingOptions
     named: NamedBoxes
 
+    def __repr__(self) -> str:
+        return f"<Draft: {_in_short(self)}>"
+
     def table(self, *, geometry: bool = False) -> pa.Table:
         """The table to publish."""
         return published_table(self.named, self.events.grid, self.events.projection, geometry=geometry)
@@ -59,6 +63,11 @@ class Draft:
         return replace(self, outcome=replace(self.outcome, source=source), named=named.with_boxes(source))
 
 
+def _in_short(draft: Draft) -> str:
+    outcome, promise = draft.outcome, promise_parameters(draft.promise, draft.events.grid)
+    return f"{counted(outcome.n_records, 'record')}, {counted(outcome.n_boxes, 'box', 'boxes')}, {promise}"
+
+
 @dataclass(frozen=True)
 class Published(Draft):
     """A release: the table, who is who (secret), what may be told about it, and a summary for its maker.
@@ -68,6 +77,9 @@ class Published(Draft):
 
     verification: Verification | None
     warnings: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<Published: {_in_short(self)}, {'verified' if self.verified else 'not verified'}>"
 
     @classmethod
     def of(cls, draft: Draft, verification: Verification | None) -> Published:

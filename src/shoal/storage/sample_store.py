@@ -11,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.core.arrays import Int32s, Int64s
+from shoal.core.formatting import counted
+from shoal.core.reprs import sizes_only
 from shoal.core.samples import Samples
 from shoal.errors import UnfinishedError
 from shoal.storage.files import CHECKPOINT_CHANGED
@@ -26,6 +28,9 @@ class SampleRows(NamedTuple):
     x: Int32s
     y: Int32s
 
+    def __repr__(self) -> str:
+        return sizes_only(self)
+
 
 class Column(Protocol):
     """A column of 32-bit numbers of which parts can be read."""
@@ -38,6 +43,9 @@ class MemoryColumn(NamedTuple):
     """A column in memory."""
 
     values: Int32s
+
+    def __repr__(self) -> str:
+        return sizes_only(self)
 
     def part(self, begin: int, end: int) -> Int32s:
         """Lines begin .. end - 1."""
@@ -74,6 +82,9 @@ class SampleStore:
     user: Column
     x: Column
     y: Column
+
+    def __repr__(self) -> str:
+        return f"<SampleStore: {counted(len(self), 'sample')} of {counted(self.n_users, 'user')}>"
 
     @property
     def n_users(self) -> int:

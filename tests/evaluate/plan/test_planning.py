@@ -116,7 +116,7 @@ def test_small_data_are_tried_as_a_whole() -> None:
     city = shoal.make_city(80, days=1, seed=1)
     found = plan(city, ks=[2, 3], taus=["1h"])
     assert [(row.k, row.tau_min, row.sampled) for row in found.forecasts] == [(2, 60, False), (3, 60, False)]
-    swept = shoal.sweep(city, over=["k"], tau="1h", ks=[2], selectors=["matching"])
+    swept = shoal.sweep(city, over=["k"], tau="1h", ks=[2], selectors=["matching"], harden=0)
     assert found.to_arrow().num_rows == 2
     assert found.n_samples == len(read_events(city, grid=GRID).store)
     again = plan(city, ks=[2], taus=["1h"], epsilons=["1h"], harden=0)
@@ -135,6 +135,25 @@ def test_the_same_on_any_number_of_workers(store) -> None:
             )[0]
             rows.append(row._replace(seconds=0, processor_seconds=0))
     assert rows[0] == rows[1]
+
+
+def test_an_epsilon_must_divide_tau() -> None:
+    taus, epsilons = ["30min", "45min", "1h"], ["30min", "15min"]
+    points = points_of([2], taus, epsilons, GRID)
+    assert [(point.tau, point.epsilon) for point in points] == [
+        (30, 15),
+        (45, 15),
+        (60, 15),
+        (30, 30),
+        (60, 30),
+    ]
+    with pytest.raises(
+        ParameterError, match=r"epsilon must divide tau, got 20 min for 30 min.*15 min or 30 min"
+    ):
+        points_of([2], ["30min", "45min"], ["15min", "20min"], GRID)
+    found = plan(shoal.make_city(40), ks=[2], taus=taus[:2], epsilons=["30min"])
+    assert found.warnings == ["Left out, since epsilon must divide tau: epsilon 30 min with tau 45 min."]
+    assert len(found.forecasts) == 1
 
 
 def test_points() -> None:

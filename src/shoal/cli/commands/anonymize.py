@@ -32,7 +32,9 @@ from shoal.core.options import HidingOptions, PromiseOptions
 def anonymize(events: Path, output: Path, no_verify: bool, json_out: str | None, **keywords: Any) -> None:
     """Publish EVENTS so that everybody is hidden among at least k records."""
     from shoal.api import anonymize as run
+    from shoal.core.engines import cluster_warnings
 
+    say_warnings(cluster_warnings(keywords["cluster"]))
     with TerminalProgress() as progress:
         published = run(
             events,
@@ -42,7 +44,7 @@ def anonymize(events: Path, output: Path, no_verify: bool, json_out: str | None,
             progress=progress,
             **keywords,
         )
-    say_warnings(published.summary["warnings"])
+    say_warnings([*published.events.read_summary.losses, *published.summary["warnings"]])
     if json_out == "-":
         show(json.dumps(published.summary, indent=2))
     else:

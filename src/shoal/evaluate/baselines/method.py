@@ -10,8 +10,10 @@ import numpy as np
 from shoal.auditing.truthfulness import held_samples
 from shoal.core.arrays import Bools, Floats, Int32s, Int64s
 from shoal.core.boxes import Boxes
+from shoal.core.formatting import counted
 from shoal.core.progress import Progress
 from shoal.core.promise import Grid, Promise
+from shoal.core.reprs import sizes_only
 from shoal.core.samples import Samples
 from shoal.hiding.pipeline import check_population
 from shoal.utility import precision_of_boxes
@@ -54,6 +56,9 @@ class Points(NamedTuple):
     x: Floats
     y: Floats
 
+    def __repr__(self) -> str:
+        return sizes_only(self)
+
     def as_boxes(self) -> Boxes:
         """A box of one slot and the nearest cell for every point, for an audit to attack."""
         x, y = np.rint(self.x).astype(np.int32), np.rint(self.y).astype(np.int32)
@@ -74,6 +79,9 @@ class Anonymized:
     counts: SampleCounts
     precision: BaselinePrecision
     points: Points | None = None
+
+    def __repr__(self) -> str:
+        return f"<Anonymized: {counted(self.boxes.n_boxes, 'box', 'boxes')}, k = {self.k}>"
 
     @property
     def hidden(self) -> Bools:

@@ -9,6 +9,7 @@ import numpy as np
 from shoal.core.arrays import Floats, Int64s
 from shoal.core.boxes import Boxes
 from shoal.core.promise import Grid
+from shoal.core.reprs import sizes_only
 from shoal.core.zones import Zone
 
 DAY_HOURS, WEEK_HOURS = 24, 168
@@ -37,6 +38,9 @@ class Square(NamedTuple):
     boxes: int
     records: int
 
+    def __repr__(self) -> str:
+        return sizes_only(self)
+
 
 class Area(NamedTuple):
     """The region in squares of ``side`` km; those in which fewer than k records have boxes are left out."""
@@ -45,6 +49,9 @@ class Area(NamedTuple):
     width: float
     height: float
     squares: list[Square]
+
+    def __repr__(self) -> str:
+        return sizes_only(self)
 
 
 class PrecisionFacts(NamedTuple):
@@ -57,6 +64,9 @@ class PrecisionFacts(NamedTuple):
     raw_minutes: float
     hourly: Hourly
     area: Area
+
+    def __repr__(self) -> str:
+        return sizes_only(self)
 
 
 def measure_precision(boxes: Boxes, grid: Grid, zone: Zone, k: int) -> PrecisionFacts:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from shoal.core.formatting import duration_of_minutes
+from shoal.core.options import SelectorName
 from shoal.errors import InputError
 from shoal.evaluate.measuring import WEEK_H, Hour, Measured
 from shoal.evaluate.plan.forecasting import Forecast
@@ -125,7 +126,7 @@ def _draw_precision(sweep: Sweep, axis: str, column: str, title: str) -> Plot:
         matplotlib_style.line(axes, at, median, style)
     matplotlib_style.from_zero(axes, title)
     _name_positions(axes, series, axis)
-    matplotlib_style.legend_above(figure, _keys(series), matplotlib_style.kinds())
+    matplotlib_style.legend_above(figure, _keys(_with_levels(series)), matplotlib_style.kinds())
     return Plot(figure, f"Mean, median and quartiles: {' '.join(title.split())}, over {_NAMES[axis]}.")
 
 
@@ -139,7 +140,7 @@ def _draw_suppressed(sweep: Sweep, axis: str) -> Plot:
         )
     matplotlib_style.from_zero(axes, _SUPPRESSED)
     _name_positions(axes, series, axis)
-    matplotlib_style.legend_above(figure, _keys(series))
+    matplotlib_style.legend_above(figure, _keys(_with_levels(series)))
     return Plot(figure, f"Share of the samples that are suppressed, over {_NAMES[axis]}.")
 
 
@@ -193,8 +194,17 @@ def _draw_hours(sweep: Sweep, column: str, factor: int, title: str) -> Plot:
     middle = sweep.measured[sweep.plan.middle[0]]
     constants = f"(k = {middle.k}, τ = ε = {duration_of_minutes(middle.tau_min)})"
     matplotlib_style.day_axis(axes, min(days), max(days), f"hour of the week  {constants}")
-    matplotlib_style.legend_above(figure, [*_keys(series), matplotlib_style.night()])
+    matplotlib_style.legend_above(figure, [*_keys(_with_levels(series)), matplotlib_style.night()])
     return Plot(figure, f"{' '.join(title.split()).capitalize()}, over the hours of a week.")
+
+
+def _with_levels(series: Mapping[str, Sequence[Measured | Hour]]) -> list[str]:
+    """The selectors; the one that can be hardened with the levels that its rows have."""
+    levels = {name: sorted({row.harden for row in rows}) for name, rows in series.items()}
+    return [
+        f"{name}, level {'/'.join(map(str, found))}" if name == SelectorName.MATCHING else name
+        for name, found in levels.items()
+    ]
 
 
 def _keys(series: Iterable[str]) -> list[Artist]:

@@ -113,6 +113,7 @@ def report_page(facts: Facts, *, public: bool, synthetic: bool = False) -> str:
     shown."""
     audit, grid = facts.audit, facts.audit.grid
     promise, privacy = audit.promise, _privacy(audit)
+    seconds = promise.in_seconds(grid)
     environment = page_environment()
     environment.filters["said"] = bound
     return environment.get_template("report.html.j2").render(
@@ -130,6 +131,9 @@ def report_page(facts: Facts, *, public: bool, synthetic: bool = False) -> str:
         promise=promise,
         tau=None if promise.tau is None else duration_in_words(promise.tau * grid.step_s),
         epsilon=None if promise.epsilon is None else duration_in_words(promise.epsilon * grid.step_s),
+        beyond_tau=None
+        if seconds is None or promise.epsilon_divides_tau
+        else duration_in_words(seconds.beyond_tau),
         counts=audit.counts,
         few=minimum_people(promise.k),
         coverage=audit.coverage,
