@@ -6,6 +6,7 @@ import hmac
 import os
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from shoal.core.formatting import joined
@@ -150,7 +151,7 @@ def _plain(options: ReadingOptions, name: str) -> object:
     if name == "exclude_users":
         return set(value)
     if name == "sites":
-        return os.path.abspath(value) if isinstance(value, str | os.PathLike) else value  # noqa: PTH100
+        return Path(value).absolute() if isinstance(value, str | os.PathLike) else "a table in memory"
     return dict(value) if isinstance(value, Mapping) else value
 
 

@@ -28,12 +28,17 @@ def with_hint(context: AuditContext, coverage: Coverage, truth: Truthfulness | N
         )
         return check._replace(hint=hint, doubtful=True)
     share = _share_in_no_box(context) if truth is None else truth.suppressed.share
-    if share > _MOST:
+    told = _told(context.manifest, "share_of_samples")
+    if share > _MOST and not (isinstance(told, float) and told > _MOST):
         where = "in no box" if truth is None else "in no box of their own record"
         lost = f"{percent(share)} of the samples lie {where}"
         hint = f"{lost}: read the events as for the release, with the same {_READING}"
         return check._replace(hint=hint, doubtful=True)
-    if truth is not None and truth.n_users_without_record and not _tells_of_recordless(context.manifest):
+    if (
+        truth is not None
+        and truth.n_users_without_record
+        and not _told(context.manifest, "users_without_record")
+    ):
         hint = (
             f"{counted(truth.n_users_without_record, 'user')} without a record: if they were left out when the release"
             f" was made, read the events with the same {_READING}"
@@ -51,7 +56,7 @@ def _share_in_no_box(context: AuditContext) -> float:
     return float((fits.n == 0).mean()) if len(fits.n) else 0.0
 
 
-def _tells_of_recordless(manifest: Mapping[str, Any] | None) -> bool:
-    """Whether a manifest says that there are users without a record."""
+def _told(manifest: Mapping[str, Any] | None, what: str) -> object:
+    """What a manifest says was suppressed; nothing where it does not say."""
     suppression = (manifest or {}).get("suppression")
-    return isinstance(suppression, Mapping) and bool(suppression.get("users_without_record"))
+    return suppression.get(what) if isinstance(suppression, Mapping) else None

@@ -28,7 +28,8 @@ def write_evidence(file: IO[bytes], draft: Draft) -> None:
     with pa.parquet.ParquetWriter(
         file, schema, compression="zstd", dictionary_pagesize_limit=_MOST_NAMES
     ) as writer:
-        for group in _grouped(draft.outcome.hidden(), most):
+        parts = (_with_records(part, names.record) for part in draft.outcome.hidden())
+        for group in _grouped(parts, most):
             writer.write_table(_table(group, names, draft.events.grid.step_s, schema), row_group_size=None)
 
 
@@ -45,6 +46,12 @@ class _Names(NamedTuple):
         record = np.full(len(users), -1, np.int32)
         record[named.owner] = np.arange(len(named.owner), dtype=np.int32)
         return cls(pa.array(users, pa.string()), pa.array(named.name.tolist(), pa.string()), record)
+
+
+def _with_records(part: HiddenMembers, record: Int32s) -> HiddenMembers:
+    """The part without users who have no record after all: the paper's selector, unrepaired, suppresses afterwards."""
+    there = (record[part.owners] >= 0) & (record[part.members] >= 0)
+    return part if there.all() else part._replace(owners=part.owners[there], members=part.members[there])
 
 
 def _grouped(parts: Iterable[HiddenMembers], most: int) -> Iterator[list[HiddenMembers]]:
