@@ -6,7 +6,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -41,13 +41,17 @@ from shoal.storage.spill import ROWS, open_spill
 
 @dataclass(frozen=True)
 class Events:
-    """Samples with the grid and projection they are counted in, and what became of the rows read."""
+    """Samples with the grid and projection they are counted in, and what became of the rows read.
+
+    ``options`` are how they were read; users to exclude are told one by one, whether or not they came from a file.
+    """
 
     store: SampleStore
     grid: Grid
     projection: Plane | None
     read_summary: ReadSummary
     timezone: str = "UTC"
+    options: ReadingOptions = field(default_factory=ReadingOptions)
 
     def __repr__(self) -> str:
         return f"<Events: {counted(len(self.store), 'sample')} of {counted(self.store.n_users, 'user')}>"
@@ -145,7 +149,8 @@ def read_events(
         format=format,
         users_seldom_seen=users_seldom_seen,
     )
-    return Events(store, grid, projection, read_summary, zone.name)
+    told = replace(options, exclude_users=sorted(excluded) if options.exclude_users is not None else None)
+    return Events(store, grid, projection, read_summary, zone.name, told)
 
 
 def _locator(roles: Roles, sites: object) -> Locator:

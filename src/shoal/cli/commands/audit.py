@@ -35,9 +35,8 @@ def audit(
 
     report = options.json_file(json_out)
     if report is not None:
-        given = [*options.input_files(events, keywords), published, Outputs(published).manifest]
-        key = keywords["key"]
-        check_target(report, [*given, *([] if key is None else [key])], force=force)
+        read = [*options.input_files(events, keywords), *Outputs(published, keywords["key"]).files]
+        check_target(report, read, force=force)
     say_warnings(cluster_warnings(keywords["cluster"]))
     with TerminalProgress() as progress:
         found = run(events, published, progress=progress, **keywords)
