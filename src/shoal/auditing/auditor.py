@@ -20,6 +20,7 @@ from shoal.auditing.attacks.times import attack_presence, attack_times
 from shoal.auditing.context import AuditContext
 from shoal.auditing.coverage.check import RunTasks, check
 from shoal.auditing.measures import Measure
+from shoal.auditing.reading_hint import with_hint
 from shoal.auditing.result import AttackSettings, Audit, DatasetCounts
 from shoal.auditing.truthfulness import check_truthfulness
 from shoal.core.progress import Progress
@@ -83,6 +84,7 @@ def run_audit(
         warnings=warnings,
         samples=context.samples,
         noted=context.noted,
+        events_checked=with_hint(context, coverage, truthfulness),
     )
     if context.method_claim.certain and audit.kept:
         _check_chain(audit)

@@ -11,6 +11,7 @@ import numpy as np
 from shoal.auditing.box_index import AttackedRecords, make_records
 from shoal.auditing.claims import claimed_method
 from shoal.auditing.context import AuditContext
+from shoal.auditing.events_check import NOT_CHECKED, check_events, choose_reading
 from shoal.core.boxes import UNKNOWN
 from shoal.core.checks import check_workers
 from shoal.core.options import AuditOptions, ReadingOptions
@@ -23,17 +24,24 @@ from shoal.reading import (
     PublishedTable,
     check_coordinates,
     parse_crs,
+    private_notes_beside,
     read_events,
     read_key,
+    read_private_notes,
     read_published,
 )
+
+_CHANGED = "The published file is not, byte for byte, the one that was written with this key."
 
 
 @contextmanager
 def open_audit(
     events: Any, published: Any, progress: Progress, options: AuditOptions, reading: ReadingOptions
 ) -> Iterator[tuple[AuditContext, list[str]]]:
-    """Everything an audit needs, and what there is to warn of."""
+    """Everything an audit needs, and what there is to warn of.
+
+    Events are read as the caller says and, where nothing is said, as private notes beside the key or the manifest say.
+    """
     n_workers = check_workers(options.workers)
     progress.stage("reading")
     table = read_published(published, grid=options.grid, crs=options.crs)
@@ -41,12 +49,20 @@ def open_audit(
     noted = own_promise(table)
     method_claim = claimed_method(table.manifest, noted, (table.notes or {}).get("promise"), promise)
     plane = None if table.crs is None else parse_crs(table.crs)
-    found = read_events(events, grid=table.grid, options=reading, projection=plane, threads=n_workers)
+    beside = private_notes_beside(options.key)
+    notes = None if beside is None else read_private_notes(beside)
+    how = choose_reading(reading, notes, table.manifest, events)
+    found = read_events(events, grid=table.grid, options=how.options, projection=plane, threads=n_workers)
     check_coordinates(table.crs, geographic=found.projection is not None)
+    events_checked = check_events(found, how, notes, table.manifest, options.key)
     own = np.full(found.store.n_users, UNKNOWN, np.int64)
     if options.key is not None:
         own = read_key(options.key, found.store.users, table.names)
     warnings = found.read_summary.all_warnings
+    if notes is not None and events_checked.status == NOT_CHECKED:
+        warnings.append(f"The events were {events_checked.reason}, as asked for: they cannot be checked.")
+    if notes is not None and not notes.has_published(published):
+        warnings.append(_CHANGED)
     store, records, grid, zone = found.store, make_records(table.boxes), table.grid, Zone(found.timezone)
     manifest = table.manifest
     del found, table  # of a large dataset, nothing stays in memory twice
@@ -63,6 +79,7 @@ def open_audit(
             workers=threads,
             noted=noted,
             manifest=manifest,
+            events_checked=events_checked,
         )
         yield context, warnings
 

@@ -9,9 +9,11 @@ from typing import Any, NamedTuple
 from shoal.auditing.attacks.inference import LeakageSpread
 from shoal.auditing.attacks.rankings import Finding
 from shoal.auditing.coverage.check import Coverage, Violation
+from shoal.auditing.events_check import UNCHECKED, EventsCheck
 from shoal.auditing.measures import NO_KEY, Measure
 from shoal.auditing.truthfulness import SuppressedPart, Truthfulness
 from shoal.auditing.verdict import Verdict, judge
+from shoal.core.formatting import counted, promise_parameters
 from shoal.core.promise import Grid, Promise
 from shoal.core.proportions import Proportion
 from shoal.core.samples import Samples
@@ -41,7 +43,8 @@ class Audit:
     """What an audit found: the exact checks, and what attacks measured (``figures``).
 
     ``promise`` is what the file was held to, ``noted`` the promise that the file makes for itself, if any. ``samples``
-    are what was audited; they name the users of counterexamples.
+    are what was audited; they name the users of counterexamples. ``events_checked``: whether these are the events of
+    the release; nothing is kept towards others.
     """
 
     promise: Promise
@@ -57,11 +60,19 @@ class Audit:
     warnings: list[str]
     samples: Samples
     noted: Promise | None = None
+    events_checked: EventsCheck = UNCHECKED
+
+    def __repr__(self) -> str:
+        records, boxes = counted(self.counts.records, "record"), counted(self.counts.boxes, "box", "boxes")
+        kept = "kept" if self.coverage.kept else "not kept"
+        promise = promise_parameters(self.promise, self.grid)
+        return f"<Audit: {records}, {boxes}, {promise}, guarantee 1 {kept}; .verdict says more>"
 
     @property
     def kept(self) -> bool:
         """Whether the promise is kept, as far as could be checked."""
-        return self.coverage.kept and (self.truthfulness is None or self.truthfulness.kept)
+        true = self.truthfulness is None or self.truthfulness.kept
+        return self.coverage.kept and true and not self.events_checked.is_other
 
     @property
     def other(self) -> bool:
@@ -73,6 +84,8 @@ class Audit:
         """Whether all that is wrong is too few records for a promise that asks for more than the file's own."""
         true = self.truthfulness is None or self.truthfulness.kept
         lacks_records = bool(self.coverage.worst) and not self.coverage.n_untrue and true
+        if self.events_checked.is_other:
+            return False
         return lacks_records and self.noted is not None and not self.noted.counts_for(self.promise)
 
     @property
@@ -94,14 +107,19 @@ class Audit:
 
     def to_dict(self, *, show_users: bool = False) -> dict[str, Any]:
         """Everything, ready for JSON; users of counterexamples are named only if asked for."""
-        grid = self.grid
+        grid, seconds = self.grid, self.promise.in_seconds(self.grid)
         return {
             "format": 1,
             "kept": self.kept,
-            "promise": self.promise.to_dict(grid),
+            "promise": {**self.promise.to_dict(grid), "beyond_tau_s": seconds and seconds.beyond_tau},
             "grid": {"cell_m": grid.cell_m, "step_s": grid.step_s},
             "draw": self.draw._asdict(),
             "counts": self.counts._asdict(),
+            "events": {
+                "checked": self.events_checked.status,
+                "note": self.events_checked.in_words,
+                "hint": self.events_checked.hint,
+            },
             "verdict": self._verdict(),
             "coverage": self._coverage(show_users),
             "truthfulness": NO_KEY if self.truthfulness is None else _truthfulness(self.truthfulness),

@@ -11,6 +11,7 @@ from shoal.auditing.kernels.consistency import Trajectories
 from shoal.auditing.kernels.truth import find_held
 from shoal.core.arrays import Bools
 from shoal.core.boxes import NONE, Boxes
+from shoal.core.reprs import sizes_only
 from shoal.core.samples import Samples
 from shoal.core.workers import Workers
 
@@ -39,6 +40,9 @@ class HeldByOwn(NamedTuple):
 
     samples: Bools
     boxes: Bools
+
+    def __repr__(self) -> str:
+        return sizes_only(self)
 
 
 def held_by_own(trajectories: Trajectories, target: AttackedRecords, workers: Workers) -> HeldByOwn:

@@ -29,14 +29,15 @@ def audit(
     """Attack PUBLISHED, knowing EVENTS, and say what is and is not protected. Exit code 1: the promise is broken."""
     from shoal.api import audit as run
     from shoal.cli.text.audit import audit_lines
+    from shoal.core.engines import cluster_warnings
     from shoal.publishing.outputs import Outputs
     from shoal.storage.outputs import as_json, check_target, write_whole
 
     report = options.json_file(json_out)
     if report is not None:
-        given = [*options.input_files(events, keywords), published, Outputs(published).manifest]
-        key = keywords["key"]
-        check_target(report, [*given, *([] if key is None else [key])], force=force)
+        read = [*options.input_files(events, keywords), *Outputs(published, keywords["key"]).files]
+        check_target(report, read, force=force)
+    say_warnings(cluster_warnings(keywords["cluster"]))
     with TerminalProgress() as progress:
         found = run(events, published, progress=progress, **keywords)
     say_warnings(found.warnings)

@@ -62,7 +62,7 @@ def _precision(summary: dict[str, Any]) -> list[str]:
         f"{axis}: median {short(spread['median'])} {unit}, half of the boxes {short(spread['q25'])}"
         f" to {short(spread['q75'])} {unit}"
         for axis, unit, spread in (
-            ("space", "km", summary["precision_km"]),
+            ("space (longer side)", "km", summary["longer_side_km"]),
             ("time", "min", summary["precision_minutes"]),
         )
     ]

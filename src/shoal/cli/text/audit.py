@@ -11,6 +11,7 @@ from shoal.cli.text.layout import WIDTH, labelled, wrapped
 from shoal.core.formatting import counted, percent, promise_parameters
 
 if TYPE_CHECKING:
+    from shoal.auditing.events_check import EventsCheck
     from shoal.auditing.measures import Measure
     from shoal.auditing.result import Audit
     from shoal.auditing.truthfulness import Truthfulness
@@ -56,6 +57,7 @@ def audit_lines(audit: Audit, published: Path, *, show_users: bool) -> list[str]
             f"{published.name}: {counts.records:,} records with {counts.boxes:,} boxes",
             f"against {counts.users:,} users with {counts.samples:,} samples",
         ],
+        "Events": _events(audit.events_checked),
         "Coverage": list(_coverage(audit, show_users)),
         "Truthful": _truthful(audit.truthfulness),
         "Suppressed": _suppressed(audit.truthfulness),
@@ -80,6 +82,8 @@ def report_lines(audit: Audit, output: Path, *, public: bool) -> list[str]:
             if audit.only_fails_other
             else "a file that breaks its promise must not be published."
         )
+        if audit.events_checked.is_other:
+            why = "give the events from which the file was made."
         outcome = f"No datasheet was written: {why}"
         if output.exists():
             outcome += f" {output.name} is still there from an earlier run, and says nothing of this file: remove it."
@@ -94,6 +98,10 @@ def _promises(audit: Audit) -> str:
     if not audit.other or audit.noted is None:
         return held_to
     return f"held to {held_to}; made for {promise_parameters(audit.noted, audit.grid)}"
+
+
+def _events(check: EventsCheck) -> list[str]:
+    return [check.in_words] if check.hint is None else [check.in_words, check.hint]
 
 
 def _coverage(audit: Audit, show_users: bool) -> Iterable[str]:

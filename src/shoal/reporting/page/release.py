@@ -105,6 +105,7 @@ _ATTACKS = (
     ),
 )
 _QUARTERS = ("least active", "", "", "most active")
+_OF_0_1 = {"space_km": "width + height, km"}  # names in older manifests that would mislead
 
 
 def report_page(facts: Facts, *, public: bool, synthetic: bool = False) -> str:
@@ -112,6 +113,7 @@ def report_page(facts: Facts, *, public: bool, synthetic: bool = False) -> str:
     shown."""
     audit, grid = facts.audit, facts.audit.grid
     promise, privacy = audit.promise, _privacy(audit)
+    seconds = promise.in_seconds(grid)
     environment = page_environment()
     environment.filters["said"] = bound
     return environment.get_template("report.html.j2").render(
@@ -129,6 +131,9 @@ def report_page(facts: Facts, *, public: bool, synthetic: bool = False) -> str:
         promise=promise,
         tau=None if promise.tau is None else duration_in_words(promise.tau * grid.step_s),
         epsilon=None if promise.epsilon is None else duration_in_words(promise.epsilon * grid.step_s),
+        beyond_tau=None
+        if seconds is None or promise.epsilon_divides_tau
+        else duration_in_words(seconds.beyond_tau),
         counts=audit.counts,
         few=minimum_people(promise.k),
         coverage=audit.coverage,
@@ -181,9 +186,7 @@ def _precision(facts: Facts) -> dict[str, Any]:
         "raw_km": found.raw_km,
         "raw_minutes": found.raw_minutes,
         "in_space": Markup(
-            release.precision_histogram(
-                found.km, grid.cell_m / 1000, space, "width + height of a box, km", "km"
-            )
+            release.precision_histogram(found.km, grid.cell_m / 1000, space, "longer side of a box, km", "km")
         ),
         "in_time": Markup(
             release.precision_histogram(
@@ -347,6 +350,7 @@ def _settings(facts: Facts, *, public: bool) -> list[tuple[str, list[tuple[str, 
 
 def _setting(name: str, value: Any) -> tuple[str, str]:
     """A line of the manifest as people write it: the unit beside the value, not in the name."""
+    name = _OF_0_1.get(name, name)
     if isinstance(value, dict):
         inner = ", ".join(" ".join(_setting(part, content)) for part, content in value.items())
         return name.replace("_", " "), inner
