@@ -52,6 +52,7 @@ def anonymize(
     force: bool = False,
     resume: bool = False,
     verify: bool = True,
+    evidence: bool = True,
     progress: Progress | None = None,
     **options: Unpack[ReleaseKeywords],
 ) -> Published:
@@ -89,7 +90,7 @@ def anonymize(
     grid, promise = promised.grid, promised.promise
     hiding = hiding.for_promise(promise)
     n_workers = check_workers(workers)
-    outputs = _outputs(output, key_out, summary_out)
+    outputs = _outputs(output, key_out, summary_out, evidence=evidence)
     if outputs is not None:
         check_outputs(outputs, [*_paths(events), *reading.files], force=force, resume=resume)
     with (
@@ -217,7 +218,11 @@ def _elsewhere(engine: Engine) -> RunTasks | None:
 
 
 def _outputs(
-    output: str | Path | None, key_out: str | Path | None, summary_out: str | Path | None
+    output: str | Path | None,
+    key_out: str | Path | None,
+    summary_out: str | Path | None,
+    *,
+    evidence: bool,
 ) -> Outputs | None:
     if output is None:
         if key_out is not None or summary_out is not None:
@@ -227,7 +232,7 @@ def _outputs(
             )
         return None
     key, summary = (None if path is None else Path(path) for path in (key_out, summary_out))
-    return Outputs(Path(output), key, summary)
+    return Outputs(Path(output), key, summary, with_evidence=evidence)
 
 
 def _paths(*inputs: object) -> list[Path]:

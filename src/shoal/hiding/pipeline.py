@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from shoal.core.samples import Samples, samples_from_columns
 from shoal.core.workers import Workers
 from shoal.errors import InputError, NothingLeftError
 from shoal.hiding.epochs import Timeline
+from shoal.hiding.evidence import HeldSamples, held_samples
 from shoal.hiding.fold import Fold
 from shoal.hiding.journal import Journal, MemoryJournal
 from shoal.hiding.matching.selector import MatchingSelector
@@ -45,7 +46,8 @@ class Outcome:
 
     sizes: boxes per user. epoch_suppressed_samples: samples that people with a record have in no box. relaxations:
     members that served an owner again although the reuse rule forbids it; n_members: members that served in all.
-    affected_users: users with samples in no box, the recordless among them.
+    affected_users: users with samples in no box, the recordless among them. held: which records were made to hold whose
+    samples, and when; secret, read from the journal as often as needed.
     """
 
     source: BoxSource
@@ -60,6 +62,7 @@ class Outcome:
     n_members: int
     relaxations: int
     seconds: float
+    held: Callable[[], Iterator[HeldSamples]]
 
     @cached_property
     def boxes(self) -> Boxes:
@@ -123,7 +126,7 @@ def anonymize_samples(
         else:
             journal.append(fold.advance(newest, ends_stretch=ends_stretch))
         progress.advance()
-    return _outcome(store, presence, journal, time.perf_counter() - began)
+    return _outcome(store, timeline, presence, journal, time.perf_counter() - began)
 
 
 def open_selector(setup: HidingSetup) -> Selector:
@@ -162,7 +165,9 @@ def _check_span(store: SampleStore, promise: Promise) -> None:
         )
 
 
-def _outcome(samples: SampleStore, presence: Presence, journal: Journal, seconds: float) -> Outcome:
+def _outcome(
+    samples: SampleStore, timeline: Timeline, presence: Presence, journal: Journal, seconds: float
+) -> Outcome:
     """Sums over all steps; the boxes themselves stay in the journal."""
     n_members, relaxations = 0, 0
     sizes = np.zeros(samples.n_users, np.int64)
@@ -186,4 +191,5 @@ def _outcome(samples: SampleStore, presence: Presence, journal: Journal, seconds
         n_members=n_members,
         relaxations=relaxations,
         seconds=seconds,
+        held=partial(held_samples, journal, timeline),
     )

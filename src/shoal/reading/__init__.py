@@ -2,11 +2,12 @@
 
 Start with ``events.py``, which calls the rest. ``formats/`` has a file for each format of other people's data, ``geo/``
 reads points, ``source.py`` opens files, folders and tables, ``times.py``, ``positions.py`` and ``values.py`` parse
-columns, ``sorting.py`` makes samples of rows, ``published.py`` and ``key.py`` are for audits.
+columns, ``sorting.py`` makes samples of rows, ``published.py``, ``key.py`` and ``evidence.py`` are for audits.
 """
 
 from shoal.core.projection import Plane, Projection, parse_crs
 from shoal.reading.events import Events, read_events
+from shoal.reading.evidence import HidingEvidence, evidence_beside, read_evidence
 from shoal.reading.formats import FORMAT_NAMES
 from shoal.reading.key import read_key
 from shoal.reading.published import PublishedRows, PublishedTable, read_published
@@ -16,14 +17,17 @@ from shoal.reading.summary import ReadSummary
 __all__ = [
     "FORMAT_NAMES",
     "Events",
+    "HidingEvidence",
     "Plane",
     "Projection",
     "PublishedRows",
     "PublishedTable",
     "ReadSummary",
     "check_coordinates",
+    "evidence_beside",
     "parse_crs",
     "read_events",
+    "read_evidence",
     "read_key",
     "read_published",
 ]
