@@ -19,6 +19,7 @@ from shoal.core.promise import Grid, Promise
 from shoal.core.samples import Samples
 from shoal.core.workers import Workers
 from shoal.core.zones import Zone
+from shoal.reading import HidingEvidence
 from shoal.storage.sample_store import SampleStore
 
 _MOST_FITS = 1000  # records counted in an attack; among more, the chance of each is below one in a thousand
@@ -30,7 +31,9 @@ class AuditContext:
 
     ``store``: the raw samples. ``promise``: what the file is held to; ``noted``: the promise that the file makes for
     itself, if any. ``method_claim``: how the file says it was made; ``manifest``: what its manifest says, if it has
-    one. ``n_attacks`` are drawn of each kind.
+    one, and ``notes`` what its metadata say, or else its manifest. ``required``: whether whoever audits asks for the
+    promise; otherwise it is the file's claim. ``tolerance``: for which share of the members it may be weakened.
+    ``evidence``: which records were made to hold whom, where that is known. ``n_attacks`` are drawn of each kind.
     """
 
     store: SampleStore
@@ -44,6 +47,10 @@ class AuditContext:
     workers: Workers
     noted: Promise | None = None
     manifest: dict[str, Any] | None = None
+    notes: dict[str, Any] | None = None
+    required: bool = False
+    tolerance: float = 0.0
+    evidence: HidingEvidence | None = None
 
     @cached_property
     def trajectories(self) -> Trajectories:

@@ -22,7 +22,9 @@ from shoal.errors import InputError, ParameterError
 from shoal.reading import (
     PublishedTable,
     check_coordinates,
+    evidence_beside,
     parse_crs,
+    read_evidence,
     read_events,
     read_key,
     read_published,
@@ -43,12 +45,17 @@ def open_audit(
     plane = None if table.crs is None else parse_crs(table.crs)
     found = read_events(events, grid=table.grid, options=reading, projection=plane, threads=n_workers)
     check_coordinates(table.crs, geographic=found.projection is not None)
-    own = np.full(found.store.n_users, UNKNOWN, np.int64)
-    if options.key is not None:
+    own, evidence = np.full(found.store.n_users, UNKNOWN, np.int64), None
+    warnings = list(found.read_summary.all_warnings)
+    if options.key is not None and len(table.names) > found.store.n_users:
+        warnings.append("The key was not used: there are more records than users, so no key can fit.")
+    elif options.key is not None:
         own = read_key(options.key, found.store.users, table.names)
-    warnings = found.read_summary.all_warnings
+        beside = evidence_beside(options.key)
+        if beside is not None:
+            evidence = read_evidence(beside, found.store.users, table.names, table.grid.step_s)
     store, records, grid, zone = found.store, make_records(table.boxes), table.grid, Zone(found.timezone)
-    manifest = table.manifest
+    manifest, notes = table.manifest, table.notes
     del found, table  # of a large dataset, nothing stays in memory twice
     with Workers(n_workers) as threads:
         context = AuditContext(
@@ -63,6 +70,10 @@ def open_audit(
             workers=threads,
             noted=noted,
             manifest=manifest,
+            notes=notes,
+            required=options.k is not None,
+            tolerance=options.tolerance,
+            evidence=evidence,
         )
         yield context, warnings
 

@@ -26,7 +26,7 @@ from shoal.core.boxes import NONE
 if TYPE_CHECKING:
     from shoal.auditing.context import AuditContext
 
-_MOST_WORK = 60_000_000  # boxes and lines looked at in all windows: some seconds
+_MOST_WORK = 25_000_000  # boxes and lines looked at in all windows: some seconds
 _MOST_LINES = 40_000_000  # of a window that are held in memory: some 400 MB
 _MOST_ROOM = 40_000_000  # for lines before they are counted
 _SPARE = 12  # lines of a person that are tried first, beside 3 k

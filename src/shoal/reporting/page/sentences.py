@@ -25,7 +25,7 @@ def headline(promise: Promise, grid: Grid) -> str:
 
 def title(audit: Audit) -> str:
     """The title of the page: the promise if it is kept; else that it is broken, or that it is not the file's own."""
-    if audit.kept:
+    if not audit.failed:
         return f"{headline(audit.promise, audit.grid)}."
     if audit.only_fails_other and audit.noted is not None:
         held, made = (
