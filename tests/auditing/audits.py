@@ -75,7 +75,9 @@ def _secret(attack: str, _variant: str, measure: str) -> bool:
     )
 
 
-def guarantees(coverage: Coverage, *, whole: bool, with_key: bool = True, required: bool = False) -> Guarantees:
+def guarantees(
+    coverage: Coverage, *, whole: bool, with_key: bool = True, required: bool = False
+) -> Guarantees:
     """Guarantee 1 as the coverage says, 2 kept over whole trajectories and else not checked, 3 kept."""
     asked = Asked.REQUIRED if required else Asked.CLAIMED
     unknown = Judgement(2, State.NOT_CHECKED, Basis.NOTHING, "the file does not show how it was made")

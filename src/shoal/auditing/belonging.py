@@ -28,7 +28,20 @@ class Belonging(NamedTuple):
     @property
     def kept(self) -> bool:
         """Whether everything belongs together."""
-        return self == Belonging()
+        return self == ALL_BELONGS
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return {
+            "kept": self.kept,
+            "records_beyond_users": self.n_surplus_records,
+            "boxes_overlapping": self.n_overlapping_boxes,
+            "boxes_outside_period": self.n_boxes_outside,
+            "disagreements": list(self.disagreements),
+        }
+
+
+ALL_BELONGS = Belonging()
 
 
 def check_belonging(context: AuditContext) -> Belonging:

@@ -24,8 +24,8 @@ from shoal.reading import (
     check_coordinates,
     evidence_beside,
     parse_crs,
-    read_evidence,
     read_events,
+    read_evidence,
     read_key,
     read_published,
 )

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from shoal.auditing.attacks.inference import LeakageSpread
 from shoal.auditing.attacks.rankings import Finding
-from shoal.auditing.belonging import Belonging
+from shoal.auditing.belonging import ALL_BELONGS, Belonging
 from shoal.auditing.coverage.check import Coverage, Violation
-from shoal.auditing.guarantees.judgement import Asked, Guarantees
+from shoal.auditing.guarantees.judgement import Asked, Guarantees, State
 from shoal.auditing.guarantees.one_window import HeldApart
 from shoal.auditing.measures import NO_KEY, Measure
 from shoal.auditing.truthfulness import SuppressedPart, Truthfulness
@@ -46,8 +46,8 @@ class Audit:
 
     ``promise`` is what the file was held to, ``noted`` the promise that the file makes for itself, if any.
     ``guarantees`` are judged one by one; ``belonging`` says whether events, file and manifest belong together.
-    ``held_apart`` is what can be measured of guarantee 2 without evidence. ``tolerance``: the share of members for which
-    a guarantee may be weakened. ``samples`` are what was audited; they name the users of counterexamples.
+    ``held_apart`` is what can be measured of guarantee 2 without evidence. ``tolerance``: the share of members for
+    which a guarantee may be weakened. ``samples`` are what was audited; they name the users of counterexamples.
     """
 
     promise: Promise
@@ -63,7 +63,7 @@ class Audit:
     warnings: list[str]
     samples: Samples
     guarantees: Guarantees
-    belonging: Belonging = Belonging()
+    belonging: Belonging = ALL_BELONGS
     held_apart: HeldApart | None = None
     tolerance: float = 0.0
     noted: Promise | None = None
@@ -80,6 +80,13 @@ class Audit:
     def failed(self) -> bool:
         """Whether something is broken, untrue, or weakened beyond the tolerance."""
         return not self.is_true or bool(self.guarantees.failing(self.tolerance))
+
+    @property
+    def only_weakened(self) -> bool:
+        """Whether all that failed is a guarantee weakened beyond the tolerance."""
+        failing = self.guarantees.failing(self.tolerance)
+        weakened = all(judgement.state is State.WEAKENED for judgement in failing)
+        return self.is_true and bool(failing) and weakened
 
     @property
     def exit_code(self) -> int:
@@ -133,11 +140,11 @@ class Audit:
         """Everything, ready for JSON; users of counterexamples are named only if asked for."""
         grid = self.grid
         return {
-            "format": 1,
+            "format": 2,
             "kept": self.kept,
             "exit_code": self.exit_code,
             "guarantees": self._guarantees(),
-            "belonging": {**self.belonging._asdict(), "kept": self.belonging.kept},
+            "belonging": self.belonging.to_dict(),
             "promise": self.promise.to_dict(grid),
             "grid": {"cell_m": grid.cell_m, "step_s": grid.step_s},
             "draw": self.draw._asdict(),

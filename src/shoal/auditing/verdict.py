@@ -114,9 +114,7 @@ def _asked(audit: Audit) -> str:
 def _failure(audit: Audit) -> str:
     """The first word of a failure: a file that fails a promise that it does not make has broken nothing."""
     if not audit.only_fails_other or audit.noted is None:
-        failing = audit.guarantees.failing(audit.tolerance)
-        only_weakened = failing and all(judgement.state is State.WEAKENED for judgement in failing)
-        return "WEAKENED" if only_weakened else "BROKEN"
+        return "WEAKENED" if audit.only_weakened else "BROKEN"
     held, made = (promise_in_short(promise, audit.grid) for promise in (audit.promise, audit.noted))
     return f"FAILS a promise that is not its own (held to {held}, made for {made})"
 

@@ -35,6 +35,7 @@ HARDEN_MOST_REACH = 5  # r beyond which there are too many windows to link
 NOT_PLANNED = ("selector", "repair", "shard_size")  # options of hiding that plan does not vary
 NOT_SWEPT = (*NOT_PLANNED, "harden")  # a sweep compares selectors, and harden is for one of them
 _SMALLEST_SHARD = 100  # users: among fewer, partners run out within days
+TOLERANCE = 0.01  # of the members: for so many guarantee 2 may be weakened before an audit fails a file
 _MOST_ATTACKS = 1_000_000
 _TAU = "How long an attacker may have followed somebody, e.g. 30min."
 _EPSILON = "How much more they may learn, e.g. 30min."
@@ -458,7 +459,8 @@ class AuditOptions(Options):
     step: str | None = choice(None, "Time step of a file that does not tell it.")
     crs: str | None = choice(None, "Coordinate system of a file that does not tell it, e.g. EPSG:3035.")
     tolerance: float = choice(
-        0.01, "Share of members for which a guarantee may be weakened before the file fails: 0.01 is 1 %."
+        TOLERANCE,
+        "Share of members for which a guarantee may be weakened before the file fails: 0.01 is 1 %.",
     )
     attacks: int = choice(2000, "How many attacks to draw of each kind.")
     seed: int = choice(0, "Other attacks for another seed.")

@@ -128,7 +128,9 @@ def test_windows_are_drawn_where_there_are_too_many_and_the_same_for_a_seed() ->
 def test_several_workers_find_the_same() -> None:
     rng = random.Random(5)
     world = {user: {(t, rng.randrange(3), 0) for t in range(6)} for user in range(200)}
-    records = {user: [(t, t, 0, 2 if user % 3 else x, 0, 0) for t, x, _ in own] for user, own in world.items()}
+    records = {
+        user: [(t, t, 0, 2 if user % 3 else x, 0, 0) for t, x, _ in own] for user, own in world.items()
+    }
     context = context_of(world, records, 40, 2, 2)
     alone = check_matchings(context)
     with Workers(3) as workers:

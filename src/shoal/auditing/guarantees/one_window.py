@@ -23,7 +23,7 @@ from shoal.auditing.kernels.one_window import (
     explain_boxes,
     find_held_apart,
 )
-from shoal.core.arrays import Int64s
+from shoal.core.arrays import Int32s, Int64s
 from shoal.core.boxes import NONE
 from shoal.core.formatting import duration, percent
 from shoal.core.proportions import Proportion, proportion_of
@@ -108,9 +108,7 @@ def _by_evidence(context: AuditContext, evidence: HidingEvidence) -> Judgement:
 def _by_own_account(context: AuditContext, account: OwnAccount | None) -> Judgement:
     stay = _own_window(context)
     if stay is not None and stay > context.promise.window:
-        longer = (
-            f"members stay for windows of {duration(stay * context.grid.step_s)}, longer than {_window(context)}"
-        )
+        longer = f"members stay for windows of {duration(stay * context.grid.step_s)}, longer than {_window(context)}"
         return Judgement(NUMBER, State.BROKEN, Basis.MANIFEST, longer)
     if account is None:
         return Judgement(NUMBER, State.NOT_CHECKED, Basis.NOTHING, "the file does not show how it was made")
@@ -187,7 +185,8 @@ def check_serving(context: AuditContext, evidence: HidingEvidence) -> Serving:
 
 def _lines(evidence: HidingEvidence, n_records: int) -> EvidenceLines:
     order = np.lexsort((evidence.begin, evidence.record))
-    begin, end, user, record = (column[order] for column in evidence[:4])
+    begin, end = evidence.begin[order], evidence.end[order]
+    user, record = evidence.user[order], evidence.record[order]
     ptr = np.searchsorted(record, np.arange(n_records + 1)).astype(np.int64)
     return EvidenceLines(ptr, begin, end, user, record, int((end - begin).max(initial=0)))
 
@@ -195,10 +194,8 @@ def _lines(evidence: HidingEvidence, n_records: int) -> EvidenceLines:
 def _served_again(evidence: HidingEvidence, window: int) -> int:
     """How many lines go beyond one window of their user and record, the single epochs of witnesses included."""
     order = np.lexsort((evidence.in_epoch, evidence.begin, evidence.record, evidence.user))
-    user, record, begin, end = (
-        column[order] for column in (evidence.user, evidence.record, evidence.begin, evidence.end)
-    )
-    return count_again(user, record, begin, end, window)
+    user, record = evidence.user[order], evidence.record[order]
+    return count_again(user, record, evidence.begin[order], evidence.end[order], window)
 
 
 def measure_held_apart(context: AuditContext) -> HeldApart | None:
@@ -238,15 +235,17 @@ def _shift(context: AuditContext, epsilon: int) -> tuple[int, int, int]:
 
 
 def _moved(
-    context: AuditContext, rows: Int64s, place: Any, users: Int64s, by: int, begin: int, span: int
+    context: AuditContext, rows: Int64s, place: Int32s, users: Int64s, by: int, begin: int, span: int
 ) -> Trajectories:
     """The samples of some users moved in time, round the end of the data."""
     samples = context.samples
     user = place[samples.user[rows]]
     t = begin + (samples.t[rows] - begin + by) % span
     order = np.lexsort((t, user))
-    columns = (user, t, samples.x[rows], samples.y[rows])
-    return make_trajectories(Samples(samples.users[users], *(column[order] for column in columns)))
+    moved = rows[order]
+    return make_trajectories(
+        Samples(samples.users[users], user[order], t[order], samples.x[moved], samples.y[moved])
+    )
 
 
 def _held_apart(context: AuditContext, trajectories: Trajectories, own: Int64s) -> Proportion | None:

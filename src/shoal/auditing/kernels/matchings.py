@@ -141,7 +141,9 @@ def find_lines(
     asked = np.full(len(index.ptr) - 1, -1, np.int32)
     for i in range(begin, end):
         user, line = people[i], at[i]
-        first = first_sample_from(trajectories, trajectories.ptr[user], trajectories.ptr[user + 1], window.begin)
+        first = first_sample_from(
+            trajectories, trajectories.ptr[user], trajectories.ptr[user + 1], window.begin
+        )
         last = first_sample_from(trajectories, first, trajectories.ptr[user + 1], window.end)
         looked[i] = 0
         if own[i] >= 0 and kind[own[i]] != ABSENT:
@@ -170,7 +172,11 @@ def find_lines(
                     entry = low + (shift + turn) % size
                     box = index.slot_box[entry]
                     record = index.box[box]["record"]
-                    if line >= at[i] + most or asked[record] == i or not is_probed(index, slot, entry, probe, x, y):
+                    if (
+                        line >= at[i] + most
+                        or asked[record] == i
+                        or not is_probed(index, slot, entry, probe, x, y)
+                    ):
                         continue
                     if holds(index, box, t, x, y):
                         asked[record] = i
@@ -219,9 +225,9 @@ def give_freely(lines: Lines, k: int, flow: Flow) -> None:
     n_people = len(lines.ptr) - 1
     for turn in range(k):
         for person in range(n_people):
-            best, least = np.int64(-1), np.int64(k)
+            best, least = -1, k
             for line in range(lines.ptr[person], lines.ptr[person + 1]):
-                load = np.int64(flow.load[lines.record[line]])
+                load = int(flow.load[lines.record[line]])
                 if not flow.chosen[line] and load < least:
                     best, least = line, load
                     if turn == 0:

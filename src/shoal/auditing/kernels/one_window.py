@@ -128,9 +128,7 @@ def explain_boxes(
             while line < last and lines.begin[line] <= t1 and touched != _ALL_FACES:
                 low, until = max(t0, lines.begin[line]), min(t1 + 1, lines.end[line])
                 if low < until:
-                    touched |= _faces_touched(
-                        trajectories, held, index, box, lines.user[line], low, until
-                    )
+                    touched |= _faces_touched(trajectories, held, index, box, lines.user[line], low, until)
                 line += 1
             explained[box] = touched == _ALL_FACES
 

@@ -83,9 +83,9 @@ def report_lines(audit: Audit, output: Path, *, public: bool) -> list[str]:
         why = (
             "for one about the file's own promise leave --k, --tau, --epsilon and --whole out."
             if audit.only_fails_other
-            else "a file that breaks its promise must not be published."
-            if audit.verdict.headline.startswith("BROKEN")
             else "a guarantee is weakened beyond --tolerance: if you accept that, give a larger one."
+            if audit.only_weakened
+            else "a file that breaks its promise must not be published."
         )
         outcome = f"No datasheet was written: {why}"
         if output.exists():

@@ -24,7 +24,7 @@ from shoal.reporting.page import bound, page_environment
 from shoal.reporting.page.sentences import (
     beyond_in_words,
     broken_in_words,
-    is_untrue,
+    fault_in_words,
     made_for_in_words,
     promise_in_words,
     remedy_in_words,
@@ -122,7 +122,7 @@ def report_page(facts: Facts, *, public: bool, synthetic: bool = False) -> str:
         made_for_words=made_for_in_words(audit),
         beyond_words=beyond_in_words(promise, grid, facts.manifest),
         broken_words=None if not audit.failed else f"{broken_in_words(audit)} {remedy_in_words(audit)}",
-        untrue=is_untrue(audit),
+        fault=fault_in_words(audit) if audit.failed else "",
         zone=audit.draw.timezone,
         verdict=audit.verdict,
         kept=not audit.failed,

@@ -33,6 +33,8 @@ def title(audit: Audit) -> str:
             for promise in (audit.promise, audit.noted)
         )
         return f"Held to {held}, this file fails; it was made for {made}."
+    if audit.only_weakened:
+        return "The promise is weakened: part of it does not hold for this file."
     return "The promise is broken: do not publish this file."
 
 
@@ -99,9 +101,27 @@ def broken_in_words(audit: Audit) -> str:
         )
     if is_untrue(audit):
         return "This file cannot be relied on: it says of somebody what is not so."
-    return (
-        "Of some records of this file, boxes overlap in time, as if somebody had been in two places at once."
-    )
+    if audit.belonging.n_overlapping_boxes:
+        return "Of some records of this file, boxes overlap in time, as if somebody had been in two places at once."
+    if audit.belonging.disagreements:
+        return f"This file and its manifest do not agree: {audit.belonging.disagreements[0]}."
+    failing = audit.guarantees.failing(audit.tolerance)
+    if any(judgement.number == 3 for judgement in failing):
+        return "Somebody who watched all people at once could tell that some records are not some people's."
+    detail = audit.guarantees.one_window.detail
+    return f"k records fit, but they stay with a person for longer than promised: {detail}."
+
+
+def fault_in_words(audit: Audit) -> str:
+    """What is wrong with a file of which k records fit in every interval, as part of a sentence."""
+    if is_untrue(audit):
+        return "what the file says is not true"
+    if audit.belonging.n_overlapping_boxes:
+        return "boxes of a record overlap in time"
+    if audit.belonging.disagreements:
+        return "the manifest does not agree with the file"
+    numbers = " and ".join(str(judgement.number) for judgement in audit.guarantees.failing(audit.tolerance))
+    return f"guarantee {numbers} is {'weakened' if audit.only_weakened else 'not kept'}"
 
 
 def remedy_in_words(audit: Audit) -> str:
@@ -111,6 +131,11 @@ def remedy_in_words(audit: Audit) -> str:
             "Whether it keeps its own promise was not checked here: leave --k, --tau, --epsilon and --whole out"
             " to see. If so, publish it under its own promise; for the one above, make a file with shoal anonymize."
         )
+    if audit.only_weakened:
+        return (
+            "Publish it only if you accept that (shoal audit --tolerance); otherwise make it again with a smaller k, a"
+            " longer epsilon or fewer days, or with more people."
+        )
     return (
         "Do not hand it on. Make it again from the events with shoal anonymize, which checks a release before it"
         " appears."
@@ -119,5 +144,6 @@ def remedy_in_words(audit: Audit) -> str:
 
 def is_untrue(audit: Audit) -> bool:
     """Whether some of what a file says is untrue; boxes that overlap may be true one by one."""
-    truth = audit.truthfulness
-    return bool(audit.coverage.n_untrue or (truth is not None and truth.n_empty_boxes))
+    truth, found = audit.truthfulness, audit.belonging
+    nobodys = audit.coverage.n_untrue or found.n_surplus_records or found.n_boxes_outside
+    return bool(nobodys or (truth is not None and truth.n_empty_boxes))
