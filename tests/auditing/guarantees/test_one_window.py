@@ -112,9 +112,7 @@ def pair_world() -> tuple[dict, dict]:
     return world, dict.fromkeys(world, [(t, t + 1, 0, 1, 0, 0) for t in (0, 4, 8, 12)])
 
 
-def judged(
-    lines: list[Any], *, promise: Promise | None = None, key: bool = True, **more: Any
-) -> Judgement:
+def judged(lines: list[Any], *, promise: Promise | None = None, key: bool = True, **more: Any) -> Judgement:
     world, records = pair_world()
     context = context_of(world, records, 2, 4, 4, key=key)
     with_evidence = replace(

@@ -124,7 +124,8 @@ def _by_own_account(context: AuditContext, account: OwnAccount | None) -> Judgem
 
 
 def _weakened(basis: Basis, n_again: int, n_members: int) -> Judgement:
-    told = f"{percent(n_again / n_members)} of members had to serve again"
+    at_most = "up to " if basis is Basis.MANIFEST else ""  # its counts are rounded up
+    told = f"{at_most}{percent(n_again / n_members)} of members had to serve again"
     return Judgement(NUMBER, State.WEAKENED, basis, told, n_again, n_members)
 
 
