@@ -25,7 +25,7 @@ def headline(promise: Promise, grid: Grid) -> str:
 
 def title(audit: Audit) -> str:
     """The title of the page: the promise if it is kept; else that it is broken, or that it is not the file's own."""
-    if not audit.failed:
+    if keeps_k(audit):
         return f"{headline(audit.promise, audit.grid)}."
     if audit.only_fails_other and audit.noted is not None:
         held, made = (
@@ -33,8 +33,6 @@ def title(audit: Audit) -> str:
             for promise in (audit.promise, audit.noted)
         )
         return f"Held to {held}, this file fails; it was made for {made}."
-    if audit.only_weakened:
-        return "The promise is weakened: part of it does not hold for this file."
     return "The promise is broken: do not publish this file."
 
 
@@ -108,8 +106,7 @@ def broken_in_words(audit: Audit) -> str:
     failing = audit.guarantees.failing(audit.tolerance)
     if any(judgement.number == 3 for judgement in failing):
         return "Somebody who watched all people at once could tell that some records are not some people's."
-    detail = audit.guarantees.one_window.detail
-    return f"k records fit, but they stay with a person for longer than promised: {detail}."
+    return f"k records fit, but they stay with a person for longer: {audit.guarantees.one_window.detail}."
 
 
 def fault_in_words(audit: Audit) -> str:
@@ -121,7 +118,12 @@ def fault_in_words(audit: Audit) -> str:
     if audit.belonging.disagreements:
         return "the manifest does not agree with the file"
     numbers = " and ".join(str(judgement.number) for judgement in audit.guarantees.failing(audit.tolerance))
-    return f"guarantee {numbers} is {'weakened' if audit.only_weakened else 'not kept'}"
+    return f"guarantee {numbers} is not kept"
+
+
+def keeps_k(audit: Audit) -> bool:
+    """Whether the file is true and k records fit; guarantee 2 may be weakened, which the page says beside it."""
+    return not audit.failed or audit.only_weakened
 
 
 def remedy_in_words(audit: Audit) -> str:
@@ -130,11 +132,6 @@ def remedy_in_words(audit: Audit) -> str:
         return (
             "Whether it keeps its own promise was not checked here: leave --k, --tau, --epsilon and --whole out"
             " to see. If so, publish it under its own promise; for the one above, make a file with shoal anonymize."
-        )
-    if audit.only_weakened:
-        return (
-            "Publish it only if you accept that (shoal audit --tolerance); otherwise make it again with a smaller k, a"
-            " longer epsilon or fewer days, or with more people."
         )
     return (
         "Do not hand it on. Make it again from the events with shoal anonymize, which checks a release before it"
