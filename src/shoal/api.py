@@ -77,10 +77,11 @@ def anonymize(
     With ``strict``, rows that cannot be used are an error.
 
     With ``output`` the release is also written to files, ``key_out`` and ``summary_out`` among them if given, and a
-    killed run goes on with ``resume``. What is published is first read back and checked, every user and every interval,
-    unless ``verify`` is False. Hiding sets are chosen on ``workers`` threads, with ``engine="processes"`` in as many
-    processes, or on the workers of the Dask scheduler at the address ``cluster``: the boxes are the same
-    (docs/scaling.md).
+    killed run goes on with ``resume``. Beside the key are private notes of how the events were read and, unless
+    ``evidence`` is False, which record was made to hold whom (docs/formats.md). What is published is first read back
+    and checked, every user and every interval, unless ``verify`` is False. Hiding sets are chosen on ``workers``
+    threads, with ``engine="processes"`` in as many processes, or on the workers of the Dask scheduler at the address
+    ``cluster``: the boxes are the same (docs/scaling.md).
     """
     progress = progress or SilentProgress()
     refuse_unknown("anonymize", options, PromiseOptions, HidingOptions, ReadingOptions)
@@ -168,10 +169,11 @@ def audit(
 
     ``events`` and ``published`` are paths or tables. The promise to hold the file to (``k`` with ``tau`` and
     ``epsilon``, or with ``whole``) is the file's own unless given. ``key`` tells which record is whose; what needs it
-    is not checked without. ``cell``, ``step`` and ``crs`` are for files that do not tell theirs. Give the options with
-    which anonymize() read the events, so that the audit sees the same samples. ``attacks`` are drawn of each kind,
-    others for another ``seed``. The promise is checked exactly; with a key, ``workers`` threads, processes (``engine``)
-    or a ``cluster`` do that as in anonymize().
+    is not checked without. ``cell``, ``step`` and ``crs`` are for files that do not tell theirs. Events are read with
+    the options in the private notes beside a key that is a path, unless others are given; without such notes give those
+    of anonymize(), so that the audit sees the same samples. ``attacks`` are drawn of each kind, others for another
+    ``seed``. The promise is checked exactly; with a key, ``workers`` threads, processes (``engine``) or a ``cluster``
+    do that as in anonymize().
     """
     progress = progress or SilentProgress()
     refuse_unknown("audit", options, AuditOptions, ReadingOptions)

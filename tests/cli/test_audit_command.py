@@ -30,6 +30,7 @@ from support.run_command import (
 )
 
 NO_KEY = "not checked: no key"
+OTHER_FILE = "Warning: The published file is not, byte for byte, the one that was written with this key.\n"
 
 
 class World(NamedTuple):
@@ -106,7 +107,7 @@ def test_broken(kind: str, with_key: bool, request: pytest.FixtureRequest, tmp_p
     summary = tmp_path / "audit.json"
     key = ("--key", world.key) if with_key else ()
     done = audit(world.events, world.broken, *key, "--json", summary)
-    assert (done.code, done.err) == (1, "")
+    assert (done.code, done.err) == (1, OTHER_FILE if with_key else "")
     assert done.out.startswith("Verdict       BROKEN: ")
     assert "not hidden among 2 records; at worst only 1 fits" in one_line(done.out)
     interval = (
@@ -205,6 +206,7 @@ KEYS: dict[str, Any] = {
     "grid": {"cell_m": None, "step_s": None},
     "draw": {"attacks": None, "seed": None, "timezone": None},
     "counts": {"users": None, "samples": None, "records": None, "boxes": None},
+    "events": {"checked": None, "note": None, "hint": None},
     "verdict": {
         "headline": None,
         "risks": {"name": None, "share": SHARE, "attacker": None, "meaning": None},
@@ -467,13 +469,15 @@ def test_a_part_of_the_events(world: World, tmp_path: Path) -> None:
     content = figures(world.events, tmp_path / "out.parquet", "--key", key, *part)
     assert content["kept"] is True
     assert content["counts"]["users"] == len(read_table(key)) < len(users)
+    assert figures(world.events, tmp_path / "out.parquet", "--key", key)["counts"] == content["counts"]
+    (tmp_path / "key.parquet.private.json").unlink()
     everything = figures(world.events, tmp_path / "out.parquet", "--key", key)["truthfulness"]
     assert everything["users_without_record"] == len(users) - len(read_table(key))
     assert everything["suppressed"]["share"] > content["truthfulness"]["suppressed"]["share"] + 0.2
 
 
 def test_the_audit_sees_what_anonymize_saw(plain: World, tmp_path: Path) -> None:
-    """With the same --bbox, --min-days-active and --resample nothing is missing; without them it is."""
+    """With other --bbox, --min-days-active and --resample than those of the release there are other samples."""
     output, key = tmp_path / "out.parquet", tmp_path / "key.csv"
     part = (
         *("--bbox", "0,0,3500,3500"),
@@ -486,7 +490,12 @@ def test_the_audit_sees_what_anonymize_saw(plain: World, tmp_path: Path) -> None
     assert same["truthfulness"]["users_without_record"] == 0
     for left_out in ("--bbox", "--resample"):
         place = part.index(left_out)
-        others = part[:place] + part[place + 2 :]
+        others = (
+            *part[:place],
+            left_out,
+            {"--bbox": "0,0,9000,9000", "--resample": "1s"}[left_out],
+            *part[place + 2 :],
+        )
         content = json.loads(audit(plain.events, output, "--key", key, *others, "--json", "-").out)
         assert content["counts"]["samples"] > same["counts"]["samples"]
 
@@ -540,7 +549,8 @@ def test_timezone(world: World, tmp_path: Path) -> None:
     tokyo = ("--timezone", "Asia/Tokyo")
     assert anonymize(events, output, *tokyo, "--key-out", key).code == 0
     assert audit(events, output, *tokyo, "--key", key).code == 0
-    assert audit(events, output, "--key", key).code == 1
+    assert audit(events, output, "--key", key).code == 0
+    assert audit(events, output, "--key", key, "--timezone", "UTC").code == 1
 
 
 def test_the_hours_are_those_of_the_timezone(world: World) -> None:
@@ -677,7 +687,7 @@ def test_a_file_of_somebody_else(kind: str, request: pytest.FixtureRequest, tmp_
         manifest = json.loads((world.folder / "out.parquet.manifest.json").read_text())
         grid = (*grid, "--crs", manifest["grid"]["crs"])
     done = run(*command, *promise, *grid, "--key", world.key)
-    assert (done.code, done.err) == (0, "")
+    assert (done.code, done.err) == (0, OTHER_FILE)
     assert "KEPT" in done.out
 
 

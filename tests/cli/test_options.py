@@ -457,6 +457,14 @@ def test_no_verify(events: Path, plain: Records, tmp_path: Path) -> None:
         assert json.loads(summary.read_text())["verified"] is verified
 
 
+def test_no_evidence(events: Path, tmp_path: Path) -> None:
+    key = tmp_path / "key.csv"
+    for options, there in (((), True), (("--no-evidence",), False)):
+        (tmp_path / "key.csv.evidence.parquet").unlink(missing_ok=True)
+        published(events, tmp_path / "out.parquet", "--key-out", key, *options)
+        assert (tmp_path / "key.csv.evidence.parquet").exists() is there
+
+
 def test_harden_pays_for_each_level(events: Path, plain: Records, tmp_path: Path) -> None:
     costs = []
     for level in ("0", "1", "3"):

@@ -111,6 +111,21 @@ def test_every_row_is_true_and_none_is_missing(way: str, k: int, tmp_path: Path)
     )
 
 
+@pytest.mark.parametrize("k", [2, 3])
+def test_suppressed_afterwards(k: int, tmp_path: Path) -> None:
+    """The paper's selector, unrepaired: what is told holds in every epoch in which the record has boxes."""
+    pytest.importorskip("sklearn")
+    events, output, key = write(city(80), tmp_path / "events.csv"), tmp_path / "out.csv", tmp_path / "key.csv"
+    assert anonymize(events, output, "--key-out", key, "--selector", "spectral", k=k).code == 0
+    release = made(events, output, key)
+    shown = {(record, box[0] // 1800) for record, boxes in release.boxes.items() for box in boxes}
+    for row in release.rows:
+        own, told = release.boxes[release.own[row.user]], release.boxes[row.record]
+        there = [sample for sample in release.samples[row.user] if row.begin <= sample[0] < row.end]
+        both = [sample for sample in there if holds(own, sample) and (row.record, sample[0] // 1800) in shown]
+        assert all(holds(told, sample) for sample in both)
+
+
 def test_a_row_about_another_record_is_noticed(tmp_path: Path) -> None:
     """The check above can fail: with users and records exchanged most rows are untrue."""
     events, output, key = write(city(80), tmp_path / "events.csv"), tmp_path / "out.csv", tmp_path / "key.csv"

@@ -15,16 +15,26 @@ import shoal
 from support.run_command import anonymize, city, write
 
 KEYS = {
-    "format", "promise", "grid", "parameters", "counts", "suppression", "granularity", "guarantees", "relaxations",
-    "verified", "versions",
+    "format", "promise", "grid", "reading", "parameters", "counts", "suppression", "granularity", "guarantees",
+    "relaxations", "verified", "versions",
 }  # fmt: skip
+NO_COUNTS = ("format", "promise", "grid", "reading", "parameters", "versions", "granularity", "verified")
 
 
 def numbers(content: Any) -> Iterator[float]:
     """Every number in a manifest that counts something (parameters and versions do not)."""
     if isinstance(content, dict):
         for name, value in content.items():
-            if name not in ("format", "promise", "grid", "parameters", "versions", "granularity", "verified"):
+            if name not in (
+                "format",
+                "promise",
+                "grid",
+                "reading",
+                "parameters",
+                "versions",
+                "granularity",
+                "verified",
+            ):
                 yield from numbers(value)
     elif isinstance(content, str):
         yield from (float(word) for word in content.replace(":", " ").split() if word.isdigit())

@@ -127,7 +127,8 @@ def test_a_full_disk_publishes_nothing(broken: str, tmp_path: Path, monkeypatch:
     assert files == {"e.csv", "out.parquet"}
     assert output.read_text() == "earlier release"
     assert anonymize(events, output, *options).code == 0
-    assert left_in(tmp_path) == {"e.csv", "out.parquet", "out.parquet.manifest.json", "key.csv"}
+    beside = {"key.csv", "key.csv.private.json", "key.csv.evidence.parquet"}
+    assert left_in(tmp_path) == {"e.csv", "out.parquet", "out.parquet.manifest.json", *beside}
 
 
 def test_a_full_disk_at_the_second_rename(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

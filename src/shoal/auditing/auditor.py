@@ -20,6 +20,7 @@ from shoal.auditing.coverage.check import RunTasks, check
 from shoal.auditing.guarantees.judging import judge_guarantees
 from shoal.auditing.guarantees.one_window import measure_held_apart
 from shoal.auditing.measures import Measure
+from shoal.auditing.reading_hint import with_hint
 from shoal.auditing.result import AttackSettings, Audit, DatasetCounts
 from shoal.auditing.truthfulness import check_truthfulness
 from shoal.core.progress import Progress
@@ -87,6 +88,7 @@ def run_audit(
         belonging=belonging,
         held_apart=held_apart,
         tolerance=context.tolerance,
+        events_checked=with_hint(context, coverage, truthfulness),
     )
     if context.method_claim.certain and not audit.failed:
         _check_chain(audit)

@@ -10,6 +10,7 @@ import numpy as np
 
 from shoal.auditing.box_index import AttackedRecords, columns_of, load_trajectories, pseudonymized
 from shoal.auditing.claims import MethodClaim
+from shoal.auditing.events_check import UNCHECKED, EventsCheck
 from shoal.auditing.kernels.consistency import Trajectories
 from shoal.auditing.kernels.fits import Fits, Knowledge, find_fits
 from shoal.auditing.truthfulness import HeldByOwn, held_by_own
@@ -33,7 +34,8 @@ class AuditContext:
     itself, if any. ``method_claim``: how the file says it was made; ``manifest``: what its manifest says, if it has
     one, and ``notes`` what its metadata say, or else its manifest. ``required``: whether whoever audits asks for the
     promise; otherwise it is the file's claim. ``tolerance``: for which share of the members it may be weakened.
-    ``evidence``: which records were made to hold whom, where that is known. ``n_attacks`` are drawn of each kind.
+    ``evidence``: which records were made to hold whom, where that is known. ``events_checked``: whether the samples are
+    those of the release. ``n_attacks`` are drawn of each kind.
     """
 
     store: SampleStore
@@ -51,6 +53,7 @@ class AuditContext:
     required: bool = False
     tolerance: float = 0.0
     evidence: HidingEvidence | None = None
+    events_checked: EventsCheck = UNCHECKED
 
     @cached_property
     def trajectories(self) -> Trajectories:

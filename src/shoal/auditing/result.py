@@ -10,6 +10,7 @@ from shoal.auditing.attacks.inference import LeakageSpread
 from shoal.auditing.attacks.rankings import Finding
 from shoal.auditing.belonging import ALL_BELONGS, Belonging
 from shoal.auditing.coverage.check import Coverage, Violation
+from shoal.auditing.events_check import UNCHECKED, EventsCheck
 from shoal.auditing.guarantees.judgement import Asked, Guarantees, State
 from shoal.auditing.guarantees.one_window import HeldApart
 from shoal.auditing.measures import NO_KEY, Measure
@@ -48,6 +49,7 @@ class Audit:
     ``guarantees`` are judged one by one; ``belonging`` says whether events, file and manifest belong together.
     ``held_apart`` is what can be measured of guarantee 2 without evidence. ``tolerance``: the share of members for
     which a guarantee may be weakened. ``samples`` are what was audited; they name the users of counterexamples.
+    ``events_checked``: whether these are the events of the release; nothing is kept towards others.
     """
 
     promise: Promise
@@ -67,6 +69,7 @@ class Audit:
     held_apart: HeldApart | None = None
     tolerance: float = 0.0
     noted: Promise | None = None
+    events_checked: EventsCheck = UNCHECKED
 
     @property
     def kept(self) -> bool:
@@ -99,7 +102,8 @@ class Audit:
     def is_true(self) -> bool:
         """Whether what is published is true, as far as could be checked, and belongs to these events."""
         truthful = self.truthfulness is None or self.truthfulness.kept
-        return truthful and self.belonging.kept and not self.coverage.n_untrue
+        belongs = self.belonging.kept and not self.events_checked.is_other
+        return truthful and belongs and not self.coverage.n_untrue
 
     @property
     def required(self) -> bool:
@@ -149,6 +153,11 @@ class Audit:
             "grid": {"cell_m": grid.cell_m, "step_s": grid.step_s},
             "draw": self.draw._asdict(),
             "counts": self.counts._asdict(),
+            "events": {
+                "checked": self.events_checked.status,
+                "note": self.events_checked.in_words,
+                "hint": self.events_checked.hint,
+            },
             "verdict": self._verdict(),
             "coverage": self._coverage(show_users),
             "truthfulness": NO_KEY if self.truthfulness is None else _truthfulness(self.truthfulness),

@@ -56,7 +56,7 @@ def judge(audit: Audit) -> Verdict:
     """Put an audit into words."""
     return Verdict(
         not audit.failed,
-        _headline(audit),
+        _headline(audit) + _unchecked(audit),
         [_singling_out(audit), _linkability(audit), _inference(audit)],
         _limits(audit),
     )
@@ -64,6 +64,10 @@ def judge(audit: Audit) -> Verdict:
 
 def _headline(audit: Audit) -> str:
     k, found = audit.promise.k, audit.coverage
+    if audit.events_checked.is_other:
+        return (
+            "NOT THE EVENTS OF THIS RELEASE: it was made from others, so nothing is known about its promise"
+        )
     if found.worst:
         n, fewest = len({violation.user for violation in found.worst}), found.worst[0].n_records
         worst = "no record fits" if fewest == 0 else f"only {fewest:,} fit{'s' if fewest == 1 else ''}"
@@ -73,12 +77,14 @@ def _headline(audit: Audit) -> str:
         )
     if found.n_untrue:
         records = "1 record" if found.n_untrue == 1 else f"{found.n_untrue:,} records"
-        return f"BROKEN: at least {records} can be nobody's in these events, so the file is not true"
+        return (
+            f"{_failure(audit)}: at least {records} can be nobody's in these events, so the file is not true"
+        )
     truth = audit.truthfulness
     if truth is not None and truth.n_empty_boxes:
-        return f"BROKEN: {truth.n_empty_boxes:,} of {truth.n_boxes:,} boxes hold no sample of their own user"
+        return f"{_failure(audit)}: {truth.n_empty_boxes:,} of {truth.n_boxes:,} boxes hold no sample of their own user"
     if not audit.belonging.kept:
-        return f"BROKEN: {wrong_in_words(audit.belonging)[0]}"
+        return f"{_failure(audit)}: {wrong_in_words(audit.belonging)[0]}"
     if audit.failed:
         return f"{_failure(audit)}: {_first_small(guarantees_in_words(audit))}"
     known = "" if audit.promise.tau is None else f" in any {unnumbered(_tau(audit))}"
@@ -111,8 +117,19 @@ def _asked(audit: Audit) -> str:
     return f"required ({promise})" if audit.required else f"the file claims ({promise})"
 
 
+def _unchecked(audit: Audit) -> str:
+    """What a failure is followed by where the events may have been read otherwise than for the release."""
+    check = audit.events_checked
+    return "" if not audit.failed or check.hint is None or check.doubtful else "; events not checked"
+
+
 def _failure(audit: Audit) -> str:
-    """The first word of a failure: a file that fails a promise that it does not make has broken nothing."""
+    """The first words of a failure: a file that fails a promise that it does not make has broken nothing.
+
+    Nor is it known to be broken where the events were hardly read as for the release.
+    """
+    if audit.events_checked.doubtful:
+        return "BROKEN, or the events were read otherwise than for the release"
     if not audit.only_fails_other or audit.noted is None:
         return "WEAKENED" if audit.only_weakened else "BROKEN"
     held, made = (promise_in_short(promise, audit.grid) for promise in (audit.promise, audit.noted))

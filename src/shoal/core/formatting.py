@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from shoal.core.promise import Grid, Promise
 
@@ -58,6 +58,11 @@ def percent(share: float) -> str:
 def counted(n: int, noun: str) -> str:
     """So many of something."""
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def joined(words: Sequence[str]) -> str:
+    """Words in a row, such as ``a, b and c``."""
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def promise_in_short(promise: Promise, grid: Grid, written: Callable[[int], str] = duration) -> str:

@@ -114,6 +114,11 @@ class Options:
         return {name: value for name, value in self.to_dict().items() if self._said(name).public}
 
     @classmethod
+    def spelled(cls, name: str) -> str:
+        """The option of the command for a field."""
+        return cls._said(name).name or "--" + name.replace("_", "-")
+
+    @classmethod
     def _said(cls, name: str) -> Choice:
         return next(said for each, said in choices_of(cls) if each.name == name)
 
@@ -203,7 +208,7 @@ class ReadingOptions(Options):
     period is kept.
     """
 
-    columns: Mapping[str, str] | None = choice(None, "Names of columns")
+    columns: Mapping[str, str] | None = choice(None, "Names of columns", name="--user-column and the like")
     sites: Any = choice(None, "Table of sites, for events with a site instead of a position.", kind=Path)
     format: str | None = choice(
         None, f"What the events are, unless recognised: {', '.join(FORMAT_NAMES)}.", metavar="NAME"

@@ -32,7 +32,7 @@ MANIFEST_FORMAT = 1  # of manifests, and of notes in a published file
 MANIFEST_SUFFIX = ".manifest.json"  # of the manifest beside a published file
 PRIVATE_SUFFIX = ".private.json"  # of what is kept beside a key: how the events were read
 EVIDENCE_SUFFIX = ".evidence.parquet"  # of what is kept beside a key: which record was made to hold whom
-EVIDENCE_FORMAT = 1
+PRIVATE_FORMAT = EVIDENCE_FORMAT = 1
 
 _UTC = pa.timestamp("ms", tz="UTC")  # Parquet has no whole seconds, and files should not differ from tables
 _METRIC = [

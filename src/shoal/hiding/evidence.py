@@ -13,7 +13,7 @@ from shoal.hiding.fold import Step
 from shoal.hiding.journal import Journal
 
 
-class HeldSamples(NamedTuple):
+class HiddenMembers(NamedTuple):
     """Records, by their owners, that were made to hold the samples of others, their members, in slots begin .. end - 1.
 
     Those of a window, or those of a single epoch (witnesses).
@@ -26,12 +26,12 @@ class HeldSamples(NamedTuple):
     in_epoch: bool
 
 
-def held_samples(journal: Journal, timeline: Timeline) -> Iterator[HeldSamples]:
+def hidden_members(journal: Journal, timeline: Timeline) -> Iterator[HiddenMembers]:
     """Window by window, with the witnesses of the epochs that were published then; one step is in memory at a time."""
     for step, turn in zip(journal, timeline.turns(), strict=True):
         if step.hiding_sets is not None and len(step.hiding_sets.owners):
             owners, members = step.hiding_sets.owners, step.hiding_sets.members
-            yield HeldSamples(
+            yield HiddenMembers(
                 timeline.origin(step.first_epoch),
                 timeline.end(turn.epoch),
                 np.repeat(owners, members.shape[1]),
@@ -41,8 +41,8 @@ def held_samples(journal: Journal, timeline: Timeline) -> Iterator[HeldSamples]:
         yield from _witnesses(step, timeline)
 
 
-def _witnesses(step: Step, timeline: Timeline) -> Iterator[HeldSamples]:
+def _witnesses(step: Step, timeline: Timeline) -> Iterator[HiddenMembers]:
     for epoch in np.unique(step.witnesses.epochs).tolist():
         there = step.witnesses.epochs == epoch
         owners, members = step.witnesses.owners[there], step.witnesses.members[there]
-        yield HeldSamples(timeline.origin(epoch), timeline.end(epoch), owners, members, in_epoch=True)
+        yield HiddenMembers(timeline.origin(epoch), timeline.end(epoch), owners, members, in_epoch=True)

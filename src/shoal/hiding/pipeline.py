@@ -23,7 +23,7 @@ from shoal.core.samples import Samples, samples_from_columns
 from shoal.core.workers import Workers
 from shoal.errors import InputError, NothingLeftError
 from shoal.hiding.epochs import Timeline
-from shoal.hiding.evidence import HeldSamples, held_samples
+from shoal.hiding.evidence import HiddenMembers, hidden_members
 from shoal.hiding.fold import Fold
 from shoal.hiding.journal import Journal, MemoryJournal
 from shoal.hiding.matching.selector import MatchingSelector
@@ -46,8 +46,8 @@ class Outcome:
 
     sizes: boxes per user. epoch_suppressed_samples: samples that people with a record have in no box. relaxations:
     members that served an owner again although the reuse rule forbids it; n_members: members that served in all.
-    affected_users: users with samples in no box, the recordless among them. held: which records were made to hold whose
-    samples, and when; secret, read from the journal as often as needed.
+    affected_users: users with samples in no box, the recordless among them. hidden: which records were made to hold
+    whose samples, and when; secret, read from the journal as often as needed.
     """
 
     source: BoxSource
@@ -62,7 +62,7 @@ class Outcome:
     n_members: int
     relaxations: int
     seconds: float
-    held: Callable[[], Iterator[HeldSamples]]
+    hidden: Callable[[], Iterator[HiddenMembers]]
 
     @cached_property
     def boxes(self) -> Boxes:
@@ -191,5 +191,5 @@ def _outcome(
         n_members=n_members,
         relaxations=relaxations,
         seconds=seconds,
-        held=partial(held_samples, journal, timeline),
+        hidden=partial(hidden_members, journal, timeline),
     )

@@ -12,7 +12,7 @@ import pyarrow.parquet
 
 from shoal.core.arrays import Int32s
 from shoal.core.schema import EPOCH, EVIDENCE_FORMAT, EVIDENCE_SCHEMA, NOTES, WINDOW
-from shoal.hiding.evidence import HeldSamples
+from shoal.hiding.evidence import HiddenMembers
 from shoal.publishing.release import Draft
 
 _ROWS_AT_A_TIME = 1 << 20
@@ -28,7 +28,8 @@ def write_evidence(file: IO[bytes], draft: Draft) -> None:
     with pa.parquet.ParquetWriter(
         file, schema, compression="zstd", dictionary_pagesize_limit=_MOST_NAMES
     ) as writer:
-        for group in _grouped(draft.outcome.held(), most):
+        parts = (_with_records(part, names.record) for part in draft.outcome.hidden())
+        for group in _grouped(parts, most):
             writer.write_table(_table(group, names, draft.events.grid.step_s, schema), row_group_size=None)
 
 
@@ -47,9 +48,15 @@ class _Names(NamedTuple):
         return cls(pa.array(users, pa.string()), pa.array(named.name.tolist(), pa.string()), record)
 
 
-def _grouped(parts: Iterable[HeldSamples], most: int) -> Iterator[list[HeldSamples]]:
+def _with_records(part: HiddenMembers, record: Int32s) -> HiddenMembers:
+    """The part without users who have no record after all: the paper's selector, unrepaired, suppresses afterwards."""
+    there = (record[part.owners] >= 0) & (record[part.members] >= 0)
+    return part if there.all() else part._replace(owners=part.owners[there], members=part.members[there])
+
+
+def _grouped(parts: Iterable[HiddenMembers], most: int) -> Iterator[list[HiddenMembers]]:
     """Parts together until they have about ``most`` rows."""
-    group: list[HeldSamples] = []
+    group: list[HiddenMembers] = []
     n_rows = 0
     for part in parts:
         group.append(part)
@@ -61,7 +68,7 @@ def _grouped(parts: Iterable[HeldSamples], most: int) -> Iterator[list[HeldSampl
         yield group
 
 
-def _table(group: list[HeldSamples], names: _Names, step_s: int, schema: pa.Schema) -> pa.Table:
+def _table(group: list[HiddenMembers], names: _Names, step_s: int, schema: pa.Schema) -> pa.Table:
     sizes = [len(part.owners) for part in group]
     owners, members = (np.concatenate([getattr(part, of) for part in group]) for of in ("owners", "members"))
     columns = [

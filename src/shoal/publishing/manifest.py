@@ -11,7 +11,8 @@ from shoal.core.options import HidingOptions, Reuse, SelectorName
 from shoal.core.promise import Grid, Promise
 from shoal.core.schema import MANIFEST_FORMAT
 from shoal.hiding.pipeline import Outcome
-from shoal.reading import ReadSummary
+from shoal.reading import Events
+from shoal.reading.formats import TABLE
 from shoal.utility import Precision
 
 _NOT_GIVEN = "not given: samples were suppressed on which others rely (selector spectral without repair)"
@@ -38,6 +39,15 @@ def describe_grid(grid: Grid, crs: str | None) -> dict[str, Any]:
     return {"cell_m": grid.cell_m, "step_s": grid.step_s, "crs": crs}
 
 
+def describe_reading(events: Events) -> dict[str, Any]:
+    """How events were read, as far as it may be told: not who or what was left out, and no checksum of raw data."""
+    return {
+        "format": events.read_summary.format or TABLE,
+        "timezone": events.timezone,
+        "resample_s": events.options.resample_s,
+    }
+
+
 def describe_precision(precision: Precision) -> dict[str, Any]:
     """Precision as plain numbers, rounded to what they mean."""
     return {
@@ -52,25 +62,24 @@ def make_manifest(
     outcome: Outcome,
     precision: Precision,
     promise: Promise,
-    grid: Grid,
-    crs: str | None,
+    events: Events,
     options: HidingOptions,
-    read_summary: ReadSummary,
     verified: bool,
     unprotected: Unprotected | None,
 ) -> dict[str, Any]:
     """The manifest of a release, safe to publish with it; ``unprotected`` only where guarantee 1 is not given."""
-    k = promise.k
+    k, grid, projection = promise.k, events.grid, events.projection
     return {
         "format": MANIFEST_FORMAT,
         "promise": promise.to_dict(grid),
-        "grid": describe_grid(grid, crs),
+        "grid": describe_grid(grid, None if projection is None else projection.crs),
+        "reading": describe_reading(events),
         "parameters": options.public(),
         "counts": {
             "records": outcome.n_records,
             "boxes": outcome.n_boxes,
             "rows_dropped": {
-                reason: public_count(rows, k) for reason, rows in sorted(read_summary.dropped.items())
+                reason: public_count(rows, k) for reason, rows in sorted(events.read_summary.dropped.items())
             },
         },
         "suppression": {

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from shoal.core.schema import EVIDENCE_SUFFIX, MANIFEST_FORMAT, MANIFEST_SUFFIX
+from shoal.core.schema import EVIDENCE_SUFFIX, MANIFEST_FORMAT, MANIFEST_SUFFIX, PRIVATE_SUFFIX
 from shoal.errors import InputError
 from shoal.publishing.checkpoint import checkpoint_folder, was_writing
 from shoal.publishing.evidence import write_evidence
 from shoal.publishing.manifest import describe_grid
+from shoal.publishing.private_notes import private_notes
 from shoal.publishing.release import Draft, Published
 from shoal.publishing.tables import key_table, suffix_of, write_published
 from shoal.storage.files import AtomicFiles
@@ -20,7 +21,8 @@ from shoal.storage.outputs import as_json, check_table, check_target, write_rows
 class Outputs(NamedTuple):
     """The files of a release: the published table, its manifest beside it, and the key and summary if asked for.
 
-    Beside the key is the evidence of who was made to be hidden where, unless that is not wanted.
+    Beside the key are private notes of how the events were read, and the evidence of who was made to be hidden where,
+    unless that is not wanted.
     """
 
     published: Path
@@ -32,6 +34,11 @@ class Outputs(NamedTuple):
     def manifest(self) -> Path:
         """The manifest beside the published file."""
         return self.published.with_name(self.published.name + MANIFEST_SUFFIX)
+
+    @property
+    def private(self) -> Path | None:
+        """The private notes beside the key."""
+        return _beside(self.key, PRIVATE_SUFFIX)
 
     @property
     def evidence(self) -> Path | None:
@@ -46,7 +53,7 @@ class Outputs(NamedTuple):
     @property
     def files(self) -> list[Path]:
         """Everything that appears in the end."""
-        wanted = (self.published, self.manifest, self.key, self.evidence, self.summary)
+        wanted = (self.published, self.manifest, self.key, self.private, self.evidence, self.summary)
         return [path for path in wanted if path is not None]
 
 
@@ -66,7 +73,8 @@ def check_outputs(outputs: Outputs, inputs: Iterable[Path], *, force: bool, resu
         check_target(path, sources, force=force)
     if len({path.resolve() for path in outputs.files}) < len(outputs.files):
         raise InputError(
-            "The published file, its manifest, the key and the summary must be different files: rename one."
+            "The published file, its manifest, the key, what stands beside it and the summary must be different files:"
+            " rename one."
         )
     if not outputs.checkpoint.exists():
         return
@@ -103,12 +111,15 @@ def write_outputs(
         if outputs.key is not None:
             with files.open(outputs.key, mode=0o600) as file:
                 write_rows(key_table(named, draft.events.store.users), outputs.key, file)
-        if outputs.evidence is not None:
-            with files.open(outputs.evidence, mode=0o600) as file:
-                write_evidence(file, draft)
         with files.open(outputs.published) as file:
             write_published(file, suffix_of(outputs.published), named, grid, projection, notes, spill)
         published = conclude(files.waiting(outputs.published))
+        if outputs.evidence is not None:
+            with files.open(outputs.evidence, mode=0o600, before=outputs.published) as file:
+                write_evidence(file, draft)
+        if outputs.private is not None:
+            with files.open(outputs.private, mode=0o600, before=outputs.published) as file:
+                file.write(as_json(private_notes(draft.events, files.waiting(outputs.published))))
         if outputs.summary is not None:
             with files.open(outputs.summary, before=outputs.published) as file:
                 file.write(as_json(published.summary))

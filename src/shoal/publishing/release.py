@@ -133,15 +133,12 @@ class Published(Draft):
     @cached_property
     def manifest(self) -> dict[str, Any]:
         """What may be published about the release."""
-        projection = self.events.projection
         return make_manifest(
             outcome=self.outcome,
             precision=precision_of(self.outcome.box_sizes, self.events.grid),
             promise=self.promise,
-            grid=self.events.grid,
-            crs=None if projection is None else projection.crs,
+            events=self.events,
             options=self.options,
-            read_summary=self.events.read_summary,
             verified=self.verified,
             unprotected=None if self.verification is None else self.verification.unprotected,
         )

@@ -6,7 +6,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -40,13 +40,17 @@ from shoal.storage.spill import ROWS, open_spill
 
 @dataclass(frozen=True)
 class Events:
-    """Samples with the grid and projection they are counted in, and what became of the rows read."""
+    """Samples with the grid and projection they are counted in, and what became of the rows read.
+
+    ``options`` are how they were read; users to exclude are told one by one, whether or not they came from a file.
+    """
 
     store: SampleStore
     grid: Grid
     projection: Plane | None
     read_summary: ReadSummary
     timezone: str = "UTC"
+    options: ReadingOptions = field(default_factory=ReadingOptions)
 
     @cached_property
     def samples(self) -> Samples:
@@ -141,7 +145,8 @@ def read_events(
         format=format,
         users_seldom_seen=users_seldom_seen,
     )
-    return Events(store, grid, projection, read_summary, zone.name)
+    told = replace(options, exclude_users=sorted(excluded) if options.exclude_users is not None else None)
+    return Events(store, grid, projection, read_summary, zone.name, told)
 
 
 def _locator(roles: Roles, sites: object) -> Locator:

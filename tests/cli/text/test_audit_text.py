@@ -14,7 +14,7 @@ from shoal.cli.text.audit import audit_lines, report_lines
 from shoal.cli.text.layout import labelled
 from shoal.core.promise import Grid, Promise
 
-LABELS = ["Verdict", "Promise", "Audited", "Coverage", "Truthful", "Suppressed"]
+LABELS = ["Verdict", "Promise", "Audited", "Events", "Coverage", "Truthful", "Suppressed"]
 LABELS += ["Singling out", "Linkability", "Inference"]
 
 

@@ -37,9 +37,8 @@ def audit(
 
     report = options.json_file(json_out)
     if report is not None:
-        given = [*options.input_files(events, keywords), published, Outputs(published).manifest]
-        key = keywords["key"]
-        check_target(report, [*given, *([] if key is None else [key])], force=force)
+        read = [*options.input_files(events, keywords), *Outputs(published, keywords["key"]).files]
+        check_target(report, read, force=force)
     with TerminalProgress() as progress:
         found = run(events, published, progress=progress, **keywords)
     say_warnings(found.warnings)

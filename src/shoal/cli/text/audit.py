@@ -13,6 +13,7 @@ from shoal.cli.text.layout import WIDTH, labelled, wrapped
 from shoal.core.formatting import counted, percent, promise_parameters
 
 if TYPE_CHECKING:
+    from shoal.auditing.events_check import EventsCheck
     from shoal.auditing.measures import Measure
     from shoal.auditing.result import Audit
     from shoal.auditing.truthfulness import Truthfulness
@@ -61,6 +62,7 @@ def audit_lines(audit: Audit, published: Path, *, show_users: bool) -> list[str]
             f"against {counts.users:,} users with {counts.samples:,} samples",
         ],
         "Belongs": wrong_in_words(audit.belonging) or ["events, file and manifest agree"],
+        "Events": _events(audit.events_checked),
         "Coverage": list(_coverage(audit, show_users)),
         "Truthful": _truthful(audit.truthfulness),
         "Suppressed": _suppressed(audit.truthfulness),
@@ -85,6 +87,8 @@ def report_lines(audit: Audit, output: Path, *, public: bool) -> list[str]:
             if audit.only_fails_other
             else "a file that breaks its promise must not be published."
         )
+        if audit.events_checked.is_other:
+            why = "give the events from which the file was made."
         outcome = f"No datasheet was written: {why}"
         if output.exists():
             outcome += f" {output.name} is still there from an earlier run, and says nothing of this file: remove it."
@@ -100,7 +104,7 @@ def _promises(audit: Audit) -> str:
         return f"the file's own claim: {held_to}"
     if not audit.other or audit.noted is None:
         return f"required: {held_to}"
-    return f"required: {held_to}; the file claims {promise_parameters(audit.noted, audit.grid)}"
+    return f"required: {held_to}; made for {promise_parameters(audit.noted, audit.grid)}"
 
 
 def _guarantees(audit: Audit) -> Iterable[str]:
@@ -115,6 +119,10 @@ def _guarantees(audit: Audit) -> Iterable[str]:
             f"(2 from file and key alone: another record holds {found.in_words()} of users at times that no window"
             f" joins; by accident alone it would be {accident.in_words()})"
         )
+
+
+def _events(check: EventsCheck) -> list[str]:
+    return [check.in_words] if check.hint is None else [check.in_words, check.hint]
 
 
 def _coverage(audit: Audit, show_users: bool) -> Iterable[str]:

@@ -12,6 +12,10 @@ _WEAKENED = (
     "Here that does not always hold: there were too few people, so that some had to hide the same person again;"
     ' see "Relaxed" below.'
 )
+_DO_NOT = (
+    "Do not hand it on. Make it again from the events with shoal anonymize, which checks a release before it"
+    " appears."
+)
 _STAY = "How long the other records stay with the person beyond that time"
 
 
@@ -27,6 +31,8 @@ def title(audit: Audit) -> str:
     """The title of the page: the promise if it is kept; else that it is broken, or that it is not the file's own."""
     if keeps_k(audit):
         return f"{headline(audit.promise, audit.grid)}."
+    if audit.events_checked.is_other:
+        return "These are not the events of this release."
     if audit.only_fails_other and audit.noted is not None:
         held, made = (
             promise_in_short(promise, audit.grid, duration_in_words)
@@ -89,6 +95,8 @@ def beyond_in_words(promise: Promise, grid: Grid, manifest: dict[str, Any] | Non
 
 def broken_in_words(audit: Audit) -> str:
     """What a broken promise means, as a sentence."""
+    if audit.events_checked.is_other:
+        return "This file was made from other events, so nothing below tells how well it protects anybody."
     worst, k = audit.coverage.worst, audit.promise.k
     if worst:
         fewest = worst[0].n_records
@@ -128,15 +136,16 @@ def keeps_k(audit: Audit) -> bool:
 
 def remedy_in_words(audit: Audit) -> str:
     """What to do with a file that does not keep what it was held to."""
+    if audit.events_checked.is_other:
+        return "Give the events from which it was made."
+    if audit.events_checked.hint is not None and not audit.only_fails_other:
+        return f"Were the events read as for the release? Look there first: {audit.events_checked.hint}. {_DO_NOT}"
     if audit.only_fails_other:
         return (
             "Whether it keeps its own promise was not checked here: leave --k, --tau, --epsilon and --whole out"
             " to see. If so, publish it under its own promise; for the one above, make a file with shoal anonymize."
         )
-    return (
-        "Do not hand it on. Make it again from the events with shoal anonymize, which checks a release before it"
-        " appears."
-    )
+    return _DO_NOT
 
 
 def is_untrue(audit: Audit) -> bool:
