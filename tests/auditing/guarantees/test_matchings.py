@@ -112,6 +112,10 @@ def test_three_people_for_whom_guarantee_1_is_kept_and_3_is_not() -> None:
     assert check_matchings(context) == Matchings(1, 1, 1)
 
 
+def test_more_than_there_are_records_is_asked_of_nothing() -> None:
+    assert check_matchings(context_of(*three_people(), 10**11, 4, 4)) == Matchings(1, 1, 1)
+
+
 def test_windows_are_drawn_where_there_are_too_many_and_the_same_for_a_seed() -> None:
     world = {user: {(t, 0, 0) for t in range(40)} for user in range(4)}
     records = {user: [(t, t, 0, 0, 0, 0) for t in range(40)] for user in world}
