@@ -141,7 +141,9 @@ if __name__ == "__main__":
     )
     default = Path(attackers.__file__).with_name("weights.json")
     parser.add_argument("-o", "--output", type=Path, default=default, help="where the weights go")
-    parser.add_argument("--keep-places", action="store_true", help="keep the weights of places, learn the rest")
+    parser.add_argument(
+        "--keep-places", action="store_true", help="keep the weights of places, learn the rest"
+    )
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         train(Path(scratch), given.output, keep_places=given.keep_places)

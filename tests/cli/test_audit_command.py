@@ -56,8 +56,8 @@ def release(folder: Path, table: pa.Table, *options: object, shrunk: int = 1) ->
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> World:
-    """In degrees; many can hide there, so one box does not break the promise."""
-    return release(tmp_path_factory.mktemp("city"), city(40), shrunk=50)
+    """In degrees; many can hide there, so one box does not break the promise, and hardly anybody serves again."""
+    return release(tmp_path_factory.mktemp("city"), city(120), shrunk=150)
 
 
 @pytest.fixture(scope="module")
@@ -72,10 +72,10 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> World:
     return release(tmp_path_factory.mktemp("whole"), city(40), "--whole")
 
 
-def figures(*arguments: object, attacks: int = 40) -> dict[str, Any]:
+def figures(*arguments: object, attacks: int = 40, code: int = 0) -> dict[str, Any]:
     """What an audit finds, without its duration."""
     done = audit(*arguments, "--json", "-", attacks=attacks)
-    assert (done.code, done.err) == (0, ""), done
+    assert (done.code, done.err) == (code, ""), done
     found: dict[str, Any] = json.loads(done.out)
     assert found.pop("seconds") > 0
     return found
@@ -93,7 +93,8 @@ def test_kept(kind: str, request: pytest.FixtureRequest) -> None:
     world = request.getfixturevalue(kind)
     done = audit(world.events, world.output, "--key", world.key)
     assert (done.code, done.err) == (0, "")
-    assert done.out.startswith("Verdict       KEPT: whoever knows everything that anybody did")
+    assert done.out.startswith("Verdict       Guarantee 1 KEPT, 2 ")
+    assert ": whoever knows everything that anybody did" in one_line(done.out)
     assert "finds at least 2 records that fit" in one_line(done.out)
     for text in (NO_KEY, "BROKEN", CANARY, "somebody did"):
         assert text not in one_line(done.out)
@@ -166,7 +167,7 @@ def test_untrue_boxes_break_a_promise_whose_coverage_holds(plain: World, tmp_pat
 def test_without_a_key_what_needs_one_is_not_checked(world: World) -> None:
     done = audit(world.events, world.output)
     assert done.code == 0
-    assert done.out.startswith("Verdict       KEPT, as far as can be checked without a key: ")
+    assert done.out.startswith("Verdict       Guarantee 1 KEPT as far as can be checked without a key, 2")
     lines = done.out.splitlines()
     for label in ("Truthful", "Suppressed"):
         assert f"{label:<14}{NO_KEY}" in lines
@@ -189,6 +190,18 @@ def test_without_a_key_what_needs_one_is_not_checked(world: World) -> None:
     assert NO_KEY not in text
 
 
+def test_tolerance(tmp_path: Path) -> None:
+    """Of 40 people over a day, one in ten members has to serve again."""
+    few = release(tmp_path, city(40))
+    command = (few.events, few.output, "--key", few.key)
+    assert audit(*command).code == 1
+    assert audit(*command, "--tolerance", 0.5).code == 0
+    for wrong in ("-0.1", "1.5"):
+        refused(
+            tmp_path, "audit", *command, "--tolerance", wrong, words="tolerance must be a share from 0 to 1"
+        )
+
+
 # ---- JSON --------------------------------------------------------------------------------------------------------
 
 SHARE = dict.fromkeys(("value", "low", "high", "n", "victims"))
@@ -202,6 +215,18 @@ PLACES = {
 KEYS: dict[str, Any] = {
     "format": None,
     "kept": None,
+    "exit_code": None,
+    "guarantees": {
+        **dict.fromkeys(
+            ("coverage", "one_window", "matching"),
+            dict.fromkeys(("state", "basis", "detail", "asked", "part", "whole", "share")),
+        ),
+        "tolerance": None,
+        "held_in_epochs_apart": {"published": SHARE, "accident": SHARE},
+    },
+    "belonging": dict.fromkeys(
+        ("kept", "records_beyond_users", "boxes_overlapping", "boxes_outside_period", "disagreements")
+    ),
     "promise": {"k": None, "whole": None, "tau_s": None, "epsilon_s": None, "beyond_tau_s": None},
     "grid": {"cell_m": None, "step_s": None},
     "draw": {"attacks": None, "seed": None, "timezone": None},
@@ -264,8 +289,10 @@ def frozen(keys: dict[str, Any], *, with_key: bool, timed: bool) -> dict[str, An
         if timed:
             unknown = dict.fromkeys(("success", "above", "ruled_out"), UNKNOWN_FIGURE)
             attacks["method"] = {**attacks["method"], **unknown}
+    measured = keys["guarantees"]["held_in_epochs_apart"] if with_key and timed else None
     return {
         **keys,
+        "guarantees": {**keys["guarantees"], "held_in_epochs_apart": measured},
         "attacks": attacks,
         "truthfulness": keys["truthfulness"] if with_key else None,
         "leakage_minutes": keys["leakage_minutes"] if timed else None,
@@ -280,7 +307,7 @@ def test_keys_of_the_json(timed: bool, with_key: bool, request: pytest.FixtureRe
     key = ("--key", world.key) if with_key else ()
     done = audit(world.events, world.output, *key, "--json", "-")
     content = json.loads(done.out)
-    assert content["format"] == 1
+    assert content["format"] == 2
     assert content["promise"]["whole"] is not timed
     assert content["warnings"] == []
     assert keys_of(content) == frozen(KEYS, with_key=with_key, timed=timed)
@@ -402,7 +429,7 @@ def test_the_promise_is_the_files_own_unless_given(suffix: str, plain: World, tm
         (tmp_path / "out.parquet.manifest.json").unlink()  # its metadata tell
     own = {"k": 3, "whole": False, "tau_s": 1200, "epsilon_s": 1200, "beyond_tau_s": 1200}
     assert figures(plain.events, output)["promise"] == own
-    weaker = figures(plain.events, output, "--k", 2, "--tau", "10min", "--epsilon", "1h")
+    weaker = figures(plain.events, output, "--k", 2, "--tau", "10min", "--epsilon", "1h", code=4)
     assert weaker["promise"] == {
         "k": 2, "whole": False, "tau_s": 600, "epsilon_s": 3600, "beyond_tau_s": 6600,
     }  # fmt: skip
@@ -430,8 +457,11 @@ def test_a_file_whose_epsilon_does_not_divide_tau_is_judged_with_its_true_bound(
 
 
 def test_the_promise_is_told(plain: World, whole: World) -> None:
-    assert "Promise       k = 2, tau = 30 min, epsilon = 30 min\n" in audit(plain.events, plain.output).out
-    assert "Promise       k = 2 over whole trajectories\n" in audit(whole.events, whole.output).out
+    claim = "Promise       the file's own claim: "
+    assert f"{claim}k = 2, tau = 30 min, epsilon = 30 min\n" in audit(plain.events, plain.output).out
+    assert f"{claim}k = 2 over whole trajectories\n" in audit(whole.events, whole.output).out
+    required = audit(plain.events, plain.output, "--k", 2, *HALF_HOURS).out
+    assert "Promise       required: k = 2, tau = 30 min, epsilon = 30 min\n" in required
 
 
 # ---- what must not matter, and what must -------------------------------------------------------------------------
@@ -502,7 +532,7 @@ def test_the_audit_sees_what_anonymize_saw(plain: World, tmp_path: Path) -> None
         *("--resample", "30min"),
     )
     assert anonymize(plain.events, output, *part, "--key-out", key).code == 0
-    same = figures(plain.events, output, "--key", key, *part)
+    same = figures(plain.events, output, "--key", key, *part, "--tolerance", 1)
     assert same["kept"] is True
     assert same["truthfulness"]["users_without_record"] == 0
     for left_out in ("--bbox", "--resample"):

@@ -178,6 +178,6 @@ def test_relaxations_are_told_in_the_guarantees(tmp_path: Path) -> None:
         "matching": "given",
         "knowing_the_method": "not given: whoever knows the method, and links windows, may be left with one record;"
         " made rarer (harden 1)",
-        "one_window": f"weakened: up to {manifest['relaxations']:,} of {members:,} times a user had to hide with"
-        " somebody again",
+        "one_window": f"weakened: k kept; epsilon not: up to {manifest['relaxations']:,} of {members:,} members had to"
+        " serve again",
     }

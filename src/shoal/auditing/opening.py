@@ -23,9 +23,11 @@ from shoal.errors import InputError, ParameterError
 from shoal.reading import (
     PublishedTable,
     check_coordinates,
+    evidence_beside,
     parse_crs,
     private_notes_beside,
     read_events,
+    read_evidence,
     read_key,
     read_private_notes,
     read_published,
@@ -55,16 +57,21 @@ def open_audit(
     found = read_events(events, grid=table.grid, options=how.options, projection=plane, threads=n_workers)
     check_coordinates(table.crs, geographic=found.projection is not None)
     events_checked = check_events(found, how, notes, table.manifest, options.key)
-    own = np.full(found.store.n_users, UNKNOWN, np.int64)
-    if options.key is not None:
+    own, evidence = np.full(found.store.n_users, UNKNOWN, np.int64), None
+    warnings = list(found.read_summary.all_warnings)
+    if options.key is not None and len(table.names) > found.store.n_users:
+        warnings.append("The key was not used: there are more records than users, so no key can fit.")
+    elif options.key is not None:
         own = read_key(options.key, found.store.users, table.names)
-    warnings = found.read_summary.all_warnings
+        evidence_file = evidence_beside(options.key)
+        if evidence_file is not None:
+            evidence = read_evidence(evidence_file, found.store.users, table.names, table.grid.step_s)
     if notes is not None and events_checked.status == NOT_CHECKED:
         warnings.append(f"The events were {events_checked.reason}, as asked for: they cannot be checked.")
     if notes is not None and not notes.has_published(published):
         warnings.append(_CHANGED)
     store, records, grid, zone = found.store, make_records(table.boxes), table.grid, Zone(found.timezone)
-    manifest = table.manifest
+    manifest, metadata = table.manifest, table.notes
     del found, table  # of a large dataset, nothing stays in memory twice
     with Workers(n_workers) as threads:
         context = AuditContext(
@@ -79,6 +86,10 @@ def open_audit(
             workers=threads,
             noted=noted,
             manifest=manifest,
+            notes=metadata,
+            required=options.k is not None,
+            tolerance=options.tolerance,
+            evidence=evidence,
             events_checked=events_checked,
         )
         yield context, warnings

@@ -93,7 +93,7 @@ def check_truthfulness(context: AuditContext) -> Truthfulness:
     return Truthfulness(
         n_boxes=boxes.n_boxes,
         n_empty_boxes=int((~held.boxes).sum()),
-        n_overlapping_boxes=int(_overlapping(boxes).sum()),
+        n_overlapping_boxes=int(overlapping(boxes).sum()),
         suppressed=SuppressedPart(len(samples), int((~held.samples).sum())),
         n_users_without_record=int((target.own < 0).sum()),
         by_activity=_parts(quarter[samples.user], held.samples, _QUARTERS),
@@ -125,12 +125,12 @@ def count_untruths(
     ending = (boxes.t1 >= begin) & (boxes.t1 < end)
     return UntruthCounts(
         n_empty_boxes=int((ending & ~held.boxes).sum()),
-        n_overlapping_boxes=int((ending & _overlapping(boxes)).sum()),
+        n_overlapping_boxes=int((ending & overlapping(boxes)).sum()),
         n_suppressed=int(((t >= begin) & (t < end) & ~held.samples).sum()),
     )
 
 
-def _overlapping(boxes: Boxes) -> Bools:
+def overlapping(boxes: Boxes) -> Bools:
     """Which boxes share time with an earlier box of their record; boxes go by record and end.
 
     A box that shares time with any earlier box shares time with the one before it, which ends last.

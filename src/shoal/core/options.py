@@ -35,6 +35,7 @@ HARDEN_MOST = 3
 HARDEN_MOST_REACH = 5  # r beyond which there are too many windows to link
 NOT_EVALUATED = ("selector", "repair", "shard_size")  # options of hiding that plan and sweep do not offer
 _SMALLEST_SHARD = 100  # users: among fewer, partners run out within days
+TOLERANCE = 0.01  # of the members: for so many guarantee 2 may be weakened before an audit fails a file
 _MOST_ATTACKS = 1_000_000
 _TAU = "How long an attacker may have followed somebody, e.g. 30min."
 _EPSILON = "How much more they may learn, e.g. 30min."
@@ -460,6 +461,7 @@ class AuditKeywords(TypedDict, total=False):
     cell: str | None
     step: str | None
     crs: str | None
+    tolerance: float
     attacks: int
     seed: int
     workers: int | None
@@ -471,7 +473,8 @@ class AuditOptions(Options):
 
     k with tau and epsilon, or with whole: the promise to hold the file to; the file's own unless given. key: which
     record is whose, a path or a table; what needs it is not checked without. cell, step, crs: of a file that does not
-    tell its own. attacks: how many are drawn of each kind. seed: another seed draws other attacks.
+    tell its own. tolerance: for which share of the members guarantee 2 may be weakened. attacks: how many are drawn of
+    each kind. seed: another seed draws other attacks.
     """
 
     k: int | None = choice(
@@ -485,6 +488,10 @@ class AuditOptions(Options):
     cell: str | None = choice(None, "Cell of a file that does not tell it.")
     step: str | None = choice(None, "Time step of a file that does not tell it.")
     crs: str | None = choice(None, "Coordinate system of a file that does not tell it, e.g. EPSG:3035.")
+    tolerance: float = choice(
+        TOLERANCE,
+        "Share of members for which a guarantee may be weakened before the file fails: 0.01 is 1 %.",
+    )
     attacks: int = choice(2000, "How many attacks to draw of each kind.")
     seed: int = choice(0, "Other attacks for another seed.")
     workers: int | None = choice(None, "How many threads or processes; all cores unless given.")
@@ -492,6 +499,8 @@ class AuditOptions(Options):
     def __post_init__(self) -> None:
         check_count(self.attacks, "attacks", least=1, most=_MOST_ATTACKS)
         check_count(self.seed, "seed", least=0)
+        if not 0 <= self.tolerance <= 1:
+            raise ParameterError(f"tolerance must be a share from 0 to 1, got {self.tolerance}: 0.01 is 1 %.")
         if (self.cell is None) != (self.step is None):
             raise ParameterError("cell and step go together: give --cell and --step, or neither.")
         if self.k is None and (self.whole or self.tau is not None or self.epsilon is not None):

@@ -197,6 +197,11 @@ class Promise:
         return [*shorter[-1:], *longer[:1]]
 
     @property
+    def window(self) -> float:
+        """The slots of a window: for so long one record may hide one person. Infinite over whole trajectories."""
+        return math.inf if self.epsilon is None else (self.reach + 1) * self.epsilon
+
+    @property
     def reach(self) -> int:
         """r: a window is the epochs m .. m + r."""
         if self.tau is None or self.epsilon is None:

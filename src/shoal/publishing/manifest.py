@@ -131,5 +131,5 @@ def _one_window(outcome: Outcome, options: HidingOptions, k: int) -> str:
         return "not given: members may serve again after a while (reuse spaced)"
     if outcome.relaxations:
         times = public_count_in_words(public_count(outcome.relaxations, k))
-        return f"weakened: {times} of {outcome.n_members:,} times a user had to hide with somebody again"
+        return f"weakened: k kept; epsilon not: {times} of {outcome.n_members:,} members had to serve again"
     return "given"

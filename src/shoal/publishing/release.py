@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.core.boxes import Boxes, BoxSource
-from shoal.core.formatting import counted, promise_parameters
-from shoal.core.options import HidingOptions
+from shoal.core.formatting import counted, percent, promise_parameters
+from shoal.core.options import TOLERANCE, HidingOptions
 from shoal.core.promise import Promise
 from shoal.core.schema import GEOMETRY
 from shoal.errors import InputError
@@ -28,6 +28,17 @@ class Verification(NamedTuple):
     """What the check of a written release found; ``unprotected`` only where guarantee 1 is not given."""
 
     unprotected: Unprotected | None = None
+
+
+def _weakening(outcome: Outcome) -> list[str]:
+    """A warning where guarantee 2 is weakened for more members than an audit tolerates."""
+    share = outcome.relaxations / max(1, outcome.n_members)
+    if share <= TOLERANCE:
+        return []
+    return [
+        f"Guarantee 2 is weakened: k kept; epsilon not: {percent(share)} of members had to serve again. An audit fails"
+        " such a file: choose a smaller k, a longer epsilon or fewer days, or add users."
+    ]
 
 
 @dataclass(frozen=True)
@@ -156,7 +167,7 @@ class Published(Draft):
             "users_seldom_seen": read_summary.users_seldom_seen,
             "duplicates": read_summary.duplicates,
             "columns_dropped": read_summary.columns_dropped,
-            "warnings": [*read_summary.warnings, *self.warnings],
+            "warnings": [*read_summary.warnings, *self.warnings, *_weakening(outcome)],
             "users": outcome.n_users,
             "samples": outcome.n_samples,
             "records": outcome.n_records,

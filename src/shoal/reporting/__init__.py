@@ -61,7 +61,7 @@ def write_report(
             check_datasheet(context.promise, context.noted, has_key=context.published.has_key)
         seen = published_part(context) if public else context
         audit = run_audit(context, cautions, progress, attacked=seen)
-        if public and not audit.kept:
+        if public and audit.failed and not audit.only_weakened:
             return audit
         if public:
             audit = public_audit(audit)

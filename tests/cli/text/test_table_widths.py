@@ -72,7 +72,7 @@ def test_what_a_report_says_in_the_end(public: bool, kept: bool) -> None:
     lines = report_lines(audit, Path("report.html"), public=public)
     assert max(len(line) for line in lines) <= 80
     text = " ".join(lines)
-    assert text.startswith("KEPT" if kept else "BROKEN")
+    assert text.startswith("Guarantee 1 KEPT" if kept else "BROKEN")
     assert ("No datasheet was written" in text) == (public and not kept)
     assert ("it shows raw data" in text) == (not public)
 

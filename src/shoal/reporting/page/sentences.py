@@ -29,7 +29,7 @@ def headline(promise: Promise, grid: Grid) -> str:
 
 def title(audit: Audit) -> str:
     """The title of the page: the promise if it is kept; else that it is broken, or that it is not the file's own."""
-    if audit.kept:
+    if keeps_k(audit):
         return f"{headline(audit.promise, audit.grid)}."
     if audit.events_checked.is_other:
         return "These are not the events of this release."
@@ -107,9 +107,31 @@ def broken_in_words(audit: Audit) -> str:
         )
     if is_untrue(audit):
         return "This file cannot be relied on: it says of somebody what is not so."
-    return (
-        "Of some records of this file, boxes overlap in time, as if somebody had been in two places at once."
-    )
+    if audit.belonging.n_overlapping_boxes:
+        return "Of some records of this file, boxes overlap in time, as if somebody had been in two places at once."
+    if audit.belonging.disagreements:
+        return f"This file and its manifest do not agree: {audit.belonging.disagreements[0]}."
+    failing = audit.guarantees.failing(audit.tolerance)
+    if any(judgement.number == 3 for judgement in failing):
+        return "Somebody who watched all people at once could tell that some records are not some people's."
+    return f"k records fit, but they stay with a person for longer: {audit.guarantees.one_window.detail}."
+
+
+def fault_in_words(audit: Audit) -> str:
+    """What is wrong with a file of which k records fit in every interval, as part of a sentence."""
+    if is_untrue(audit):
+        return "what the file says is not true"
+    if audit.belonging.n_overlapping_boxes:
+        return "boxes of a record overlap in time"
+    if audit.belonging.disagreements:
+        return "the manifest does not agree with the file"
+    numbers = " and ".join(str(judgement.number) for judgement in audit.guarantees.failing(audit.tolerance))
+    return f"guarantee {numbers} is not kept"
+
+
+def keeps_k(audit: Audit) -> bool:
+    """Whether the file is true and k records fit; guarantee 2 may be weakened, which the page says beside it."""
+    return not audit.failed or audit.only_weakened
 
 
 def remedy_in_words(audit: Audit) -> str:
@@ -128,5 +150,6 @@ def remedy_in_words(audit: Audit) -> str:
 
 def is_untrue(audit: Audit) -> bool:
     """Whether some of what a file says is untrue; boxes that overlap may be true one by one."""
-    truth = audit.truthfulness
-    return bool(audit.coverage.n_untrue or (truth is not None and truth.n_empty_boxes))
+    truth, found = audit.truthfulness, audit.belonging
+    nobodys = audit.coverage.n_untrue or found.n_surplus_records or found.n_boxes_outside
+    return bool(nobodys or (truth is not None and truth.n_empty_boxes))
