@@ -218,10 +218,9 @@ def top_cases(
         right = record == target.own[cells.victim[case]]
         cases.append(Cases(case, right, features, context.half[cells.victim]))
         asked.append(_Asked(record, cells.x[case], cells.y[case]))
-    if target is context.raw:  # every box is one cell, and its owner was there
-        masses = [each.features[:, 0] for each in cases]
-    else:
-        masses = _log_masses(context, target, asked)
+    # In raw data every box is one cell, and its owner was there: all of the mass of a box lies in it.
+    alone = [each.features[:, 0] for each in cases]
+    masses = alone if target is context.raw else _log_masses(context, target, asked)
     for each, mass in zip(cases, masses, strict=True):
         each.features[:, 3] = mass
     return cases
