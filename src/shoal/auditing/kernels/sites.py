@@ -202,7 +202,8 @@ def find_candidates(index: BoxIndex, sites: Sites, box: int, habits: Habits, scr
         column += 1
     if n <= MOST_CANDIDATES:
         return n
-    scratch.partial[:n] = scratch.rank[:n]
+    for i in range(n):
+        scratch.partial[i] = scratch.rank[i]
     least, ties = nth_smallest(scratch.partial, n, n - MOST_CANDIDATES), MOST_CANDIDATES
     for i in range(n):
         ties -= scratch.rank[i] > least
