@@ -56,7 +56,6 @@ SCHOOLS = (
     School("abi", 2000, 3, 1006, 2, "30min", 1),
     School("dak", 2000, 3, 1007, 2, "30min", 1),
     School("civ", 1500, 3, 1008, 2, "60min", 1),
-    School("civ", 1000, 5, 1009, 5, "60min", 3),
 )
 
 

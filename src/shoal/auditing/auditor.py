@@ -96,6 +96,8 @@ def run_audit(
         held_apart=held_apart,
         tolerance=context.tolerance,
         events_checked=with_hint(context, coverage, truthfulness),
+        thresholds=context.thresholds,
+        file=context.file,
     )
     if context.method_claim.certain and not audit.failed:
         _check_chain(audit)

@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from shoal.auditing.audited_file import AuditedFile
 from shoal.auditing.box_index import AttackedRecords, columns_of, load_trajectories, pseudonymized
 from shoal.auditing.claims import MethodClaim
 from shoal.auditing.events_check import UNCHECKED, EventsCheck
 from shoal.auditing.kernels.consistency import Trajectories
 from shoal.auditing.kernels.fits import Fits, Knowledge, find_fits
 from shoal.auditing.kernels.sites import Sites
+from shoal.auditing.rating import DEFAULT_THRESHOLDS, Thresholds
 from shoal.auditing.site_index import make_sites
 from shoal.auditing.truthfulness import HeldByOwn, held_by_own
 from shoal.core.arrays import Int64s
@@ -38,7 +40,8 @@ class AuditContext:
     one, and ``notes`` what its metadata say, or else its manifest. ``required``: whether whoever audits asks for the
     promise; otherwise it is the file's claim. ``tolerance``: for which share of the members it may be weakened.
     ``evidence``: which records were made to hold whom, where that is known. ``events_checked``: whether the samples are
-    those of the release. ``n_attacks`` are drawn of each kind.
+    those of the release. ``thresholds``: from which shares on risks are called moderate and high. ``file``: what is
+    audited. ``n_attacks`` are drawn of each kind.
     """
 
     store: SampleStore
@@ -57,6 +60,8 @@ class AuditContext:
     tolerance: float = 0.0
     evidence: HidingEvidence | None = None
     events_checked: EventsCheck = UNCHECKED
+    thresholds: Thresholds = DEFAULT_THRESHOLDS
+    file: AuditedFile | None = None
 
     def __repr__(self) -> str:
         return f"<AuditContext: {self.store!r}, {self.published!r}>"

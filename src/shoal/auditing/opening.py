@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from shoal.auditing.audited_file import describe_file
 from shoal.auditing.box_index import AttackedRecords, make_records
 from shoal.auditing.claims import claimed_method
 from shoal.auditing.context import AuditContext
 from shoal.auditing.events_check import NOT_CHECKED, check_events, choose_reading
+from shoal.auditing.rating import Thresholds
 from shoal.core.boxes import UNKNOWN
 from shoal.core.checks import check_workers
 from shoal.core.options import AuditOptions, ReadingOptions
@@ -91,6 +93,8 @@ def open_audit(
             tolerance=options.tolerance,
             evidence=evidence,
             events_checked=events_checked,
+            thresholds=Thresholds(options.moderate, options.high),
+            file=describe_file(published, records.boxes, grid, zone),
         )
         yield context, warnings
 

@@ -8,12 +8,14 @@ from typing import Any, NamedTuple
 
 from shoal.auditing.attacks.inference import LeakageSpread
 from shoal.auditing.attacks.rankings import Finding
+from shoal.auditing.audited_file import AuditedFile
 from shoal.auditing.belonging import ALL_BELONGS, Belonging
 from shoal.auditing.coverage.check import Coverage, Violation
 from shoal.auditing.events_check import UNCHECKED, EventsCheck
 from shoal.auditing.guarantees.judgement import Asked, Guarantees, State
 from shoal.auditing.guarantees.one_window import HeldApart
 from shoal.auditing.measures import NO_KEY, Measure
+from shoal.auditing.rating import DEFAULT_THRESHOLDS, Thresholds
 from shoal.auditing.truthfulness import SuppressedPart, Truthfulness
 from shoal.auditing.verdict import Verdict, judge
 from shoal.core.formatting import counted, promise_parameters
@@ -51,6 +53,7 @@ class Audit:
     ``held_apart`` is what can be measured of guarantee 2 without evidence. ``tolerance``: the share of members for
     which a guarantee may be weakened. ``samples`` are what was audited; they name the users of counterexamples.
     ``events_checked``: whether these are the events of the release; nothing is kept towards others.
+    ``thresholds``: from which shares on risks are called moderate and high. ``file``: what was audited.
     """
 
     promise: Promise
@@ -71,6 +74,8 @@ class Audit:
     tolerance: float = 0.0
     noted: Promise | None = None
     events_checked: EventsCheck = UNCHECKED
+    thresholds: Thresholds = DEFAULT_THRESHOLDS
+    file: AuditedFile | None = None
 
     def __repr__(self) -> str:
         records, boxes = counted(self.counts.records, "record"), counted(self.counts.boxes, "box", "boxes")
@@ -157,6 +162,7 @@ class Audit:
             "guarantees": self._guarantees(),
             "belonging": self.belonging.to_dict(),
             "promise": {**self.promise.to_dict(grid), "beyond_tau_s": seconds and seconds.beyond_tau},
+            "file": None if self.file is None else self.file._asdict(),
             "grid": {"cell_m": grid.cell_m, "step_s": grid.step_s},
             "draw": self.draw._asdict(),
             "counts": self.counts._asdict(),
@@ -191,8 +197,26 @@ class Audit:
             {**risk._asdict(), "share": None if risk.share is None else _share(risk.share)}
             for risk in self.verdict.risks
         ]
-        limits = [limit._asdict() for limit in self.verdict.limits]
-        return {"headline": self.verdict.headline, "risks": risks, "limits": limits}
+        exposures = [
+            {
+                "name": exposure.name,
+                "sentence": exposure.sentence,
+                "share": _share(exposure.share),
+                "raw": _share(exposure.raw),
+                "guessing": exposure.guessing,
+                "rating": str(exposure.rating),
+            }
+            for exposure in self.verdict.exposures
+        ]
+        return {
+            "headline": self.verdict.headline,
+            "rating": str(self.verdict.rating),
+            "thresholds": self.thresholds._asdict(),
+            "exposures": exposures,
+            "next_steps": self.verdict.next_steps,
+            "risks": risks,
+            "limits": [limit._asdict() for limit in self.verdict.limits],
+        }
 
     def _coverage(self, show_users: bool) -> dict[str, Any]:
         found = self.coverage

@@ -8,10 +8,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from shoal.auditing.attacks.chain import CHAIN
+from shoal.auditing.attacks.everybody import EVERYBODY
+from shoal.auditing.attacks.place_in_box import PLACE
 from shoal.auditing.attacks.rankings import RANKINGS
+from shoal.auditing.attacks.times import PRESENCE, TIMES
 from shoal.auditing.belonging import wrong_in_words
+from shoal.auditing.exposures import Exposure, exposures_of, next_steps, overall
 from shoal.auditing.guarantees.judgement import State
 from shoal.auditing.measures import NO_KEY, NO_VICTIM
+from shoal.auditing.rating import Rating
 from shoal.core.formatting import duration, percent, promise_in_short, unnumbered
 from shoal.core.proportions import Proportion
 
@@ -41,22 +46,31 @@ class Limit(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What holds of each guarantee, in one sentence, then the three risks, then what is not promised.
+    """What holds of each guarantee, in one sentence, what attackers achieve, what to do, and then the three risks and
+    what is not promised.
 
-    kept: whether nothing failed; what could not be checked is in the headline.
+    kept: whether nothing failed; what could not be checked is in the headline. rating: the worst of the exposures'.
     """
 
     kept: bool
     headline: str
+    rating: Rating
+    exposures: list[Exposure]
+    next_steps: list[str]
     risks: list[Risk]
     limits: list[Limit]
 
 
 def judge(audit: Audit) -> Verdict:
     """Put an audit into words."""
+    exposures = exposures_of(audit)
+    rating = overall(exposures)
     return Verdict(
         not audit.failed,
         _headline(audit) + _unchecked(audit),
+        rating,
+        exposures,
+        next_steps(rating, failed=audit.failed, checked=audit.has_key),
         [_singling_out(audit), _linkability(audit), _inference(audit)],
         _limits(audit),
     )
@@ -137,7 +151,7 @@ def _failure(audit: Audit) -> str:
 
 
 def _singling_out(audit: Audit) -> Risk:
-    linkage = _share(audit, "linkage", "success")
+    linkage, method = _share(audit, "linkage", "success"), _share(audit, CHAIN, "pick")
     best = max(
         (share for name in RANKINGS if (share := _share(audit, "rankings", name)) is not None),
         key=lambda share: share.value,
@@ -150,13 +164,16 @@ def _singling_out(audit: Audit) -> Risk:
     )
     if best is not None:
         meaning += f" The best of {len(RANKINGS)} ways to rank them is right in {_in_words(best)}."
+    if method is not None:
+        meaning += f" Somebody who knows the method besides picks the right one in {_in_words(method)}."
     elif not audit.has_key:
         meaning += " Whether some of them are likelier than others was not checked: no key."
-    if audit.findings:
+    found = [share for share in (linkage, best, method) if share is not None]
+    worst = max(found, key=lambda share: share.value, default=None)
+    if worst is not None and worst.low > 1 / audit.promise.k:
         meaning += f" That is more than {bound}, and not by chance: {_LIKELIER}"
-    elif best is not None and linkage is not None and best.low > linkage.high:
+    elif worst is not None and linkage is not None and worst.low > linkage.high:
         meaning += f" That is more than picking blindly: {_LIKELIER}"
-    worst = best if best is not None and linkage is not None and best.value > linkage.value else linkage
     return Risk("Singling out", worst, _knowing(audit), meaning)
 
 
@@ -168,31 +185,31 @@ def _linkability(audit: Audit) -> Risk:
         meaning += "; the promise allows none, whichever samples are known."
     else:
         two = _found(audit, "intervals", "single", "2")
-        meaning += (
-            f", with two intervals of {_tau(audit)} in {_in_words(two)}. This is not promised:"
-            " a second dataset about the same people can be linked to this one."
-        )
+        meaning += f", with two intervals of {_tau(audit)} in {_in_words(two)}. This is not promised."
+    times, top = _found(audit, TIMES, "single", "all"), _found(audit, "top_locations", "pick", "2")
+    meaning += f" Knowing only when somebody was active leaves one record in {_in_words(times)}"
+    meaning += f"; the two commonest places, without times, pick the right one in {_in_words(top)}."
+    meaning += " A second dataset about the same people can be linked to this one."
     return Risk(
         "Linkability", points, "knows 4 samples of the victim, at any times, from other data", meaning
     )
 
 
 def _inference(audit: Audit) -> Risk:
+    """Where in its boxes somebody was, what follows beyond epsilon, and what all that fit have in common."""
+    inside = _found(audit, PLACE, "exact", "all")
+    meaning = f"Where in a box the person was, to the cell, is found for {_in_words(inside)} of the boxes."
     leak, cell = _found(audit, "leakage", "above_epsilon"), _found(audit, "homogeneity", "one_cell")
-    if leak is None or leak == NO_VICTIM or audit.promise.epsilon is None:
-        place = f"All records that fit are in one cell at some time in {_in_words(cell)} of attacks."
-        return Risk("Inference", _measured(cell), f"{_knowing(audit)}, and asks where that was", place)
-    epsilon = duration(audit.promise.epsilon * audit.grid.step_s)
-    follows = (
-        f"More than a further {epsilon} follows from the records that fit in {_in_words(leak)} of attacks."
-    )
-    place = f"All records that fit are in one cell at some other time in {_in_words(cell)}."
-    return Risk(
-        "Inference",
-        _measured(leak),
-        f"{_knowing(audit)}, and asks where else they were",
-        f"{follows} {place}",
-    )
+    if leak is not None and leak != NO_VICTIM and audit.promise.epsilon is not None:
+        epsilon = duration(audit.promise.epsilon * audit.grid.step_s)
+        meaning += f" More than a further {epsilon} follows from the records that fit in {_in_words(leak)} of attacks."
+    meaning += f" All records that fit are in one cell at some {_other(audit)}time in {_in_words(cell)}."
+    found = [share for each in (inside, leak, cell) if (share := _measured(each)) is not None]
+    worst = max(found, key=lambda share: share.value, default=None)
+    asks = "has the file alone, and asks where in its boxes somebody was"
+    if worst is not None and worst != inside:
+        asks = f"{_knowing(audit)}, and asks where else they were"
+    return Risk("Inference", worst, asks, meaning)
 
 
 def _limits(audit: Audit) -> list[Limit]:
@@ -205,7 +222,7 @@ def _limits(audit: Audit) -> list[Limit]:
     if audit.promise.tau is not None:
         tau_s = audit.promise.tau * audit.grid.step_s
         longer = {f"{factor}_tau": duration(factor * tau_s) for factor in (2, 4, 8)}
-        points, top = ({str(n): str(n) for n in numbers} for numbers in ((1, 2, 4, 8), (1, 2, 3)))
+        points = {str(n): str(n) for n in (1, 2, 4, 8)}
         limits = [
             Limit("Knowing longer than tau", _single(audit, "longer", longer)),
             Limit(
@@ -214,14 +231,26 @@ def _limits(audit: Audit) -> list[Limit]:
             ),
             Limit("An attacker who knows the method and links windows (chain attack)", _chain(audit)),
             Limit("Knowing samples at any times", _single(audit, "points", points)),
-            Limit("Knowing top locations, but not when", _single(audit, "top_locations", top)),
+            Limit("Knowing top locations, but not when", _top(audit)),
         ]
     home, work = (
         _in_words(_found(audit, "home_and_work", "within_500m", place)) for place in ("home", "work")
     )
     near = _in_words(_found(audit, "homogeneity", "within_1km"))
+    active, inside = _found(audit, TIMES, "single", "all"), _found(audit, PLACE, "exact", "all")
     return [
         *limits,
+        Limit(
+            "When somebody is active",
+            f"a record has boxes just where its person has samples; these times alone leave one record in"
+            f" {_in_words(active)} of attacks{_presence(audit)}",
+        ),
+        Limit(
+            "Where in a box somebody was",
+            f"the exact cell is found, from the file alone, for {_in_words(inside)} of the boxes"
+            if audit.has_key
+            else NO_KEY,
+        ),
         Limit(
             "Home and work, once a record is known to be somebody's",
             f"home is found within 500 m in {home} of attacks, work in {work}" if audit.has_key else NO_KEY,
@@ -232,7 +261,10 @@ def _limits(audit: Audit) -> list[Limit]:
         ),
         Limit("People who collude", "each of them takes one off k; not measured"),
         Limit("That somebody is in the data at all", "not hidden"),
-        Limit("Other releases of the same events", "can be intersected with this one; not measured"),
+        Limit(
+            "Other releases of the same people, of these days or others",
+            "their records can be linked to these; not measured",
+        ),
     ]
 
 
@@ -242,7 +274,24 @@ def _chain(audit: Audit) -> str:
     left = f"exactly one record is left in {single} of attacks, fewer than k in {below}"
     if not audit.has_key:
         return f"{left}; how likely the right one looks was {NO_KEY}"
-    return f"{left}; the right one is given {_in_words(_found(audit, CHAIN, 'success'))} on average"
+    picked = _in_words(_found(audit, CHAIN, "pick"))
+    everybody = _in_words(_found(audit, EVERYBODY, "success"))
+    return f"{left}; the right one is picked in {picked}; knowing everybody at once, {everybody} get their own record"
+
+
+def _presence(audit: Audit) -> str:
+    found = _found(audit, PRESENCE, "single")
+    if found is None:
+        return ""
+    return f"; {_tau(audit)} and the activity shortly before and after leave one in {_in_words(found)}"
+
+
+def _top(audit: Audit) -> str:
+    """How often top locations leave one record, and how often the likeliest is the right one."""
+    if not audit.has_key:
+        return _single(audit, "top_locations", {str(n): str(n) for n in (1, 2, 3)})
+    one, two, three = (_in_words(_found(audit, "top_locations", "pick", str(n))) for n in (1, 2, 3))
+    return f"the right record is picked in {one} of attacks with 1, {two} with 2, {three} with 3"
 
 
 def _single(audit: Audit, attack: str, variants: dict[str, str]) -> str:

@@ -36,6 +36,8 @@ HARDEN_MOST_REACH = 5  # r beyond which there are too many windows to link
 NOT_EVALUATED = ("selector", "repair", "shard_size")  # options of hiding that plan and sweep do not offer
 _SMALLEST_SHARD = 100  # users: among fewer, partners run out within days
 TOLERANCE = 0.01  # of the members: for so many guarantee 2 may be weakened before an audit fails a file
+MODERATE = 0.09  # of attacks: the bound that EMA (policy 0070) and Health Canada set for public releases
+HIGH = 0.33  # of attacks: as if hidden among fewer than three
 _MOST_ATTACKS = 1_000_000
 _TAU = "How long an attacker may have followed somebody, e.g. 30min."
 _EPSILON = "How much more they may learn, e.g. 30min."
@@ -462,6 +464,8 @@ class AuditKeywords(TypedDict, total=False):
     step: str | None
     crs: str | None
     tolerance: float
+    moderate: float
+    high: float
     attacks: int
     seed: int
     workers: int | None
@@ -473,8 +477,9 @@ class AuditOptions(Options):
 
     k with tau and epsilon, or with whole: the promise to hold the file to; the file's own unless given. key: which
     record is whose, a path or a table; what needs it is not checked without. cell, step, crs: of a file that does not
-    tell its own. tolerance: for which share of the members guarantee 2 may be weakened. attacks: how many are drawn of
-    each kind. seed: another seed draws other attacks.
+    tell its own. tolerance: for which share of the members guarantee 2 may be weakened. moderate, high: the shares of
+    attacks that succeed from which a risk is called so. attacks: how many are drawn of each kind. seed: another seed
+    draws other attacks.
     """
 
     k: int | None = choice(
@@ -492,6 +497,8 @@ class AuditOptions(Options):
         TOLERANCE,
         "Share of members for which a guarantee may be weakened before the file fails: 0.01 is 1 %.",
     )
+    moderate: float = choice(MODERATE, "Share of attacks that succeed from which a risk is called moderate.")
+    high: float = choice(HIGH, "Share of attacks that succeed from which a risk is called high.")
     attacks: int = choice(2000, "How many attacks to draw of each kind.")
     seed: int = choice(0, "Other attacks for another seed.")
     workers: int | None = choice(None, "How many threads or processes; all cores unless given.")
@@ -501,6 +508,11 @@ class AuditOptions(Options):
         check_count(self.seed, "seed", least=0)
         if not 0 <= self.tolerance <= 1:
             raise ParameterError(f"tolerance must be a share from 0 to 1, got {self.tolerance}: 0.01 is 1 %.")
+        if not 0 <= self.moderate <= self.high <= 1:
+            raise ParameterError(
+                f"moderate and high must be shares from 0 to 1, the first not above the second, got {self.moderate}"
+                f" and {self.high}: 0.09 is 9 %."
+            )
         if (self.cell is None) != (self.step is None):
             raise ParameterError("cell and step go together: give --cell and --step, or neither.")
         if self.k is None and (self.whole or self.tau is not None or self.epsilon is not None):

@@ -248,19 +248,25 @@ class _Asked(NamedTuple):
 
 def _log_masses(context: AuditContext, target: AttackedRecords, asked: list[_Asked]) -> list[Floats]:
     """How much of their time the owners of records most likely spent in cells, each record looked at once."""
-    lines = np.concatenate([
-        np.stack([np.repeat(each.record, each.x.shape[1]), each.x.ravel(), each.y.ravel()], axis=1)
-        for each in asked
-    ])  # fmt: skip
-    cells, line = np.unique(lines, axis=0, return_inverse=True)
-    records, first = np.unique(cells[:, 0], return_index=True)
-    queries = CellQueries(records, np.append(first, len(cells)), cells[:, 1].copy(), cells[:, 2].copy())
-    mass, sites, weights = np.empty(len(cells)), context.sites_of(target), place_weights()
+    record = np.concatenate([np.repeat(each.record, each.x.shape[1]) for each in asked])
+    x, y = (
+        np.concatenate([cell.ravel() for cell in each])
+        for each in zip(*((a.x, a.y) for a in asked), strict=True)
+    )
+    low, rows = int(y.min(initial=0)), int(np.ptp(y)) + 1 if len(y) else 1
+    place, at = np.unique((x - x.min(initial=0)) * rows + y - low, return_inverse=True)
+    lines, line = np.unique(record * len(place) + at, return_inverse=True)
+    of_record, place = lines // max(len(place), 1), place[lines % max(len(place), 1)]
+    records, first = np.unique(of_record, return_index=True)
+    queries = CellQueries(
+        records, np.append(first, len(lines)), place // rows + x.min(initial=0), place % rows + low
+    )
+    mass, sites, weights = np.empty(len(lines)), context.sites_of(target), place_weights()
     context.workers.for_blocks(
         len(records),
         lambda begin, end: find_masses(target.index, sites, weights, queries, begin, end, mass),
     )
-    logs = np.log(_SMALL_MASS + mass / np.diff(target.index.ptr)[cells[:, 0]])[line.reshape(-1)]
+    logs = np.log(_SMALL_MASS + mass / np.diff(target.index.ptr)[of_record])[line]
     ends = np.cumsum([each.x.size for each in asked])[:-1]
     return [
         part.reshape(each.x.shape).sum(axis=1) for part, each in zip(np.split(logs, ends), asked, strict=True)

@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from shoal.auditing.kernels.consistency import BoxIndex, first_box_ending_after
 from shoal.auditing.kernels.fits import Fits
 from shoal.core.arrays import Bools, Int64s
 from shoal.core.compiled import jit, jit_inline
+
+Words = npt.NDArray[np.uint64]
 
 
 class KnownEpochs(NamedTuple):
@@ -34,12 +37,24 @@ class TimeFits(NamedTuple):
 
 
 @jit_inline
-def touches_known(active: Bools, low: int, high: int) -> bool:
-    """Whether one of epochs low .. high is known to be active."""
-    epoch, last = max(low, 0), min(high, len(active) - 1)
-    while epoch <= last and not active[epoch]:
-        epoch += 1
-    return epoch <= last
+def ones(word: np.uint64) -> int:
+    """How many bits of a word are set."""
+    word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)
+    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return int((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
+
+
+@jit_inline
+def set_bit(words: Words, epoch: int) -> None:
+    """Note an epoch among others."""
+    words[epoch >> 6] |= np.uint64(1) << np.uint64(epoch & 63)
+
+
+@jit_inline
+def has_bit(words: Words, epoch: int) -> bool:
+    """Whether an epoch is noted."""
+    return bool((words[epoch >> 6] >> np.uint64(epoch & 63)) & np.uint64(1))
 
 
 @jit_inline
@@ -56,39 +71,52 @@ def add_time_fits(
     index: BoxIndex, known: KnownEpochs, own: Int64s, begin: int, end: int, found: TimeFits
 ) -> None:
     """Add records begin .. end - 1 to ``found``, which has -1, 0 and -1 everywhere before."""
-    n_attacks = len(own)
-    active = np.zeros((n_attacks if known.complete else 0, known.n_epochs), np.bool_)
-    if known.complete:
-        for attack in range(n_attacks):
-            for entry in range(known.ptr[attack], known.ptr[attack + 1]):
-                active[attack, known.epoch[entry]] = True
-    touched, span = np.zeros(known.n_epochs, np.bool_), np.empty((longest_record(index), 2), np.int64)
+    n_attacks, n_words = len(own), (known.n_epochs + 63) >> 6
+    active = np.zeros((n_attacks, n_words), np.uint64)
+    for attack in range(n_attacks):
+        for entry in range(known.ptr[attack], known.ptr[attack + 1]):
+            set_bit(active[attack], known.epoch[entry])
+    touched, alone = np.zeros(n_words, np.uint64), np.zeros(n_words, np.uint64)
+    span = np.empty((longest_record(index), 2), np.int64)
     for record in range(begin, end):
-        touched[:], n_spans = False, 0
+        touched[:], alone[:], n_spans = np.uint64(0), np.uint64(0), 0
         for box in range(index.ptr[record], index.ptr[record + 1]):
             low = index.box[box]["t0"] // known.slots - known.first
             high = index.box[box]["t1"] // known.slots - known.first
-            touched[max(low, 0) : high + 1] = True
-            if n_spans == 0 or span[n_spans - 1, 0] != low or span[n_spans - 1, 1] != high:
+            for epoch in range(low, high + 1):
+                set_bit(touched, epoch)
+            if low == high:
+                set_bit(alone, low)
+            else:
                 span[n_spans, 0], span[n_spans, 1] = low, high
                 n_spans += 1
         for attack in range(n_attacks):
-            ruled_out = False
-            if known.complete:
-                for i in range(n_spans):
-                    if not touches_known(active[attack], span[i, 0], span[i, 1]):
-                        ruled_out = True
-                        break
-            if ruled_out:
+            if known.complete and is_ruled_out(active[attack], alone, span, n_spans):
                 continue
             n = 0
-            for entry in range(known.ptr[attack], known.ptr[attack + 1]):
-                n += touched[known.epoch[entry]]
+            for word in range(n_words):
+                n += ones(touched[word] & active[attack, word])
             if n > found.most[attack]:
                 found.most[attack], found.n[attack] = n, 0
             found.n[attack] += n == found.most[attack]
             if record == own[attack]:
                 found.own[attack] = n
+
+
+@jit_inline
+def is_ruled_out(active: Words, alone: Words, span: Int64s, n_spans: int) -> bool:
+    """Whether a box touches no active epoch. ``alone``: epochs of boxes that touch one only; ``span``: the first and last
+    epochs of the others."""
+    for word in range(len(alone)):
+        if alone[word] & ~active[word]:
+            return True
+    for i in range(n_spans):
+        epoch, last = span[i, 0], span[i, 1]
+        while epoch <= last and not has_bit(active, epoch):
+            epoch += 1
+        if epoch > last:
+            return True
+    return False
 
 
 @jit

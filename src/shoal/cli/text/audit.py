@@ -29,16 +29,23 @@ _ROWS = (
     ("rankings", "", "smallest", "... ranking by smallest boxes"),
     ("rankings", "", "faces", "... ranking by faces touched"),
     ("rankings", "", "central", "... ranking by central samples"),
-    ("method", "", "success", "knows the method: picks the right one"),
+    ("method", "", "pick", "knows the method: picks the right one"),
+    ("method", "", "success", "... mean chance given to it"),
     ("method", "", "single", "... one record left"),
+    ("presence", "", "single", "knows tau, and when before and after"),
+    ("everybody", "", "success", "knows everybody at once: right for"),
     ("leakage", "", "above_epsilon", "learns more than a further epsilon"),
     *(("longer", f"{n}_tau", "single", f"knows {n} tau: one record left") for n in (2, 4, 8)),
     *(("intervals", str(n), "single", f"knows {n} intervals: one record left") for n in (2, 3, 4)),
     *(("points", str(n), "single", f"knows {counted(n, 'sample')}: one record left") for n in (1, 2, 4, 8)),
+    ("times", "all", "single", "knows all active epochs: one left"),
+    *(("times", str(n), "single", f"... {counted(n, 'active epoch')}") for n in (4, 8, 16)),
     *(
-        ("top_locations", str(n), "single", f"knows {counted(n, 'top location')}: one record left")
+        ("top_locations", str(n), "pick", f"knows {counted(n, 'top location')}: picks right")
         for n in (1, 2, 3)
     ),
+    ("place", "all", "exact", "finds the cell inside a box"),
+    ("place", "above_1km2", "exact", "... of boxes above 1 km2"),
     *(
         ("home_and_work", place, measure, f"finds {place} within {radius}")
         for place in ("home", "work")
@@ -55,11 +62,15 @@ def audit_lines(audit: Audit, published: Path, *, show_users: bool) -> list[str]
     counts = audit.counts
     checked = {
         "Verdict": [verdict.headline],
+        "Risk": [_rating(audit)],
+        "": [f"{exposure.rating.upper()}: {exposure.sentence}" for exposure in verdict.exposures],
+        "What to do": verdict.next_steps,
         "Promise": [_promises(audit)],
         "Guarantees": list(_guarantees(audit)),
         "Audited": [
-            f"{published.name}: {counts.records:,} records with {counts.boxes:,} boxes",
-            f"against {counts.users:,} users with {counts.samples:,} samples",
+            published.name if audit.file is None else f"{audit.file.in_words()}; shoal {audit.file.version}",
+            f"{counts.records:,} records with {counts.boxes:,} boxes"
+            f" against {counts.users:,} users with {counts.samples:,} samples",
         ],
         "Belongs": wrong_in_words(audit.belonging) or ["events, file and manifest agree"],
         "Events": _events(audit.events_checked),
@@ -77,6 +88,15 @@ def audit_lines(audit: Audit, published: Path, *, show_users: bool) -> list[str]
         *labelled(checked, _LABEL), "", *labelled(risks, _LABEL), "", *_table(audit), "",
         "Not protected, with what was measured:", *limits,
     ]  # fmt: skip
+
+
+def _rating(audit: Audit) -> str:
+    """The worst rating, and what the words mean."""
+    moderate, high = (percent(share) for share in audit.thresholds)
+    return (
+        f"{audit.verdict.rating.upper()} (an attack is rated moderate from {moderate} on, high from {high} on, by the"
+        " upper end of its 95 % interval)"
+    )
 
 
 def report_lines(audit: Audit, output: Path, *, public: bool) -> list[str]:

@@ -1,0 +1,124 @@
+"""What attackers achieve, as sentences that somebody who has to sign can act on, each rated (docs/audit.md)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from shoal.auditing.attacks.chain import CHAIN
+from shoal.auditing.attacks.everybody import EVERYBODY
+from shoal.auditing.attacks.place_in_box import PLACE
+from shoal.auditing.attacks.rankings import RANKINGS
+from shoal.auditing.attacks.times import TIMES
+from shoal.auditing.rating import Rating, worst_of
+from shoal.core.formatting import duration, percent, unnumbered
+from shoal.core.proportions import Proportion
+
+if TYPE_CHECKING:
+    from shoal.auditing.measures import Measure
+    from shoal.auditing.result import Audit
+
+
+class Exposure(NamedTuple):
+    """What one attacker, who knows something, achieves; ``share`` says why where it was not measured."""
+
+    name: str
+    attacker: str
+    achieves: str
+    share: Proportion | str
+    raw: Proportion | str
+    guessing: float | None
+    rating: Rating
+
+    @property
+    def sentence(self) -> str:
+        """The whole in one sentence, with raw data and guessing beside it."""
+        if isinstance(self.share, str):
+            return f"Somebody who {self.attacker}: {self.share}"
+        beside = [] if isinstance(self.raw, str) else [f"raw data {self.raw.in_words()}"]
+        beside += [] if self.guessing is None else [f"guessing {percent(self.guessing)}"]
+        told = f" ({', '.join(beside)})" if beside else ""
+        return f"Somebody who {self.attacker} {self.achieves.format(self.share.in_words())}{told}"
+
+
+_PICKS = "picks the right record in {} of attacks"
+_ALONE = "is left with that person's record alone in {} of attacks"
+
+
+def exposures_of(audit: Audit) -> list[Exposure]:
+    """The sentences that matter, in the order in which they are told; those that do not apply are left out."""
+    tau = None if audit.promise.tau is None else unnumbered(duration(audit.promise.tau * audit.grid.step_s))
+    watched = "knows everything that somebody did" if tau is None else f"watched somebody for any {tau}"
+    wanted = (
+        ("watched", watched, _PICKS, _best_pick(audit)),
+        ("four_moments", "knows four moments of somebody, at any times", _ALONE, audit.figure("points", "single", "4")),
+        ("hours", "knows when somebody was active, and no place", _ALONE, audit.figure(TIMES, "single", "all")),
+        (
+            "home_and_work",
+            "knows the two places where somebody is most, home and work say, and no times",
+            _PICKS,
+            audit.figure("top_locations", "pick", "2"),
+        ),
+        ("method", f"{watched} and knows how shoal works", _PICKS, audit.figure(CHAIN, "pick")),
+        (
+            "everybody",
+            f"knows what everybody did in the same {tau}, and how shoal works,",
+            "finds the own record of {} of them",
+            audit.figure(EVERYBODY, "success"),
+        ),
+        (
+            "file_alone",
+            "has nothing but the file",
+            "finds the exact cell in which the person was in {} of the boxes",
+            audit.figure(PLACE, "exact", "all"),
+        ),
+    )  # fmt: skip
+    return [
+        Exposure(
+            name,
+            attacker,
+            achieves,
+            found.published,
+            found.raw,
+            found.guessing,
+            audit.thresholds.rate(found.published),
+        )
+        for name, attacker, achieves, found in wanted
+        if found is not None
+    ]
+
+
+def _best_pick(audit: Audit) -> Measure | None:
+    """Picking blindly among the records that fit, or by the best of the rankings."""
+    ways = [audit.figure("linkage", "success"), *(audit.figure("rankings", name) for name in RANKINGS)]
+    measured = [found for found in ways if found is not None and isinstance(found.published, Proportion)]
+    return max(measured, key=_value, default=ways[0])
+
+
+def _value(found: Measure) -> float:
+    return found.published.value if isinstance(found.published, Proportion) else 0.0
+
+
+def overall(exposures: list[Exposure]) -> Rating:
+    """The worst of the ratings."""
+    return worst_of([exposure.rating for exposure in exposures])
+
+
+def next_steps(rating: Rating, *, failed: bool, checked: bool) -> list[str]:
+    """What to do with a file, in sentences."""
+    if failed:
+        return ["Do not hand it on as it is."]
+    steps = {
+        Rating.HIGH: [
+            "Not for open publication: somebody who knows little about a person finds the record.",
+            "Hand it only to recipients whom you know, who have nothing else about these people, and who sign that they"
+            " single out nobody.",
+            "To expose less: publish fewer days (--from, --to), coarser cells (--cell), a longer tau or --whole; or"
+            " counts over many people instead of records.",
+        ],
+        Rating.MODERATE: [
+            "For recipients whom you know and who sign that they single out nobody; not for open publication.",
+        ],
+        Rating.LOW: ["As far as these attacks go, open publication can be defended."],
+        Rating.UNKNOWN: ["Nothing was measured: audit again with --key before you decide."],
+    }[rating]
+    return steps if checked else [*steps, "Audit again with --key, so that nothing above is unchecked."]
