@@ -105,7 +105,7 @@ def add_time_fits(
 
 @jit_inline
 def is_ruled_out(active: Words, alone: Words, span: Int64s, n_spans: int) -> bool:
-    """Whether a box touches no active epoch. ``alone``: epochs of boxes that touch one only; ``span``: the first and last
+    """Whether a box touches no active epoch. ``alone``: epochs of boxes that touch one; ``span``: the first and last
     epochs of the others."""
     for word in range(len(alone)):
         if alone[word] & ~active[word]:
