@@ -31,10 +31,10 @@ class AuditedFile(NamedTuple):
     version: str
 
     def in_words(self) -> str:
-        """Name, checksum and period, in one line."""
+        """Name, checksum and period of the file, date and version of the audit, in one sentence."""
         name = self.name or "a table in memory"
-        checksum = "" if self.sha256 is None else f", SHA-256 {self.sha256[:16]}..."
-        return f"{name}{checksum}, {self.first} to {self.last}"
+        checksum = "" if self.sha256 is None else f", SHA-256 {self.sha256}"
+        return f"{name}{checksum}, {self.first} to {self.last}; audited on {self.audited} with shoal {self.version}"
 
 
 def describe_file(published: Any, boxes: Boxes, grid: Grid, zone: Zone) -> AuditedFile:

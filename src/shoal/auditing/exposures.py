@@ -45,7 +45,12 @@ _ALONE = "is left with that person's record alone in {} of attacks"
 
 
 def exposures_of(audit: Audit) -> list[Exposure]:
-    """The sentences that matter, in the order in which they are told; those that do not apply are left out."""
+    """The sentences that matter, in the order in which they are told; those that do not apply are left out.
+
+    Of other events than those of the release there are none: what attacks achieve there says nothing of the file.
+    """
+    if audit.events_checked.is_other:
+        return []
     tau = None if audit.promise.tau is None else unnumbered(duration(audit.promise.tau * audit.grid.step_s))
     watched = "knows everything that somebody did" if tau is None else f"watched somebody for any {tau}"
     wanted = (
@@ -103,22 +108,51 @@ def overall(exposures: list[Exposure]) -> Rating:
     return worst_of([exposure.rating for exposure in exposures])
 
 
-def next_steps(rating: Rating, *, failed: bool, checked: bool) -> list[str]:
+def next_steps(audit: Audit, rating: Rating) -> list[str]:
     """What to do with a file, in sentences."""
-    if failed:
-        return ["Do not hand it on as it is."]
-    steps = {
-        Rating.HIGH: [
-            "Not for open publication: somebody who knows little about a person finds the record.",
-            "Hand it only to recipients whom you know, who have nothing else about these people, and who sign that they"
-            " single out nobody.",
-            "To expose less: publish fewer days (--from, --to), coarser cells (--cell), a longer tau or --whole; or"
-            " counts over many people instead of records.",
-        ],
-        Rating.MODERATE: [
-            "For recipients whom you know and who sign that they single out nobody; not for open publication.",
-        ],
-        Rating.LOW: ["As far as these attacks go, open publication can be defended."],
-        Rating.UNKNOWN: ["Nothing was measured: audit again with --key before you decide."],
-    }[rating]
-    return steps if checked else [*steps, "Audit again with --key, so that nothing above is unchecked."]
+    if audit.failed and not audit.only_weakened:
+        return _steps_of_failure(audit)
+    steps = [] if not audit.only_weakened else [
+        "Guarantee 2 is weakened: make it again with more people, a smaller k, a shorter tau or fewer days, or tell"
+        " whoever gets it for how many members it does not hold.",
+    ]  # fmt: skip
+    if any(judgement.is_open for judgement in audit.guarantees):
+        steps.append("Not all that was required could be checked: give --key, with the evidence beside it.")
+    steps += _BY_RATING[rating]
+    return steps if audit.has_key else [*steps, "Audit again with --key, so that nothing above is unchecked."]
+
+
+_BY_RATING = {
+    Rating.HIGH: [
+        "Not for open publication: somebody who knows little about a person finds the record.",
+        "Hand it only to recipients whom you know, who have nothing else about these people, and who sign that they"
+        " single out nobody.",
+        "To expose less: publish fewer days (--from, --to), coarser cells (--cell), a longer tau or --whole; or counts"
+        " over many people instead of records.",
+    ],
+    Rating.MODERATE: [
+        "For recipients whom you know and who sign that they single out nobody; not for open publication.",
+    ],
+    Rating.LOW: ["As far as these attacks go, open publication can be defended."],
+    Rating.UNKNOWN: ["Nothing was measured, so do not publish it on the strength of this audit."],
+}  # fmt: skip
+
+
+def _steps_of_failure(audit: Audit) -> list[str]:
+    """What to do with a file that does not keep what it was held to."""
+    check = audit.events_checked
+    if check.is_other:
+        return ["Give the events from which it was made."]
+    if audit.only_fails_other:
+        return [
+            "Whether it keeps its own promise was not checked here: leave --k, --tau, --epsilon and --whole out to see."
+            " If so, publish it under its own promise; for the one above, make a file with shoal anonymize.",
+        ]
+    doubt = [] if check.hint is None else [
+        f"Were the events read as for the release? Look there first: {check.hint}.",
+    ]  # fmt: skip
+    return [
+        *doubt,
+        "Do not hand it on. Make it again from the events with shoal anonymize, which checks a release before it"
+        " appears.",
+    ]

@@ -70,7 +70,7 @@ def judge(audit: Audit) -> Verdict:
         _headline(audit) + _unchecked(audit),
         rating,
         exposures,
-        next_steps(rating, failed=audit.failed, checked=audit.has_key),
+        next_steps(audit, rating),
         [_singling_out(audit), _linkability(audit), _inference(audit)],
         _limits(audit),
     )
