@@ -91,7 +91,7 @@ def attack_home_and_work(context: AuditContext) -> list[Measure]:
         if context.published.has_key:
             guesses = [guess[own], *(_likeliest(context, when, victim, each) for each in (weights, learnt))]
             near = [_near(context, true, each) for each in guesses]
-            published = {name: max((each[name] for each in near), key=np.mean) for name in RADII_M}
+            published = {name: max((each[name] for each in near), key=np.sum) for name in RADII_M}
         found += measures_of(
             "home_and_work",
             place,
@@ -180,7 +180,7 @@ def _located(
         found.own_share >= found.largest * (1 - ALIKE), 1 / np.maximum(found.n_largest, 1), 0.0
     )
     weighed = _weighed(context, target, victim, x, y, found)
-    return {**linked, "pick": max((by_share, weighed.best), key=np.mean) if len(victim) else by_share}
+    return {**linked, "pick": max((by_share, weighed.best), key=np.sum)}
 
 
 def _weighed(
