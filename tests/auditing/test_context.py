@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import inf
 from random import Random
 from typing import Any
@@ -30,7 +31,7 @@ def some_intervals(release: TinyRelease, rng: Random, n: int) -> tuple[list[int]
     for _ in range(8):
         user = rng.randrange(len(release.samples))
         some = sorted(rng.choice(release.samples[user])[0] - rng.randrange(release.tau) for _ in range(n))
-        if all(b - a >= release.tau for a, b in zip(some[:-1], some[1:], strict=True)):
+        if all(b - a >= release.tau for a, b in pairwise(some)):
             victims.append(user)
             begins.append(some)
     return victims, begins
@@ -64,9 +65,7 @@ def test_intervals(n: int, key: bool) -> None:
             for user, some in zip(victims, begins, strict=True)
         ]
         own = context.published.own[victims].tolist()
-        forgiven += compare(
-            release, context.fits(context.published, known), pieces, own, release.epsilon
-        )
+        forgiven += compare(release, context.fits(context.published, known), pieces, own, release.epsilon)
     assert forgiven > 100
 
 

@@ -360,9 +360,7 @@ def guessed_place(boxes, hours):
     return x0 + x1 + 1, y0 + y1 + 1
 
 
-def homogeneity(
-    samples, records, victim, a: int | None, tau: int | None, epoch_slots: int = 1
-) -> int | None:
+def homogeneity(samples, records, victim, a: int | None, tau: int | None, epoch_slots: int = 1) -> int | None:
     """The smallest longer side, in cells, of the hull of S(K)'s boxes in a slot outside the interval.
 
     Only slots in which every record of S(K) has a box; None when there are none, or no record fits.

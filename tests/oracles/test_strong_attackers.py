@@ -130,7 +130,7 @@ def test_presence_around():
 
 
 def test_presence_in_pieces_of_epochs():
-    # I is [22, 32); known are [2, 10), [10, 20), [20, 22) and [32, 40), [40, 50), [50, 52); active [2, 10) and [50, 52).
+    # I is [22, 32). Known are [2, 10), [10, 20), [20, 22), [32, 40), [40, 50), [50, 52): active the first and the last.
     victim = [(0, 0, 0), (5, 0, 0), (25, 0, 0), (50, 0, 0), (52, 0, 0)]
     here = at(25, 25)
     assert presence_left([[here, at(20, 21)], [here, at(20, 22)], [here]], victim, 22, 10, 10) == [1, 2]

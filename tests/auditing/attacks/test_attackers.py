@@ -14,7 +14,7 @@ import pytest
 
 from oracles.strong_attackers import best_share
 from shoal.auditing.attacks import attackers
-from shoal.auditing.attacks.attackers import Cases, picked, transferred_weights, try_attackers
+from shoal.auditing.attacks.attackers import Cases, Outcomes, picked, transferred_weights, try_attackers
 from shoal.auditing.attacks.chain import CHAIN, METHOD_FEATURES
 from shoal.auditing.attacks.place_in_box import PLACE
 from shoal.auditing.kernels.known_cells import TOP_FEATURES
@@ -53,6 +53,12 @@ def test_the_best_of_several_counts() -> None:
     assert found.best_chance is found.chance["learnt"]
 
 
+def test_the_best_of_some_cases_may_be_another() -> None:
+    found = Outcomes({"transfer": np.array([1.0, 1, 0]), "a": np.array([0.0, 0, 1])}, {}, {})
+    assert found.best.tolist() == [1, 1, 0]
+    assert found.picks_of(np.array([False, False, True])).best.tolist() == [1]
+
+
 def test_a_feature_alone_has_the_sign_of_its_weight() -> None:
     case, right = np.repeat(np.arange(4), 2), np.tile([False, True], 4)
     cases = Cases(case, right, right[:, None].astype(float), np.zeros(4, np.int64))
@@ -75,6 +81,11 @@ def test_weights_are_small_and_of_every_feature() -> None:
         assert found.tolist() == [content["weights"][attack][name] for name in names]
         assert np.isfinite(found).all()
         assert found.any()
+
+
+def test_the_commonest_site_is_the_one_with_the_largest_popularity() -> None:
+    # The attacker by popularity alone goes the way of its weight.
+    assert transferred_weights(PLACE, PLACE_FEATURES)[PLACE_FEATURES.index("popularity")] > 0
 
 
 @pytest.fixture

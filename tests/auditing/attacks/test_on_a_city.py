@@ -138,8 +138,8 @@ def test_gaps_do_not_put_attackers_off(
     city: AuditContext, monkeypatch: pytest.MonkeyPatch, kept: float, remains: float
 ) -> None:
     """Points single out, by 4 and by 8 of them: 87 % and 99 % as published, 44 % and 61 % where half of all epochs are
-    suppressed, 22 % and 29 % where four fifths are. An attacker who gives up at a gap would have 14 % and 7 %, and 4 % and
-    1 %: the more is known, the weaker that attacker looks."""
+    suppressed, 22 % and 29 % where four fifths are. An attacker who gives up at a gap would have 14 % and 7 %, and 4 %
+    and 1 %: the more is known, the weaker that attacker looks."""
     whole, less = singled_out(city), singled_out(without_epochs(city, kept))
     assert less["4"] > remains * whole["4"]
     assert less["8"] > less["4"] > less["2"]

@@ -105,9 +105,7 @@ def test_places_for_whoever_knows_the_method() -> None:
                     release.records, r, seen, place_in_box.place_weights(), release.epsilon
                 )
                 assert found[line, -3:] == pytest.approx(expected)
-                corners = {
-                    (x, y) for boxes in release.records for b in boxes for x in b[2:4] for y in b[4:]
-                }
+                corners = {(x, y) for boxes in release.records for b in boxes for x in b[2:4] for y in b[4:]}
                 extra += any(s[1:] not in corners for s in seen)
                 line += 1
     assert extra > 50

@@ -13,7 +13,9 @@ from oracles.strong_attackers import (
     cells_held,
     edges_on,
     home_guess_by_posterior,
+    home_posterior,
     share_on,
+    sites,
     tight_on,
     top_candidates,
     top_features,
@@ -25,8 +27,10 @@ from shoal.auditing.attacks.attackers import TRANSFER, transferred_weights, try_
 from shoal.auditing.attacks.place_in_box import place_weights
 from shoal.auditing.context import AuditContext
 from shoal.auditing.kernels.known_cells import TOP_FEATURES
+from shoal.auditing.kernels.sites import CellQueries, find_masses
 from shoal.auditing.measures import NO_VICTIM
 from shoal.core.arrays import Bools, Int64s
+from shoal.core.proportions import Proportion
 from shoal.core.workers import Workers
 from support.tiny_releases import TinyRelease
 
@@ -139,6 +143,44 @@ def test_features_of_records_by_top_locations(n: int) -> None:
                 assert found.picks[TRANSFER][attack] == share
             attacks += 1
     assert attacks > 100
+
+
+def test_masses_of_any_cells() -> None:
+    """Chances summed over a record's boxes, also where neighbours in the list are asked for other cells."""
+    some = 0
+    for release, rng in tiny_releases(95, 150, crowds=False):
+        context = tiny_context(release)
+        corners = sites(release.records)
+        records = sorted(rng.sample(range(len(release.records)), min(4, len(release.records))))
+        asked = [
+            rng.sample([*corners, (10**6, 0)], min(rng.randint(1, 3), len(corners) + 1)) for _ in records
+        ]
+        weights = random_weights(rng)
+        x, y = (np.array([cell[axis] for cells in asked for cell in cells], np.int64) for axis in (0, 1))
+        ptr = np.cumsum([0, *(len(cells) for cells in asked)])
+        mass = np.empty(len(x))
+        queries = CellQueries(np.array(records), ptr, x, y)
+        find_masses(context.published.index, context.sites, weights, queries, 0, len(records), mass)
+        expected = []
+        for r, cells in zip(records, asked, strict=True):
+            total = home_posterior(
+                release.records, r, range(len(release.records[r])), weights, release.epsilon
+            )
+            expected += [total.get(cell, 0.0) for cell in cells]
+        assert mass == pytest.approx(expected)
+        some += sum(value > 0 for value in expected)
+    assert some > 100
+
+
+def test_cells_that_nobody_has_lead_nowhere() -> None:
+    world = {user: {(0, user, 0), (1, user, 1), (2, user, 2)} for user in range(3)}
+    records = {user: [(0, 2, 50, 60, 50, 60)] for user in world}
+    for measure in places.attack_top_locations(context_of(world, records, 2, 8, 8)):
+        assert isinstance(measure.published, Proportion)
+        expected = (
+            1 / 3 if measure.measure == "pick" else 0
+        )  # of all records, none of which spends anything there
+        assert measure.published.value == pytest.approx(expected)
 
 
 @pytest.mark.filterwarnings("error")

@@ -84,6 +84,10 @@ class Outcomes(NamedTuple):
         """The picks of the most successful among those who go by a single feature."""
         return max((found for name, found in self.picks.items() if name not in (TRANSFER, LEARNT)), key=_mean)
 
+    def picks_of(self, some: Bools) -> Outcomes:
+        """How attackers fared in some of the cases, by their picks alone."""
+        return Outcomes({name: found[some] for name, found in self.picks.items()}, {}, {})
+
     @property
     def best_chance(self) -> Floats:
         """The chances given by the more successful of transfer and learnt."""

@@ -180,7 +180,7 @@ def _located(
         found.own_share >= found.largest * (1 - ALIKE), 1 / np.maximum(found.n_largest, 1), 0.0
     )
     weighed = _weighed(context, target, victim, x, y, found)
-    return {**linked, "pick": max((by_share, weighed.best), key=np.sum)}
+    return {**linked, "pick": max((by_share, weighed.best), key=np.mean) if len(victim) else by_share}
 
 
 def _weighed(
