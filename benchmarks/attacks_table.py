@@ -29,7 +29,7 @@ Made by `make attacks`; what each attack is and how it is counted stands in [aud
 Figures are shares of {attacks:,} attacks each, in per cent, with their 95 % interval; coverage and
 truthfulness are exact. *Raw* is the data as it came, names included, where no attack is needed.
 *Pseudonyms* is the same data with a random name for each person: the control of the audit. The
-*static grid* is as fine as shoal's median box. *Guess* is what an attacker achieves who knows
+*static grid* has boxes with the longer side of shoal's median box. *Guess* is what an attacker achieves who knows
 nothing.
 
 Low is good, but for precision and suppression, which are the price. Unflattering figures are here
@@ -77,7 +77,7 @@ def section(title: str, events: pa.Table, tau: str, attacks: int) -> list[str]:
     release = shoal.anonymize(events, k=2, tau=tau, epsilon=tau)
     samples, grid = release.events.samples, release.events.grid
     ours = precision_of_boxes(release.outcome.boxes, grid)
-    cells = max(1, round(ours.space_km.median * 1000 / 2 / grid.cell_m))
+    cells = max(1, round(ours.longer_side_km.median * 1000 / grid.cell_m))
     slots = max(1, round(ours.time_minutes.median * 60 / grid.step_s))
     grid_title = f"static grid, {cells * grid.cell_m / 1000:g} km and {slots * grid.step_s // 60} min"
     rivals = [
@@ -118,7 +118,7 @@ def exact_rows(rivals: list[Rival], release: Published) -> list[str]:
         "suppressed samples": [
             f"{100 * rival.audit.truthfulness.suppressed.share:.2f} %" for rival in rivals
         ],
-        "precision, median": [precision(rival, grid) for rival in rivals],
+        "precision, median (longer side of a box)": [precision(rival, grid) for rival in rivals],
     }
     return [f"| {title} | | {' | '.join(cells)} | |" for title, cells in rows.items()]
 
@@ -131,7 +131,7 @@ def unprotected(rival: Rival) -> float:
 
 def precision(rival: Rival, grid: object) -> str:
     found = precision_of_boxes(rival.boxes, grid)
-    return f"{found.space_km.median:.1f} km, {found.time_minutes.median:.0f} min"
+    return f"{found.longer_side_km.median:.1f} km, {found.time_minutes.median:.0f} min"
 
 
 def attack_rows(rivals: list[Rival]) -> list[str]:

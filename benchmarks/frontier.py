@@ -82,7 +82,7 @@ def measured(data: Data, k: int, level: int, attacks: int) -> Found:
         release.outcome.box_sizes.cost,
         summary["boxes"],
         summary["suppressed_share"],
-        summary["precision_km"]["median"],
+        summary["longer_side_km"]["median"],
         summary["precision_minutes"]["median"],
         {figure.measure: figure.published for figure in figures},
     )
@@ -92,7 +92,7 @@ def table(rows: list[Found]) -> list[str]:
     """The releases of one dataset."""
     base = rows[0]
     lines = [
-        "| k | level | cost | per box | median | single | below k | above 1/k | success |",
+        "| k | level | cost | per box | median (longer side) | single | below k | above 1/k | success |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
     for row in rows:

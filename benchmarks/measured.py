@@ -75,7 +75,7 @@ def main() -> None:
                 "peak_mb": peak_mb(),
                 "suppressed_share": summary["suppressed_share"],
                 "cost_per_box": summary["cost_per_box"],
-                "median_km": summary["precision_km"]["median"],
+                "longer_side_km": summary["longer_side_km"]["median"],
                 "median_minutes": summary["precision_minutes"]["median"],
             }
         )

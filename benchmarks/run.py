@@ -52,7 +52,8 @@ def report(title: str, published: Published, seconds: float) -> None:
     print(
         f"{title}: {seconds:.1f} s in all, {summary['seconds']:.1f} s hiding and publishing;"
         f" suppressed {100 * summary['suppressed_share']:.3f} %, mean cost per box {summary['cost_per_box']:.1f},"
-        f" median {summary['precision_km']['median']:.1f} km and {summary['precision_minutes']['median']:.0f} min,"
+        f" median longer side {summary['longer_side_km']['median']:.1f} km, time"
+        f" {summary['precision_minutes']['median']:.0f} min,"
         f" relaxed {summary['relaxations']} of {summary['hiding_members']}",
         flush=True,
     )

@@ -47,7 +47,7 @@ def test_arguments_of_anonymize() -> None:
     arguments = list(inspect.signature(shoal.anonymize).parameters)
     assert arguments == [
         "events", "strict", "workers", "engine", "cluster", "output", "key_out", "summary_out", "force", "resume",
-        "verify", "progress", "options",
+        "verify", "evidence", "progress", "options",
     ]  # fmt: skip
 
 
@@ -111,7 +111,8 @@ def test_files_hold_what_the_release_holds(tmp_path: Path) -> None:
     )
     assert read_table(output).equals(result.to_arrow())
     assert read_table(key).equals(result.key())
-    assert left_in(tmp_path) == {"out.parquet", "out.parquet.manifest.json", "key.parquet", "summary.json"}
+    beside = {"key.parquet", "key.parquet.private.json", "key.parquet.evidence.parquet"}
+    assert left_in(tmp_path) == {"out.parquet", "out.parquet.manifest.json", "summary.json", *beside}
 
 
 def test_options_of_the_command_are_here_too(tmp_path: Path) -> None:

@@ -533,8 +533,8 @@ COLUMNS = "--user-column who --time-column when --lat-column north --lon-column 
 PART = "--from 2024-01-01T05:00 --to 2024-01-02T21:00 --bbox=-30.2,9.8,-29.8,10.3 --resample 5min"
 PEOPLE = "--min-days-active 2 --exclude-users @left-out.txt --timezone Asia/Tokyo"
 SHARDS = f"--k 2 {HALF_HOURS} --shard-size 100"
-ODD = "--k 3 --tau 50min --epsilon 20min --reuse spaced"
-ODD_MUTUAL = "--k 5 --tau 45min --epsilon 30min --selector mutual --reuse spaced"
+ODD = "--k 3 --tau 1h --epsilon 20min --reuse spaced"
+ODD_MUTUAL = "--k 5 --tau 90min --epsilon 30min --selector mutual --reuse spaced"
 REPAIRED = f"--k 3 {HALF_HOURS} --selector spectral --repair"
 COARSE = f"--k 2 {HALF_HOURS} --cell 250m --step 5min --no-verify"
 HOURS = "--tau 1h --epsilon 1h"
@@ -761,7 +761,7 @@ def make_compare(bench: Bench) -> Result:
 def make_sweep(bench: Bench) -> Result:
     """Tables and figures over very short lists."""
     folder = bench.make_folder("sweep")
-    lists = "--ks 2,3 --taus 30min,1h --epsilons 20min --selectors matching,mutual"
+    lists = "--ks 2,3 --taus 30min,1h --epsilons 15min --selectors matching,mutual"
     said = bench.shoal(folder, *given(bench, f"sweep @city.csv {lists} -o sweep {ONE}"))
     made = folder / "sweep"
     return {"sweep": said.told("sweep"), "tables": tables_in(made), "figures": figures_in(made)}

@@ -1,6 +1,6 @@
 """Learn what attackers look for, on synthetic cities of which everything is known (``make attackers``).
 
-    python tools/train_attackers.py [-o src/shoal/auditing/attacks/weights.json]
+    python tools/train_attackers.py [--keep-places] [-o src/shoal/auditing/attacks/weights.json]
 
 The audit loads these weights and learns none of them itself: they are those of an attacker who never saw a key of the
 file under attack. The seeds here are used nowhere else, so that no test and no measured page attacks what was learnt
@@ -32,7 +32,7 @@ from shoal.core.options import AuditOptions, ReadingOptions
 from shoal.core.progress import SilentProgress
 from shoal.synthetic import write_city
 
-ATTACKS = 3000
+ATTACKS = 2000
 
 
 class School(NamedTuple):
@@ -100,7 +100,7 @@ def learnt(parts: list[Cases], names: tuple[str, ...]) -> dict[str, float]:
     return {name: round(float(weight), 4) for name, weight in zip(names, weights, strict=True)}
 
 
-def train(folder: Path, target: Path) -> None:
+def train(folder: Path, target: Path, *, keep_places: bool) -> None:
     """Learn places first, which the other attackers build upon."""
     content = {
         "format": WEIGHTS_FORMAT,
@@ -109,22 +109,23 @@ def train(folder: Path, target: Path) -> None:
         "schools": [school._asdict() for school in SCHOOLS],
         "weights": json.loads(target.read_text())["weights"],
     }
-    parts: list[Cases] = []
-    for school in SCHOOLS:
-        with attacked(school, folder) as context:
-            parts.append(place_in_box.cases_at_random(context))
-        print("places", school, len(parts[-1].half), flush=True)
-    content["weights"]["place"] = learnt(parts, PLACE_FEATURES)
-    write(content, target)
+    if not keep_places:
+        parts: list[Cases] = []
+        for school in SCHOOLS:
+            with attacked(school, folder) as context:
+                parts.append(place_in_box.cases_at_random(context))
+            print("places", school, len(parts[-1].half), flush=True)
+        content["weights"]["place"] = learnt(parts, PLACE_FEATURES)
+        write(content, target)
     methods: list[Cases] = []
     tops: list[Cases] = []
     for school in SCHOOLS:
         with attacked(school, folder) as context:
             methods.append(survivor_cases(context))
-            tops += [places.cases_at_random(context, n) for n in places.TOP]
+            tops += places.cases_at_random(context)
         print("records", school, len(methods[-1].half), len(tops[-1].half), flush=True)
-    content["weights"][chain.CHAIN] = learnt(methods, chain.METHOD_FEATURES)
-    content["weights"]["top_locations"] = learnt(tops, TOP_FEATURES)
+        content["weights"][chain.CHAIN] = learnt(methods, chain.METHOD_FEATURES)
+        content["weights"]["top_locations"] = learnt(tops, TOP_FEATURES)
     write(content, target)
 
 
@@ -140,5 +141,9 @@ if __name__ == "__main__":
     )
     default = Path(attackers.__file__).with_name("weights.json")
     parser.add_argument("-o", "--output", type=Path, default=default, help="where the weights go")
+    parser.add_argument(
+        "--keep-places", action="store_true", help="keep the weights of places, learn the rest"
+    )
+    given = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
-        train(Path(scratch), parser.parse_args().output)
+        train(Path(scratch), given.output, keep_places=given.keep_places)

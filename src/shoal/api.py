@@ -52,6 +52,7 @@ def anonymize(
     force: bool = False,
     resume: bool = False,
     verify: bool = True,
+    evidence: bool = True,
     progress: Progress | None = None,
     **options: Unpack[ReleaseKeywords],
 ) -> Published:
@@ -60,8 +61,8 @@ def anonymize(
     ``events`` is a path or a pandas, polars or pyarrow table, or what geopandas, trackintel, MovingPandas or
     scikit-mobility make of one (docs/ecosystem.md).
 
-    What is promised: ``k`` with ``tau`` and ``epsilon`` such as "30min", or with ``whole=True`` for whole trajectories;
-    ``cell`` (100m) and ``step`` (1min) are the finest resolution.
+    What is promised: ``k`` with ``tau`` and ``epsilon`` such as "30min", of which epsilon divides tau, or with
+    ``whole=True`` for whole trajectories; ``cell`` (100m) and ``step`` (1min) are the finest resolution.
 
     How it is kept: ``selector`` ("matching"; "mutual" hides users in groups of k who all hide each other, which costs
     more; "spectral" is the paper's own, which does not give guarantee 1: the check then measures what is missing
@@ -76,10 +77,11 @@ def anonymize(
     With ``strict``, rows that cannot be used are an error.
 
     With ``output`` the release is also written to files, ``key_out`` and ``summary_out`` among them if given, and a
-    killed run goes on with ``resume``. What is published is first read back and checked, every user and every interval,
-    unless ``verify`` is False. Hiding sets are chosen on ``workers`` threads, with ``engine="processes"`` in as many
-    processes, or on the workers of the Dask scheduler at the address ``cluster``: the boxes are the same
-    (docs/scaling.md).
+    killed run goes on with ``resume``. Beside the key are private notes of how the events were read and, unless
+    ``evidence`` is False, which record was made to hold whom (docs/formats.md). What is published is first read back
+    and checked, every user and every interval, unless ``verify`` is False. Hiding sets are chosen on ``workers``
+    threads, with ``engine="processes"`` in as many processes, or on the workers of the Dask scheduler at the address
+    ``cluster``: the boxes are the same (docs/scaling.md).
     """
     progress = progress or SilentProgress()
     refuse_unknown("anonymize", options, PromiseOptions, HidingOptions, ReadingOptions)
@@ -89,7 +91,7 @@ def anonymize(
     grid, promise = promised.grid, promised.promise
     hiding = hiding.for_promise(promise)
     n_workers = check_workers(workers)
-    outputs = _outputs(output, key_out, summary_out)
+    outputs = _outputs(output, key_out, summary_out, evidence=evidence)
     if outputs is not None:
         check_outputs(outputs, [*_paths(events), *reading.files], force=force, resume=resume)
     with (
@@ -167,10 +169,11 @@ def audit(
 
     ``events`` and ``published`` are paths or tables. The promise to hold the file to (``k`` with ``tau`` and
     ``epsilon``, or with ``whole``) is the file's own unless given. ``key`` tells which record is whose; what needs it
-    is not checked without. ``cell``, ``step`` and ``crs`` are for files that do not tell theirs. Give the options with
-    which anonymize() read the events, so that the audit sees the same samples. ``attacks`` are drawn of each kind,
-    others for another ``seed``. The promise is checked exactly; with a key, ``workers`` threads, processes (``engine``)
-    or a ``cluster`` do that as in anonymize().
+    is not checked without. ``cell``, ``step`` and ``crs`` are for files that do not tell theirs. Events are read with
+    the options in the private notes beside a key that is a path, unless others are given; without such notes give those
+    of anonymize(), so that the audit sees the same samples. ``attacks`` are drawn of each kind, others for another
+    ``seed``. The promise is checked exactly; with a key, ``workers`` threads, processes (``engine``) or a ``cluster``
+    do that as in anonymize().
     """
     progress = progress or SilentProgress()
     refuse_unknown("audit", options, AuditOptions, ReadingOptions)
@@ -217,7 +220,11 @@ def _elsewhere(engine: Engine) -> RunTasks | None:
 
 
 def _outputs(
-    output: str | Path | None, key_out: str | Path | None, summary_out: str | Path | None
+    output: str | Path | None,
+    key_out: str | Path | None,
+    summary_out: str | Path | None,
+    *,
+    evidence: bool,
 ) -> Outputs | None:
     if output is None:
         if key_out is not None or summary_out is not None:
@@ -227,7 +234,7 @@ def _outputs(
             )
         return None
     key, summary = (None if path is None else Path(path) for path in (key_out, summary_out))
-    return Outputs(Path(output), key, summary)
+    return Outputs(Path(output), key, summary, with_evidence=evidence)
 
 
 def _paths(*inputs: object) -> list[Path]:

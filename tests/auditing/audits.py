@@ -12,6 +12,9 @@ from shoal.auditing.attacks.places import RADII_M, TOP
 from shoal.auditing.attacks.rankings import RANKINGS, Finding
 from shoal.auditing.attacks.times import SOME_EPOCHS
 from shoal.auditing.coverage.check import Coverage, Violation
+from shoal.auditing.guarantees.judgement import Asked, Basis, Guarantees, Judgement, State
+from shoal.auditing.guarantees.judging import judge_coverage, judge_matchings
+from shoal.auditing.guarantees.matchings import Matchings
 from shoal.auditing.measures import NO_KEY, Measure
 from shoal.auditing.result import AttackSettings, Audit, DatasetCounts
 from shoal.auditing.truthfulness import SuppressedPart, Truthfulness
@@ -78,20 +81,37 @@ def _secret(attack: str, _variant: str, measure: str) -> bool:
     )
 
 
+def guarantees(
+    coverage: Coverage, *, whole: bool, with_key: bool = True, required: bool = False
+) -> Guarantees:
+    """Guarantee 1 as the coverage says, 2 kept over whole trajectories and else not checked, 3 kept."""
+    asked = Asked.REQUIRED if required else Asked.CLAIMED
+    unknown = Judgement(2, State.NOT_CHECKED, Basis.NOTHING, "the file does not show how it was made")
+    judged = (
+        judge_coverage(coverage, has_key=with_key),
+        Judgement(2, State.KEPT, Basis.EXACT, "one window spans all the data") if whole else unknown,
+        judge_matchings(Matchings(48, 48, 0)),
+    )
+    return Guarantees(*(judgement._replace(asked=asked) for judgement in judged))
+
+
 def some_audit(
     promise: Promise = TIMED,
     *,
     value: float = 0.5,
     n_attacks: int = 2000,
     with_key: bool = True,
+    required: bool = False,
     **changes: Any,
 ) -> Audit:
-    """An audit that found nothing wrong, but for the changes."""
+    """An audit that found nothing wrong, but for the changes; guarantee 1 is judged by the coverage."""
+    coverage = changes.get("coverage", KEPT)
     content: dict[str, Any] = {
         "promise": promise,
         "grid": Grid(),
         "counts": DatasetCounts(HUGE, HUGE, HUGE, HUGE),
         "coverage": KEPT,
+        "guarantees": guarantees(coverage, whole=promise.whole, with_key=with_key, required=required),
         "truthfulness": truth() if with_key else None,
         "figures": figures(value, timed=not promise.whole, with_key=with_key, n=n_attacks),
         "leakage": None if promise.whole else LeakageSpread(1.0, 0.0, 5.0, 9.0, 100.0),

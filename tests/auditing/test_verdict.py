@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
-from auditing.audits import HUGE, TIMED, WHOLE, broken, finding, share, some_audit, truth
+from auditing.audits import HUGE, KEPT, TIMED, WHOLE, broken, finding, share, some_audit, truth
+from shoal.auditing.belonging import Belonging
+from shoal.auditing.guarantees.judgement import Basis, Guarantees, Judgement, State
+from shoal.auditing.guarantees.judging import judge_matchings
+from shoal.auditing.guarantees.matchings import Matchings
 from shoal.auditing.measures import NO_VICTIM
+from shoal.auditing.result import Audit
 from shoal.auditing.verdict import Verdict, judge
 from shoal.core.promise import Promise
 
@@ -24,10 +32,12 @@ def test_kept() -> None:
     verdict = judge(some_audit(TIMED, truthfulness=everything))
     assert verdict.kept
     assert verdict.headline == (
-        "KEPT: whoever knows everything that anybody did in any 30 min finds at least 2 records that fit"
+        "Guarantee 1 KEPT, 2 not checked, 3 kept on 48 of 48 windows, as the file claims (k 2 and 30 min): whoever"
+        " knows everything that anybody did in any 30 min finds at least 2 records that fit"
     )
-    assert judge(some_audit(WHOLE, truthfulness=everything)).headline == (
-        "KEPT: whoever knows everything that anybody did finds at least 2 records that fit"
+    assert judge(some_audit(WHOLE, truthfulness=everything, required=True)).headline == (
+        "Guarantee 1 KEPT, 2 kept, 3 kept on 48 of 48 windows, as required (k 2 over whole trajectories): whoever"
+        " knows everything that anybody did finds at least 2 records that fit"
     )
     assert judge(some_audit(TIMED)).headline.endswith("finds at least 2 records that fit, gaps forgiven")
 
@@ -36,7 +46,9 @@ def test_kept_without_a_key_is_said_with_care() -> None:
     audit = some_audit(with_key=False)
     assert audit.kept
     verdict = judge(audit)
-    assert verdict.headline.startswith("KEPT, as far as can be checked without a key: whoever knows")
+    assert verdict.headline.startswith(
+        "Guarantee 1 KEPT as far as can be checked without a key, 2 not checked,"
+    )
     assert "likelier than others was not checked: no key." in risk(verdict, "Singling out")
     assert "known to be somebody's: not checked: no key" in limits(verdict)
 
@@ -76,16 +88,74 @@ def test_any_hour_is_not_any_1_h() -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "headline"),
+    ("changes", "headline"),
     [
-        (truth(empty=1), f"BROKEN: 1 of {HUGE:,} boxes hold no sample of their own user"),
-        (truth(overlapping=1), "BROKEN: 1 boxes overlap with another of the same record in time"),
+        ({"truthfulness": truth(empty=1)}, f"BROKEN: 1 of {HUGE:,} boxes hold no sample of their own user"),
+        (
+            {"belonging": Belonging(n_overlapping_boxes=1)},
+            "BROKEN: 1 boxes overlap with another of the same record in time",
+        ),
+        (
+            {"belonging": Belonging(n_surplus_records=3)},
+            "BROKEN: there are 3 records more than users, so the file is not true",
+        ),
+        ({"belonging": Belonging(disagreements=("one thing", "another"))}, "BROKEN: one thing"),
     ],
 )
-def test_untrue(found: object, headline: str) -> None:
-    verdict = judge(some_audit(truthfulness=found))
+def test_untrue(changes: dict[str, Any], headline: str) -> None:
+    audit = some_audit(**changes)
+    assert (audit.kept, audit.failed, audit.exit_code) == (False, True, 1)
+    verdict = judge(audit)
     assert not verdict.kept
     assert verdict.headline == headline
+
+
+def judged(number: int, judgement: Judgement, **options: Any) -> Audit:
+    """An audit in which one guarantee is judged otherwise."""
+    audit = some_audit(**options)
+    found = list(audit.guarantees)
+    found[number - 1] = judgement._replace(asked=found[number - 1].asked)
+    return replace(audit, guarantees=Guarantees(*found))
+
+
+def test_a_weakened_guarantee_fails_beyond_the_tolerance_only() -> None:
+    weakened = Judgement(2, State.WEAKENED, Basis.EVIDENCE, "91 % of members had to serve again", 91, 100)
+    audit = judged(2, weakened, tolerance=0.01)
+    assert (audit.exit_code, audit.only_weakened) == (1, True)
+    assert audit.verdict.headline == (
+        "WEAKENED: guarantee 1 KEPT, 2 weakened (91 % of members had to serve again, from the private evidence),"
+        " 3 kept on 48 of 48 windows"
+    )
+    tolerated = judged(2, weakened, tolerance=0.91)
+    assert (tolerated.exit_code, tolerated.only_weakened) == (0, False)
+    assert tolerated.verdict.headline.startswith("Guarantee 1 KEPT, 2 weakened (91 %")
+
+
+def test_a_broken_guarantee_3_is_never_kept() -> None:
+    audit = judged(3, judge_matchings(Matchings(48, 40, 2)))
+    assert (audit.exit_code, audit.kept) == (1, False)
+    assert audit.verdict.headline == ("BROKEN: guarantee 1 KEPT, 2 not checked, 3 broken on 2 of 40 windows")
+
+
+def test_what_is_required_and_could_not_be_checked_has_a_code_of_its_own() -> None:
+    assert some_audit().exit_code == 0
+    audit = some_audit(required=True)
+    assert (audit.exit_code, audit.kept, audit.failed) == (4, False, False)
+    assert some_audit(WHOLE, required=True).exit_code == 0
+    left_out = KEPT._replace(n_unchecked=1)
+    assert some_audit(WHOLE, coverage=left_out, with_key=False).exit_code == 0
+    assert some_audit(WHOLE, coverage=left_out, with_key=False, required=True).exit_code == 4
+    assert some_audit(coverage=broken(1), required=True).exit_code == 1
+
+
+def test_longer_windows_than_required_are_not_the_files_own_promise() -> None:
+    longer = Judgement(2, State.BROKEN, Basis.MANIFEST, "members stay for windows of 1 d, longer than 1 h")
+    audit = judged(2, longer, required=True, noted=WHOLE)
+    assert audit.only_fails_other
+    assert audit.verdict.headline.startswith(
+        "FAILS a promise that is not its own (held to k 2 and 30 min, made for"
+    )
+    assert not judged(2, longer, required=True, noted=TIMED).only_fails_other
 
 
 def test_untrue_without_a_key() -> None:

@@ -30,6 +30,7 @@ from support.run_command import (
 )
 
 NO_KEY = "not checked: no key"
+OTHER_FILE = "Warning: The published file is not, byte for byte, the one that was written with this key.\n"
 
 
 class World(NamedTuple):
@@ -55,8 +56,8 @@ def release(folder: Path, table: pa.Table, *options: object, shrunk: int = 1) ->
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> World:
-    """In degrees; many can hide there, so one box does not break the promise."""
-    return release(tmp_path_factory.mktemp("city"), city(40), shrunk=50)
+    """In degrees; many can hide there, so one box does not break the promise, and hardly anybody serves again."""
+    return release(tmp_path_factory.mktemp("city"), city(120), shrunk=150)
 
 
 @pytest.fixture(scope="module")
@@ -71,10 +72,10 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> World:
     return release(tmp_path_factory.mktemp("whole"), city(40), "--whole")
 
 
-def figures(*arguments: object, attacks: int = 40) -> dict[str, Any]:
+def figures(*arguments: object, attacks: int = 40, code: int = 0) -> dict[str, Any]:
     """What an audit finds, without its duration."""
     done = audit(*arguments, "--json", "-", attacks=attacks)
-    assert (done.code, done.err) == (0, ""), done
+    assert (done.code, done.err) == (code, ""), done
     found: dict[str, Any] = json.loads(done.out)
     assert found.pop("seconds") > 0
     return found
@@ -92,7 +93,8 @@ def test_kept(kind: str, request: pytest.FixtureRequest) -> None:
     world = request.getfixturevalue(kind)
     done = audit(world.events, world.output, "--key", world.key)
     assert (done.code, done.err) == (0, "")
-    assert done.out.startswith("Verdict       KEPT: whoever knows everything that anybody did")
+    assert done.out.startswith("Verdict       Guarantee 1 KEPT, 2 ")
+    assert ": whoever knows everything that anybody did" in one_line(done.out)
     assert "finds at least 2 records that fit" in one_line(done.out)
     for text in (NO_KEY, "BROKEN", CANARY, "somebody did"):
         assert text not in one_line(done.out)
@@ -106,7 +108,7 @@ def test_broken(kind: str, with_key: bool, request: pytest.FixtureRequest, tmp_p
     summary = tmp_path / "audit.json"
     key = ("--key", world.key) if with_key else ()
     done = audit(world.events, world.broken, *key, "--json", summary)
-    assert (done.code, done.err) == (1, "")
+    assert (done.code, done.err) == (1, OTHER_FILE if with_key else "")
     assert done.out.startswith("Verdict       BROKEN: ")
     assert "not hidden among 2 records; at worst only 1 fits" in one_line(done.out)
     interval = (
@@ -165,7 +167,7 @@ def test_untrue_boxes_break_a_promise_whose_coverage_holds(plain: World, tmp_pat
 def test_without_a_key_what_needs_one_is_not_checked(world: World) -> None:
     done = audit(world.events, world.output)
     assert done.code == 0
-    assert done.out.startswith("Verdict       KEPT, as far as can be checked without a key: ")
+    assert done.out.startswith("Verdict       Guarantee 1 KEPT as far as can be checked without a key, 2")
     lines = done.out.splitlines()
     for label in ("Truthful", "Suppressed"):
         assert f"{label:<14}{NO_KEY}" in lines
@@ -188,6 +190,18 @@ def test_without_a_key_what_needs_one_is_not_checked(world: World) -> None:
     assert NO_KEY not in text
 
 
+def test_tolerance(tmp_path: Path) -> None:
+    """Of 40 people over a day, one in ten members has to serve again."""
+    few = release(tmp_path, city(40))
+    command = (few.events, few.output, "--key", few.key)
+    assert audit(*command).code == 1
+    assert audit(*command, "--tolerance", 0.5).code == 0
+    for wrong in ("-0.1", "1.5"):
+        refused(
+            tmp_path, "audit", *command, "--tolerance", wrong, words="tolerance must be a share from 0 to 1"
+        )
+
+
 # ---- JSON --------------------------------------------------------------------------------------------------------
 
 SHARE = dict.fromkeys(("value", "low", "high", "n", "victims"))
@@ -201,10 +215,23 @@ PLACES = {
 KEYS: dict[str, Any] = {
     "format": None,
     "kept": None,
-    "promise": {"k": None, "whole": None, "tau_s": None, "epsilon_s": None},
+    "exit_code": None,
+    "guarantees": {
+        **dict.fromkeys(
+            ("coverage", "one_window", "matching"),
+            dict.fromkeys(("state", "basis", "detail", "asked", "part", "whole", "share")),
+        ),
+        "tolerance": None,
+        "held_in_epochs_apart": {"published": SHARE, "accident": SHARE},
+    },
+    "belonging": dict.fromkeys(
+        ("kept", "records_beyond_users", "boxes_overlapping", "boxes_outside_period", "disagreements")
+    ),
+    "promise": {"k": None, "whole": None, "tau_s": None, "epsilon_s": None, "beyond_tau_s": None},
     "grid": {"cell_m": None, "step_s": None},
     "draw": {"attacks": None, "seed": None, "timezone": None},
     "counts": {"users": None, "samples": None, "records": None, "boxes": None},
+    "events": {"checked": None, "note": None, "hint": None},
     "verdict": {
         "headline": None,
         "risks": {"name": None, "share": SHARE, "attacker": None, "meaning": None},
@@ -262,8 +289,10 @@ def frozen(keys: dict[str, Any], *, with_key: bool, timed: bool) -> dict[str, An
         if timed:
             unknown = dict.fromkeys(("success", "above", "ruled_out"), UNKNOWN_FIGURE)
             attacks["method"] = {**attacks["method"], **unknown}
+    measured = keys["guarantees"]["held_in_epochs_apart"] if with_key and timed else None
     return {
         **keys,
+        "guarantees": {**keys["guarantees"], "held_in_epochs_apart": measured},
         "attacks": attacks,
         "truthfulness": keys["truthfulness"] if with_key else None,
         "leakage_minutes": keys["leakage_minutes"] if timed else None,
@@ -278,7 +307,7 @@ def test_keys_of_the_json(timed: bool, with_key: bool, request: pytest.FixtureRe
     key = ("--key", world.key) if with_key else ()
     done = audit(world.events, world.output, *key, "--json", "-")
     content = json.loads(done.out)
-    assert content["format"] == 1
+    assert content["format"] == 2
     assert content["promise"]["whole"] is not timed
     assert content["warnings"] == []
     assert keys_of(content) == frozen(KEYS, with_key=with_key, timed=timed)
@@ -395,24 +424,44 @@ def test_unforeseen_failures_tell_no_data(
 @pytest.mark.parametrize("suffix", [".parquet", ".csv"])
 def test_the_promise_is_the_files_own_unless_given(suffix: str, plain: World, tmp_path: Path) -> None:
     output = tmp_path / f"out{suffix}"
-    assert anonymize(plain.events, output, "--tau", "20min", "--epsilon", "1h", k=3).code == 0
+    assert anonymize(plain.events, output, "--tau", "20min", "--epsilon", "20min", k=3).code == 0
     if suffix == ".parquet":
         (tmp_path / "out.parquet.manifest.json").unlink()  # its metadata tell
-    own = {"k": 3, "whole": False, "tau_s": 1200, "epsilon_s": 3600}
+    own = {"k": 3, "whole": False, "tau_s": 1200, "epsilon_s": 1200, "beyond_tau_s": 1200}
     assert figures(plain.events, output)["promise"] == own
-    weaker = figures(plain.events, output, "--k", 2, "--tau", "10min", "--epsilon", "1h")
-    assert weaker["promise"] == {"k": 2, "whole": False, "tau_s": 600, "epsilon_s": 3600}
+    weaker = figures(plain.events, output, "--k", 2, "--tau", "10min", "--epsilon", "1h", code=4)
+    assert weaker["promise"] == {
+        "k": 2, "whole": False, "tau_s": 600, "epsilon_s": 3600, "beyond_tau_s": 6600,
+    }  # fmt: skip
     for stronger in (("--k", 9, "--tau", "20min", "--epsilon", "1h"), ("--k", 3, "--whole")):
         done = audit(plain.events, output, *stronger)
         assert done.code == 1
         assert "FAILS a promise that is not its own" in one_line(done.out)
-        assert "; made for k = 3, tau = 20 min, epsilon = 1 h" in one_line(done.out)
+        assert "; made for k = 3, tau = 20 min, epsilon = 20 min" in one_line(done.out)
         assert "BROKEN" not in done.out
 
 
+def test_a_file_whose_epsilon_does_not_divide_tau_is_judged_with_its_true_bound(
+    plain: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    output, key = tmp_path / "out.parquet", tmp_path / "key.csv"
+    promise = ("--tau", "30min", "--epsilon", "20min")
+    with monkeypatch.context() as patched:
+        patched.setattr("shoal.core.options.check_epsilon", lambda *_: None)  # as before 0.2
+        assert anonymize(plain.events, output, *promise, "--key-out", key).code == 0
+    done = audit(plain.events, output, "--key", key)
+    assert done.code == 0
+    assert "epsilon = 20 min (does not divide tau: a window holds 30 min beyond it)" in one_line(done.out)
+    own = {"k": 2, "whole": False, "tau_s": 1800, "epsilon_s": 1200, "beyond_tau_s": 1800}
+    assert figures(plain.events, output, "--key", key)["promise"] == own
+
+
 def test_the_promise_is_told(plain: World, whole: World) -> None:
-    assert "Promise       k = 2, tau = 30 min, epsilon = 30 min\n" in audit(plain.events, plain.output).out
-    assert "Promise       k = 2 over whole trajectories\n" in audit(whole.events, whole.output).out
+    claim = "Promise       the file's own claim: "
+    assert f"{claim}k = 2, tau = 30 min, epsilon = 30 min\n" in audit(plain.events, plain.output).out
+    assert f"{claim}k = 2 over whole trajectories\n" in audit(whole.events, whole.output).out
+    required = audit(plain.events, plain.output, "--k", 2, *HALF_HOURS).out
+    assert "Promise       required: k = 2, tau = 30 min, epsilon = 30 min\n" in required
 
 
 # ---- what must not matter, and what must -------------------------------------------------------------------------
@@ -467,13 +516,15 @@ def test_a_part_of_the_events(world: World, tmp_path: Path) -> None:
     content = figures(world.events, tmp_path / "out.parquet", "--key", key, *part)
     assert content["kept"] is True
     assert content["counts"]["users"] == len(read_table(key)) < len(users)
+    assert figures(world.events, tmp_path / "out.parquet", "--key", key)["counts"] == content["counts"]
+    (tmp_path / "key.parquet.private.json").unlink()
     everything = figures(world.events, tmp_path / "out.parquet", "--key", key)["truthfulness"]
     assert everything["users_without_record"] == len(users) - len(read_table(key))
     assert everything["suppressed"]["share"] > content["truthfulness"]["suppressed"]["share"] + 0.2
 
 
 def test_the_audit_sees_what_anonymize_saw(plain: World, tmp_path: Path) -> None:
-    """With the same --bbox, --min-days-active and --resample nothing is missing; without them it is."""
+    """With other --bbox, --min-days-active and --resample than those of the release there are other samples."""
     output, key = tmp_path / "out.parquet", tmp_path / "key.csv"
     part = (
         *("--bbox", "0,0,3500,3500"),
@@ -481,12 +532,17 @@ def test_the_audit_sees_what_anonymize_saw(plain: World, tmp_path: Path) -> None
         *("--resample", "30min"),
     )
     assert anonymize(plain.events, output, *part, "--key-out", key).code == 0
-    same = figures(plain.events, output, "--key", key, *part)
+    same = figures(plain.events, output, "--key", key, *part, "--tolerance", 1)
     assert same["kept"] is True
     assert same["truthfulness"]["users_without_record"] == 0
     for left_out in ("--bbox", "--resample"):
         place = part.index(left_out)
-        others = part[:place] + part[place + 2 :]
+        others = (
+            *part[:place],
+            left_out,
+            {"--bbox": "0,0,9000,9000", "--resample": "1s"}[left_out],
+            *part[place + 2 :],
+        )
         content = json.loads(audit(plain.events, output, "--key", key, *others, "--json", "-").out)
         assert content["counts"]["samples"] > same["counts"]["samples"]
 
@@ -519,7 +575,7 @@ def test_rows_that_were_not_used_are_told(plain: World, tmp_path: Path) -> None:
 
 
 def test_warnings_go_to_stderr_and_into_the_json(plain: World, tmp_path: Path) -> None:
-    (tmp_path / "left_out.txt").write_text(f"{CANARY}-nobody\n")
+    (tmp_path / "left_out.txt").write_text("\n")
     done = audit(
         plain.events,
         plain.output,
@@ -529,7 +585,7 @@ def test_warnings_go_to_stderr_and_into_the_json(plain: World, tmp_path: Path) -
         tmp_path / "a.json",
     )
     assert done.code == 0
-    assert done.err == "Warning: 1 of 1 users to exclude do not occur in the events.\n"
+    assert done.err == "Warning: The list of users to exclude is empty: nobody was excluded.\n"
     assert json.loads((tmp_path / "a.json").read_text())["warnings"] == [done.err[9:-1]]
 
 
@@ -540,7 +596,8 @@ def test_timezone(world: World, tmp_path: Path) -> None:
     tokyo = ("--timezone", "Asia/Tokyo")
     assert anonymize(events, output, *tokyo, "--key-out", key).code == 0
     assert audit(events, output, *tokyo, "--key", key).code == 0
-    assert audit(events, output, "--key", key).code == 1
+    assert audit(events, output, "--key", key).code == 0
+    assert audit(events, output, "--key", key, "--timezone", "UTC").code == 1
 
 
 def test_the_hours_are_those_of_the_timezone(world: World) -> None:
@@ -677,7 +734,7 @@ def test_a_file_of_somebody_else(kind: str, request: pytest.FixtureRequest, tmp_
         manifest = json.loads((world.folder / "out.parquet.manifest.json").read_text())
         grid = (*grid, "--crs", manifest["grid"]["crs"])
     done = run(*command, *promise, *grid, "--key", world.key)
-    assert (done.code, done.err) == (0, "")
+    assert (done.code, done.err) == (0, OTHER_FILE)
     assert "KEPT" in done.out
 
 

@@ -39,6 +39,12 @@ OPTIONS = {
     "epsilon zero": (["--k", "2", "--tau", "30min", "--epsilon", "0h"], "epsilon must be a duration"),
     "epsilon unparsable": (["--k", "2", "--tau", "30min", "--epsilon", "x"], "epsilon must be a duration"),
     "epsilon no whole slots": (["--k", "2", "--tau", "1h", "--epsilon", "61s"], "epsilon must be a whole number"),
+    "epsilon beside tau": (
+        ["--k", "2", "--tau", "30min", "--epsilon", "20min"],
+        "epsilon must divide tau, got 20 min for 30 min, with which a window holds 30 min beyond tau:"
+        " use 15 min or 30 min, or another tau.",
+    ),
+    "epsilon beyond tau": (["--k", "2", "--tau", "30min", "--epsilon", "1h"], "use 30 min, or another tau"),
     "tau missing": (["--k", "2", "--epsilon", "30min"], "tau missing"),
     "epsilon missing": (["--k", "2", "--tau", "30min"], "epsilon missing"),
     "neither": (["--k", "2"], "tau and epsilon missing"),
@@ -150,6 +156,26 @@ def test_strict_refuses_unusable_rows(events: Path, tmp_path: Path) -> None:
     command = ("anonymize", events, "-o", tmp_path / "out.parquet", *GOOD)
     refused(tmp_path, *command, "--strict", words="1 of 97 rows cannot be used (1 unparsable time)")
     assert run(*command).code == 0
+
+
+def test_an_opt_out_list_that_matches_nobody_is_refused_wherever_events_are_read(
+    events: Path, tmp_path: Path
+) -> None:
+    output, left_out = tmp_path / "out.parquet", tmp_path / "left_out.txt"
+    assert run("anonymize", events, "-o", output, *GOOD).code == 0
+    left_out.write_text(f"{CANARY.lower()}\n{CANARY}-2\n")
+    commands: list[tuple[object, ...]] = [
+        ("anonymize", events, "-o", tmp_path / "other.parquet", *GOOD),
+        ("audit", events, output),
+        ("report", events, output, "-o", tmp_path / "page.html"),
+        ("plan", events),
+        ("sweep", events, "-o", tmp_path / "sweep"),
+        ("compare", events),
+        ("credibility", events),
+    ]
+    for command in commands:
+        words = "found none of its 2 identifiers there"
+        refused(tmp_path, *command, "--exclude-users", left_out, words=words)
 
 
 def test_nobody_to_hide_with_leaves_no_checkpoint(tmp_path: Path) -> None:

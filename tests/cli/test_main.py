@@ -230,6 +230,8 @@ def test_demo_makes_a_page_and_makes_it_again(tmp_path: Path) -> None:
         "published.parquet",
         "published.parquet.manifest.json",
         "key.csv",
+        "key.csv.private.json",
+        "key.csv.evidence.parquet",
         "report.html",
         ".shoal-demo",
     }

@@ -149,10 +149,10 @@ def test_k(events: Path, plain: Records, tmp_path: Path) -> None:
 def test_tau_and_epsilon(events: Path, plain: Records, tmp_path: Path) -> None:
     output = tmp_path / "out.parquet"
     longer_tau = published(events, output, "--tau", "2h", "--epsilon", "30min")
-    longer_epsilon = published(events, output, "--tau", "30min", "--epsilon", "1h")
+    longer_epsilon = published(events, output, "--tau", "1h", "--epsilon", "1h")
     assert plain != longer_tau != longer_epsilon != plain
     manifest = json.loads(Path(f"{output}.manifest.json").read_text())
-    assert manifest["promise"] == {"k": 2, "whole": False, "tau_s": 1800, "epsilon_s": 3600}
+    assert manifest["promise"] == {"k": 2, "whole": False, "tau_s": 3600, "epsilon_s": 3600}
     for epsilon_s, records in ((1800, plain), (1800, longer_tau), (3600, longer_epsilon)):
         for boxes in records:
             assert all(start // epsilon_s == (end - 60) // epsilon_s for start, end, *_ in boxes)
@@ -455,6 +455,14 @@ def test_no_verify(events: Path, plain: Records, tmp_path: Path) -> None:
         assert published(events, output, "--json", summary, *options) == plain
         assert json.loads((tmp_path / "out.parquet.manifest.json").read_text())["verified"] is verified
         assert json.loads(summary.read_text())["verified"] is verified
+
+
+def test_no_evidence(events: Path, tmp_path: Path) -> None:
+    key = tmp_path / "key.csv"
+    for options, there in (((), True), (("--no-evidence",), False)):
+        (tmp_path / "key.csv.evidence.parquet").unlink(missing_ok=True)
+        published(events, tmp_path / "out.parquet", "--key-out", key, *options)
+        assert (tmp_path / "key.csv.evidence.parquet").exists() is there
 
 
 def test_harden_pays_for_each_level(events: Path, plain: Records, tmp_path: Path) -> None:

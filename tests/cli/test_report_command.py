@@ -43,10 +43,14 @@ def world(made: Path, tmp_path: Path) -> World:
 
 def test_a_page_is_written(world: World) -> None:
     page = world.folder / "report.html"
-    done = run("report", world.events, world.published, "-o", page, "--key", world.key, "--attacks", 20)
+    command = ("report", world.events, world.published, "-o", page, "--key", world.key, "--attacks", 20)
+    done = run(*command, "--tolerance", 0.2)
     assert done.code == 0, done.err
     assert page.read_text().startswith("<!doctype html>")
-    assert done.out.splitlines()[0].startswith("KEPT")
+    assert done.out.splitlines()[0].startswith("Guarantee 1 KEPT, 2 weakened")
+    weakened = run(*command, "--force")
+    assert weakened.code == 1
+    assert weakened.out.startswith("WEAKENED: guarantee 1 KEPT")
 
 
 def test_a_datasheet_needs_the_key_and_the_files_own_promise(world: World) -> None:

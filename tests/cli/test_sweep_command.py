@@ -38,7 +38,7 @@ def swept(events: Path, folder: Path) -> Path:
     done = run("sweep", events, *OURS, "-o", folder / "out", *QUICK)
     assert (done.code, done.err) == (0, "")
     assert max(map(len, done.out.splitlines())) <= 80
-    assert re.search(r"^matching +3 +30 min +30 min +[\d.]+ \([\d.]+-[\d.]+\) ", done.out, re.MULTILINE)
+    assert re.search(r"^matching 1 +3 +30 min +30 min +[\d.]+ \([\d.]+-[\d.]+\) ", done.out, re.MULTILINE)
     assert done.out.endswith(f"28 files in {folder / 'out'}\n")
     assert not (folder / "out.checkpoint").exists()
     return folder / "out"
@@ -86,6 +86,7 @@ OPTIONS = {
     "--to": ("--over", "hours", "--to", "2024-01-02"),
     "--min-days-active": ("--over", "hours", "--min-days-active", "2"),
     "--resample": ("--over", "hours", "--resample", "1h"),
+    "--harden": ("--over", "hours", "--harden", "3"),
     "--seed": ("--over", "hours", "--seed", "5"),
     "--bbox": ("--over", "hours", "--bbox=-30.05,9.95,-29.95,10.05"),
 }  # fmt: skip

@@ -39,18 +39,21 @@ def by_numpy(boxes: Boxes, grid: Grid) -> Precision:
     """The slow obvious version, all values at once; means as fractions."""
     rows = list(zip(*(column.tolist() for column in boxes[1:]), strict=True))
     slots = [t1 - t0 + 1 for t0, t1, *_ in rows]
-    cells = [x1 - x0 + 1 + y1 - y0 + 1 for _, _, x0, x1, y0, y1 in rows]
-    cost = Fraction(sum(a * b for a, b in zip(slots, cells, strict=True)), len(rows))
+    sides = [(x1 - x0 + 1, y1 - y0 + 1) for _, _, x0, x1, y0, y1 in rows]
+    longer = [width if width > height else height for width, height in sides]
+    both = [width + height for width, height in sides]
+    cost = Fraction(sum(a * b for a, b in zip(slots, both, strict=True)), len(rows))
     spreads = []
-    for values, unit in ((cells, grid.cell_m / 1000), (slots, grid.step_s / 60)):
+    km = grid.cell_m / 1000
+    for values, unit in ((longer, km), (both, km), (slots, grid.step_s / 60)):
         mean = float(Fraction(sum(values), len(values)) * Fraction(unit))
         quartiles = np.quantile(np.array(values) * np.float64(unit), QUARTERS).tolist()
         spreads.append((mean, *quartiles))
-    return Precision(spreads[0], spreads[1], float(cost))  # type: ignore[arg-type]
+    return Precision(*spreads, float(cost))  # type: ignore[arg-type]
 
 
 def assert_equal(found: Precision, expected: Precision) -> None:
-    for one, other in zip(found[:2], expected[:2], strict=True):
+    for one, other in zip(found[:3], expected[:3], strict=True):
         assert tuple(one[1:]) == tuple(other[1:])
         assert math.isclose(one[0], other[0], rel_tol=1e-15)
     assert found.cost_per_box == expected.cost_per_box
@@ -90,7 +93,40 @@ def test_costs_that_are_too_large_together() -> None:
 def test_one_box() -> None:
     place = np.array([4], np.int32)
     boxes = Boxes(place, np.array([10]), np.array([15]), place, place + 1, place, place)
-    expected = ((0.3,) * 4, (6.0,) * 4, 18.0)
     found = precision_of_boxes(boxes, Grid())
-    assert np.allclose(found.space_km, expected[0], rtol=1e-15)
-    assert (found.time_minutes, found.cost_per_box) == expected[1:]
+    assert np.allclose(found.longer_side_km, 0.2, rtol=1e-15)
+    assert np.allclose(found.width_plus_height_km, 0.3, rtol=1e-15)
+    assert (found.time_minutes, found.cost_per_box) == ((6.0,) * 4, 18.0)
+
+
+def test_a_box_of_one_cell_is_one_cell_long() -> None:
+    one = np.zeros(1, np.int32)
+    found = precision_of_boxes(
+        Boxes(one, np.zeros(1, np.int64), np.zeros(1, np.int64), one, one, one, one), Grid()
+    )
+    assert found.longer_side_km == (0.1,) * 4
+    assert found.width_plus_height_km == (0.2,) * 4
+
+
+def test_the_longer_side_is_either_side() -> None:
+    """Wide, high and square boxes; a square one counts once, not twice."""
+    none = np.zeros(3, np.int64)
+    x1, y1 = np.array([29, 4, 9], np.int32), np.array([4, 29, 9], np.int32)
+    place = np.zeros(3, np.int32)
+    boxes = Boxes(place, none, none, place, x1, place, y1)
+    assert boxes.longer_side().tolist() == [30, 30, 10]
+    assert boxes.width_plus_height().tolist() == [35, 35, 20]
+    assert boxes.cost().tolist() == [35, 35, 20]
+
+
+def test_every_box_several_times() -> None:
+    rng = np.random.default_rng(5)
+    boxes = some_boxes(rng, 40, 30, 500)
+    expected = concatenate([boxes] * 7)
+    assert_equal(precision_of(box_sizes_of(boxes).times(7), Grid()), by_numpy(expected, Grid()))
+
+
+def test_the_name_of_version_0_1_warns_and_means_what_it_meant() -> None:
+    found = precision_of_boxes(some_boxes(np.random.default_rng(6), 9, 30, 500), Grid())
+    with pytest.warns(DeprecationWarning, match="longer_side_km"):
+        assert found.space_km == found.width_plus_height_km

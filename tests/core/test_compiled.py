@@ -35,8 +35,8 @@ def makes_an_array(n: int) -> int:
 
 
 PACKAGE = Path(shoal.__file__).parent
-# Types of arrays, which compiled code names in annotations only.
-UNCOMPILED = {"shoal.core.arrays"}
+# Types of arrays, which compiled code names in annotations only; reprs, which it never calls.
+UNCOMPILED = {"shoal.core.arrays", "shoal.core.reprs"}
 
 
 @pytest.fixture(scope="module")

@@ -76,5 +76,8 @@ def test_promises() -> None:
     assert promise_in_short(promise, grid) == "k 1,200 and 1 h"
     assert promise_in_short(promise, grid, duration_in_words) == "k 1,200 and 1 hour"
     assert promise_in_short(whole, grid) == "k 2 over whole trajectories"
-    assert promise_parameters(promise, grid) == "k = 1200, tau = 1 h, epsilon = 90 min"
+    assert promise_parameters(promise, grid) == (
+        "k = 1200, tau = 1 h, epsilon = 90 min (does not divide tau: a window holds 2 h beyond it)"
+    )
+    assert promise_parameters(Promise(2, 60, 20), grid) == "k = 2, tau = 1 h, epsilon = 20 min"
     assert promise_parameters(whole, grid) == "k = 2 over whole trajectories"

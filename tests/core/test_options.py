@@ -17,8 +17,7 @@ from shoal.cli.main import app
 from shoal.core import options as core_options
 from shoal.core.options import (
     FORMAT_NAMES,
-    NOT_PLANNED,
-    NOT_SWEPT,
+    NOT_EVALUATED,
     AuditOptions,
     BoundingBox,
     HidingOptions,
@@ -46,7 +45,7 @@ TAKEN: dict[str, tuple[type[Options], ...]] = {
     "write_report": (AuditOptions, ReadingOptions),
 }
 COMMANDS = {name: name for name in TAKEN} | {"assess": "credibility", "write_report": "report"}
-LEFT_OUT = {"plan": NOT_PLANNED, "sweep": NOT_SWEPT}
+LEFT_OUT = {"plan": NOT_EVALUATED, "sweep": NOT_EVALUATED}
 
 
 def calls(folder: Path) -> dict[str, Callable[..., object]]:

@@ -45,3 +45,25 @@ def test_notes_that_are_no_promise(change: dict[str, Any]) -> None:
     for name in change:
         with pytest.raises(ParameterError):
             Promise.from_dict({key: value for key, value in noted.items() if key != name}, GRID)
+
+
+@pytest.mark.parametrize(
+    ("tau", "epsilon", "nearest", "beyond"),
+    [
+        (30, 20, [15, 30], 30), (30, 30, [15], 30), (30, 60, [30], 90), (30, 7, [6, 10], 12), (30, 1, [2], 1),
+        (31, 20, [1, 31], 29), (5, 120, [5], 235), (60, 59, [30, 60], 117), (2**31 - 1, 2, [1, 2**31 - 1], 3),
+    ],
+)  # fmt: skip
+def test_epsilons_near_by_that_divide_tau(tau: int, epsilon: int, nearest: list[int], beyond: int) -> None:
+    promise = Promise(2, tau, epsilon)
+    assert promise.nearest_epsilons() == nearest
+    assert promise.epsilon_divides_tau == (beyond == epsilon)
+    seconds = promise.in_seconds(Grid())
+    assert seconds is not None
+    assert seconds.beyond_tau == 60 * beyond < 2 * 60 * epsilon
+    assert seconds.beyond_tau >= 60 * epsilon
+
+
+def test_whole_trajectories_have_no_epsilon_to_divide() -> None:
+    assert Promise(2, None, None).epsilon_divides_tau
+    assert Promise(2, None, None).nearest_epsilons() == []

@@ -43,12 +43,12 @@ def swept(city):
 def test_one_thing_varies_at_a_time() -> None:
     plan = plan_sweep(
         AXES, selectors=["matching"], k=2, tau="30min", ks=[5, 2], taus=["1h", "10min"],
-        epsilons=["15min", "2h"], grid=MINUTE,
+        epsilons=["15min", "10min"], grid=MINUTE,
     )  # fmt: skip
     assert plan.by_axis == {
         "tau": [Point("matching", 2, 10, 10), Point("matching", 2, 60, 60)],
         "k": [Point("matching", 2, 30, 30), Point("matching", 5, 30, 30)],
-        "epsilon": [Point("matching", 2, 30, 15), Point("matching", 2, 30, 120)],
+        "epsilon": [Point("matching", 2, 30, 10), Point("matching", 2, 30, 15)],
         "hours": [Point("matching", 2, 30, 30)],
     }
     assert len(plan.points) == 6
@@ -56,8 +56,19 @@ def test_one_thing_varies_at_a_time() -> None:
 
 
 @pytest.mark.parametrize(
+    ("tau", "epsilons"), [("30min", [10, 15, 30]), ("1h", [20, 30, 60]), ("20min", [10, 20]), ("25min", [25])]
+)
+def test_epsilons_divide_tau_unless_given(tau: str, epsilons: list[int]) -> None:
+    plan = plan_sweep(
+        ["epsilon"], selectors=["matching"], k=2, tau=tau, ks=[2], taus=["1h"], epsilons=None, grid=MINUTE
+    )
+    assert [point.epsilon for point in plan.points] == epsilons
+
+
+@pytest.mark.parametrize(
     ("wishes", "words"),
     [
+        ({"epsilons": ["30min", "20min"]}, "epsilon must divide tau, got 20 min for 30 min"),
         ({"over": ["speed"]}, "over must name some of tau, k, epsilon, hours, got 'speed'"),
         ({"over": []}, "got nothing"),
         ({"ks": [1]}, "k must be a whole number of at least 2, got 1"),
@@ -83,13 +94,15 @@ def test_bad_wishes(wishes: dict[str, object], words: str, city) -> None:
 def test_every_point_is_the_release_it_says(city, swept) -> None:
     for point, row in swept.measured.items():
         release = shoal.anonymize(
-            city, k=point.k, tau=f"{point.tau}min", epsilon=f"{point.epsilon}min", verify=False, harden=0
+            city, k=point.k, tau=f"{point.tau}min", epsilon=f"{point.epsilon}min", verify=False
         )
         precision = precision_of_boxes(release.outcome.boxes, MINUTE)
         assert (row.selector, row.k, row.tau_min, row.epsilon_min) == tuple(point)
+        assert row.harden == release.options.harden == 1
         assert row.n_boxes == release.outcome.boxes.n_boxes
         assert row.suppressed_share == release.outcome.n_suppressed / release.outcome.n_samples
-        assert row.space_km_median == precision.space_km.median
+        assert row.longer_side_km_median == precision.longer_side_km.median
+        assert row.width_plus_height_km_q25 == precision.width_plus_height_km.q25
         assert row.time_min_q75 == precision.time_minutes.q75
         assert row.cost_per_box == precision.cost_per_box
 
@@ -109,10 +122,11 @@ def test_hours_of_the_week(zone: str, city) -> None:
         own = boxes.owner == user
         held = bool(((boxes.t0[own] <= t) & (boxes.t1[own] >= t)).any())
         kept.setdefault(hour(t), []).append(held)
-    spans: dict[int, list[int]] = {}
-    for t0, cells in zip(boxes.t0.tolist(), boxes.cells().tolist(), strict=True):
-        spans.setdefault(hour(t0), []).append(cells)
-    rows = measure_hours(samples, release.outcome, "matching", MINUTE, Zone(zone))
+    spans: dict[int, list[tuple[int, int]]] = {}
+    for t0, _, x0, x1, y0, y1 in zip(*(column.tolist() for column in boxes[1:]), strict=True):
+        spans.setdefault(hour(t0), []).append((x1 - x0 + 1, y1 - y0 + 1))
+    rows = measure_hours(samples, release.outcome, release.options, MINUTE, Zone(zone))
+    assert {(row.selector, row.harden) for row in rows} == {("matching", 1)}
     assert [row.hour_of_week for row in rows] == sorted(kept)
     for row in rows:
         held = kept[row.hour_of_week]
@@ -121,9 +135,42 @@ def test_hours_of_the_week(zone: str, city) -> None:
         mine = spans.get(row.hour_of_week, [])
         assert row.n_boxes == len(mine)
         if mine:
-            assert row.space_km_mean == pytest.approx(np.mean(mine) / 10)
+            assert row.longer_side_km_mean == pytest.approx(np.mean([max(sides) for sides in mine]) / 10)
+            assert row.width_plus_height_km_mean == pytest.approx(
+                np.mean([sum(sides) for sides in mine]) / 10
+            )
         else:
-            assert math.isnan(row.space_km_mean)
+            assert math.isnan(row.longer_side_km_mean)
+            assert math.isnan(row.width_plus_height_km_mean)
+
+
+def test_the_level_of_hardening_is_measured_and_told() -> None:
+    few = shoal.make_city(40)
+    wishes = {
+        "over": ["epsilon", "hours"],
+        "epsilons": ["5min", "15min"],
+        "selectors": ["matching", "mutual"],
+    }
+    found = {level: sweep(few, **wishes, harden=level) for level in (0, 2)}
+    levels = {tuple(point)[:4:3]: row.harden for point, row in found[2].measured.items()}
+    assert levels == {("matching", 5): 0, ("matching", 15): 2, ("matching", 30): 2,
+                      ("mutual", 5): 0, ("mutual", 15): 0, ("mutual", 30): 0}  # fmt: skip
+    assert {(row.selector, row.harden) for row in found[2].hours} == {("matching", 2), ("mutual", 0)}
+    assert found[2].to_arrow()["harden"].to_pylist() == list(levels.values())
+    point = Point("matching", 2, 30, 15)
+    assert found[2].measured[point].cost_per_box > found[0].measured[point].cost_per_box
+    told = "\n".join(sweep_lines(found[2]))
+    assert "matching 2" in told
+    assert "mutual 0" in told
+
+
+def test_a_level_that_no_release_can_have_is_refused(city) -> None:
+    for wishes, lack in (
+        ({"selectors": ["mutual"]}, "selector matching"),
+        ({"epsilons": ["5min"]}, "at most 5"),
+    ):
+        with pytest.raises(ParameterError, match=f"harden needs .*{lack}.*leave it out"):
+            sweep(city, over=["epsilon"], **(SMALL | wishes), harden=2)
 
 
 def test_tables(swept) -> None:
@@ -161,10 +208,13 @@ def test_goes_on_where_it_was_interrupted(city, swept, tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         sweep(city, **SMALL, checkpoint=checkpoint, progress=Interrupting())
     assert checkpoint.stat().st_mode & 0o777 == 0o700
+    assert {path.stat().st_mode & 0o777 for path in checkpoint.iterdir()} == {0o600}
+    checkpoint.chmod(0o755)
     with pytest.raises(InputError, match="add --resume to go on"):
         sweep(city, **SMALL, checkpoint=checkpoint)
     counting = Counting()
     resumed = sweep(city, **SMALL, checkpoint=checkpoint, resume=True, progress=counting)
+    assert checkpoint.stat().st_mode & 0o777 == 0o700
     assert len(counting.releases) == len(swept.plan.points) - 1
     assert figures(resumed) == figures(swept)
     assert repr(resumed.hours) == repr(swept.hours)
@@ -199,7 +249,7 @@ def test_a_release_of_which_nothing_is_left_is_a_row_as_well(tmp_path: Path) -> 
     assert left.suppressed_share < 1
     assert left.n_boxes > 0
     assert (gone.suppressed_share, gone.n_boxes) == (1, 0)
-    assert math.isnan(gone.space_km_median)
+    assert math.isnan(gone.longer_side_km_median)
     assert not found.hours
     assert all(path.stat().st_size for path in write_sweep(found, tmp_path / "out"))
     assert sweep_lines(found)[-1].split()[-5:] == ["-", "-", "100", "%", "0.0"]

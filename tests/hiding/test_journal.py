@@ -30,7 +30,7 @@ def step(number: int) -> Step:
     values = np.arange(number, dtype=np.int32)
     boxes = Boxes(values, values.astype(np.int64), values.astype(np.int64), values, values, values, values)
     hiding_sets = HidingSets(values, values[:, None], values, values.astype(np.uint8))
-    return Step(number, hiding_sets, boxes, Witnesses(values, values[::-1]))
+    return Step(number, hiding_sets, boxes, Witnesses(values, values[::-1], values.astype(np.int64)))
 
 
 def same(one: Step, other: Step) -> bool:
@@ -194,13 +194,13 @@ def test_work_done_outlives_a_resume_that_fails_while_it_reads(
 
 @pytest.mark.parametrize(
     ("found", "words"),
-    [(None, "found an older one"), (1, "found format 1"), (3, "found format 3"), ("x", "found format 'x'")],
+    [(None, "found an older one"), (2, "found format 2"), (4, "found format 4"), ("x", "found format 'x'")],
 )
 def test_journals_of_another_format_are_refused(found: object, words: str, tmp_path: Path) -> None:
     FolderJournal(tmp_path, {"k": 2}).append(step(0))
     header = tmp_path / "run.json"
     content = json.loads(header.read_text())
-    assert content.pop("format") == 2
+    assert content.pop("format") == 3
     header.write_text(json.dumps(content if found is None else {"format": found, **content}))
     for refuse in (lambda: check_format(tmp_path), lambda: FolderJournal(tmp_path, {"k": 2})):
         with pytest.raises(InputError, match=re.escape(words)) as caught:

@@ -15,16 +15,26 @@ import shoal
 from support.run_command import anonymize, city, write
 
 KEYS = {
-    "format", "promise", "grid", "parameters", "counts", "suppression", "granularity", "guarantees", "relaxations",
-    "verified", "versions",
+    "format", "promise", "grid", "reading", "parameters", "counts", "suppression", "granularity", "guarantees",
+    "relaxations", "verified", "versions",
 }  # fmt: skip
+NO_COUNTS = ("format", "promise", "grid", "reading", "parameters", "versions", "granularity", "verified")
 
 
 def numbers(content: Any) -> Iterator[float]:
     """Every number in a manifest that counts something (parameters and versions do not)."""
     if isinstance(content, dict):
         for name, value in content.items():
-            if name not in ("format", "promise", "grid", "parameters", "versions", "granularity", "verified"):
+            if name not in (
+                "format",
+                "promise",
+                "grid",
+                "reading",
+                "parameters",
+                "versions",
+                "granularity",
+                "verified",
+            ):
                 yield from numbers(value)
     elif isinstance(content, str):
         yield from (float(word) for word in content.replace(":", " ").split() if word.isdigit())
@@ -63,7 +73,7 @@ def test_keys(tmp_path: Path) -> None:
     assert set(manifest) == KEYS
     assert manifest["counts"] == {"records": 60, "boxes": summary["boxes"], "rows_dropped": {}}
     assert set(manifest["suppression"]) == {"share_of_samples", "users_without_record"}
-    assert manifest["granularity"]["space_km"] == summary["precision_km"]
+    assert manifest["granularity"]["longer_side_km"] == summary["longer_side_km"]
     assert manifest["verified"] is summary["verified"] is True
     assert_safe(manifest, summary, 2)
 
@@ -168,6 +178,6 @@ def test_relaxations_are_told_in_the_guarantees(tmp_path: Path) -> None:
         "matching": "given",
         "knowing_the_method": "not given: whoever knows the method, and links windows, may be left with one record;"
         " made rarer (harden 1)",
-        "one_window": f"weakened: up to {manifest['relaxations']:,} of {members:,} times a user had to hide with"
-        " somebody again",
+        "one_window": f"weakened: k kept; epsilon not: up to {manifest['relaxations']:,} of {members:,} members had to"
+        " serve again",
     }

@@ -176,6 +176,7 @@ def test_what_is_checked_is_what_was_written(
     options = ("--key-out", key, "--force")
     assert anonymize(events, output, *options).code == 0
     names = {"events.csv", output.name, f"{output.name}.manifest.json", "key.csv"}
+    names |= {"key.csv.private.json", "key.csv.evidence.parquet"}
     before = {name: (tmp_path / name).read_bytes() for name in names}
     for fault, words in (
         (shrunk, "would be hidden among fewer than k = 2 records"),

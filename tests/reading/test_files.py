@@ -188,11 +188,19 @@ def test_excluded_users(read: Reader, tmp_path: Path) -> None:
     events = read(text, exclude_users=[12.0, "c", "nobody"])
     assert users(events) == ["José", "b"]
     assert events.read_summary.dropped == {"excluded user": 3}
-    assert events.read_summary.warnings == ["1 of 3 users to exclude do not occur in the events."]
+    assert events.read_summary.warnings == ["1 of 3 users to exclude (33.3 %) do not occur in the events."]
     for encoding in ("utf-8-sig", "latin-1"):
         (tmp_path / "out.txt").write_bytes("José\r\n\r\n c \r\n".encode(encoding))
         assert users(read(text, exclude_users=tmp_path / "out.txt")) == ["12", "b"]
         assert users(read(text, exclude_users=str(tmp_path / "out.txt"))) == ["12", "b"]
+
+
+def test_an_empty_list_of_excluded_users_excludes_nobody_and_is_told(read: Reader, tmp_path: Path) -> None:
+    (tmp_path / "out.txt").write_text("\n \n")
+    for nobody in ([], tmp_path / "out.txt"):
+        events = read("user,time,x,y\na,5,1,1\nb,5,1,1\n", exclude_users=nobody)
+        assert users(events) == ["a", "b"]
+        assert events.read_summary.warnings == ["The list of users to exclude is empty: nobody was excluded."]
 
 
 def test_users_without_usable_rows_have_no_name(read: Reader) -> None:

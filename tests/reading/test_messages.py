@@ -213,6 +213,16 @@ def test_excluded_users_file(write: Callable[..., Path], tmp_path: Path) -> None
     assert "--exclude-users" in refusal(write(HEADER + ROW), exclude_users=tmp_path / "none.txt")
 
 
+def test_a_list_of_excluded_users_that_matches_nobody(write: Callable[..., Path]) -> None:
+    listed = write("Canary\ncanary-2\n\n", "left_out.txt")
+    assert refusal(write(HEADER + ROW), exclude_users=listed) == (
+        "--exclude-users must list users of the events, found none of its 2 identifiers there:"
+        " check how they are written, and --user-column."
+    )
+    unusable = write(HEADER + "canary,never,1,1\n", "unusable.csv")
+    assert "unparsable time" in refusal(unusable, exclude_users=["canary-2"])
+
+
 @pytest.mark.parametrize("source", [[1, 2], 5, None, {"user": ["canary"]}])
 def test_neither_path_nor_table(source: object) -> None:
     assert "must be a path or a table" in refusal(source)

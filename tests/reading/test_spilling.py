@@ -77,7 +77,7 @@ def random_options(rng: random.Random, kind: str, rows: list[Row]) -> dict[str, 
     box = "2.305,48.805,2.5,48.9" if kind == "degrees" else "-300,-200,4000,250"
     return {
         "grid": Grid(cell_m=rng.choice((10.0, 250.0)), step_s=rng.choice((1, 7, 60))),
-        "exclude_users": rng.choice((None, ["b", "nobody"])),
+        "exclude_users": rng.choice((None, ["b", "nobody"])) if "b" in {row[0] for row in rows} else None,
         "start": rng.choice((None, "2001-01-01", "2023-11-14T22:13:30")),
         "bbox": rng.choice((None, None, box)),
         "min_days_active": rng.choice((None, None, 2)) if len(rows) > 5 else None,

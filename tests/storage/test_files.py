@@ -6,9 +6,11 @@ import errno
 import os
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from shoal import api
 from shoal.errors import UnfinishedError
 from shoal.storage.files import AtomicFiles, unfinished_path
 from support.run_command import anonymize, in_metres, left_in, write
@@ -45,6 +47,47 @@ def test_files_appear_at_the_end_only(tmp_path: Path) -> None:
     assert left_in(tmp_path) == {"a", "secret"}
     assert (tmp_path / "a").read_bytes() == b"A"
     assert stat.S_IMODE((tmp_path / "secret").stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o022, 0o027, 0o077])
+def test_files_are_for_their_owner_only_until_they_are_put_in_place(tmp_path: Path, umask: int) -> None:
+    before = os.umask(umask)
+    try:
+        with AtomicFiles() as files:
+            for name, mode in {"public": 0o666, "secret": 0o600}.items():
+                with files.open(tmp_path / name, mode=mode) as file:
+                    file.write(b"raw")
+                    assert permissions(files.waiting(tmp_path / name)) == 0o600
+            assert {permissions(path) for path in tmp_path.iterdir()} == {0o600}
+            assert len(left_in(tmp_path)) == 2
+    finally:
+        os.umask(before)
+    assert {path.name: permissions(path) for path in tmp_path.iterdir()} == {
+        "public": 0o666 & ~umask,
+        "secret": 0o600 & ~umask,
+    }
+
+
+def test_a_release_is_for_its_owner_only_while_it_is_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: dict[int, int] = {}
+    verify = api.verify_release
+
+    def looking(*given: Any, **options: Any) -> Any:
+        seen.update({number: permissions(path) for number, path in enumerate(tmp_path.glob(".part*"))})
+        return verify(*given, **options)
+
+    monkeypatch.setattr(api, "verify_release", looking)
+    events, output = write(in_metres(), tmp_path / "events.csv"), tmp_path / "out.csv"
+    assert anonymize(events, output, "--key-out", tmp_path / "key.csv").code == 0
+    assert seen == {0: 0o600, 1: 0o600}
+    assert permissions(output) == permissions(events)
+    assert permissions(tmp_path / "key.csv") == 0o600
+
+
+def permissions(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
 
 
 @pytest.mark.parametrize("earlier", [{}, {"b": b"old"}, {"a": b"old", "b": b"older", "c": b"oldest"}])
@@ -127,7 +170,8 @@ def test_a_full_disk_publishes_nothing(broken: str, tmp_path: Path, monkeypatch:
     assert files == {"e.csv", "out.parquet"}
     assert output.read_text() == "earlier release"
     assert anonymize(events, output, *options).code == 0
-    assert left_in(tmp_path) == {"e.csv", "out.parquet", "out.parquet.manifest.json", "key.csv"}
+    beside = {"key.csv", "key.csv.private.json", "key.csv.evidence.parquet"}
+    assert left_in(tmp_path) == {"e.csv", "out.parquet", "out.parquet.manifest.json", *beside}
 
 
 def test_a_full_disk_at_the_second_rename(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
+import struct
+
 import numpy as np
 import pytest
 
 from shoal.core.samples import samples_from_columns
 from shoal.errors import UnfinishedError
+from shoal.storage import sample_store
 from shoal.storage.sample_store import FileColumn, store_of
 
 
@@ -61,3 +66,42 @@ def test_a_file_that_lost_its_end_is_not_read_as_if_it_were_whole(tmp_path):
         FileColumn(path).part(3, 11)
     with pytest.raises(UnfinishedError, match="begin again"):
         FileColumn(tmp_path / "gone").part(0, 1)
+
+
+def code_by_hand(samples, key):
+    """The canonical bytes as docs/formats.md has them, one number at a time."""
+    content = struct.pack("<qq", samples.n_users, len(samples))
+    for name in samples.users:
+        content += struct.pack("<q", len(name.encode())) + name.encode()
+    columns = (samples.t.tolist(), samples.user.tolist(), samples.x.tolist(), samples.y.tolist())
+    for row in sorted(zip(*columns, strict=True)):
+        content += struct.pack("<qiii", *row)
+    return hmac.new(key, content, hashlib.sha256).hexdigest()
+
+
+@pytest.mark.parametrize("at_a_time", [1, 7, 1 << 20])
+def test_the_code_of_samples(at_a_time, monkeypatch):
+    monkeypatch.setattr(sample_store, "_AT_A_TIME", at_a_time)
+    rng = np.random.default_rng(5)
+    codes = set()
+    for _ in range(50):
+        samples = random_samples(rng)
+        key = rng.bytes(32)
+        assert store_of(samples).authentication_code(key) == code_by_hand(samples, key)
+        codes.add(store_of(samples).authentication_code(b"0" * 32))
+    assert len(codes) == 50
+
+
+def test_the_code_does_not_depend_on_order_or_repetition_but_on_everything_else():
+    key, names = b"k" * 32, ["a", "bé"]
+
+    def code(rows, names=names, key=key):
+        columns = np.array(rows, np.int64).reshape(-1, 4).T
+        return store_of(samples_from_columns(np.array(names, object), *columns)).authentication_code(key)
+
+    rows = [(0, 5, 1, 2), (1, 5, 1, 2), (0, 7, -1, 2)]
+    assert code(rows) == code(rows[::-1]) == code(rows + rows[:2])
+    others = [code(rows[:2]), code(rows, key=b"l" * 32), code(rows, names=["a", "be"])]
+    changed = ((1, 7, -1, 2), (0, 8, -1, 2), (0, 7, 0, 2), (0, 7, -1, 3))
+    others += [code([*rows[:2], row]) for row in changed]
+    assert len({code(rows), *others}) == len(others) + 1

@@ -85,7 +85,7 @@ def release(
     hiding_sets: dict[int, dict[int, set[int]]] = {}
     witnesses: dict[int, list[tuple[int, int]]] = {}
     for step in journal:
-        pairs = zip(*(column.tolist() for column in step.witnesses), strict=True)
+        pairs = zip(step.witnesses.owners.tolist(), step.witnesses.members.tolist(), strict=True)
         witnesses[step.first_epoch] = [(users[owner], users[member]) for owner, member in pairs]
         if step.hiding_sets is None or not len(step.hiding_sets.owners):
             continue

@@ -1,6 +1,7 @@
 """The audit of a published file against the raw events; it imports nothing of ``hiding``, which makes such files.
 
 Start at ``auditor.py`` (an audit from beginning to end). ``opening.py`` reads the inputs, ``coverage/`` checks
-guarantee 1 exactly, ``truthfulness.py`` every box, ``attacks/`` measure what is not promised, ``result.py`` and
+guarantee 1 exactly, ``guarantees/`` judge all three, ``truthfulness.py`` checks every box, ``belonging.py`` that
+events, file and manifest belong together, ``attacks/`` measure what is not promised, ``result.py`` and
 ``verdict.py`` say it.
 """

@@ -17,9 +17,13 @@ from shoal.auditing.attacks.place_in_box import attack_place
 from shoal.auditing.attacks.places import attack_home_and_work, attack_top_locations
 from shoal.auditing.attacks.rankings import attack_rankings, findings
 from shoal.auditing.attacks.times import attack_presence, attack_times
+from shoal.auditing.belonging import check_belonging
 from shoal.auditing.context import AuditContext
 from shoal.auditing.coverage.check import RunTasks, check
+from shoal.auditing.guarantees.judging import judge_guarantees
+from shoal.auditing.guarantees.one_window import measure_held_apart
 from shoal.auditing.measures import Measure
+from shoal.auditing.reading_hint import with_hint
 from shoal.auditing.result import AttackSettings, Audit, DatasetCounts
 from shoal.auditing.truthfulness import check_truthfulness
 from shoal.core.progress import Progress
@@ -59,6 +63,10 @@ def run_audit(
     store, published = context.store, context.published
     coverage = check(context, progress, run=run)
     truthfulness = check_truthfulness(context) if published.has_key else None
+    belonging = check_belonging(context)
+    progress.stage("judging the guarantees")
+    guarantees = judge_guarantees(context, coverage, belongs=not belonging.disagreements)
+    held_apart = measure_held_apart(context)
     progress.stage("attacking", len(ATTACKS) + 1)
     measures: list[Measure] = []
     attacked = attacked or context
@@ -83,8 +91,13 @@ def run_audit(
         warnings=warnings,
         samples=context.samples,
         noted=context.noted,
+        guarantees=guarantees,
+        belonging=belonging,
+        held_apart=held_apart,
+        tolerance=context.tolerance,
+        events_checked=with_hint(context, coverage, truthfulness),
     )
-    if context.method_claim.certain and audit.kept:
+    if context.method_claim.certain and not audit.failed:
         _check_chain(audit)
     return audit
 

@@ -14,6 +14,8 @@ from shoal.auditing.kernels.chain import BoxesByEnd
 from shoal.auditing.kernels.consistency import BOX, SAMPLE, BoxIndex, StructuredRows, Trajectories
 from shoal.core.arrays import Int32s, Int64s, Integers
 from shoal.core.boxes import UNKNOWN, Boxes
+from shoal.core.formatting import counted
+from shoal.core.reprs import sizes_only
 from shoal.core.samples import Samples
 from shoal.core.sorting import order_by_user
 from shoal.storage.sample_store import SampleRows, SampleStore
@@ -26,6 +28,9 @@ class Records(NamedTuple):
 
     box: StructuredRows
     n_records: int
+
+    def __repr__(self) -> str:
+        return sizes_only(self)
 
     @property
     def boxes(self) -> Boxes:
@@ -144,6 +149,10 @@ class AttackedRecords:
 
     records: Records
     own: Int64s
+
+    def __repr__(self) -> str:
+        n_boxes = len(self.records.box)
+        return f"<AttackedRecords: {counted(self.records.n_records, 'record')}, {counted(n_boxes, 'box', 'boxes')}>"
 
     @cached_property
     def index(self) -> BoxIndex:

@@ -10,6 +10,7 @@ import numpy as np
 
 from shoal.auditing.box_index import AttackedRecords, columns_of, load_trajectories, pseudonymized
 from shoal.auditing.claims import MethodClaim
+from shoal.auditing.events_check import UNCHECKED, EventsCheck
 from shoal.auditing.kernels.consistency import Trajectories
 from shoal.auditing.kernels.fits import Fits, Knowledge, find_fits
 from shoal.auditing.kernels.sites import Sites
@@ -21,6 +22,7 @@ from shoal.core.promise import Grid, Promise
 from shoal.core.samples import Samples
 from shoal.core.workers import Workers
 from shoal.core.zones import Zone
+from shoal.reading import HidingEvidence
 from shoal.storage.sample_store import SampleStore
 
 _HOUR_S = 3600
@@ -33,7 +35,10 @@ class AuditContext:
 
     ``store``: the raw samples. ``promise``: what the file is held to; ``noted``: the promise that the file makes for
     itself, if any. ``method_claim``: how the file says it was made; ``manifest``: what its manifest says, if it has
-    one. ``n_attacks`` are drawn of each kind.
+    one, and ``notes`` what its metadata say, or else its manifest. ``required``: whether whoever audits asks for the
+    promise; otherwise it is the file's claim. ``tolerance``: for which share of the members it may be weakened.
+    ``evidence``: which records were made to hold whom, where that is known. ``events_checked``: whether the samples are
+    those of the release. ``n_attacks`` are drawn of each kind.
     """
 
     store: SampleStore
@@ -47,6 +52,14 @@ class AuditContext:
     workers: Workers
     noted: Promise | None = None
     manifest: dict[str, Any] | None = None
+    notes: dict[str, Any] | None = None
+    required: bool = False
+    tolerance: float = 0.0
+    evidence: HidingEvidence | None = None
+    events_checked: EventsCheck = UNCHECKED
+
+    def __repr__(self) -> str:
+        return f"<AuditContext: {self.store!r}, {self.published!r}>"
 
     @cached_property
     def trajectories(self) -> Trajectories:

@@ -11,6 +11,7 @@ import numpy as np
 from shoal.auditing.box_index import AttackedRecords, make_records
 from shoal.auditing.claims import claimed_method
 from shoal.auditing.context import AuditContext
+from shoal.auditing.events_check import NOT_CHECKED, check_events, choose_reading
 from shoal.core.boxes import UNKNOWN
 from shoal.core.checks import check_workers
 from shoal.core.options import AuditOptions, ReadingOptions
@@ -22,18 +23,27 @@ from shoal.errors import InputError, ParameterError
 from shoal.reading import (
     PublishedTable,
     check_coordinates,
+    evidence_beside,
     parse_crs,
+    private_notes_beside,
     read_events,
+    read_evidence,
     read_key,
+    read_private_notes,
     read_published,
 )
+
+_CHANGED = "The published file is not, byte for byte, the one that was written with this key."
 
 
 @contextmanager
 def open_audit(
     events: Any, published: Any, progress: Progress, options: AuditOptions, reading: ReadingOptions
 ) -> Iterator[tuple[AuditContext, list[str]]]:
-    """Everything an audit needs, and what there is to warn of."""
+    """Everything an audit needs, and what there is to warn of.
+
+    Events are read as the caller says and, where nothing is said, as private notes beside the key or the manifest say.
+    """
     n_workers = check_workers(options.workers)
     progress.stage("reading")
     table = read_published(published, grid=options.grid, crs=options.crs)
@@ -41,14 +51,27 @@ def open_audit(
     noted = own_promise(table)
     method_claim = claimed_method(table.manifest, noted, (table.notes or {}).get("promise"), promise)
     plane = None if table.crs is None else parse_crs(table.crs)
-    found = read_events(events, grid=table.grid, options=reading, projection=plane, threads=n_workers)
+    beside = private_notes_beside(options.key)
+    notes = None if beside is None else read_private_notes(beside)
+    how = choose_reading(reading, notes, table.manifest, events)
+    found = read_events(events, grid=table.grid, options=how.options, projection=plane, threads=n_workers)
     check_coordinates(table.crs, geographic=found.projection is not None)
-    own = np.full(found.store.n_users, UNKNOWN, np.int64)
-    if options.key is not None:
+    events_checked = check_events(found, how, notes, table.manifest, options.key)
+    own, evidence = np.full(found.store.n_users, UNKNOWN, np.int64), None
+    warnings = list(found.read_summary.all_warnings)
+    if options.key is not None and len(table.names) > found.store.n_users:
+        warnings.append("The key was not used: there are more records than users, so no key can fit.")
+    elif options.key is not None:
         own = read_key(options.key, found.store.users, table.names)
-    warnings = found.read_summary.all_warnings
+        evidence_file = evidence_beside(options.key)
+        if evidence_file is not None:
+            evidence = read_evidence(evidence_file, found.store.users, table.names, table.grid.step_s)
+    if notes is not None and events_checked.status == NOT_CHECKED:
+        warnings.append(f"The events were {events_checked.reason}, as asked for: they cannot be checked.")
+    if notes is not None and not notes.has_published(published):
+        warnings.append(_CHANGED)
     store, records, grid, zone = found.store, make_records(table.boxes), table.grid, Zone(found.timezone)
-    manifest = table.manifest
+    manifest, metadata = table.manifest, table.notes
     del found, table  # of a large dataset, nothing stays in memory twice
     with Workers(n_workers) as threads:
         context = AuditContext(
@@ -63,6 +86,11 @@ def open_audit(
             workers=threads,
             noted=noted,
             manifest=manifest,
+            notes=metadata,
+            required=options.k is not None,
+            tolerance=options.tolerance,
+            evidence=evidence,
+            events_checked=events_checked,
         )
         yield context, warnings
 

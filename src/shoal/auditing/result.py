@@ -8,14 +8,20 @@ from typing import Any, NamedTuple
 
 from shoal.auditing.attacks.inference import LeakageSpread
 from shoal.auditing.attacks.rankings import Finding
+from shoal.auditing.belonging import ALL_BELONGS, Belonging
 from shoal.auditing.coverage.check import Coverage, Violation
+from shoal.auditing.events_check import UNCHECKED, EventsCheck
+from shoal.auditing.guarantees.judgement import Asked, Guarantees, State
+from shoal.auditing.guarantees.one_window import HeldApart
 from shoal.auditing.measures import NO_KEY, Measure
 from shoal.auditing.truthfulness import SuppressedPart, Truthfulness
 from shoal.auditing.verdict import Verdict, judge
+from shoal.core.formatting import counted, promise_parameters
 from shoal.core.promise import Grid, Promise
 from shoal.core.proportions import Proportion
 from shoal.core.samples import Samples
 
+FAILED, NOT_CHECKED = 1, 4  # exit codes
 _MOST_COUNTEREXAMPLES = 10
 
 
@@ -40,8 +46,11 @@ class DatasetCounts(NamedTuple):
 class Audit:
     """What an audit found: the exact checks, and what attacks measured (``figures``).
 
-    ``promise`` is what the file was held to, ``noted`` the promise that the file makes for itself, if any. ``samples``
-    are what was audited; they name the users of counterexamples.
+    ``promise`` is what the file was held to, ``noted`` the promise that the file makes for itself, if any.
+    ``guarantees`` are judged one by one; ``belonging`` says whether events, file and manifest belong together.
+    ``held_apart`` is what can be measured of guarantee 2 without evidence. ``tolerance``: the share of members for
+    which a guarantee may be weakened. ``samples`` are what was audited; they name the users of counterexamples.
+    ``events_checked``: whether these are the events of the release; nothing is kept towards others.
     """
 
     promise: Promise
@@ -56,12 +65,57 @@ class Audit:
     seconds: float
     warnings: list[str]
     samples: Samples
+    guarantees: Guarantees
+    belonging: Belonging = ALL_BELONGS
+    held_apart: HeldApart | None = None
+    tolerance: float = 0.0
     noted: Promise | None = None
+    events_checked: EventsCheck = UNCHECKED
+
+    def __repr__(self) -> str:
+        records, boxes = counted(self.counts.records, "record"), counted(self.counts.boxes, "box", "boxes")
+        kept = "kept" if self.coverage.kept else "not kept"
+        promise = promise_parameters(self.promise, self.grid)
+        return f"<Audit: {records}, {boxes}, {promise}, guarantee 1 {kept}; .verdict says more>"
 
     @property
     def kept(self) -> bool:
-        """Whether the promise is kept, as far as could be checked."""
-        return self.coverage.kept and (self.truthfulness is None or self.truthfulness.kept)
+        """Whether all that was required is kept; where nothing was, whether nothing of the file's claim fails.
+
+        What could not be checked of a mere claim does not count against the file: look at ``guarantees``, too.
+        """
+        return self.exit_code == 0
+
+    @property
+    def failed(self) -> bool:
+        """Whether something is broken, untrue, or weakened beyond the tolerance."""
+        return not self.is_true or bool(self.guarantees.failing(self.tolerance))
+
+    @property
+    def only_weakened(self) -> bool:
+        """Whether all that failed is a guarantee weakened beyond the tolerance."""
+        failing = self.guarantees.failing(self.tolerance)
+        weakened = all(judgement.state is State.WEAKENED for judgement in failing)
+        return self.is_true and bool(failing) and weakened
+
+    @property
+    def exit_code(self) -> int:
+        """0: kept; 1: failed; 4: nothing failed, but something required could not be checked (docs/formats.md)."""
+        if self.failed:
+            return FAILED
+        return NOT_CHECKED if any(judgement.is_open for judgement in self.guarantees) else 0
+
+    @property
+    def is_true(self) -> bool:
+        """Whether what is published is true, as far as could be checked, and belongs to these events."""
+        truthful = self.truthfulness is None or self.truthfulness.kept
+        belongs = self.belonging.kept and not self.events_checked.is_other
+        return truthful and belongs and not self.coverage.n_untrue
+
+    @property
+    def required(self) -> bool:
+        """Whether whoever audits asked for the promise; otherwise it is the file's claim."""
+        return self.guarantees.coverage.asked is Asked.REQUIRED
 
     @property
     def other(self) -> bool:
@@ -70,10 +124,11 @@ class Audit:
 
     @property
     def only_fails_other(self) -> bool:
-        """Whether all that is wrong is too few records for a promise that asks for more than the file's own."""
-        true = self.truthfulness is None or self.truthfulness.kept
-        lacks_records = bool(self.coverage.worst) and not self.coverage.n_untrue and true
-        return lacks_records and self.noted is not None and not self.noted.counts_for(self.promise)
+        """Whether all that is wrong is that the file was held to a promise that asks for more than its own."""
+        failing = self.guarantees.failing(self.tolerance)
+        if self.noted is None or not failing or not self.is_true:
+            return False
+        return all(_asks_more(judgement.number, self.promise, self.noted) for judgement in failing)
 
     @property
     def has_key(self) -> bool:
@@ -94,14 +149,22 @@ class Audit:
 
     def to_dict(self, *, show_users: bool = False) -> dict[str, Any]:
         """Everything, ready for JSON; users of counterexamples are named only if asked for."""
-        grid = self.grid
+        grid, seconds = self.grid, self.promise.in_seconds(self.grid)
         return {
-            "format": 1,
+            "format": 2,
             "kept": self.kept,
-            "promise": self.promise.to_dict(grid),
+            "exit_code": self.exit_code,
+            "guarantees": self._guarantees(),
+            "belonging": self.belonging.to_dict(),
+            "promise": {**self.promise.to_dict(grid), "beyond_tau_s": seconds and seconds.beyond_tau},
             "grid": {"cell_m": grid.cell_m, "step_s": grid.step_s},
             "draw": self.draw._asdict(),
             "counts": self.counts._asdict(),
+            "events": {
+                "checked": self.events_checked.status,
+                "note": self.events_checked.in_words,
+                "hint": self.events_checked.hint,
+            },
             "verdict": self._verdict(),
             "coverage": self._coverage(show_users),
             "truthfulness": NO_KEY if self.truthfulness is None else _truthfulness(self.truthfulness),
@@ -115,6 +178,13 @@ class Audit:
             "warnings": self.warnings,
             "seconds": round(self.seconds, 3),
         }  # fmt: skip
+
+    def _guarantees(self) -> dict[str, Any]:
+        found = {name: judgement.to_dict() for name, judgement in self.guarantees._asdict().items()}
+        apart = None if self.held_apart is None else {
+            name: _share(share) for name, share in self.held_apart._asdict().items()
+        }  # fmt: skip
+        return {**found, "tolerance": self.tolerance, "held_in_epochs_apart": apart}
 
     def _verdict(self) -> dict[str, Any]:
         risks = [
@@ -155,6 +225,13 @@ class Audit:
             "end_s": end,
             "records": violation.n_records,
         }
+
+
+def _asks_more(guarantee: int, promise: Promise, noted: Promise) -> bool:
+    """Whether a promise asks for more of a guarantee than another: more records or time, or shorter windows."""
+    if guarantee == 2:
+        return noted.window > promise.window
+    return not noted.counts_for(promise) or (guarantee == 3 and noted.window < promise.window)
 
 
 def _truthfulness(found: Truthfulness) -> dict[str, Any]:

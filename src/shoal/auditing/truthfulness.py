@@ -11,6 +11,7 @@ from shoal.auditing.kernels.consistency import Trajectories
 from shoal.auditing.kernels.truth import find_held
 from shoal.core.arrays import Bools
 from shoal.core.boxes import NONE, Boxes
+from shoal.core.reprs import sizes_only
 from shoal.core.samples import Samples
 from shoal.core.workers import Workers
 
@@ -39,6 +40,9 @@ class HeldByOwn(NamedTuple):
 
     samples: Bools
     boxes: Bools
+
+    def __repr__(self) -> str:
+        return sizes_only(self)
 
 
 def held_by_own(trajectories: Trajectories, target: AttackedRecords, workers: Workers) -> HeldByOwn:
@@ -89,7 +93,7 @@ def check_truthfulness(context: AuditContext) -> Truthfulness:
     return Truthfulness(
         n_boxes=boxes.n_boxes,
         n_empty_boxes=int((~held.boxes).sum()),
-        n_overlapping_boxes=int(_overlapping(boxes).sum()),
+        n_overlapping_boxes=int(overlapping(boxes).sum()),
         suppressed=SuppressedPart(len(samples), int((~held.samples).sum())),
         n_users_without_record=int((target.own < 0).sum()),
         by_activity=_parts(quarter[samples.user], held.samples, _QUARTERS),
@@ -121,12 +125,12 @@ def count_untruths(
     ending = (boxes.t1 >= begin) & (boxes.t1 < end)
     return UntruthCounts(
         n_empty_boxes=int((ending & ~held.boxes).sum()),
-        n_overlapping_boxes=int((ending & _overlapping(boxes)).sum()),
+        n_overlapping_boxes=int((ending & overlapping(boxes)).sum()),
         n_suppressed=int(((t >= begin) & (t < end) & ~held.samples).sum()),
     )
 
 
-def _overlapping(boxes: Boxes) -> Bools:
+def overlapping(boxes: Boxes) -> Bools:
     """Which boxes share time with an earlier box of their record; boxes go by record and end.
 
     A box that shares time with any earlier box shares time with the one before it, which ends last.

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from shoal.auditing.attacks.chain import CHAIN
 from shoal.auditing.attacks.rankings import RANKINGS
+from shoal.auditing.belonging import wrong_in_words
+from shoal.auditing.guarantees.judgement import State
 from shoal.auditing.measures import NO_KEY, NO_VICTIM
 from shoal.core.formatting import duration, percent, promise_in_short, unnumbered
 from shoal.core.proportions import Proportion
@@ -39,7 +41,10 @@ class Limit(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """Whether the promise is kept, in one sentence, then the three risks, then what is not promised."""
+    """What holds of each guarantee, in one sentence, then the three risks, then what is not promised.
+
+    kept: whether nothing failed; what could not be checked is in the headline.
+    """
 
     kept: bool
     headline: str
@@ -50,8 +55,8 @@ class Verdict(NamedTuple):
 def judge(audit: Audit) -> Verdict:
     """Put an audit into words."""
     return Verdict(
-        audit.kept,
-        _headline(audit),
+        not audit.failed,
+        _headline(audit) + _unchecked(audit),
         [_singling_out(audit), _linkability(audit), _inference(audit)],
         _limits(audit),
     )
@@ -59,6 +64,10 @@ def judge(audit: Audit) -> Verdict:
 
 def _headline(audit: Audit) -> str:
     k, found = audit.promise.k, audit.coverage
+    if audit.events_checked.is_other:
+        return (
+            "NOT THE EVENTS OF THIS RELEASE: it was made from others, so nothing is known about its promise"
+        )
     if found.worst:
         n, fewest = len({violation.user for violation in found.worst}), found.worst[0].n_records
         worst = "no record fits" if fewest == 0 else f"only {fewest:,} fit{'s' if fewest == 1 else ''}"
@@ -68,22 +77,61 @@ def _headline(audit: Audit) -> str:
         )
     if found.n_untrue:
         records = "1 record" if found.n_untrue == 1 else f"{found.n_untrue:,} records"
-        return f"BROKEN: at least {records} can be nobody's in these events, so the file is not true"
+        return (
+            f"{_failure(audit)}: at least {records} can be nobody's in these events, so the file is not true"
+        )
     truth = audit.truthfulness
     if truth is not None and truth.n_empty_boxes:
-        return f"BROKEN: {truth.n_empty_boxes:,} of {truth.n_boxes:,} boxes hold no sample of their own user"
-    if truth is not None and truth.n_overlapping_boxes:
-        return f"BROKEN: {truth.n_overlapping_boxes:,} boxes overlap with another of the same record in time"
-    kept = "KEPT" if audit.has_key else "KEPT, as far as can be checked without a key"
+        return f"{_failure(audit)}: {truth.n_empty_boxes:,} of {truth.n_boxes:,} boxes hold no sample of their own user"
+    if not audit.belonging.kept:
+        return f"{_failure(audit)}: {wrong_in_words(audit.belonging)[0]}"
+    if audit.failed:
+        return f"{_failure(audit)}: {_first_small(guarantees_in_words(audit))}"
     known = "" if audit.promise.tau is None else f" in any {unnumbered(_tau(audit))}"
     gaps = "" if truth is not None and not truth.suppressed.n_suppressed else ", gaps forgiven"
-    return f"{kept}: whoever knows everything that anybody did{known} finds at least {k:,} records that fit{gaps}"
+    return (
+        f"{guarantees_in_words(audit)}, as {_asked(audit)}: whoever knows everything that anybody did{known} finds"
+        f" at least {k:,} records that fit{gaps}"
+    )
+
+
+def guarantees_in_words(audit: Audit) -> str:
+    """Each guarantee with its state: "Guarantee 1 KEPT, 2 not checked, 3 kept on 48 of 48 windows"."""
+    one, two, three = audit.guarantees
+    first = f"{one.state.upper()}{'' if audit.has_key else ' as far as can be checked without a key'}"
+    second = str(two.state) + (f" ({two.detail}, {two.basis})" if two.state in _TELLING else "")
+    third = str(three.state) + ("" if three.state is State.NOT_CHECKED else f" {three.detail}")
+    return f"Guarantee 1 {first}, 2 {second}, 3 {third}"
+
+
+_TELLING = (State.WEAKENED, State.BROKEN)
+
+
+def _first_small(words: str) -> str:
+    return words[0].lower() + words[1:]
+
+
+def _asked(audit: Audit) -> str:
+    """Whose promise that is: a claim is not more than a claim."""
+    promise = promise_in_short(audit.promise, audit.grid)
+    return f"required ({promise})" if audit.required else f"the file claims ({promise})"
+
+
+def _unchecked(audit: Audit) -> str:
+    """What a failure is followed by where the events may have been read otherwise than for the release."""
+    check = audit.events_checked
+    return "" if not audit.failed or check.hint is None or check.doubtful else "; events not checked"
 
 
 def _failure(audit: Audit) -> str:
-    """The first word of a failure: a file that fails a promise that it does not make has broken nothing."""
+    """The first words of a failure: a file that fails a promise that it does not make has broken nothing.
+
+    Nor is it known to be broken where the events were hardly read as for the release.
+    """
+    if audit.events_checked.doubtful:
+        return "BROKEN, or the events were read otherwise than for the release"
     if not audit.only_fails_other or audit.noted is None:
-        return "BROKEN"
+        return "WEAKENED" if audit.only_weakened else "BROKEN"
     held, made = (promise_in_short(promise, audit.grid) for promise in (audit.promise, audit.noted))
     return f"FAILS a promise that is not its own (held to {held}, made for {made})"
 

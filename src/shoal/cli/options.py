@@ -79,16 +79,17 @@ def options_from(options: type[Options], *, without: Iterable[str] = ()) -> list
         for each, said in choices_of(options)
         if each.name not in without
         for made in (
-            _column_options() if each.name == "columns" else [_option_from(each, said, kinds[each.name])]
+            _column_options()
+            if each.name == "columns"
+            else [_option_from(each, said, kinds[each.name], options.spelled(each.name))]
         )
     ]
 
 
-def _option_from(each: dataclasses.Field[Any], said: Choice, annotation: Any) -> click.Option:
+def _option_from(each: dataclasses.Field[Any], said: Choice, annotation: Any, spelled: str) -> click.Option:
     kind = said.kind or next(
         (part for part in (annotation, *get_args(annotation)) if part in (int, float, bool)), str
     )
-    spelled = said.name or "--" + each.name.replace("_", "-")
     required = each.default is dataclasses.MISSING
     default = None if required else each.default
     if kind is str and default is not None:

@@ -50,9 +50,13 @@ class Histogram(NamedTuple):
 
 
 class BoxSizes(NamedTuple):
-    """How many boxes have which extent in space (cells) and in time (slots), and what all of them cost together."""
+    """How many boxes have which size, in space (cells) and in time (slots), and what all of them cost together.
 
-    cells: Histogram
+    ``width_plus_height`` is for comparisons with the paper alone.
+    """
+
+    longer_side: Histogram
+    width_plus_height: Histogram
     slots: Histogram
     cost: int
 
@@ -63,12 +67,30 @@ class BoxSizes(NamedTuple):
 
     def plus(self, other: BoxSizes) -> BoxSizes:
         """The sizes of the boxes of both."""
-        return BoxSizes(self.cells.plus(other.cells), self.slots.plus(other.slots), self.cost + other.cost)
+        return BoxSizes(
+            self.longer_side.plus(other.longer_side),
+            self.width_plus_height.plus(other.width_plus_height),
+            self.slots.plus(other.slots),
+            self.cost + other.cost,
+        )
+
+    def times(self, n: int) -> BoxSizes:
+        """The sizes if every box were there n times."""
+        longer_side, width_plus_height, slots = (
+            Histogram(counts.value, counts.frequency * n)
+            for counts in (self.longer_side, self.width_plus_height, self.slots)
+        )
+        return BoxSizes(longer_side, width_plus_height, slots, self.cost * n)
 
 
 def box_sizes_of(boxes: Boxes) -> BoxSizes:
     """Count the boxes of one part."""
-    return BoxSizes(_counted(boxes.cells()), _counted(boxes.t1 - boxes.t0 + 1), _sum(boxes.cost()))
+    return BoxSizes(
+        _counted(boxes.longer_side()),
+        _counted(boxes.width_plus_height()),
+        _counted(boxes.t1 - boxes.t0 + 1),
+        _sum(boxes.cost()),
+    )
 
 
 def _counted(values: Int64s) -> Histogram:

@@ -25,6 +25,9 @@ class Boxes(NamedTuple):
     y0: Int32s
     y1: Int32s
 
+    def __repr__(self) -> str:
+        return f"<Boxes: {self.n_boxes:,}>"
+
     @property
     def n_boxes(self) -> int:
         """How many boxes there are (``len`` counts the columns)."""
@@ -32,11 +35,19 @@ class Boxes(NamedTuple):
 
     def cost(self) -> Int64s:
         """Loss of every box: slots times cells, span_t (span_x + span_y)."""
-        return (self.t1 - self.t0 + 1) * self.cells()
+        return (self.t1 - self.t0 + 1) * self.width_plus_height()
 
-    def cells(self) -> Int64s:
-        """Extent of every box in space: span_x + span_y."""
-        return (self.x1.astype(np.int64) - self.x0 + 1) + (self.y1.astype(np.int64) - self.y0 + 1)
+    def longer_side(self) -> Int64s:
+        """Cells along the longer side of every box, ends included: what people are told."""
+        return np.maximum(*self._sides())
+
+    def width_plus_height(self) -> Int64s:
+        """span_x + span_y of every box, as in its cost and in the paper."""
+        width, height = self._sides()
+        return width + height
+
+    def _sides(self) -> tuple[Int64s, Int64s]:
+        return self.x1.astype(np.int64) - self.x0 + 1, self.y1.astype(np.int64) - self.y0 + 1
 
     def by_owner(self) -> Boxes:
         """The same boxes, each owner's together and by time."""

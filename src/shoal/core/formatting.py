@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from shoal.core.promise import Grid, Promise
 
@@ -55,9 +55,14 @@ def percent(share: float) -> str:
     return f"{hundredths:.1f}".removesuffix(".0") + " %"
 
 
-def counted(n: int, noun: str) -> str:
-    """So many of something."""
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+def counted(n: int, noun: str, several: str | None = None) -> str:
+    """So many of something; ``several`` where its plural takes more than an s."""
+    return f"{n:,} {noun if n == 1 else several or noun + 's'}"
+
+
+def joined(words: Sequence[str]) -> str:
+    """Words in a row, such as ``a, b and c``."""
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def promise_in_short(promise: Promise, grid: Grid, written: Callable[[int], str] = duration) -> str:
@@ -73,4 +78,7 @@ def promise_parameters(promise: Promise, grid: Grid) -> str:
     seconds = promise.in_seconds(grid)
     if seconds is None:
         return f"k = {promise.k} over whole trajectories"
-    return f"k = {promise.k}, tau = {duration(seconds.tau)}, epsilon = {duration(seconds.epsilon)}"
+    parameters = f"k = {promise.k}, tau = {duration(seconds.tau)}, epsilon = {duration(seconds.epsilon)}"
+    if promise.epsilon_divides_tau:
+        return parameters
+    return f"{parameters} (does not divide tau: a window holds {duration(seconds.beyond_tau)} beyond it)"

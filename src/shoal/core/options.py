@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self, TypedDict
 
 from shoal.core.checks import check_count
+from shoal.core.formatting import duration
 from shoal.core.promise import Grid, Promise, parse_duration
 from shoal.errors import InputError, ParameterError
 
@@ -32,9 +33,9 @@ SCHEMA_FORMAT = 1  # of what ReleaseOptions.to_dict() gives
 HARDEN_DEFAULT = 1  # boxes cost at most a quarter more
 HARDEN_MOST = 3
 HARDEN_MOST_REACH = 5  # r beyond which there are too many windows to link
-NOT_PLANNED = ("selector", "repair", "shard_size")  # options of hiding that plan does not vary
-NOT_SWEPT = (*NOT_PLANNED, "harden")  # a sweep compares selectors, and harden is for one of them
+NOT_EVALUATED = ("selector", "repair", "shard_size")  # options of hiding that plan and sweep do not offer
 _SMALLEST_SHARD = 100  # users: among fewer, partners run out within days
+TOLERANCE = 0.01  # of the members: for so many guarantee 2 may be weakened before an audit fails a file
 _MOST_ATTACKS = 1_000_000
 _TAU = "How long an attacker may have followed somebody, e.g. 30min."
 _EPSILON = "How much more they may learn, e.g. 30min."
@@ -71,12 +72,15 @@ class Choice(NamedTuple):
     public: bool = False
 
 
-def choice(default: Any, help: str, **more: Any) -> Any:
-    """A field that users may choose; it must be given where the default is MISSING."""
+def choice(default: Any, help: str, *, shown: bool = True, **more: Any) -> Any:
+    """A field that users may choose; it must be given where the default is MISSING.
+
+    ``shown``: whether reprs tell it; what may hold people or places is not.
+    """
     metadata = {"choice": Choice(help, **more)}
     if default is dataclasses.MISSING:
-        return field(metadata=metadata)
-    return field(default=default, metadata=metadata)
+        return field(metadata=metadata, repr=shown)
+    return field(default=default, metadata=metadata, repr=shown)
 
 
 def choices_of(options: type[Options] | Options) -> Iterator[tuple[dataclasses.Field[Any], Choice]]:
@@ -113,6 +117,11 @@ class Options:
         return {name: value for name, value in self.to_dict().items() if self._said(name).public}
 
     @classmethod
+    def spelled(cls, name: str) -> str:
+        """The option of the command for a field."""
+        return cls._said(name).name or "--" + name.replace("_", "-")
+
+    @classmethod
     def _said(cls, name: str) -> Choice:
         return next(said for each, said in choices_of(cls) if each.name == name)
 
@@ -140,7 +149,7 @@ def refuse_unknown(
             raise TypeError(f"{function}() got an unexpected keyword argument {name!r}")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class BoundingBox:
     """West, south, east and north edge in degrees, or in metres for x and y; edges belong to it."""
 
@@ -202,8 +211,10 @@ class ReadingOptions(Options):
     period is kept.
     """
 
-    columns: Mapping[str, str] | None = choice(None, "Names of columns")
-    sites: Any = choice(None, "Table of sites, for events with a site instead of a position.", kind=Path)
+    columns: Mapping[str, str] | None = choice(None, "Names of columns", name="--user-column and the like")
+    sites: Any = choice(
+        None, "Table of sites, for events with a site instead of a position.", kind=Path, shown=False
+    )
     format: str | None = choice(
         None, f"What the events are, unless recognised: {', '.join(FORMAT_NAMES)}.", metavar="NAME"
     )
@@ -214,10 +225,10 @@ class ReadingOptions(Options):
     start: str | None = choice(None, "Leave out events before this time.", name="--from")
     end: str | None = choice(None, "Leave out events from this time on.", name="--to")
     exclude_users: str | Path | Iterable[str] | None = choice(
-        None, "File with one user per line to leave out.", kind=Path
+        None, "File with one user per line to leave out.", kind=Path, shown=False
     )
     bbox: str | Sequence[float] | None = choice(
-        None, "Leave out events elsewhere: degrees, or metres for x and y.", metavar="W,S,E,N"
+        None, "Leave out events elsewhere: degrees, or metres for x and y.", metavar="W,S,E,N", shown=False
     )
     min_days_active: int | None = choice(
         None, "Leave out users with events on fewer days (of the time zone)."
@@ -268,13 +279,13 @@ class PromiseOptions(Options):
 
     k: int = choice(dataclasses.MISSING, "Hide everybody among at least k records.")
     tau: str | None = choice(None, _TAU)
-    epsilon: str | None = choice(None, _EPSILON)
+    epsilon: str | None = choice(None, f"{_EPSILON[:-1]}; divides tau.")
     whole: bool = choice(False, _WHOLE)
     cell: str = choice("100m", "Finest resolution in space.")
     step: str = choice("1min", "Finest resolution in time.")
 
     def __post_init__(self) -> None:
-        _ = self.promise
+        check_epsilon(self.promise, self.grid)
 
     @property
     def grid(self) -> Grid:
@@ -285,6 +296,18 @@ class PromiseOptions(Options):
     def promise(self) -> Promise:
         """The promise, counted in steps of the grid."""
         return Promise.parse(self.k, self.tau, self.epsilon, grid=self.grid, whole=self.whole)
+
+
+def check_epsilon(promise: Promise, grid: Grid) -> None:
+    """Refuse to make a release with an epsilon that does not divide tau: it would give away more than epsilon."""
+    seconds = promise.in_seconds(grid)
+    if seconds is None or promise.epsilon_divides_tau:
+        return
+    nearest = " or ".join(duration(slots * grid.step_s) for slots in promise.nearest_epsilons())
+    raise ParameterError(
+        f"epsilon must divide tau, got {duration(seconds.epsilon)} for {duration(seconds.tau)}, with which a window"
+        f" holds {duration(seconds.beyond_tau)} beyond tau: use {nearest}, or another tau."
+    )
 
 
 class HidingKeywords(TypedDict, total=False):
@@ -395,18 +418,26 @@ class HidingOptions(Options):
     def for_promise(self, promise: Promise) -> Self:
         """These options with the level of hardening that applies to a promise; refuse a level that cannot apply."""
         check_count(self.shard_size, "shard size", least=_SMALLEST_SHARD)
-        lack = None
-        if self.selector is not SelectorName.MATCHING:
-            lack = f"selector matching, got selector {self.selector}"
-        elif promise.whole:
-            lack = "tau and epsilon, got whole trajectories"
-        elif promise.reach > HARDEN_MOST_REACH:
-            lack = f"a tau of at most {HARDEN_MOST_REACH} epsilon, got more"
+        lack = self._lacks_to_harden(promise)
         if lack is not None and self.harden:
             raise ParameterError(f"harden needs {lack}: leave it out.")
-        if lack is not None:
+        return self.hardened_where_possible(promise)
+
+    def hardened_where_possible(self, promise: Promise) -> Self:
+        """These options with the level that applies to one promise of several: none where nothing can be hardened."""
+        if self._lacks_to_harden(promise) is not None:
             return dataclasses.replace(self, harden=0)
         return dataclasses.replace(self, harden=HARDEN_DEFAULT if self.harden is None else self.harden)
+
+    def _lacks_to_harden(self, promise: Promise) -> str | None:
+        """What hardening needs and is not there; None where it applies."""
+        if self.selector is not SelectorName.MATCHING:
+            return f"selector matching, got selector {self.selector}"
+        if promise.whole:
+            return "tau and epsilon, got whole trajectories"
+        if promise.reach > HARDEN_MOST_REACH:
+            return f"a tau of at most {HARDEN_MOST_REACH} epsilon, got more"
+        return None
 
 
 def _check_harden(harden: int) -> int:
@@ -430,6 +461,7 @@ class AuditKeywords(TypedDict, total=False):
     cell: str | None
     step: str | None
     crs: str | None
+    tolerance: float
     attacks: int
     seed: int
     workers: int | None
@@ -441,7 +473,8 @@ class AuditOptions(Options):
 
     k with tau and epsilon, or with whole: the promise to hold the file to; the file's own unless given. key: which
     record is whose, a path or a table; what needs it is not checked without. cell, step, crs: of a file that does not
-    tell its own. attacks: how many are drawn of each kind. seed: another seed draws other attacks.
+    tell its own. tolerance: for which share of the members guarantee 2 may be weakened. attacks: how many are drawn of
+    each kind. seed: another seed draws other attacks.
     """
 
     k: int | None = choice(
@@ -451,10 +484,14 @@ class AuditOptions(Options):
     tau: str | None = choice(None, _TAU)
     epsilon: str | None = choice(None, _EPSILON)
     whole: bool = choice(False, _WHOLE)
-    key: Any = choice(None, "Which record is whose (secret), as anonymize wrote it.", kind=Path)
+    key: Any = choice(None, "Which record is whose (secret), as anonymize wrote it.", kind=Path, shown=False)
     cell: str | None = choice(None, "Cell of a file that does not tell it.")
     step: str | None = choice(None, "Time step of a file that does not tell it.")
     crs: str | None = choice(None, "Coordinate system of a file that does not tell it, e.g. EPSG:3035.")
+    tolerance: float = choice(
+        TOLERANCE,
+        "Share of members for which a guarantee may be weakened before the file fails: 0.01 is 1 %.",
+    )
     attacks: int = choice(2000, "How many attacks to draw of each kind.")
     seed: int = choice(0, "Other attacks for another seed.")
     workers: int | None = choice(None, "How many threads or processes; all cores unless given.")
@@ -462,6 +499,8 @@ class AuditOptions(Options):
     def __post_init__(self) -> None:
         check_count(self.attacks, "attacks", least=1, most=_MOST_ATTACKS)
         check_count(self.seed, "seed", least=0)
+        if not 0 <= self.tolerance <= 1:
+            raise ParameterError(f"tolerance must be a share from 0 to 1, got {self.tolerance}: 0.01 is 1 %.")
         if (self.cell is None) != (self.step is None):
             raise ParameterError("cell and step go together: give --cell and --step, or neither.")
         if self.k is None and (self.whole or self.tau is not None or self.epsilon is not None):

@@ -87,6 +87,11 @@ class PromiseSeconds(NamedTuple):
     epsilon: int
     window: int
 
+    @property
+    def beyond_tau(self) -> int:
+        """What a window holds beyond tau: epsilon where that divides tau, else more, but less than twice epsilon."""
+        return self.window - self.tau
+
 
 @dataclass(frozen=True)
 class Promise:
@@ -175,6 +180,26 @@ class Promise:
         if self.k < other.k:
             return False
         return self.tau is None or (other.tau is not None and self.tau >= other.tau)
+
+    @property
+    def epsilon_divides_tau(self) -> bool:
+        """Whether a window holds no more than epsilon beyond tau."""
+        return self.tau is None or self.epsilon is None or self.tau % self.epsilon == 0
+
+    def nearest_epsilons(self) -> list[int]:
+        """The nearest shorter and the nearest longer epsilon, as far as there are any, that divide tau."""
+        if self.tau is None or self.epsilon is None:
+            return []
+        small = [slots for slots in range(1, math.isqrt(self.tau) + 1) if self.tau % slots == 0]
+        dividing = sorted({*small, *(self.tau // slots for slots in small)} - {self.epsilon})
+        shorter = [slots for slots in dividing if slots < self.epsilon]
+        longer = [slots for slots in dividing if slots > self.epsilon]
+        return [*shorter[-1:], *longer[:1]]
+
+    @property
+    def window(self) -> float:
+        """The slots of a window: for so long one record may hide one person. Infinite over whole trajectories."""
+        return math.inf if self.epsilon is None else (self.reach + 1) * self.epsilon
 
     @property
     def reach(self) -> int:

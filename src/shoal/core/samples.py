@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.core.arrays import Int32s, Int64s
+from shoal.core.formatting import counted
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,9 @@ class Samples:
     t: Int64s
     x: Int32s
     y: Int32s
+
+    def __repr__(self) -> str:
+        return f"<Samples: {len(self):,} of {counted(self.n_users, 'user')}>"
 
     @property
     def n_users(self) -> int:

@@ -30,6 +30,9 @@ GEOMETRY = "geometry"
 NOTES = b"shoal"  # the key under which Parquet's metadata hold promise and grid, as JSON
 MANIFEST_FORMAT = 1  # of manifests, and of notes in a published file
 MANIFEST_SUFFIX = ".manifest.json"  # of the manifest beside a published file
+PRIVATE_SUFFIX = ".private.json"  # of what is kept beside a key: how the events were read
+EVIDENCE_SUFFIX = ".evidence.parquet"  # of what is kept beside a key: which record was made to hold whom
+PRIVATE_FORMAT = EVIDENCE_FORMAT = 1
 
 _UTC = pa.timestamp("ms", tz="UTC")  # Parquet has no whole seconds, and files should not differ from tables
 _METRIC = [
@@ -48,4 +51,16 @@ def published_schema(*, geographic: bool) -> pa.Schema:
 
 KEY_SCHEMA = pa.schema(
     [pa.field(USER, pa.string(), nullable=False), pa.field(RECORD, pa.string(), nullable=False)]
+)
+
+BEGIN, END, PART = "begin", "end", "part"
+WINDOW, EPOCH = "window", "epoch"  # the parts of time of which evidence tells
+EVIDENCE_SCHEMA = pa.schema(
+    [
+        pa.field(BEGIN, pa.int64(), nullable=False),
+        pa.field(END, pa.int64(), nullable=False),
+        pa.field(USER, pa.dictionary(pa.int32(), pa.string()), nullable=False),
+        pa.field(RECORD, pa.dictionary(pa.int32(), pa.string()), nullable=False),
+        pa.field(PART, pa.dictionary(pa.int8(), pa.string()), nullable=False),
+    ]
 )

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from shoal.core.arrays import Int32s
 from shoal.core.checks import check_count, check_workers
+from shoal.core.formatting import counted
 from shoal.core.options import HidingOptions, ReadingKeywords, ReadingOptions, refuse_unknown
 from shoal.core.progress import Progress, SilentProgress
 from shoal.core.promise import Grid, Promise
@@ -41,7 +42,10 @@ class TupleDraw(StrEnum):
 
 
 class Compared(NamedTuple):
-    """A method at one k: on random tuples (means over them), or on a whole dataset. Shares are of the samples."""
+    """A method at one k: on random tuples (means over them), or on a whole dataset. Shares are of the samples.
+
+    ``space_km`` is the paper's column: width plus height of a box, of W4M how far a point was moved.
+    """
 
     on: str
     method: str
@@ -65,6 +69,9 @@ class Comparison(NamedTuple):
     n_users: int
     n_whole_users: int
     warnings: list[str]
+
+    def __repr__(self) -> str:
+        return f"<Comparison: {counted(len(self.rows), 'row')}; .to_arrow() has the figures>"
 
     def to_arrow(self) -> pa.Table:
         """A row per method, k and kind."""
@@ -201,7 +208,7 @@ def _ours(samples: Samples, k: int, grid: Grid, seed: int) -> Compared:
         k,
         outcome.n_records / outcome.n_users,
         spread.time_minutes.mean,
-        spread.space_km.mean,
+        spread.width_plus_height_km.mean,
         outcome.n_suppressed / outcome.n_samples,
         trashed=0.0,
         created=0.0,

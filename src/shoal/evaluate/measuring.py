@@ -8,6 +8,7 @@ import numpy as np
 
 from shoal.auditing.truthfulness import held_samples
 from shoal.core.arrays import Floats, Int64s
+from shoal.core.options import HidingOptions
 from shoal.core.promise import Grid
 from shoal.core.samples import Samples
 from shoal.core.zones import Zone
@@ -21,18 +22,26 @@ _MONDAY_H = 72  # 1970-01-01 was a Thursday: so many hours after a Monday's midn
 
 
 class Measured(NamedTuple):
-    """The figures of one release, a row of the sweep."""
+    """The figures of one release, a row of the sweep; ``harden`` is the level of hardening it was made with.
+
+    Width plus height is what the paper's figures show.
+    """
 
     selector: str
     k: int
     tau_min: float
     epsilon_min: float
+    harden: int
     n_boxes: int
     suppressed_share: float
-    space_km_mean: float
-    space_km_q25: float
-    space_km_median: float
-    space_km_q75: float
+    longer_side_km_mean: float
+    longer_side_km_q25: float
+    longer_side_km_median: float
+    longer_side_km_q75: float
+    width_plus_height_km_mean: float
+    width_plus_height_km_q25: float
+    width_plus_height_km_median: float
+    width_plus_height_km_q75: float
     time_min_mean: float
     time_min_q25: float
     time_min_median: float
@@ -46,15 +55,17 @@ class Hour(NamedTuple):
     """An hour of the week from Monday's midnight on: mean precision of its boxes, and suppression of its samples."""
 
     selector: str
+    harden: int
     hour_of_week: int
     n_samples: int
     n_boxes: int
     suppressed_share: float
-    space_km_mean: float
+    longer_side_km_mean: float
+    width_plus_height_km_mean: float
     time_min_mean: float
 
 
-def nothing_left(point: Point, grid: Grid) -> Measured:
+def nothing_left(point: Point, hiding: HidingOptions, grid: Grid) -> Measured:
     """The figures of a release in which everything would have to be suppressed."""
     minutes, unknown = grid.step_s / 60, float("nan")
     return Measured(
@@ -62,12 +73,17 @@ def nothing_left(point: Point, grid: Grid) -> Measured:
         k=point.k,
         tau_min=point.tau * minutes,
         epsilon_min=point.epsilon * minutes,
+        harden=hiding.harden or 0,
         n_boxes=0,
         suppressed_share=1.0,
-        space_km_mean=unknown,
-        space_km_q25=unknown,
-        space_km_median=unknown,
-        space_km_q75=unknown,
+        longer_side_km_mean=unknown,
+        longer_side_km_q25=unknown,
+        longer_side_km_median=unknown,
+        longer_side_km_q75=unknown,
+        width_plus_height_km_mean=unknown,
+        width_plus_height_km_q25=unknown,
+        width_plus_height_km_median=unknown,
+        width_plus_height_km_q75=unknown,
         time_min_mean=unknown,
         time_min_q25=unknown,
         time_min_median=unknown,
@@ -78,7 +94,7 @@ def nothing_left(point: Point, grid: Grid) -> Measured:
     )
 
 
-def measure(outcome: Outcome, point: Point, grid: Grid) -> Measured:
+def measure(outcome: Outcome, point: Point, hiding: HidingOptions, grid: Grid) -> Measured:
     """The figures of one release."""
     found = precision_of(outcome.box_sizes, grid)
     minutes = grid.step_s / 60
@@ -87,9 +103,11 @@ def measure(outcome: Outcome, point: Point, grid: Grid) -> Measured:
         point.k,
         point.tau * minutes,
         point.epsilon * minutes,
+        hiding.harden or 0,
         outcome.n_boxes,
         outcome.n_suppressed / outcome.n_samples,
-        *found.space_km,
+        *found.longer_side_km,
+        *found.width_plus_height_km,
         *found.time_minutes,
         found.cost_per_box,
         outcome.relaxations / outcome.n_members if outcome.n_members else 0.0,
@@ -97,7 +115,9 @@ def measure(outcome: Outcome, point: Point, grid: Grid) -> Measured:
     )
 
 
-def measure_hours(samples: Samples, outcome: Outcome, selector: str, grid: Grid, zone: Zone) -> list[Hour]:
+def measure_hours(
+    samples: Samples, outcome: Outcome, hiding: HidingOptions, grid: Grid, zone: Zone
+) -> list[Hour]:
     """The hours of the week that have samples; a box counts where it begins."""
     boxes = outcome.boxes
     of_sample = _hour_of_week(samples.t, grid, zone)
@@ -105,16 +125,21 @@ def measure_hours(samples: Samples, outcome: Outcome, selector: str, grid: Grid,
     n_samples = np.bincount(of_sample, minlength=WEEK_H)
     n_kept = np.bincount(of_sample[held_samples(samples, boxes)], minlength=WEEK_H)
     n_boxes = np.bincount(of_box, minlength=WEEK_H)
-    space = _means(of_box, boxes.cells() * np.float64(grid.cell_m / 1000), n_boxes)
+    longer_side, width_plus_height = (
+        _means(of_box, cells * np.float64(grid.cell_m / 1000), n_boxes)
+        for cells in (boxes.longer_side(), boxes.width_plus_height())
+    )
     time = _means(of_box, (boxes.t1 - boxes.t0 + 1) * np.float64(grid.step_s / 60), n_boxes)
     return [
         Hour(
-            selector,
+            str(hiding.selector),
+            hiding.harden or 0,
             hour,
             int(n_samples[hour]),
             int(n_boxes[hour]),
             float(1 - n_kept[hour] / n_samples[hour]),
-            float(space[hour]),
+            float(longer_side[hour]),
+            float(width_plus_height[hour]),
             float(time[hour]),
         )
         for hour in np.flatnonzero(n_samples).tolist()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,9 +14,10 @@ from typing import Any, NamedTuple, Protocol, TypeVar, Unpack
 import pyarrow as pa
 
 from shoal.core.checks import check_workers
-from shoal.core.formatting import duration
+from shoal.core.formatting import counted, duration
 from shoal.core.options import (
-    NOT_SWEPT,
+    HARDEN_DEFAULT,
+    NOT_EVALUATED,
     HidingKeywords,
     HidingOptions,
     ReadingKeywords,
@@ -32,11 +34,10 @@ from shoal.evaluate.measuring import Hour, Measured, measure, measure_hours, not
 from shoal.evaluate.sweep_points import AXES, HOURS, Point, SweepPlan, plan_sweep
 from shoal.hiding.pipeline import anonymize_samples, check_population, prepare
 from shoal.reading import Events, read_events
-from shoal.storage.files import reason
+from shoal.storage.files import make_private_folder, reason, write_private
 
 KS = (2, 3, 5, 8)
 TAUS = ("10min", "20min", "30min", "1h", "2h", "4h")
-EPSILONS = ("10min", "15min", "30min", "1h", "2h")
 Row = TypeVar("Row", Measured, Hour)
 
 
@@ -48,6 +49,9 @@ class Sweep(NamedTuple):
     hours: list[Hour]
     warnings: list[str]
 
+    def __repr__(self) -> str:
+        return f"<Sweep: {counted(len(self.measured), 'release')}; .to_arrow() has the figures>"
+
     def to_arrow(self) -> pa.Table:
         """A row per point."""
         return pa.Table.from_pylist([row._asdict() for row in self.measured.values()])
@@ -58,7 +62,7 @@ class Sweep(NamedTuple):
 
 
 class _SweepArguments(HidingKeywords, ReadingKeywords, total=False):
-    """Options of sweep(): HidingOptions but for NOT_SWEPT, and ReadingOptions."""
+    """Options of sweep(): HidingOptions but for NOT_EVALUATED, and ReadingOptions."""
 
 
 def sweep(
@@ -69,7 +73,7 @@ def sweep(
     tau: str = "30min",
     ks: Sequence[int] = KS,
     taus: Sequence[str] = TAUS,
-    epsilons: Sequence[str] = EPSILONS,
+    epsilons: Sequence[str] | None = None,
     selectors: Sequence[str] | None = None,
     cell: str = "100m",
     step: str = "1min",
@@ -81,19 +85,25 @@ def sweep(
 ) -> Sweep:
     """Measure precision and suppression as one thing varies: tau (with epsilon = tau), k, epsilon at a fixed ``tau``.
 
+    ``epsilons`` must divide ``tau``: tau, its half and its third unless given.
+
     ``over`` names what varies; ``hours`` is the week of the release with ``k`` and ``tau`` alone, hour by hour. A
     release is measured, not published: nothing of it is kept or checked. With ``checkpoint``, a folder, an interrupted
     sweep goes on with ``resume``. ``selectors``: ours and the paper's side by side unless given; ours alone where the
-    library for the paper's is not installed. ``space_weight``, ``reuse``, ``seed`` and how events
-    are read are chosen as in anonymize().
+    library for the paper's is not installed. ``harden`` is the level of hardening, 1 unless given as in anonymize();
+    releases that cannot be hardened have level 0, and every row says which it is. ``space_weight``, ``reuse``, ``seed``
+    and how events are read are chosen as in anonymize().
     """
     progress = progress or SilentProgress()
-    refuse_unknown("sweep", options, HidingOptions, ReadingOptions, without=NOT_SWEPT)
+    refuse_unknown("sweep", options, HidingOptions, ReadingOptions, without=NOT_EVALUATED)
     reading = ReadingOptions.from_keywords(options)
     selectors = _both() if selectors is None else selectors
     grid = Grid.parse(cell, step)
     plan = plan_sweep(over, selectors=selectors, k=k, tau=tau, ks=ks, taus=taus, epsilons=epsilons, grid=grid)
     hiding = {name: HidingOptions.from_keywords({**options, "selector": name}) for name in selectors}
+    _check_level(plan, hiding)
+    if options.get("harden") is None:
+        hiding = {name: replace(each, harden=HARDEN_DEFAULT) for name, each in hiding.items()}
     n_workers = check_workers(workers)
     progress.stage("reading")
     found = read_events(events, grid=grid, options=reading, threads=n_workers)
@@ -122,6 +132,13 @@ def _both() -> list[str]:
     return [SelectorName.MATCHING, *([] if find_spec("sklearn") is None else [SelectorName.SPECTRAL])]
 
 
+def _check_level(plan: SweepPlan, hiding: Mapping[str, HidingOptions]) -> None:
+    """Refuse a level of hardening, if one is given, that applies to no release of the sweep."""
+    if not any(hiding[point.selector].hardened_where_possible(point.promise).harden for point in plan.points):
+        first = plan.points[0]
+        hiding[first.selector].for_promise(first.promise)
+
+
 def run_sweep(
     events: Events,
     plan: SweepPlan,
@@ -140,7 +157,8 @@ def run_sweep(
         kept_hours = _kept_all(store.get(f"{point.name}-hours.json"), Hour)
         if kept is None or (by_hour and kept_hours is None):
             progress.stage(f"release {number} of {len(points)} ({_in_words(point, events.grid.step_s)})")
-            kept, kept_hours = _measured(events, point, hiding[point.selector], workers)
+            options = hiding[point.selector].hardened_where_possible(point.promise)
+            kept, kept_hours = _measured(events, point, options, workers)
             store.put(f"{point.name}-hours.json", kept_hours)
             store.put(f"{point.name}.json", kept)
         measured[point] = kept
@@ -156,9 +174,9 @@ def _measured(
     try:
         outcome = anonymize_samples(events.samples, point.promise, hiding, workers)
     except NothingLeftError:
-        return nothing_left(point, events.grid), []
-    hours = measure_hours(events.samples, outcome, point.selector, events.grid, Zone(events.timezone))
-    return measure(outcome, point, events.grid), hours
+        return nothing_left(point, hiding, events.grid), []
+    hours = measure_hours(events.samples, outcome, hiding, events.grid, Zone(events.timezone))
+    return measure(outcome, point, hiding, events.grid), hours
 
 
 def _in_words(point: Point, step_s: int) -> str:
@@ -217,7 +235,7 @@ class FolderSweepStore:
                 f"Found {folder.name} of an unfinished sweep: add --resume to go on with it, or remove it."
             )
         try:
-            folder.mkdir(mode=0o700, exist_ok=resume)
+            make_private_folder(folder, exist_ok=resume)
         except OSError as error:
             raise _unwritable(error) from error
         noted, identity = self.get(_HEADER), {"format": _FORMAT, **identity}
@@ -255,7 +273,8 @@ class FolderSweepStore:
         """Keep a value; it appears whole or not at all."""
         try:
             unfinished = self._folder / f"{name}.part"
-            unfinished.write_text(json.dumps(value), encoding="utf-8")
+            with write_private(unfinished) as file:
+                file.write(json.dumps(value).encode())
             unfinished.replace(self._folder / name)
         except OSError as error:
             raise _unwritable(error) from error

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from shoal.core.options import check_epsilon
 from shoal.core.promise import Grid, Promise
 from shoal.errors import ParameterError
 
 TAU, K, EPSILON, HOURS = "tau", "k", "epsilon", "hours"
 AXES = (TAU, K, EPSILON, HOURS)
+_PARTS_OF_TAU = (3, 2, 1)  # epsilons unless given: a third of tau, a half, all of it
 
 
 class Point(NamedTuple):
@@ -51,26 +53,33 @@ def plan_sweep(
     tau: str,
     ks: Sequence[int],
     taus: Sequence[str],
-    epsilons: Sequence[str],
+    epsilons: Sequence[str] | None,
     grid: Grid,
 ) -> SweepPlan:
-    """``taus`` vary with epsilon = tau, ``ks`` and ``epsilons`` at the ``tau`` given; hours are of the middle point."""
+    """``taus`` vary with epsilon = tau, ``ks`` and ``epsilons`` at the ``tau`` given; hours are of the middle point.
+
+    Epsilons are tau, its half and its third, as far as these are whole steps, unless given; they must divide tau.
+    """
     chosen = list(dict.fromkeys(over))
     unknown = [axis for axis in chosen if axis not in AXES]
     if unknown or not chosen:
         raise ParameterError(
             f"over must name some of {', '.join(AXES)}, got {', '.join(map(repr, chosen)) or 'nothing'}."
         )
-    values = {TAU: taus, K: ks, EPSILON: epsilons}
-    empty = [f"{axis}s" for axis in chosen if axis in values and not values[axis]]
+    values: dict[str, Sequence[Any] | None] = {TAU: taus, K: ks, EPSILON: epsilons}
+    empty = [f"{axis}s" for axis in chosen if values.get(axis) is not None and not values[axis]]
     if empty or not selectors:
         raise ParameterError(f"{(empty or ['selectors'])[0]} must name at least one value, got none.")
     at = grid.slots(tau, "tau")
+    if epsilons is None:
+        epsilon_slots = [at // parts for parts in _PARTS_OF_TAU if at % parts == 0]
+    else:
+        epsilon_slots = [grid.slots(value, "epsilon") for value in epsilons]
     middle = [Point(selector, k, at, at) for selector in selectors]
     varied = {
         TAU: [(k, slots, slots) for slots in (grid.slots(value, "tau") for value in taus)],
         K: [(value, at, at) for value in ks],
-        EPSILON: [(k, at, grid.slots(value, "epsilon")) for value in epsilons],
+        EPSILON: [(k, at, slots) for slots in epsilon_slots],
         HOURS: [(k, at, at)],
     }
     by_axis = {
@@ -79,5 +88,5 @@ def plan_sweep(
     }
     for points in by_axis.values():
         for point in points:
-            _ = point.promise  # an invalid one cannot exist
+            check_epsilon(point.promise, grid)
     return SweepPlan(middle, by_axis)

@@ -87,11 +87,14 @@ class Timeline:
         """First slot of an epoch; over whole trajectories, the slot of the first sample."""
         return int(self._store.slots[0]) if self._length is None else epoch * self._length
 
+    def end(self, epoch: int) -> int:
+        """The slot after the last of an epoch; over whole trajectories, after that of the last sample."""
+        return int(self._store.slots[-1]) + 1 if self._length is None else (epoch + 1) * self._length
+
     def slice(self, epoch: int) -> EpochSlice:
         """The samples of one epoch, which may be empty."""
         origin = self.origin(epoch)
-        end = int(self._store.slots[-1]) + 1 if self._length is None else origin + self._length
-        rows = self._store.between(origin, end)
+        rows = self._store.between(origin, self.end(epoch))
         ptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(rows.user, minlength=1))])
         order = np.empty(len(rows.user), np.int64)
         order_by_user(rows.user, ptr, order)

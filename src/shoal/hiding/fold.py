@@ -80,7 +80,7 @@ class Fold:
                 self._selector.check_earlier(done.first_epoch, done.hiding_sets)
             window = self._window
             final = self._apply(done.hiding_sets, ends_stretch)
-            self._history.append_each(window, *done.witnesses)
+            self._history.append_each(window, done.witnesses.owners, done.witnesses.members)
             for live, following in zip(final, [*final[1:], None], strict=True):
                 inside = done.boxes.t0 >= live.slice.origin
                 if following is not None:
@@ -155,7 +155,7 @@ class Fold:
         if self._hardening is None:
             return live, no_witnesses()
         live, witnesses = self._hardening.harden(live, later, self._history.rule(window))
-        self._history.append_each(window, *witnesses)
+        self._history.append_each(window, witnesses.owners, witnesses.members)
         return live, witnesses
 
     def _remember(self, part: EpochSlice, boxes: Boxes) -> None:

@@ -40,15 +40,16 @@ _ROUNDS = 8  # of choosing: a record that several victims want takes in one of t
 
 
 class Witnesses(NamedTuple):
-    """Records, by their owners, that took in somebody's samples, the members', in one epoch."""
+    """Records, by their owners, that took in somebody's samples, the members', in one epoch each."""
 
     owners: Int32s
     members: Int32s
+    epochs: Int64s
 
 
 def no_witnesses() -> Witnesses:
     """Nobody became a witness."""
-    return Witnesses(np.empty(0, np.int32), np.empty(0, np.int32))
+    return Witnesses(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.int64))
 
 
 def all_witnesses(parts: list[Witnesses]) -> Witnesses:
@@ -136,8 +137,9 @@ class Hardening:
             if not len(lines):
                 break
             chosen = self._choose(choice)
-            joined.append(Witnesses(choice.witness[chosen], candidates.victim[lines[chosen]]))
-            owners, members = (live.rows(users) for users in joined[-1])
+            epochs = np.full(len(chosen), live.slice.epoch, np.int64)
+            joined.append(Witnesses(choice.witness[chosen], candidates.victim[lines[chosen]], epochs))
+            owners, members = (live.rows(users) for users in joined[-1][:2])
             rows = np.full(len(everybody), -1, np.int64)
             rows[owners] = members
             state = state._replace(pools=with_members(state.pools, live.slice.raw, rows, self._workers))

@@ -23,7 +23,7 @@ from shoal.hiding.window import HidingSets
 from shoal.storage.files import CHECKPOINT_CHANGED, as_unfinished_error, defer_interrupts, write_private
 
 _HEADER = "run.json"
-_FORMAT = 2  # of the journal and the checkpoint around it; 1 had no number
+_FORMAT = 3  # of the journal and the checkpoint around it; 1 had no number, 2 no epochs of witnesses
 _TORN = (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile, zlib.error)
 
 

@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from shoal.core.arrays import Int64s
 from shoal.core.box_sizes import BoxSizes, box_sizes_of
 from shoal.core.boxes import Boxes, BoxSource, concatenate
 from shoal.core.engines import Engine, LocalEngine
+from shoal.core.formatting import counted
 from shoal.core.options import HidingOptions, SelectorName
 from shoal.core.progress import Progress, SilentProgress
 from shoal.core.promise import MOST_SLOTS, Promise
@@ -23,6 +24,7 @@ from shoal.core.samples import Samples, samples_from_columns
 from shoal.core.workers import Workers
 from shoal.errors import InputError, NothingLeftError
 from shoal.hiding.epochs import Timeline
+from shoal.hiding.evidence import HiddenMembers, hidden_members
 from shoal.hiding.fold import Fold
 from shoal.hiding.journal import Journal, MemoryJournal
 from shoal.hiding.matching.selector import MatchingSelector
@@ -45,7 +47,8 @@ class Outcome:
 
     sizes: boxes per user. epoch_suppressed_samples: samples that people with a record have in no box. relaxations:
     members that served an owner again although the reuse rule forbids it; n_members: members that served in all.
-    affected_users: users with samples in no box, the recordless among them.
+    affected_users: users with samples in no box, the recordless among them. hidden: which records were made to hold
+    whose samples, and when; secret, read from the journal as often as needed.
     """
 
     source: BoxSource
@@ -60,6 +63,10 @@ class Outcome:
     n_members: int
     relaxations: int
     seconds: float
+    hidden: Callable[[], Iterator[HiddenMembers]]
+
+    def __repr__(self) -> str:
+        return f"<Outcome: {counted(self.n_records, 'record')}, {counted(self.n_boxes, 'box', 'boxes')}>"
 
     @cached_property
     def boxes(self) -> Boxes:
@@ -123,7 +130,7 @@ def anonymize_samples(
         else:
             journal.append(fold.advance(newest, ends_stretch=ends_stretch))
         progress.advance()
-    return _outcome(store, presence, journal, time.perf_counter() - began)
+    return _outcome(store, timeline, presence, journal, time.perf_counter() - began)
 
 
 def open_selector(setup: HidingSetup) -> Selector:
@@ -162,7 +169,9 @@ def _check_span(store: SampleStore, promise: Promise) -> None:
         )
 
 
-def _outcome(samples: SampleStore, presence: Presence, journal: Journal, seconds: float) -> Outcome:
+def _outcome(
+    samples: SampleStore, timeline: Timeline, presence: Presence, journal: Journal, seconds: float
+) -> Outcome:
     """Sums over all steps; the boxes themselves stay in the journal."""
     n_members, relaxations = 0, 0
     sizes = np.zeros(samples.n_users, np.int64)
@@ -186,4 +195,5 @@ def _outcome(samples: SampleStore, presence: Presence, journal: Journal, seconds
         n_members=n_members,
         relaxations=relaxations,
         seconds=seconds,
+        hidden=partial(hidden_members, journal, timeline),
     )

@@ -19,7 +19,7 @@ from shoal.core.promise import Promise
 from shoal.errors import InputError
 from shoal.hiding.journal import FolderJournal, Journal, MemoryJournal, check_format
 from shoal.reading import Events
-from shoal.storage.files import as_unfinished_error
+from shoal.storage.files import as_unfinished_error, make_private_folder
 
 _LOCK, _WRITING = "lock", "writing"
 
@@ -41,7 +41,7 @@ class Checkpoint:
         check_format(folder)
         self._made_here = not folder.exists()
         with as_unfinished_error("the checkpoint", "begin again"):
-            folder.mkdir(mode=0o700, exist_ok=True)
+            make_private_folder(folder, exist_ok=True)
             self._lock = _lock(folder)
 
     @property

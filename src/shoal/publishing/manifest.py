@@ -11,8 +11,9 @@ from shoal.core.options import HidingOptions, Reuse, SelectorName
 from shoal.core.promise import Grid, Promise
 from shoal.core.schema import MANIFEST_FORMAT
 from shoal.hiding.pipeline import Outcome
-from shoal.reading import ReadSummary
-from shoal.utility import Precision
+from shoal.reading import Events
+from shoal.reading.formats import TABLE
+from shoal.utility import Precision, Spread
 
 _NOT_GIVEN = "not given: samples were suppressed on which others rely (selector spectral without repair)"
 
@@ -38,13 +39,26 @@ def describe_grid(grid: Grid, crs: str | None) -> dict[str, Any]:
     return {"cell_m": grid.cell_m, "step_s": grid.step_s, "crs": crs}
 
 
+def describe_reading(events: Events) -> dict[str, Any]:
+    """How events were read, as far as it may be told: not who or what was left out, and no checksum of raw data."""
+    return {
+        "format": events.read_summary.format or TABLE,
+        "timezone": events.timezone,
+        "resample_s": events.options.resample_s,
+    }
+
+
 def describe_precision(precision: Precision) -> dict[str, Any]:
     """Precision as plain numbers, rounded to what they mean."""
     return {
-        "space_km": {name: round(value, 3) for name, value in precision.space_km._asdict().items()},
-        "time_minutes": {name: round(value, 3) for name, value in precision.time_minutes._asdict().items()},
+        "longer_side_km": _rounded(precision.longer_side_km),
+        "time_minutes": _rounded(precision.time_minutes),
         "cost_per_box": round(precision.cost_per_box, 3),
     }
+
+
+def _rounded(spread: Spread) -> dict[str, float]:
+    return {name: round(value, 3) for name, value in spread._asdict().items()}
 
 
 def make_manifest(
@@ -52,25 +66,24 @@ def make_manifest(
     outcome: Outcome,
     precision: Precision,
     promise: Promise,
-    grid: Grid,
-    crs: str | None,
+    events: Events,
     options: HidingOptions,
-    read_summary: ReadSummary,
     verified: bool,
     unprotected: Unprotected | None,
 ) -> dict[str, Any]:
     """The manifest of a release, safe to publish with it; ``unprotected`` only where guarantee 1 is not given."""
-    k = promise.k
+    k, grid, projection = promise.k, events.grid, events.projection
     return {
         "format": MANIFEST_FORMAT,
         "promise": promise.to_dict(grid),
-        "grid": describe_grid(grid, crs),
+        "grid": describe_grid(grid, None if projection is None else projection.crs),
+        "reading": describe_reading(events),
         "parameters": options.public(),
         "counts": {
             "records": outcome.n_records,
             "boxes": outcome.n_boxes,
             "rows_dropped": {
-                reason: public_count(rows, k) for reason, rows in sorted(read_summary.dropped.items())
+                reason: public_count(rows, k) for reason, rows in sorted(events.read_summary.dropped.items())
             },
         },
         "suppression": {
@@ -118,5 +131,5 @@ def _one_window(outcome: Outcome, options: HidingOptions, k: int) -> str:
         return "not given: members may serve again after a while (reuse spaced)"
     if outcome.relaxations:
         times = public_count_in_words(public_count(outcome.relaxations, k))
-        return f"weakened: {times} of {outcome.n_members:,} times a user had to hide with somebody again"
+        return f"weakened: k kept; epsilon not: {times} of {outcome.n_members:,} members had to serve again"
     return "given"

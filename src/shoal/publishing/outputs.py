@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from shoal.core.schema import MANIFEST_FORMAT, MANIFEST_SUFFIX
+from shoal.core.schema import EVIDENCE_SUFFIX, MANIFEST_FORMAT, MANIFEST_SUFFIX, PRIVATE_SUFFIX
 from shoal.errors import InputError
 from shoal.publishing.checkpoint import checkpoint_folder, was_writing
+from shoal.publishing.evidence import write_evidence
 from shoal.publishing.manifest import describe_grid
+from shoal.publishing.private_notes import private_notes
 from shoal.publishing.release import Draft, Published
 from shoal.publishing.tables import key_table, suffix_of, write_published
 from shoal.storage.files import AtomicFiles
@@ -17,16 +19,31 @@ from shoal.storage.outputs import as_json, check_table, check_target, write_rows
 
 
 class Outputs(NamedTuple):
-    """The files of a release: the published table, its manifest beside it, and the key and summary if asked for."""
+    """The files of a release: the published table, its manifest beside it, and the key and summary if asked for.
+
+    Beside the key are private notes of how the events were read, and the evidence of who was made to be hidden where,
+    unless that is not wanted.
+    """
 
     published: Path
     key: Path | None = None
     summary: Path | None = None
+    with_evidence: bool = True
 
     @property
     def manifest(self) -> Path:
         """The manifest beside the published file."""
         return self.published.with_name(self.published.name + MANIFEST_SUFFIX)
+
+    @property
+    def private(self) -> Path | None:
+        """The private notes beside the key."""
+        return _beside(self.key, PRIVATE_SUFFIX)
+
+    @property
+    def evidence(self) -> Path | None:
+        """The evidence beside the key."""
+        return _beside(self.key, EVIDENCE_SUFFIX) if self.with_evidence else None
 
     @property
     def checkpoint(self) -> Path:
@@ -36,8 +53,12 @@ class Outputs(NamedTuple):
     @property
     def files(self) -> list[Path]:
         """Everything that appears in the end."""
-        wanted = (self.published, self.manifest, self.key, self.summary)
+        wanted = (self.published, self.manifest, self.key, self.private, self.evidence, self.summary)
         return [path for path in wanted if path is not None]
+
+
+def _beside(key: Path | None, suffix: str) -> Path | None:
+    return None if key is None else key.with_name(key.name + suffix)
 
 
 def check_outputs(outputs: Outputs, inputs: Iterable[Path], *, force: bool, resume: bool) -> None:
@@ -52,7 +73,8 @@ def check_outputs(outputs: Outputs, inputs: Iterable[Path], *, force: bool, resu
         check_target(path, sources, force=force)
     if len({path.resolve() for path in outputs.files}) < len(outputs.files):
         raise InputError(
-            "The published file, its manifest, the key and the summary must be different files: rename one."
+            "The published file, its manifest, the key, what stands beside it and the summary must be different files:"
+            " rename one."
         )
     if not outputs.checkpoint.exists():
         return
@@ -92,6 +114,12 @@ def write_outputs(
         with files.open(outputs.published) as file:
             write_published(file, suffix_of(outputs.published), named, grid, projection, notes, spill)
         published = conclude(files.waiting(outputs.published))
+        if outputs.evidence is not None:
+            with files.open(outputs.evidence, mode=0o600, before=outputs.published) as file:
+                write_evidence(file, draft)
+        if outputs.private is not None:
+            with files.open(outputs.private, mode=0o600, before=outputs.published) as file:
+                file.write(as_json(private_notes(draft.events, files.waiting(outputs.published))))
         if outputs.summary is not None:
             with files.open(outputs.summary, before=outputs.published) as file:
                 file.write(as_json(published.summary))

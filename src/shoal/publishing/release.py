@@ -11,7 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.core.boxes import Boxes, BoxSource
-from shoal.core.options import HidingOptions
+from shoal.core.formatting import counted, percent, promise_parameters
+from shoal.core.options import TOLERANCE, HidingOptions
 from shoal.core.promise import Promise
 from shoal.core.schema import GEOMETRY
 from shoal.errors import InputError
@@ -29,6 +30,17 @@ class Verification(NamedTuple):
     unprotected: Unprotected | None = None
 
 
+def _weakening(outcome: Outcome) -> list[str]:
+    """A warning where guarantee 2 is weakened for more members than an audit tolerates."""
+    share = outcome.relaxations / max(1, outcome.n_members)
+    if share <= TOLERANCE:
+        return []
+    return [
+        f"Guarantee 2 is weakened: k kept; epsilon not: {percent(share)} of members had to serve again. An audit fails"
+        " such a file: choose a smaller k, a longer epsilon or fewer days, or add users."
+    ]
+
+
 @dataclass(frozen=True)
 class Draft:
     """A release before it is verified: what came in, what was decided, and the boxes under fresh random names."""
@@ -38,6 +50,9 @@ class Draft:
     promise: Promise
     options: HidingOptions
     named: NamedBoxes
+
+    def __repr__(self) -> str:
+        return f"<Draft: {_in_short(self)}>"
 
     def table(self, *, geometry: bool = False) -> pa.Table:
         """The table to publish."""
@@ -59,6 +74,11 @@ class Draft:
         return replace(self, outcome=replace(self.outcome, source=source), named=named.with_boxes(source))
 
 
+def _in_short(draft: Draft) -> str:
+    outcome, promise = draft.outcome, promise_parameters(draft.promise, draft.events.grid)
+    return f"{counted(outcome.n_records, 'record')}, {counted(outcome.n_boxes, 'box', 'boxes')}, {promise}"
+
+
 @dataclass(frozen=True)
 class Published(Draft):
     """A release: the table, who is who (secret), what may be told about it, and a summary for its maker.
@@ -68,6 +88,9 @@ class Published(Draft):
 
     verification: Verification | None
     warnings: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<Published: {_in_short(self)}, {'verified' if self.verified else 'not verified'}>"
 
     @classmethod
     def of(cls, draft: Draft, verification: Verification | None) -> Published:
@@ -121,15 +144,12 @@ class Published(Draft):
     @cached_property
     def manifest(self) -> dict[str, Any]:
         """What may be published about the release."""
-        projection = self.events.projection
         return make_manifest(
             outcome=self.outcome,
             precision=precision_of(self.outcome.box_sizes, self.events.grid),
             promise=self.promise,
-            grid=self.events.grid,
-            crs=None if projection is None else projection.crs,
+            events=self.events,
             options=self.options,
-            read_summary=self.events.read_summary,
             verified=self.verified,
             unprotected=None if self.verification is None else self.verification.unprotected,
         )
@@ -147,7 +167,7 @@ class Published(Draft):
             "users_seldom_seen": read_summary.users_seldom_seen,
             "duplicates": read_summary.duplicates,
             "columns_dropped": read_summary.columns_dropped,
-            "warnings": [*read_summary.warnings, *self.warnings],
+            "warnings": [*read_summary.warnings, *self.warnings, *_weakening(outcome)],
             "users": outcome.n_users,
             "samples": outcome.n_samples,
             "records": outcome.n_records,
@@ -156,7 +176,7 @@ class Published(Draft):
             "suppressed_share": outcome.n_suppressed / outcome.n_samples,
             "suppressed_rare_presence": outcome.epoch_suppressed_samples,
             "suppressed_users": outcome.recordless_users,
-            "precision_km": precision["space_km"],
+            "longer_side_km": precision["longer_side_km"],
             "precision_minutes": precision["time_minutes"],
             "cost_per_box": precision["cost_per_box"],
             "hiding_members": outcome.n_members,

@@ -2,13 +2,16 @@
 
 Start with ``events.py``, which calls the rest. ``formats/`` has a file for each format of other people's data, ``geo/``
 reads points, ``source.py`` opens files, folders and tables, ``times.py``, ``positions.py`` and ``values.py`` parse
-columns, ``sorting.py`` makes samples of rows, ``published.py`` and ``key.py`` are for audits.
+columns, ``sorting.py`` makes samples of rows, ``published.py``, ``key.py``, ``evidence.py`` and ``private_notes.py``
+are for audits.
 """
 
 from shoal.core.projection import Plane, Projection, parse_crs
 from shoal.reading.events import Events, read_events
+from shoal.reading.evidence import HidingEvidence, evidence_beside, read_evidence
 from shoal.reading.formats import FORMAT_NAMES
 from shoal.reading.key import read_key
+from shoal.reading.private_notes import PrivateNotes, private_notes_beside, read_private_notes
 from shoal.reading.published import PublishedRows, PublishedTable, read_published
 from shoal.reading.published_grid import check_coordinates
 from shoal.reading.summary import ReadSummary
@@ -16,14 +19,20 @@ from shoal.reading.summary import ReadSummary
 __all__ = [
     "FORMAT_NAMES",
     "Events",
+    "HidingEvidence",
     "Plane",
     "Projection",
+    "PrivateNotes",
     "PublishedRows",
     "PublishedTable",
     "ReadSummary",
     "check_coordinates",
+    "evidence_beside",
     "parse_crs",
+    "private_notes_beside",
     "read_events",
+    "read_evidence",
     "read_key",
+    "read_private_notes",
     "read_published",
 ]

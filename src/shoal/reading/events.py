@@ -6,13 +6,14 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
+from shoal.core.formatting import counted, percent
 from shoal.core.options import ReadingOptions
 from shoal.core.projection import Plane
 from shoal.core.promise import Grid
@@ -40,13 +41,20 @@ from shoal.storage.spill import ROWS, open_spill
 
 @dataclass(frozen=True)
 class Events:
-    """Samples with the grid and projection they are counted in, and what became of the rows read."""
+    """Samples with the grid and projection they are counted in, and what became of the rows read.
+
+    ``options`` are how they were read; users to exclude are told one by one, whether or not they came from a file.
+    """
 
     store: SampleStore
     grid: Grid
     projection: Plane | None
     read_summary: ReadSummary
     timezone: str = "UTC"
+    options: ReadingOptions = field(default_factory=ReadingOptions)
+
+    def __repr__(self) -> str:
+        return f"<Events: {counted(len(self.store), 'sample')} of {counted(self.store.n_users, 'user')}>"
 
     @cached_property
     def samples(self) -> Samples:
@@ -123,14 +131,14 @@ def read_events(
             check_strict(dropped, rows_read)
         if dropped.total() == rows_read:
             raise nothing_left(dropped, rows_read, table.title, format)
+        _check_exclusions(excluded, numbering)
         store, resampled, dense = sort_rows(
             batches, statistics, numbering.names, grid, options.resample_s, space
         )
     dropped[RESAMPLED] += resampled
     warnings = [*table.warnings, *statistics.implausible.warnings(), *dense]
-    not_found = len(excluded) - numbering.n_excluded
-    if not_found:
-        warnings.append(f"{not_found:,} of {len(excluded):,} users to exclude do not occur in the events.")
+    if options.exclude_users is not None:
+        warnings += _exclusion_warnings(excluded, numbering)
     read_summary = ReadSummary(
         rows_read=rows_read,
         dropped=in_order(dropped),
@@ -141,7 +149,8 @@ def read_events(
         format=format,
         users_seldom_seen=users_seldom_seen,
     )
-    return Events(store, grid, projection, read_summary, zone.name)
+    told = replace(options, exclude_users=sorted(excluded) if options.exclude_users is not None else None)
+    return Events(store, grid, projection, read_summary, zone.name, told)
 
 
 def _locator(roles: Roles, sites: object) -> Locator:
@@ -173,6 +182,25 @@ def _excluded(users: str | os.PathLike[str] | Iterable[object] | None) -> set[st
             ) from None
         users = decode(raw).removeprefix("\ufeff").splitlines()
     return texts_of(users)
+
+
+def _check_exclusions(excluded: set[str], numbering: UserNumbering) -> None:
+    """Refuse a list of which nobody is found: most likely its identifiers are written otherwise than the events'."""
+    if excluded and not numbering.n_excluded:
+        raise InputError(
+            f"--exclude-users must list users of the events, found none of its {counted(len(excluded), 'identifier')}"
+            " there: check how they are written, and --user-column."
+        )
+
+
+def _exclusion_warnings(excluded: set[str], numbering: UserNumbering) -> list[str]:
+    if not excluded:
+        return ["The list of users to exclude is empty: nobody was excluded."]
+    missing = len(excluded) - numbering.n_excluded
+    if not missing:
+        return []
+    share = percent(missing / len(excluded))
+    return [f"{missing:,} of {len(excluded):,} users to exclude ({share}) do not occur in the events."]
 
 
 def _parsed(

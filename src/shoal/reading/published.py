@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 
 from shoal.core.arrays import Bools, Floats, Int64s
 from shoal.core.boxes import Boxes, concatenate
+from shoal.core.formatting import counted
 from shoal.core.promise import Grid
 from shoal.core.schema import RECORD, T_END, T_START, X_MAX, X_MIN, Y_MAX, Y_MIN, published_schema
 from shoal.core.zones import Zone
@@ -75,6 +76,9 @@ class PublishedTable:
     crs: str | None
     manifest: dict[str, Any] | None
     notes: dict[str, Any] | None
+
+    def __repr__(self) -> str:
+        return f"<PublishedTable: {counted(len(self.names), 'record')}, {counted(self.boxes.n_boxes, 'box', 'boxes')}>"
 
 
 class PublishedRows:

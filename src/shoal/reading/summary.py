@@ -25,8 +25,14 @@ OUTSIDE_BOX = "outside --bbox"
 SELDOM_SEEN = "user active on fewer than --min-days-active days"
 RESAMPLED = "not the first in its --resample period"
 
-# Left out because the user asked for it.
-CHOSEN = frozenset({OUTSIDE_PERIOD, EXCLUDED, OUTSIDE_BOX, SELDOM_SEEN, RESAMPLED})
+# Left out because the user asked for it, and by which option.
+CHOSEN = {
+    OUTSIDE_PERIOD: "--from or --to",
+    EXCLUDED: "--exclude-users",
+    OUTSIDE_BOX: "--bbox",
+    SELDOM_SEEN: "--min-days-active",
+    RESAMPLED: "--resample",
+}
 
 # A row with several faults counts under the first of these.
 REASONS = (

@@ -55,13 +55,13 @@ def write_report(
     refuse_unknown("write_report", options, AuditOptions, ReadingOptions)
     target, progress = Path(output), progress or SilentProgress()
     auditing, reading = AuditOptions.from_keywords(options), ReadingOptions.from_keywords(options)
-    _check_output(target, [events, published, auditing.key, *reading.files], published, force=force)
+    _check_output(target, [events, *reading.files], published, auditing.key, force=force)
     with open_audit(events, published, progress, auditing, reading) as (context, cautions):
         if public:
             check_datasheet(context.promise, context.noted, has_key=context.published.has_key)
         seen = published_part(context) if public else context
         audit = run_audit(context, cautions, progress, attacked=seen)
-        if public and not audit.kept:
+        if public and audit.failed and not audit.only_weakened:
             return audit
         if public:
             audit = public_audit(audit)
@@ -84,10 +84,13 @@ def write_report(
     return audit
 
 
-def _check_output(target: Path, inputs: list[Any], published: Any, *, force: bool) -> None:
+def _check_output(target: Path, inputs: list[Any], published: Any, key: Any, *, force: bool) -> None:
     """Refuse a page that could not be written, or that would take the place of something that is read."""
     check_page(target)
     given = [Path(path) for path in inputs if isinstance(path, (str, Path))]
+    secret = Path(key) if isinstance(key, (str, Path)) else None
     if isinstance(published, (str, Path)):
-        given.append(Outputs(Path(published)).manifest)
+        given += Outputs(Path(published), secret).files
+    elif secret is not None:
+        given.append(secret)
     check_target(target, given, force=force)

@@ -7,14 +7,16 @@ import glob
 import os
 import secrets
 import signal
+import stat
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType, TracebackType
-from typing import IO
+from typing import IO, NamedTuple
 
 from shoal.errors import UnfinishedError
 
+_OWNER_ONLY = 0o600
 CHECKPOINT_CHANGED = "Files of the checkpoint were changed or removed while they were in use: begin again."
 
 
@@ -29,28 +31,39 @@ def remove_leftovers(target: Path) -> None:
         leftover.unlink(missing_ok=True)
 
 
+class _WaitingFile(NamedTuple):
+    """A file that is written under another name, and the permissions that it has in the end."""
+
+    unfinished: Path
+    target: Path
+    permissions: int
+
+
 class AtomicFiles:
     """Several files that appear together at the end of a ``with`` block, or none of them if it fails.
 
-    Files that were there before are replaced, and come back if a later one cannot be put in place. ``then`` is what to
-    do once the cause of a failure is mended.
+    Until then they are for their owner only. Files that were there before are replaced, and come back if a later one
+    cannot be put in place. ``then`` is what to do once the cause of a failure is mended.
     """
 
     def __init__(self, then: str = "try again") -> None:
         self._then = then
-        self._waiting: list[tuple[Path, Path]] = []
+        self._waiting: list[_WaitingFile] = []
 
     def __enter__(self) -> AtomicFiles:
         return self
 
     @contextlib.contextmanager
     def open(self, target: Path, *, mode: int = 0o666, before: Path | None = None) -> Iterator[IO[bytes]]:
-        """A file to write in place of ``target``; it appears after those opened earlier, or just ``before`` one."""
+        """A file to write in place of ``target``; it appears after those opened earlier, or just ``before`` one.
+
+        In the end it gets the permissions that a new file of this ``mode`` has there.
+        """
         remove_leftovers(target)
-        unfinished = unfinished_path(target)
-        descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-        place = [wanted for _, wanted in self._waiting].index(before) if before else len(self._waiting)
-        self._waiting.insert(place, (unfinished, target))
+        waiting = _WaitingFile(unfinished_path(target), target, _permissions_of_new_file(target, mode))
+        descriptor = os.open(waiting.unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _OWNER_ONLY)
+        targets = [other.target for other in self._waiting]
+        self._waiting.insert(targets.index(before) if before else len(targets), waiting)
         with os.fdopen(descriptor, "wb") as file:
             yield file
             if not file.closed:
@@ -59,7 +72,7 @@ class AtomicFiles:
 
     def waiting(self, target: Path) -> Path:
         """Where what was written in place of ``target`` is until the end."""
-        return next(unfinished for unfinished, wanted in self._waiting if wanted == target)
+        return next(file.unfinished for file in self._waiting if file.target == target)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -78,16 +91,17 @@ class AtomicFiles:
             ) from error
 
     def _tidy_up(self) -> None:
-        for unfinished, _ in self._waiting:
-            unfinished.unlink(missing_ok=True)
+        for file in self._waiting:
+            file.unfinished.unlink(missing_ok=True)
 
     def _put_in_place(self) -> None:
         """Move every file to its name; on a failure undo those moved already."""
         moved: list[tuple[Path, Path | None]] = []
         try:
-            for unfinished, target in self._waiting:
+            for unfinished, target, permissions in self._waiting:
                 earlier = _second_name(target)
                 moved.append((target, earlier))
+                unfinished.chmod(permissions)
                 unfinished.replace(target)
         except BaseException:
             for target, earlier in reversed(moved):
@@ -100,6 +114,20 @@ class AtomicFiles:
         for _, earlier in moved:
             if earlier is not None:
                 earlier.unlink(missing_ok=True)
+
+
+def _permissions_of_new_file(target: Path, mode: int) -> int:
+    """What a file of this mode may be read and written by, once the umask and the folder's rules are applied.
+
+    An empty file is made to find out: Python can ask for the umask only by changing it for all threads.
+    """
+    trial = unfinished_path(target)
+    descriptor = os.open(trial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    try:
+        return stat.S_IMODE(os.fstat(descriptor).st_mode)
+    finally:
+        os.close(descriptor)
+        trial.unlink()
 
 
 def _second_name(target: Path) -> Path | None:
@@ -133,12 +161,18 @@ def as_unfinished_error(what: str, then: str) -> Iterator[None]:
 
 def append_private(path: Path) -> IO[bytes]:
     """A file to write at the end of, made for its owner only where there is none."""
-    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab")
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, _OWNER_ONLY), "ab")
 
 
 def write_private(path: Path) -> IO[bytes]:
     """A new file for its owner only."""
-    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb")
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _OWNER_ONLY), "wb")
+
+
+def make_private_folder(folder: Path, *, exist_ok: bool = False) -> None:
+    """A folder for its owner only, also where it was there before."""
+    folder.mkdir(mode=0o700, exist_ok=exist_ok)
+    folder.chmod(0o700)
 
 
 @contextlib.contextmanager

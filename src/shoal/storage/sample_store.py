@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -11,11 +12,16 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.core.arrays import Int32s, Int64s
+from shoal.core.formatting import counted
+from shoal.core.reprs import sizes_only
 from shoal.core.samples import Samples
 from shoal.errors import UnfinishedError
 from shoal.storage.files import CHECKPOINT_CHANGED
 
 _AT_A_TIME = 1 << 20  # rows that are hashed together
+
+
+_CANONICAL = np.dtype([("t", "<i8"), ("user", "<i4"), ("x", "<i4"), ("y", "<i4")])
 
 
 class SampleRows(NamedTuple):
@@ -25,6 +31,9 @@ class SampleRows(NamedTuple):
     t: Int64s
     x: Int32s
     y: Int32s
+
+    def __repr__(self) -> str:
+        return sizes_only(self)
 
 
 class Column(Protocol):
@@ -38,6 +47,9 @@ class MemoryColumn(NamedTuple):
     """A column in memory."""
 
     values: Int32s
+
+    def __repr__(self) -> str:
+        return sizes_only(self)
 
     def part(self, begin: int, end: int) -> Int32s:
         """Lines begin .. end - 1."""
@@ -75,6 +87,9 @@ class SampleStore:
     x: Column
     y: Column
 
+    def __repr__(self) -> str:
+        return f"<SampleStore: {counted(len(self), 'sample')} of {counted(self.n_users, 'user')}>"
+
     @property
     def n_users(self) -> int:
         """How many different users there are."""
@@ -107,6 +122,26 @@ class SampleStore:
             digest.update(str(name).encode() + b"\0")
         return digest.hexdigest()
 
+    def authentication_code(self, key: bytes) -> str:
+        """HMAC-SHA256 of the canonical samples: equal for equal samples, and nothing to whoever lacks the key.
+
+        Canonical are the number of users and of samples, the users' names in increasing order, each behind its length
+        in bytes, then every sample in the order of (t, user, x, y) as t (8 bytes), number of the user, x and y (4 bytes
+        each); all numbers are little-endian.
+        """
+        code = hmac.new(key, _numbers(self.n_users, len(self)), hashlib.sha256)
+        for name in self.users:
+            text = str(name).encode()
+            code.update(_numbers(len(text)) + text)
+        for begin in range(0, len(self), _AT_A_TIME):
+            end = min(begin + _AT_A_TIME, len(self))
+            rows = np.empty(end - begin, _CANONICAL)
+            rows["t"] = self.slots[np.searchsorted(self.first, np.arange(begin, end), side="right") - 1]
+            for name in ("user", "x", "y"):
+                rows[name] = getattr(self, name).part(begin, end)
+            code.update(rows.data)
+        return code.hexdigest()
+
     def load(self) -> Samples:
         """All samples in memory, user by user."""
         rows = self._rows(0, len(self.slots))
@@ -120,3 +155,7 @@ def store_of(samples: Samples) -> SampleStore:
     slots, first = np.unique(samples.t[order], return_index=True)
     columns = (MemoryColumn(column[order]) for column in (samples.user, samples.x, samples.y))
     return SampleStore(samples.users, slots, np.append(first, len(samples)), *columns)
+
+
+def _numbers(*numbers: int) -> bytes:
+    return np.array(numbers, "<i8").tobytes()

@@ -10,6 +10,7 @@ import pyarrow as pa
 from shoal.core.arrays import Floats, Int64s
 from shoal.core.boxes import Boxes
 from shoal.core.promise import parse_duration
+from shoal.core.reprs import sizes_only
 from shoal.core.zones import Zone
 from shoal.utility.kernels.squares import HOUR_S, Areas, spread_over_hours, spread_trips
 from shoal.utility.squares import Squares, areas_in, frame_over, opened, squares_of
@@ -29,6 +30,9 @@ class Density:
     days: Int64s
     present: Int64s
     crs: str | None
+
+    def __repr__(self) -> str:
+        return sizes_only(self)
 
     def to_arrow(self) -> pa.Table:
         """A row for each hour and square where anybody is expected: hour, edges in metres, people."""
@@ -93,6 +97,9 @@ class Flows:
     trips: Floats
     n_trips: int
     crs: str | None
+
+    def __repr__(self) -> str:
+        return sizes_only(self)
 
     def to_arrow(self) -> pa.Table:
         """A row for each pair of squares: edges in metres of origin (``_from``) and destination (``_to``), trips."""

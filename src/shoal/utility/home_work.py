@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from shoal.core.arrays import Bools, Floats, Int64s
 from shoal.core.boxes import Boxes
+from shoal.core.reprs import sizes_only
 from shoal.core.schema import RECORD, X, Y
 from shoal.core.zones import Zone
 from shoal.utility.kernels.home_work import Footprints, find_heaviest_places
@@ -52,6 +53,9 @@ class Places:
     x_m: Floats
     y_m: Floats
     crs: str | None
+
+    def __repr__(self) -> str:
+        return sizes_only(self)
 
     def known(self) -> Bools:
         """Which records have a place."""

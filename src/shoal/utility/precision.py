@@ -1,7 +1,8 @@
-"""How precise published boxes are: their spans in space and time, as mean and quartiles."""
+"""How precise published boxes are: their sizes in space and time, as mean and quartiles."""
 
 from __future__ import annotations
 
+import warnings
 from typing import NamedTuple
 
 from shoal.core.box_sizes import BoxSizes, Histogram, box_sizes_of
@@ -19,15 +20,26 @@ class Spread(NamedTuple):
 
 
 class Precision(NamedTuple):
-    """Precision of published boxes: span in space (x span + y span) and in time, and the cost that combines them.
+    """Precision of published boxes: their longer side, their duration, and the cost that combines space and time.
 
-    The cost counts slots times cells (docs/how-it-works.md, with p = 1) and means nothing without the suppression
-    beside it.
+    ``width_plus_height_km`` is for comparisons with the paper (docs/decisions/0019-the-longer-side.md). The cost counts
+    slots times cells (docs/how-it-works.md, with p = 1) and means nothing without the suppression beside it.
     """
 
-    space_km: Spread
+    longer_side_km: Spread
+    width_plus_height_km: Spread
     time_minutes: Spread
     cost_per_box: float
+
+    @property
+    def space_km(self) -> Spread:
+        """What version 0.1 called so, width plus height; to go in 0.3."""
+        warnings.warn(
+            "Precision.space_km is now width_plus_height_km; people expect longer_side_km",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        return self.width_plus_height_km
 
 
 def precision_of_boxes(boxes: Boxes, grid: Grid) -> Precision:
@@ -38,7 +50,8 @@ def precision_of_boxes(boxes: Boxes, grid: Grid) -> Precision:
 def precision_of(counted: BoxSizes, grid: Grid) -> Precision:
     """How precise boxes are whose sizes were counted part by part."""
     return Precision(
-        space_km=_spread(counted.cells, grid.cell_m / 1000),
+        longer_side_km=_spread(counted.longer_side, grid.cell_m / 1000),
+        width_plus_height_km=_spread(counted.width_plus_height, grid.cell_m / 1000),
         time_minutes=_spread(counted.slots, grid.step_s / 60),
         cost_per_box=counted.cost / counted.n_boxes,
     )

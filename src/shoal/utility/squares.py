@@ -11,6 +11,7 @@ import pyarrow as pa
 from shoal.core.arrays import Bools, Floats, Int64s
 from shoal.core.boxes import Boxes
 from shoal.core.promise import Grid, parse_length
+from shoal.core.reprs import sizes_only
 from shoal.core.schema import X_MAX, X_MIN, Y_MAX, Y_MIN
 from shoal.core.zones import Zone
 from shoal.errors import ParameterError
@@ -36,6 +37,9 @@ class Squares(NamedTuple):
     side_m: float
     i: Int64s
     j: Int64s
+
+    def __repr__(self) -> str:
+        return sizes_only(self)
 
     def columns(self, suffix: str = "") -> dict[str, pa.Array]:
         """Their edges in metres, as columns of a table."""

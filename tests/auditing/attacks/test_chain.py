@@ -113,7 +113,22 @@ def test_a_good_release_passes(distinct: bool) -> None:
     assert measured(audit, "single") == 0
 
 
-def test_a_cover_that_does_not_cover_is_found_though_the_promise_is_kept() -> None:
+@pytest.fixture
+def without_matchings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Guarantee 3 is not checked, as where windows are too many: otherwise it finds what is planted here."""
+    monkeypatch.setattr("shoal.auditing.guarantees.judging.check_matchings", lambda _: None)
+
+
+def test_a_cover_that_does_not_cover_breaks_guarantee_3() -> None:
+    world, records = three_pairs()
+    records["a"] = shared((0, 3), (1, 1))
+    audit = audited(world, records, certain=True)
+    assert audit.coverage.kept
+    assert [judgement.number for judgement in audit.guarantees.failing(0)] == [3]
+
+
+@pytest.mark.usefixtures("without_matchings")
+def test_a_cover_that_does_not_cover_is_found_though_guarantee_1_is_kept() -> None:
     """C and c fit A in the second epoch, B and b in the first, so k records fit; but nobody covers A in the window."""
     world, records = three_pairs()
     records["a"] = shared((0, 3), (1, 1))
@@ -126,6 +141,7 @@ def test_a_cover_that_does_not_cover_is_found_though_the_promise_is_kept() -> No
     assert 0 < measured(audit, "ruled_out") < 1
 
 
+@pytest.mark.usefixtures("without_matchings")
 def test_a_file_made_epoch_by_epoch_is_not_made_by_the_method() -> None:
     world = {"A": walk(0, 0), "B": walk(1, 100), "C": walk(100, 1), "D": walk(101, 101)}
     near, far = (0, 1), (100, 101)

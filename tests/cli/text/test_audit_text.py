@@ -14,7 +14,17 @@ from shoal.cli.text.audit import audit_lines, report_lines
 from shoal.cli.text.layout import labelled
 from shoal.core.promise import Grid, Promise
 
-LABELS = ["Verdict", "Promise", "Audited", "Coverage", "Truthful", "Suppressed"]
+LABELS = [
+    "Verdict",
+    "Promise",
+    "Guarantees",
+    "Audited",
+    "Belongs",
+    "Events",
+    "Coverage",
+    "Truthful",
+    "Suppressed",
+]
 LABELS += ["Singling out", "Linkability", "Inference"]
 
 
@@ -133,19 +143,19 @@ def test_a_number_stays_with_its_unit() -> None:
 
 def test_steps_are_counted_in_the_files_grid() -> None:
     audit = some_audit(Promise(2, 3, 6), grid=Grid(100.0, 600))
-    assert "Promise k = 2, tau = 30 min, epsilon = 1 h" in text_of(audit)
+    assert "Promise the file's own claim: k = 2, tau = 30 min, epsilon = 1 h" in text_of(audit)
     assert "in any 30 min" in text_of(audit)
 
 
 def test_both_promises_are_told_where_a_file_is_held_to_another_than_its_own() -> None:
     harder = Promise(3, 60, 30)
     other = (
-        "Promise held to k = 3, tau = 1 h, epsilon = 30 min; made for k = 2, tau = 30 min, epsilon = 30 min"
+        "Promise required: k = 3, tau = 1 h, epsilon = 30 min; made for k = 2, tau = 30 min, epsilon = 30 min"
     )
-    assert other in text_of(some_audit(harder, noted=TIMED))
+    assert other in text_of(some_audit(harder, noted=TIMED, required=True))
     for noted in (harder, None):
-        assert "Promise k = 3, tau = 1 h, epsilon = 30 min Audited" in text_of(
-            some_audit(harder, noted=noted)
+        assert "Promise required: k = 3, tau = 1 h, epsilon = 30 min Guarantees" in text_of(
+            some_audit(harder, noted=noted, required=True)
         )
 
 

@@ -32,12 +32,12 @@ def check(lines: list[str], head: str, row: str) -> None:
 
 
 def test_the_sweeps_table() -> None:
-    row = Measured("matching", 100, 1_440.0, 1_440.0, 9, 0.9996, *[123.4] * 8, 1.0, 0.5, 99_999.9)
+    row = Measured("matching", 100, 1_440.0, 1_440.0, 1, 9, 0.9996, *[123.4] * 12, 1.0, 0.5, 99_999.9)
     point = Point("matching", 100, 1_440, 1_440)
     check(
         sweep_lines(Sweep(SweepPlan([point], {}), {point: row}, [], [])),
         "selector k tau epsilon space km time min suppressed seconds",
-        "matching 100 24 h 24 h 123 (123-123) 123 (123-123) over 99.9 % 99999.9",
+        "matching 1 100 24 h 24 h 123 (123-123) 123 (123-123) over 99.9 % 99999.9",
     )
 
 
@@ -72,7 +72,7 @@ def test_what_a_report_says_in_the_end(public: bool, kept: bool) -> None:
     lines = report_lines(audit, Path("report.html"), public=public)
     assert max(len(line) for line in lines) <= 80
     text = " ".join(lines)
-    assert text.startswith("KEPT" if kept else "BROKEN")
+    assert text.startswith("Guarantee 1 KEPT" if kept else "BROKEN")
     assert ("No datasheet was written" in text) == (public and not kept)
     assert ("it shows raw data" in text) == (not public)
 

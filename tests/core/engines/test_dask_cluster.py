@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from shoal.core.engines.dask_cluster import DaskEngine
 from shoal.core.progress import SilentProgress
 from shoal.errors import InputError, UnfinishedError
 from shoal.hiding import window_tasks
+from support.run_command import run, write
 
 pytest.importorskip("distributed")
 
@@ -237,6 +239,40 @@ def test_nobody_there(
     with pytest.raises(InputError, match=r"No Dask scheduler with workers answers at .*tcp://host:8786"):
         DaskEngine(address)
     assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize(("address", "warned"), [("tcp://127.0.0.1:1", True), ("tls://127.0.0.1:1", False)])
+def test_a_connection_that_is_not_encrypted_is_warned_of(
+    address: str, warned: bool, events: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(dask_cluster, "_CONNECTING_S", 1.0)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with pytest.raises(InputError, match="No Dask scheduler"):
+            shoal.anonymize(events, **PROMISE, cluster=address)
+    told = [
+        str(each.message) for each in caught if "neither encrypted nor authenticated" in str(each.message)
+    ]
+    assert len(told) == warned
+    output = tmp_path / "out.csv"
+    file = write(events, tmp_path / "events.csv")
+    for command in (
+        ("anonymize", file, "-o", output, "--k", 2, "--tau", "1h", "--epsilon", "1h"),
+        ("audit", file, write_release(tmp_path), "--attacks", 5),
+    ):
+        done = run(*command, "--cluster", address)
+        assert done.code == 2
+        *before, refusal = done.err.splitlines()
+        assert "No Dask scheduler" in refusal
+        assert before == [f"Warning: {line}" for line in told]
+
+
+def write_release(folder: Path) -> Path:
+    """A file that can be audited."""
+    output = folder / "release.parquet"
+    if not output.exists():
+        shoal.anonymize(shoal.make_city(800), **PROMISE, harden=0, verify=False, output=output)
+    return output
 
 
 def test_a_task_that_fails_fails_here(unharmed: Loopback) -> None:

@@ -104,7 +104,7 @@ def test_forecasts_are_near_a_full_run(store) -> None:
             outcome = anonymize_samples(store, point.promise, settings, alone)
             full = precision_of(outcome.box_sizes, GRID)
             assert row.sampled
-            assert row.space_km_median == pytest.approx(full.space_km.median, rel=0.25)
+            assert row.longer_side_km_median == pytest.approx(full.longer_side_km.median, rel=0.25)
             assert row.time_min_median == pytest.approx(full.time_minutes.median, rel=0.25)
             assert row.suppressed_share == outcome.n_suppressed / outcome.n_samples
             assert row.n_boxes == pytest.approx(outcome.n_boxes, rel=0.15)
@@ -116,12 +116,12 @@ def test_small_data_are_tried_as_a_whole() -> None:
     city = shoal.make_city(80, days=1, seed=1)
     found = plan(city, ks=[2, 3], taus=["1h"])
     assert [(row.k, row.tau_min, row.sampled) for row in found.forecasts] == [(2, 60, False), (3, 60, False)]
-    swept = shoal.sweep(city, over=["k"], tau="1h", ks=[2], selectors=["matching"])
+    swept = shoal.sweep(city, over=["k"], tau="1h", ks=[2], selectors=["matching"], harden=0)
     assert found.to_arrow().num_rows == 2
     assert found.n_samples == len(read_events(city, grid=GRID).store)
     again = plan(city, ks=[2], taus=["1h"], epsilons=["1h"], harden=0)
     measured = next(iter(swept.measured.values()))
-    assert again.forecasts[0].space_km_median == measured.space_km_median
+    assert again.forecasts[0].longer_side_km_median == measured.longer_side_km_median
     assert again.forecasts[0].suppressed_share == measured.suppressed_share
 
 
@@ -135,6 +135,25 @@ def test_the_same_on_any_number_of_workers(store) -> None:
             )[0]
             rows.append(row._replace(seconds=0, processor_seconds=0))
     assert rows[0] == rows[1]
+
+
+def test_an_epsilon_must_divide_tau() -> None:
+    taus, epsilons = ["30min", "45min", "1h"], ["30min", "15min"]
+    points = points_of([2], taus, epsilons, GRID)
+    assert [(point.tau, point.epsilon) for point in points] == [
+        (30, 15),
+        (45, 15),
+        (60, 15),
+        (30, 30),
+        (60, 30),
+    ]
+    with pytest.raises(
+        ParameterError, match=r"epsilon must divide tau, got 20 min for 30 min.*15 min or 30 min"
+    ):
+        points_of([2], ["30min", "45min"], ["15min", "20min"], GRID)
+    found = plan(shoal.make_city(40), ks=[2], taus=taus[:2], epsilons=["30min"])
+    assert found.warnings == ["Left out, since epsilon must divide tau: epsilon 30 min with tau 45 min."]
+    assert len(found.forecasts) == 1
 
 
 def test_points() -> None:
@@ -202,7 +221,7 @@ def test_table_fits_and_tells_what_is_unknown() -> None:
 
 def test_json_and_figure(tmp_path) -> None:
     found = Plan([row(2, 30, 0.2), row(2, 60, float("nan"), 1.0)], 10, 5, [])
-    assert [each["space_km_median"] for each in found.to_dict()["forecasts"]] == [0.2, None]
+    assert [each["longer_side_km_median"] for each in found.to_dict()["forecasts"]] == [0.2, None]
     for suffix in (".svg", ".png"):
         write_plan(found, tmp_path / f"plan{suffix}")
         assert (tmp_path / f"plan{suffix}").stat().st_size > 1_000

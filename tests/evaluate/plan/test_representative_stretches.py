@@ -14,7 +14,7 @@ from shoal.evaluate.plan.stretches import Census, TrialStretch, most_representat
 
 def view_of(spans: list[int]) -> BoxSizes:
     counts = Histogram(*np.unique(np.array(spans, np.int64), return_counts=True))
-    return BoxSizes(counts, counts, 0)
+    return BoxSizes(counts, Histogram(counts.value[:1], counts.frequency[:1]), counts, 0)
 
 
 def unlike(choice: tuple[int, ...], spans: list[list[int]], samples: list[int]) -> float:

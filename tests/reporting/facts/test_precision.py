@@ -40,8 +40,8 @@ def as_boxes(rows: list[Row]) -> Boxes:
 
 
 def km_of(row: Row) -> float:
-    """Width and height of a box, both ends included."""
-    return ((row[4] - row[3] + 1) + (row[6] - row[5] + 1)) * CELL_KM
+    """The longer side of a box, both ends included."""
+    return max(row[4] - row[3] + 1, row[6] - row[5] + 1) * CELL_KM
 
 
 def told(groups: dict[object, list[Row]], k: int) -> dict[object, float]:
@@ -98,4 +98,4 @@ def test_the_spans_of_all_boxes() -> None:
     found = measure_precision(as_boxes(rows), GRID, Zone("UTC"), 2)
     assert found.km.tolist() == pytest.approx([km_of(row) for row in rows])
     assert found.minutes.tolist() == [row[2] - row[1] + 1 for row in rows]
-    assert (found.raw_km, found.raw_minutes) == (2 * CELL_KM, 1)
+    assert (found.raw_km, found.raw_minutes) == (CELL_KM, 1)

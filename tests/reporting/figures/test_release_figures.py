@@ -31,7 +31,7 @@ def test_the_bars_of_a_histogram_count_the_boxes() -> None:
     rng = np.random.default_rng(1)
     values = rng.integers(1, 80, 1000) * 0.2
     quartiles = {"median": float(np.median(values))}
-    drawn = Drawn(release.precision_histogram(values, 0.2, quartiles, "width + height of a box, km", "km"))
+    drawn = Drawn(release.precision_histogram(values, 0.2, quartiles, "longer side of a box, km", "km"))
     bars = drawn.boxes("bar")
     assert len(bars) > 10
     assert sum(bar.y1 for bar in bars) == pytest.approx(100, abs=0.8)

@@ -18,7 +18,7 @@ from matplotlib.lines import Line2D
 
 from shoal.core.promise import Grid
 from shoal.evaluate.measuring import Hour, Measured
-from shoal.evaluate.sweep import EPSILONS, KS, TAUS, Sweep
+from shoal.evaluate.sweep import KS, TAUS, Sweep
 from shoal.evaluate.sweep_points import AXES, Point, plan_sweep
 from shoal.reporting.figures import matplotlib_style
 from shoal.reporting.figures.matplotlib_style import SERIES, house_style
@@ -29,35 +29,50 @@ ONE_POINT = {"taus": ("30min",), "ks": (2,), "epsilons": ("30min",)}
 DENSE = {"taus": [f"{minutes}min" for minutes in range(10, 240, 10)], "ks": range(2, 40)}
 PRECISION = ("median", "mean", "quartiles")
 WORDS = {
-    "tau-space": ("space (x span + y span), km", "10 min", "20 min", "30 min", "1 h", "2 h", "4 h", *PRECISION),
+    "tau-space": ("longer side of a box, km", "10 min", "20 min", "30 min", "1 h", "2 h", "4 h", *PRECISION),
     "tau-time": ("τ = ε (k = 2)", "time, min", *PRECISION),
     "tau-suppressed": ("τ = ε (k = 2)", "suppressed samples, %"),
-    "k-space": ("k (τ = ε = 30 min)", "space (x span + y span), km", "2", "3", "5", "8", *PRECISION),
+    "k-space": ("k (τ = ε = 30 min)", "longer side of a box, km", "2", "3", "5", "8", *PRECISION),
     "k-time": ("k (τ = ε = 30 min)", "time, min", *PRECISION),
     "k-suppressed": ("k (τ = ε = 30 min)", "suppressed samples, %"),
-    "epsilon-space": ("ε (k = 2, τ = 30 min)", "10 min", "15 min", "30 min", "1 h", "2 h", *PRECISION),
+    "epsilon-space": ("ε (k = 2, τ = 30 min)", "10 min", "15 min", "30 min", *PRECISION),
     "epsilon-time": ("ε (k = 2, τ = 30 min)", "time, min", *PRECISION),
     "epsilon-suppressed": ("ε (k = 2, τ = 30 min)", "suppressed samples, %"),
-    "hours-space": ("hour of the week (k = 2, τ = ε = 30 min)", "mean space", "Monday", "Wednesday", "6", "12", "18"),
+    "hours-space": ("hour of the week (k = 2, τ = ε = 30 min)", "mean longer side, km",
+                    "Monday", "Wednesday", "6", "12", "18"),
     "hours-time": ("mean time, min", "Monday", "night (22:00 to 6:00)"),
     "hours-suppressed": ("suppressed samples, %", "Monday", "night (22:00 to 6:00)"),
 }  # fmt: skip
 
 
+def level_of(point: Point) -> int:
+    return int(point.selector == "matching" and point.tau <= 2 * point.epsilon)
+
+
 def measured(point: Point, scale: float) -> Measured:
     cost = scale * (1 + point.k) * math.sqrt(point.tau + point.epsilon)
     return Measured(
-        point.selector, point.k, point.tau, point.epsilon, 100, 0.05 * scale,
-        cost, 0.5 * cost, 0.8 * cost, 1.2 * cost, 2 * cost, cost, 1.5 * cost, 2.5 * cost, 7.0, 0.0, 1.0,
+        point.selector, point.k, point.tau, point.epsilon, level_of(point), 100, 0.05 * scale,
+        cost, 0.5 * cost, 0.8 * cost, 1.2 * cost, 1.8 * cost, 0.9 * cost, 1.4 * cost, 2.1 * cost,
+        2 * cost, cost, 1.5 * cost, 2.5 * cost, 7.0, 0.0, 1.0,
     )  # fmt: skip
 
 
 def hours_of(selector: str, scale: float, days: int = 3) -> list[Hour]:
     """Monday's first hour has no samples; of those after it nothing is published; one later hour stands alone."""
+    level = int(selector == "matching")
     return [
-        Hour(selector, hour, 10, 0, 1.0, math.nan, math.nan)
+        Hour(selector, level, hour, 10, 0, 1.0, math.nan, math.nan, math.nan)
         if hour in (1, 2, 30, 32)
-        else Hour(selector, hour, 10, 5, 0.1 * scale, scale * (2 + hour % 24), scale * (1 + hour % 5))
+        else Hour(
+            selector,
+            level,
+            hour,
+            10,
+            5,
+            0.1 * scale,
+            *(scale * each for each in (2 + hour % 24, 3 + hour % 24, 1 + hour % 5)),
+        )
         for hour in range(1, 24 * days)
     ]
 
@@ -65,7 +80,7 @@ def hours_of(selector: str, scale: float, days: int = 3) -> list[Hour]:
 def some_sweep(
     selectors: tuple[str, ...] = SELECTORS, over: tuple[str, ...] = AXES, **values: object
 ) -> Sweep:
-    wishes = {"taus": TAUS, "ks": KS, "epsilons": EPSILONS} | values
+    wishes = {"taus": TAUS, "ks": KS, "epsilons": None} | values
     plan = plan_sweep(over, selectors=selectors, k=2, tau="30min", grid=Grid(), **wishes)
     scales = {name: 1 + number for number, name in enumerate(selectors)}
     hours = [hour for name in selectors for hour in hours_of(name, scales[name])] if "hours" in over else []
@@ -101,7 +116,8 @@ def test_svg(name: str, folder: Path) -> None:
     root = ElementTree.fromstring(text)
     (title,) = root.findall("{http://www.w3.org/2000/svg}title")
     assert title.text
-    assert {*WORDS[name], *SELECTORS} <= words_in(svg)
+    level = "0/1" if name.startswith("epsilon") else "1"
+    assert {*WORDS[name], f"matching, level {level}", *SELECTORS[1:]} <= words_in(svg)
     assert not re.search(r"\b(nan|inf|None)\b", text)
     assert "<text" not in text
     for style in SERIES:
@@ -179,6 +195,15 @@ def test_numbers_are_those_of_the_sweep(figures: dict[str, Figure]) -> None:
             assert (here.min(), here.max()) == (row.time_min_q25, row.time_min_q75)
         (suppressed,) = lines_of(figures["k-suppressed"], SERIES[number].colour)
         assert set(suppressed.get_ydata()) == {100 * rows[0].suppressed_share}
+
+
+def test_legends_tell_the_level_of_hardening(figures: dict[str, Figure]) -> None:
+    def names(figure: str) -> list[str]:
+        return [text.get_text() for text in figures[figure].legends[0].get_texts()]
+
+    for figure in ("tau-space", "k-suppressed", "hours-time"):
+        assert {"matching, level 1", "spectral", "mutual"} <= set(names(figure)), figure
+    assert "matching, level 0/1" in names("epsilon-space")  # tau is 3 times the shortest epsilon
 
 
 def test_selectors_are_told_apart_without_colour(figures: dict[str, Figure]) -> None:

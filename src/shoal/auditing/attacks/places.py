@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
-from shoal.auditing.attacks.attackers import Cases, Outcomes, transferred_weights, try_attackers
+from shoal.auditing.attacks.attackers import Cases, transferred_weights, try_attackers
 from shoal.auditing.attacks.place_in_box import learnt_place_weights, place_weights
 from shoal.auditing.box_index import AttackedRecords
 from shoal.auditing.context import AuditContext
@@ -38,28 +39,33 @@ Hours = Callable[[AuditContext, Int64s], Bools]  # which slots lie in certain ho
 
 def attack_top_locations(context: AuditContext) -> list[Measure]:
     """Find the victim's record by the cells in which the victim has most samples, without times."""
+    known = [_top_cells(context, n) for n in TOP]
+    published, raw = (_located(context, target, known) for target in (context.published, context.raw))
     found = []
-    for n in TOP:
-        victim, x, y = _top_cells(context, n)
-        published, raw = (
-            _located(context, target, victim, x, y) for target in (context.published, context.raw)
-        )
+    for cells, of_published, of_raw in zip(known, published, raw, strict=True):
         guessing = guessing_outcomes(context.published, context.promise.k)
         guessing["pick"] = guessing["success"]
-        found += measures_of("top_locations", str(n), published, raw, guessing, Victims(victim, victim))
+        victims = Victims(cells.victim, cells.victim)
+        found += measures_of("top_locations", str(cells.x.shape[1]), of_published, of_raw, guessing, victims)
     return found
 
 
-def cases_at_random(context: AuditContext, n: int) -> Cases:
-    """The records to choose from by n top locations of victims drawn at random."""
-    victim, x, y = _top_cells(context, n)
-    target = context.published
-    return top_cases(
-        context, target, victim, x, y, cell_fits(target, target.own[victim], x, y, context.workers)
-    )
+class TopCells(NamedTuple):
+    """Victims, and the cells of each in which they have most samples: x[i], y[i] of victim[i]."""
+
+    victim: Int64s
+    x: Int64s
+    y: Int64s
 
 
-def _top_cells(context: AuditContext, n: int) -> tuple[Int64s, Int64s, Int64s]:
+def cases_at_random(context: AuditContext) -> list[Cases]:
+    """The records to choose from by 1, 2 and 3 top locations of victims drawn at random."""
+    known = [_top_cells(context, n) for n in TOP]
+    found = [_cell_fits(context, context.published, cells) for cells in known]
+    return top_cases(context, context.published, known, found)
+
+
+def _top_cells(context: AuditContext, n: int) -> TopCells:
     """Victims drawn at random, and the n cells of each in which they have most samples."""
     n_cells = np.empty(context.samples.n_users, np.int64)
     context.workers.for_blocks(
@@ -69,7 +75,7 @@ def _top_cells(context: AuditContext, n: int) -> tuple[Int64s, Int64s, Int64s]:
     victim = context.randomness(10, n).choice(known, context.n_attacks if len(known) else 0)
     cells = cells_by_visits(context, _rows_of(context.samples.user, victim, context.samples.n_users))
     line = cells.at[victim][:, None] + np.arange(n)
-    return victim, cells.x[line], cells.y[line]
+    return TopCells(victim, cells.x[line], cells.y[line])
 
 
 def attack_home_and_work(context: AuditContext) -> list[Measure]:
@@ -169,59 +175,96 @@ def cells_by_visits(context: AuditContext, rows: Int64s) -> _Visited:
 
 
 def _located(
-    context: AuditContext, target: AttackedRecords, victim: Int64s, x: Int64s, y: Int64s
-) -> dict[str, Floats | Bools]:
-    found = cell_fits(target, target.own[victim], x, y, context.workers)
-    own = found.own_covered == found.covered if target.has_key else found.n > 0
-    linked = linkage_outcomes(found.n, own & (found.covered > 0), context.promise.k)
-    if not target.has_key:
-        return linked
-    by_share = np.where(
-        found.own_share >= found.largest * (1 - ALIKE), 1 / np.maximum(found.n_largest, 1), 0.0
-    )
-    weighed = _weighed(context, target, victim, x, y, found)
-    return {**linked, "pick": max((by_share, weighed.best), key=np.mean) if len(victim) else by_share}
+    context: AuditContext, target: AttackedRecords, known: list[TopCells]
+) -> list[dict[str, Floats | Bools]]:
+    found = [_cell_fits(context, target, cells) for cells in known]
+    outcomes: list[dict[str, Floats | Bools]] = []
+    for fits in found:
+        own = fits.own_covered == fits.covered if target.has_key else fits.n > 0
+        outcomes.append(linkage_outcomes(fits.n, own & (fits.covered > 0), context.promise.k))
+    if target.has_key:
+        weights = transferred_weights("top_locations", TOP_FEATURES)
+        for linked, fits, cases in zip(
+            outcomes, found, top_cases(context, target, known, found), strict=True
+        ):
+            weighed = try_attackers(cases, weights, TOP_FEATURES).best
+            linked["pick"] = max((_by_share(fits), weighed), key=lambda pick: float(pick.sum()))
+    return outcomes
 
 
-def _weighed(
-    context: AuditContext, target: AttackedRecords, victim: Int64s, x: Int64s, y: Int64s, found: CellFits
-) -> Outcomes:
-    """How attackers fare who weigh the likeliest records."""
-    cases = top_cases(context, target, victim, x, y, found)
-    return try_attackers(cases, transferred_weights("top_locations", TOP_FEATURES), TOP_FEATURES)
+def _by_share(found: CellFits) -> Floats:
+    """How likely the record that spends the largest share on the known cells is the victim's."""
+    largest = found.own_share >= found.largest * (1 - ALIKE)
+    return np.where(largest, 1 / np.maximum(found.n_largest, 1), 0.0)
+
+
+def _cell_fits(context: AuditContext, target: AttackedRecords, cells: TopCells) -> CellFits:
+    return cell_fits(target, target.own[cells.victim], cells.x, cells.y, context.workers)
 
 
 def top_cases(
-    context: AuditContext, target: AttackedRecords, victim: Int64s, x: Int64s, y: Int64s, found: CellFits
-) -> Cases:
-    """The likeliest records of every attack as cases, with their features."""
-    case, place = np.nonzero(found.likeliest >= 0)
-    record = found.likeliest[case, place]
-    features = np.empty((len(record), len(TOP_FEATURES)))
-    context.workers.for_blocks(
-        len(record),
-        lambda begin, end: describe_records(target.index, case, record, x, y, begin, end, features),
-    )
-    features[:, 3] = _log_masses(context, target, record, x[case], y[case])
-    return Cases(case, record == target.own[victim[case]], features, context.half[victim])
+    context: AuditContext, target: AttackedRecords, known: list[TopCells], found: list[CellFits]
+) -> list[Cases]:
+    """The likeliest records of every attack as cases, with their features, for each number of known cells."""
+    cases, asked = [], []
+    for cells, fits in zip(known, found, strict=True):
+        case, place = np.nonzero(fits.likeliest >= 0)
+        record = fits.likeliest[case, place]
+        features = np.empty((len(record), len(TOP_FEATURES)))
+        context.workers.for_blocks(
+            len(record),
+            functools.partial(_describe_records, target, case, record, cells, features),
+        )
+        right = record == target.own[cells.victim[case]]
+        cases.append(Cases(case, right, features, context.half[cells.victim]))
+        asked.append(_Asked(record, cells.x[case], cells.y[case]))
+    # In raw data every box is one cell, and its owner was there: all of the mass of a box lies in it.
+    alone = [each.features[:, 0] for each in cases]
+    masses = alone if target is context.raw else _log_masses(context, target, asked)
+    for each, mass in zip(cases, masses, strict=True):
+        each.features[:, 3] = mass
+    return cases
 
 
-def _log_masses(
-    context: AuditContext, target: AttackedRecords, record: Int64s, x: Int64s, y: Int64s
-) -> Floats:
-    """How much of a record's time its owner most likely spent in known cells; a line each, summed over its cells."""
-    lines = np.stack([np.repeat(record, x.shape[1]), x.ravel(), y.ravel()], axis=1)
-    asked, line = np.unique(lines, axis=0, return_inverse=True)
-    records, first = np.unique(asked[:, 0], return_index=True)
-    queries = CellQueries(records, np.append(first, len(asked)), asked[:, 1].copy(), asked[:, 2].copy())
-    mass, sites, weights = np.empty(len(asked)), context.sites_of(target), place_weights()
+def _describe_records(
+    target: AttackedRecords,
+    case: Int64s,
+    record: Int64s,
+    cells: TopCells,
+    features: Floats,
+    begin: int,
+    end: int,
+) -> None:
+    describe_records(target.index, case, record, cells.x, cells.y, begin, end, features)
+
+
+class _Asked(NamedTuple):
+    """Records, and cells that are looked up in each."""
+
+    record: Int64s
+    x: Int64s
+    y: Int64s
+
+
+def _log_masses(context: AuditContext, target: AttackedRecords, asked: list[_Asked]) -> list[Floats]:
+    """How much of their time the owners of records most likely spent in cells, each record looked at once."""
+    lines = np.concatenate([
+        np.stack([np.repeat(each.record, each.x.shape[1]), each.x.ravel(), each.y.ravel()], axis=1)
+        for each in asked
+    ])  # fmt: skip
+    cells, line = np.unique(lines, axis=0, return_inverse=True)
+    records, first = np.unique(cells[:, 0], return_index=True)
+    queries = CellQueries(records, np.append(first, len(cells)), cells[:, 1].copy(), cells[:, 2].copy())
+    mass, sites, weights = np.empty(len(cells)), context.sites_of(target), place_weights()
     context.workers.for_blocks(
         len(records),
         lambda begin, end: find_masses(target.index, sites, weights, queries, begin, end, mass),
     )
-    n_boxes = np.diff(target.index.ptr)[asked[:, 0]]
-    logs: Floats = np.log(_SMALL_MASS + mass / n_boxes)[line.reshape(-1)].reshape(x.shape).sum(axis=1)
-    return logs
+    logs = np.log(_SMALL_MASS + mass / np.diff(target.index.ptr)[cells[:, 0]])[line.reshape(-1)]
+    ends = np.cumsum([each.x.size for each in asked])[:-1]
+    return [
+        part.reshape(each.x.shape).sum(axis=1) for part, each in zip(np.split(logs, ends), asked, strict=True)
+    ]
 
 
 def cell_fits(target: AttackedRecords, own: Int64s, x: Int64s, y: Int64s, workers: Workers) -> CellFits:

@@ -25,6 +25,7 @@ from shoal.auditing.kernels.coverage import find_possible_owners
 from shoal.auditing.truthfulness import NO_UNTRUTHS, UntruthCounts
 from shoal.core.arrays import Int64s
 from shoal.core.boxes import NONE, UNKNOWN
+from shoal.core.formatting import counted
 from shoal.core.progress import Progress, SilentProgress
 from shoal.core.promise import Promise
 from shoal.core.workers import Workers
@@ -47,6 +48,9 @@ class Violation(NamedTuple):
     begin: int
     n_records: int
 
+    def __repr__(self) -> str:
+        return f"<Violation: {counted(self.n_records, 'record')} left to the {self.attacker} attacker>"
+
 
 class Coverage(NamedTuple):
     """What the exact check found: in how many intervals fewer than k records are left to the strict and to the
@@ -66,6 +70,12 @@ class Coverage(NamedTuple):
     n_unchecked: int
     n_untrue: int
     worst: list[Violation]
+
+    def __repr__(self) -> str:
+        return (
+            f"<Coverage: {counted(self.n_intervals, 'interval')} of {counted(self.n_users, 'user')}, too few records in"
+            f" {self.n_strict:,} (strict), {self.n_tolerant:,} (gap-tolerant)>"
+        )
 
     @property
     def kept(self) -> bool:

@@ -23,6 +23,7 @@ from shoal.auditing.kernels.consistency import (
 from shoal.auditing.kernels.fits import Fits, Knowledge
 from shoal.core.arrays import Bools, Int32s, Int64s, Integers
 from shoal.core.compiled import jit, jit_inline, jit_inline_allocating
+from shoal.core.reprs import sizes_only
 
 
 class KnownMethod(NamedTuple):
@@ -45,6 +46,9 @@ class BoxesByEnd(NamedTuple):
     x0: Int32s
     x1: Int32s
     longest: int
+
+    def __repr__(self) -> str:
+        return sizes_only(self)
 
 
 class KnownView(NamedTuple):

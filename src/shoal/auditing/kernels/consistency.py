@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from shoal.core.arrays import Int64s, Integers
 from shoal.core.compiled import jit, jit_inline
+from shoal.core.reprs import sizes_only
 
 SAMPLE = np.dtype([("t", np.int64), ("x", np.int32), ("y", np.int32)])
 BOX = np.dtype([
@@ -23,6 +24,9 @@ class Trajectories(NamedTuple):
 
     ptr: Int64s
     sample: StructuredRows
+
+    def __repr__(self) -> str:
+        return sizes_only(self)
 
 
 class BoxIndex(NamedTuple):
@@ -39,6 +43,9 @@ class BoxIndex(NamedTuple):
     levels: Int64s
     slot_ptr: Integers
     slot_box: Integers
+
+    def __repr__(self) -> str:
+        return sizes_only(self)
 
 
 @jit_inline

@@ -14,7 +14,7 @@ import numpy as np
 from shoal.auditing.kernels.consistency import BoxIndex, Trajectories, box_holding, first_box_ending_after
 from shoal.auditing.kernels.fits import Fits, Knowledge
 from shoal.core.arrays import Bools, Floats, Int64s
-from shoal.core.compiled import jit, jit_inline, jit_inline_allocating
+from shoal.core.compiled import jit, jit_inline, jit_inline_allocating, jit_no_arrays
 
 MOST_CANDIDATES = 64
 PLACE_FEATURES = (
@@ -67,10 +67,11 @@ class Habits(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Room for the candidates of one box: their sites, what puts them first, their features and chances."""
+    """Room for the candidates of one box: their sites, what puts them first (twice), their features and chances."""
 
     site: Int64s
     rank: Floats
+    partial: Floats
     features: Floats
     chance: Floats
 
@@ -87,7 +88,13 @@ def make_scratch(sites: Sites) -> Scratch:
     """Room for candidates, and for one cell more."""
     n = len(sites.x)
     room = MOST_CANDIDATES + 1
-    return Scratch(np.empty(n + 1, np.int64), np.empty(n), np.empty((room, N_PLACE_FEATURES)), np.empty(room))
+    return Scratch(
+        np.empty(n + 1, np.int64),
+        np.empty(n),
+        np.empty(n),
+        np.empty((room, N_PLACE_FEATURES)),
+        np.empty(room),
+    )
 
 
 @jit_inline
@@ -161,7 +168,31 @@ def note_habits(index: BoxIndex, sites: Sites, record: int, sign: int, habits: H
             column += 1
 
 
-@jit
+@jit_inline
+def nth_smallest(values: Floats, n: int, wanted: int) -> float:
+    """The value that stands at place ``wanted`` once the first n values are sorted; they are rearranged."""
+    low, high = 0, n - 1
+    while low < high:
+        pivot, left, right = values[(low + high) // 2], low, high
+        while left <= right:
+            while values[left] < pivot:
+                left += 1
+            while values[right] > pivot:
+                right -= 1
+            if left <= right:
+                values[left], values[right] = values[right], values[left]
+                left += 1
+                right -= 1
+        if wanted <= right:
+            high = right
+        elif wanted >= left:
+            low = left
+        else:
+            return float(values[wanted])
+    return float(values[wanted])
+
+
+@jit_no_arrays
 def find_candidates(index: BoxIndex, sites: Sites, box: int, habits: Habits, scratch: Scratch) -> int:
     """Put the candidates of a box into scratch.site, by x and y; return their number."""
     row, n = index.box[box], 0
@@ -179,8 +210,11 @@ def find_candidates(index: BoxIndex, sites: Sites, box: int, habits: Habits, scr
         column += 1
     if n <= MOST_CANDIDATES:
         return n
-    least = np.partition(scratch.rank[:n], n - MOST_CANDIDATES)[n - MOST_CANDIDATES]
-    ties = MOST_CANDIDATES - int((scratch.rank[:n] > least).sum())
+    for i in range(n):
+        scratch.partial[i] = scratch.rank[i]
+    least, ties = nth_smallest(scratch.partial, n, n - MOST_CANDIDATES), MOST_CANDIDATES
+    for i in range(n):
+        ties -= scratch.rank[i] > least
     kept = 0
     for i in range(n):
         tied = scratch.rank[i] == least

@@ -42,6 +42,15 @@ def touches_known(active: Bools, low: int, high: int) -> bool:
     return epoch <= last
 
 
+@jit_inline
+def longest_record(index: BoxIndex) -> int:
+    """The most boxes that a record has."""
+    longest = 0
+    for record in range(len(index.ptr) - 1):
+        longest = max(longest, index.ptr[record + 1] - index.ptr[record])
+    return int(longest)
+
+
 @jit
 def add_time_fits(
     index: BoxIndex, known: KnownEpochs, own: Int64s, begin: int, end: int, found: TimeFits
@@ -53,20 +62,21 @@ def add_time_fits(
         for attack in range(n_attacks):
             for entry in range(known.ptr[attack], known.ptr[attack + 1]):
                 active[attack, known.epoch[entry]] = True
-    touched = np.zeros(known.n_epochs, np.bool_)
+    touched, span = np.zeros(known.n_epochs, np.bool_), np.empty((longest_record(index), 2), np.int64)
     for record in range(begin, end):
-        touched[:] = False
+        touched[:], n_spans = False, 0
         for box in range(index.ptr[record], index.ptr[record + 1]):
             low = index.box[box]["t0"] // known.slots - known.first
             high = index.box[box]["t1"] // known.slots - known.first
             touched[max(low, 0) : high + 1] = True
+            if n_spans == 0 or span[n_spans - 1, 0] != low or span[n_spans - 1, 1] != high:
+                span[n_spans, 0], span[n_spans, 1] = low, high
+                n_spans += 1
         for attack in range(n_attacks):
             ruled_out = False
             if known.complete:
-                for box in range(index.ptr[record], index.ptr[record + 1]):
-                    low = index.box[box]["t0"] // known.slots - known.first
-                    high = index.box[box]["t1"] // known.slots - known.first
-                    if not touches_known(active[attack], low, high):
+                for i in range(n_spans):
+                    if not touches_known(active[attack], span[i, 0], span[i, 1]):
                         ruled_out = True
                         break
             if ruled_out:

@@ -26,23 +26,29 @@ from shoal.core.options import HidingOptions, PromiseOptions
     option("--strict", kind=bool, help="Refuse events with rows that cannot be used."),
     options.FORCE,
     option("--no-verify", kind=bool, help="Publish without checking the result first."),
+    option("--no-evidence", kind=bool, help="Write no evidence of who hides whom beside the key."),
     options.json_output("Write the summary as JSON to a file, or - for stdout."),
     options.READING,
 )
-def anonymize(events: Path, output: Path, no_verify: bool, json_out: str | None, **keywords: Any) -> None:
+def anonymize(
+    events: Path, output: Path, no_verify: bool, no_evidence: bool, json_out: str | None, **keywords: Any
+) -> None:
     """Publish EVENTS so that everybody is hidden among at least k records."""
     from shoal.api import anonymize as run
+    from shoal.core.engines import cluster_warnings
 
+    say_warnings(cluster_warnings(keywords["cluster"]))
     with TerminalProgress() as progress:
         published = run(
             events,
             output=output,
             summary_out=options.json_file(json_out),
             verify=not no_verify,
+            evidence=not no_evidence,
             progress=progress,
             **keywords,
         )
-    say_warnings(published.summary["warnings"])
+    say_warnings([*published.events.read_summary.losses, *published.summary["warnings"]])
     if json_out == "-":
         show(json.dumps(published.summary, indent=2))
     else:

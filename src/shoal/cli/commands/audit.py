@@ -26,17 +26,21 @@ from shoal.core.options import AuditOptions
 def audit(
     events: Path, published: Path, show_users: bool, force: bool, json_out: str | None, **keywords: Any
 ) -> int:
-    """Attack PUBLISHED, knowing EVENTS, and say what is and is not protected. Exit code 1: the promise is broken."""
+    """Attack PUBLISHED, knowing EVENTS, and say what is and is not protected.
+
+    Exit code 1: the promise is broken, or weakened beyond --tolerance; 4: part of what --k requires was not checked.
+    """
     from shoal.api import audit as run
     from shoal.cli.text.audit import audit_lines
+    from shoal.core.engines import cluster_warnings
     from shoal.publishing.outputs import Outputs
     from shoal.storage.outputs import as_json, check_target, write_whole
 
     report = options.json_file(json_out)
     if report is not None:
-        given = [*options.input_files(events, keywords), published, Outputs(published).manifest]
-        key = keywords["key"]
-        check_target(report, [*given, *([] if key is None else [key])], force=force)
+        read = [*options.input_files(events, keywords), *Outputs(published, keywords["key"]).files]
+        check_target(report, read, force=force)
+    say_warnings(cluster_warnings(keywords["cluster"]))
     with TerminalProgress() as progress:
         found = run(events, published, progress=progress, **keywords)
     say_warnings(found.warnings)
@@ -47,4 +51,4 @@ def audit(
         show(json.dumps(content, indent=2))
     else:
         show("\n".join(audit_lines(found, published, show_users=show_users)))
-    return 0 if found.kept else 1
+    return found.exit_code

@@ -9,7 +9,7 @@ from typing import Any
 from shoal.cli import options
 from shoal.cli.options import options_from
 from shoal.cli.terminal import TerminalProgress, say_warnings, show
-from shoal.core.options import NOT_PLANNED, HidingOptions
+from shoal.core.options import NOT_EVALUATED, HidingOptions
 
 
 @options.command(
@@ -19,7 +19,7 @@ from shoal.core.options import NOT_PLANNED, HidingOptions
     options.listed("--taus", "Values of tau.", "30min,1h,2h"),
     options.listed("--epsilons", "Values of epsilon.", "30min"),
     options.GRID,
-    options_from(HidingOptions, without=NOT_PLANNED),
+    options_from(HidingOptions, without=NOT_EVALUATED),
     options.WORKERS,
     options.FORCE,
     options.json_output(),

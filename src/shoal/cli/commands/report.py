@@ -25,7 +25,7 @@ from shoal.core.options import AuditOptions
     options.READING,
 )
 def report(events: Path, published: Path, output: Path, public: bool, **keywords: Any) -> int:
-    """Audit PUBLISHED, knowing EVENTS, and write a page about it. Exit code 1: the promise is broken."""
+    """Audit PUBLISHED, knowing EVENTS, and write a page about it. Exit codes are those of shoal audit."""
     from shoal.cli.text.audit import report_lines
     from shoal.reporting import write_report
 
@@ -33,4 +33,4 @@ def report(events: Path, published: Path, output: Path, public: bool, **keywords
         found = write_report(events, published, output, public=public, progress=progress, **keywords)
     say_warnings(found.warnings)
     show("\n".join(report_lines(found, output, public=public)))
-    return 0 if found.kept else 1
+    return found.exit_code

@@ -8,7 +8,7 @@ from typing import Any
 from shoal.cli import options
 from shoal.cli.options import option, options_from
 from shoal.cli.terminal import TerminalProgress, say_warnings, show
-from shoal.core.options import NOT_SWEPT, HidingOptions
+from shoal.core.options import NOT_EVALUATED, HidingOptions
 
 
 @options.command(
@@ -26,7 +26,11 @@ from shoal.core.options import NOT_SWEPT, HidingOptions
     ),
     options.listed("--ks", "Values of k.", "2,3,5,8"),
     options.listed("--taus", "Values of tau, each with epsilon = tau.", "10min,20min,30min,1h,2h,4h"),
-    options.listed("--epsilons", "Values of epsilon.", "10min,15min,30min,1h,2h"),
+    options.listed(
+        "--epsilons",
+        "Values of epsilon, which must divide tau: tau, its half and its third unless given.",
+        None,
+    ),
     options.listed(
         "--selectors",
         "How hiding sets are chosen, side by side: matching, mutual, spectral. The first and the last unless given"
@@ -34,7 +38,7 @@ from shoal.core.options import NOT_SWEPT, HidingOptions
         None,
     ),
     options.GRID,
-    options_from(HidingOptions, without=NOT_SWEPT),
+    options_from(HidingOptions, without=NOT_EVALUATED),
     options.WORKERS,
     options.RESUME,
     options.FORCE,
@@ -46,7 +50,7 @@ def sweep(
     over: str,
     ks: str,
     taus: str,
-    epsilons: str,
+    epsilons: str | None,
     selectors: str | None,
     force: bool,
     **keywords: Any,
@@ -66,7 +70,7 @@ def sweep(
             over=options.parts_of(over),
             ks=options.numbers_of(ks),
             taus=options.parts_of(taus),
-            epsilons=options.parts_of(epsilons),
+            epsilons=None if epsilons is None else options.parts_of(epsilons),
             selectors=None if selectors is None else options.parts_of(selectors),
             checkpoint=checkpoint,
             progress=progress,

@@ -26,7 +26,7 @@ def summary_lines(summary: dict[str, Any], promise: Promise, grid: Grid, output:
         "Published": [f"{summary['records']:,} records with {summary['boxes']:,} boxes", f"in {output.name}"],
         "Suppressed": _suppression(summary),
         "Precision": _precision(summary),
-        "Relaxed": _relaxations(summary),
+        "Weakened": _weakening(summary),
         "Verified": [_verification(summary, promise)],
         "Time": [f"{summary['seconds']:.1f} s"],
     }
@@ -62,7 +62,7 @@ def _precision(summary: dict[str, Any]) -> list[str]:
         f"{axis}: median {short(spread['median'])} {unit}, half of the boxes {short(spread['q25'])}"
         f" to {short(spread['q75'])} {unit}"
         for axis, unit, spread in (
-            ("space", "km", summary["precision_km"]),
+            ("space (longer side)", "km", summary["longer_side_km"]),
             ("time", "min", summary["precision_minutes"]),
         )
     ]
@@ -95,13 +95,14 @@ def _suppression(summary: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _relaxations(summary: dict[str, Any]) -> list[str]:
+def _weakening(summary: dict[str, Any]) -> list[str]:
     n, members = summary["relaxations"], summary["hiding_members"]
     if not n:
         return []
     return [
-        f"{n:,} of {members:,} times a user had to hide with somebody again: too few others came and went"
-        " alike. The k records are there; what follows from them may exceed the promised extra"
+        f"k kept; epsilon not: {percent(n / members)} of members had to serve again ({n:,} of {members:,}), since"
+        " too few others came and went alike. The k records are there; what follows from them may exceed the"
+        " promised extra"
     ]
 
 

@@ -7,10 +7,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shoal.auditing.belonging import wrong_in_words
+from shoal.auditing.guarantees.judgement import Basis
 from shoal.cli.text.layout import WIDTH, labelled, wrapped
 from shoal.core.formatting import counted, percent, promise_parameters
 
 if TYPE_CHECKING:
+    from shoal.auditing.events_check import EventsCheck
     from shoal.auditing.measures import Measure
     from shoal.auditing.result import Audit
     from shoal.auditing.truthfulness import Truthfulness
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
 
 _LABEL = 14
 _COUNTEREXAMPLES = 3
+_NAMES = ("(at least k records fit)", "(one window only)", "(k matchings)")
 
 # Attack, variant, measure and how the table of attacks calls it.
 _ROWS = (
@@ -52,10 +56,13 @@ def audit_lines(audit: Audit, published: Path, *, show_users: bool) -> list[str]
     checked = {
         "Verdict": [verdict.headline],
         "Promise": [_promises(audit)],
+        "Guarantees": list(_guarantees(audit)),
         "Audited": [
             f"{published.name}: {counts.records:,} records with {counts.boxes:,} boxes",
             f"against {counts.users:,} users with {counts.samples:,} samples",
         ],
+        "Belongs": wrong_in_words(audit.belonging) or ["events, file and manifest agree"],
+        "Events": _events(audit.events_checked),
         "Coverage": list(_coverage(audit, show_users)),
         "Truthful": _truthful(audit.truthfulness),
         "Suppressed": _suppressed(audit.truthfulness),
@@ -74,12 +81,14 @@ def audit_lines(audit: Audit, published: Path, *, show_users: bool) -> list[str]
 
 def report_lines(audit: Audit, output: Path, *, public: bool) -> list[str]:
     """What to say once a page about an audit is written, or was not."""
-    if public and not audit.kept:
+    if public and audit.failed and not audit.only_weakened:
         why = (
             "for one about the file's own promise leave --k, --tau, --epsilon and --whole out."
             if audit.only_fails_other
             else "a file that breaks its promise must not be published."
         )
+        if audit.events_checked.is_other:
+            why = "give the events from which the file was made."
         outcome = f"No datasheet was written: {why}"
         if output.exists():
             outcome += f" {output.name} is still there from an earlier run, and says nothing of this file: remove it."
@@ -89,11 +98,31 @@ def report_lines(audit: Audit, output: Path, *, public: bool) -> list[str]:
 
 
 def _promises(audit: Audit) -> str:
-    """What the file is held to, and what it was made for where that is something else."""
+    """What the file is held to or claims, and what it was made for where that is something else."""
     held_to = promise_parameters(audit.promise, audit.grid)
+    if not audit.required:
+        return f"the file's own claim: {held_to}"
     if not audit.other or audit.noted is None:
-        return held_to
-    return f"held to {held_to}; made for {promise_parameters(audit.noted, audit.grid)}"
+        return f"required: {held_to}"
+    return f"required: {held_to}; made for {promise_parameters(audit.noted, audit.grid)}"
+
+
+def _guarantees(audit: Audit) -> Iterable[str]:
+    """A line for each guarantee: its state, how much or why, and on what that rests."""
+    for name, judgement in zip(_NAMES, audit.guarantees, strict=True):
+        detail = f": {judgement.detail}" if judgement.detail else ""
+        resting = "" if judgement.basis is Basis.NOTHING else f" ({judgement.basis})"
+        yield f"{judgement.number} {name} {judgement.state}{detail}{resting}"
+    if audit.held_apart is not None:
+        found, accident = audit.held_apart
+        yield (
+            f"(2 from file and key alone: another record holds {found.in_words()} of users at times that no window"
+            f" joins; by accident alone it would be {accident.in_words()})"
+        )
+
+
+def _events(check: EventsCheck) -> list[str]:
+    return [check.in_words] if check.hint is None else [check.in_words, check.hint]
 
 
 def _coverage(audit: Audit, show_users: bool) -> Iterable[str]:

@@ -24,7 +24,7 @@ def plan_lines(plan: Plan) -> list[str]:
     samples, users = counted(plan.n_samples, "sample"), counted(plan.n_users, "user")
     table = [_line(_HEAD), *(_line(_row(row)) for row in plan.forecasts)]
     words = [line for sentence in advice(plan.forecasts) for line in wrap(sentence, _COLUMNS)]
-    title = [f"{samples} of {users}.", f"Median precision of boxes, {how}."]
+    title = [f"{samples} of {users}.", f"Median precision of boxes (space: longer side), {how}."]
     return [*title, "", *table, "", *words]
 
 
@@ -70,7 +70,7 @@ def _steps(rows: Sequence[Forecast]) -> Iterator[tuple[Forecast, Forecast]]:
 
 def _against(more: Forecast, less: Forecast) -> str:
     """How the space of one compares with that of another."""
-    ratio = more.space_km_median / less.space_km_median
+    ratio = more.longer_side_km_median / less.longer_side_km_median
     if ratio >= 2:
         return f"costs {short(ratio)} times the space of"
     change = round(100 * (ratio - 1))
@@ -96,7 +96,7 @@ def _listed(rows: Sequence[Forecast], named: dict[Forecast, str]) -> str:
 
 def _row(row: Forecast) -> tuple[str, ...]:
     km, minutes = (
-        short(value) if row.n_boxes else "-" for value in (row.space_km_median, row.time_min_median)
+        short(value) if row.n_boxes else "-" for value in (row.longer_side_km_median, row.time_min_median)
     )
     return (
         str(row.k), duration_of_minutes(row.tau_min), duration_of_minutes(row.epsilon_min), km, minutes,

@@ -13,17 +13,22 @@ from shoal.evaluate.sweep import Sweep
 
 _SWEEP = ("selector", "k", "tau", "epsilon", "space km", "time min", "suppressed", "seconds")
 _TUPLES = {TupleDraw.RANDOM: "random tuples", TupleDraw.NEAR: "tuples, each a random user and the nearest"}
-_SWEEP_WIDTHS = (9, 3, 8, 8, 18, 14, 11, 8)
+_SWEEP_WIDTHS = (11, 3, 7, 8, 17, 14, 11, 8)
 _COMPARISON = (
     "method", "k", "success", "min", "km", "suppr.", "trashed", "created", "deleted", "seconds",
 )  # fmt: skip
 _COMPARISON_WIDTHS = (15, 2, 9, 7, 7, 8, 8, 8, 8, 8)
+_KM_OF_THE_PAPER = "km: width + height of a box (as in the paper); of w4m how far a point was moved."
 
 
 def sweep_lines(sweep: Sweep) -> list[str]:
     """A row per release: medians, with quartiles in brackets."""
     rows = [_row(measured) for measured in sweep.measured.values()]
-    lines = ["Median precision, with quartiles in brackets.", "", *_table(_SWEEP, rows, _SWEEP_WIDTHS)]
+    title = [
+        "Median precision (space: longer side of a box), with quartiles in brackets.",
+        "After the selector: level of hardening.",
+    ]
+    lines = [*title, "", *_table(_SWEEP, rows, _SWEEP_WIDTHS)]
     if any(measured.selector == SelectorName.SPECTRAL for measured in sweep.measured.values()):
         lines += ["", "spectral: guarantee 1 not given. shoal anonymize measures how often it fails."]
     return lines
@@ -40,7 +45,7 @@ def comparison_lines(found: Comparison) -> list[str]:
         rows = [_compared(row) for row in found.rows if row.on == kind]
         if rows:
             lines += ["", *wrap(title, 80), "", *_table(_COMPARISON, rows, _COMPARISON_WIDTHS)]
-    return lines[1:]
+    return [*lines[1:], "", _KM_OF_THE_PAPER]
 
 
 def _compared(row: Compared) -> tuple[str, ...]:
@@ -53,13 +58,14 @@ def _row(row: Measured) -> tuple[str, ...]:
     space, time = (
         f"{short(median)} ({short(low)}-{short(high)})" if row.n_boxes else "-"
         for median, low, high in (
-            (row.space_km_median, row.space_km_q25, row.space_km_q75),
+            (row.longer_side_km_median, row.longer_side_km_q25, row.longer_side_km_q75),
             (row.time_min_median, row.time_min_q25, row.time_min_q75),
         )
     )
     tau, epsilon = map(duration_of_minutes, (row.tau_min, row.epsilon_min))
+    selector = f"{row.selector} {row.harden}"
     return (
-        row.selector, str(row.k), tau, epsilon, space, time, percent(row.suppressed_share), f"{row.seconds:.1f}",
+        selector, str(row.k), tau, epsilon, space, time, percent(row.suppressed_share), f"{row.seconds:.1f}",
     )  # fmt: skip
 
 

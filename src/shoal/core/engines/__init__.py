@@ -7,6 +7,7 @@ engine of worker processes, ``dask_cluster`` is that of other machines.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
@@ -15,7 +16,7 @@ from shoal.core.engines.interface import Engine, LocalEngine
 from shoal.core.engines.processes import ProcessEngine
 from shoal.errors import ParameterError
 
-__all__ = ["Engine", "LocalEngine", "EngineKind", "ProcessEngine", "open_engine"]
+__all__ = ["Engine", "LocalEngine", "EngineKind", "ProcessEngine", "cluster_warnings", "open_engine"]
 
 
 class EngineKind(StrEnum):
@@ -25,9 +26,21 @@ class EngineKind(StrEnum):
     PROCESSES = "processes"  # several, which costs some memory
 
 
+def cluster_warnings(cluster: str | None) -> list[str]:
+    """What to warn of before anything is sent to a cluster; the command shows no Python warnings and says it itself."""
+    if cluster is None or not cluster.startswith("tcp://"):
+        return []
+    return [
+        "A cluster at tcp:// is neither encrypted nor authenticated. It gets raw samples, and what its workers answer"
+        " can run code here: use machines and a network that you trust, or tls://."
+    ]
+
+
 @contextmanager
 def open_engine(kind: str, count: int, cluster: str | None) -> Iterator[Engine]:
     """The engine that was asked for: of ``count`` workers on this machine, or of a cluster where one is named."""
+    for warning in cluster_warnings(cluster):
+        warnings.warn(warning, stacklevel=4)
     engine = _new(kind, count, cluster)
     try:
         yield engine

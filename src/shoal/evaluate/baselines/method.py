@@ -10,8 +10,10 @@ import numpy as np
 from shoal.auditing.truthfulness import held_samples
 from shoal.core.arrays import Bools, Floats, Int32s, Int64s
 from shoal.core.boxes import Boxes
+from shoal.core.formatting import counted
 from shoal.core.progress import Progress
 from shoal.core.promise import Grid, Promise
+from shoal.core.reprs import sizes_only
 from shoal.core.samples import Samples
 from shoal.hiding.pipeline import check_population
 from shoal.utility import precision_of_boxes
@@ -38,8 +40,8 @@ class SampleCounts(NamedTuple):
 class BaselinePrecision(NamedTuple):
     """What the columns "time [min]" and "space [km]" of the paper's comparison hold, as means; NaN without records.
 
-    Methods that generalize: over boxes, the span in time and in space (x span + y span), ends included. W4M, whose
-    points have no span: how far a point was moved (``W4M``).
+    Methods that generalize: over boxes, the span in time and the width plus height, ends included. W4M, whose points
+    have no span: how far a point was moved (``W4M``).
     """
 
     time_minutes: float
@@ -53,6 +55,9 @@ class Points(NamedTuple):
     t: Int64s
     x: Floats
     y: Floats
+
+    def __repr__(self) -> str:
+        return sizes_only(self)
 
     def as_boxes(self) -> Boxes:
         """A box of one slot and the nearest cell for every point, for an audit to attack."""
@@ -74,6 +79,9 @@ class Anonymized:
     counts: SampleCounts
     precision: BaselinePrecision
     points: Points | None = None
+
+    def __repr__(self) -> str:
+        return f"<Anonymized: {counted(self.boxes.n_boxes, 'box', 'boxes')}, k = {self.k}>"
 
     @property
     def hidden(self) -> Bools:
@@ -131,4 +139,4 @@ def _spans(boxes: Boxes, grid: Grid) -> BaselinePrecision:
     if not boxes.n_boxes:
         return BaselinePrecision(float("nan"), float("nan"))
     spread = precision_of_boxes(boxes, grid)
-    return BaselinePrecision(spread.time_minutes.mean, spread.space_km.mean)
+    return BaselinePrecision(spread.time_minutes.mean, spread.width_plus_height_km.mean)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.core.arrays import Int64s
-from shoal.core.box_sizes import BoxSizes, Histogram, box_sizes_of
+from shoal.core.box_sizes import BoxSizes, box_sizes_of
 from shoal.core.boxes import Boxes, concatenate
 from shoal.core.options import HARDEN_MOST_REACH, HidingOptions
 from shoal.core.promise import Grid
@@ -67,7 +67,7 @@ class Forecast(NamedTuple):
     k: int
     tau_min: float
     epsilon_min: float
-    space_km_median: float
+    longer_side_km_median: float
     time_min_median: float
     suppressed_share: float
     reused_share: float
@@ -120,7 +120,7 @@ def try_stretches(
         counted = (boxes.t0 >= stretch.first * point.epsilon) & (boxes.t0 < stretch.end * point.epsilon)
         boxes = Boxes._make(column[counted] for column in boxes)
         views.append(box_sizes_of(boxes))
-        box_sizes = box_sizes.plus(_weighted(views[-1], stands_for))
+        box_sizes = box_sizes.plus(views[-1].times(round(_PARTS * stands_for)))
     return Trial(box_sizes, box_sizes.n_boxes / _PARTS, n_members, relaxations, seconds, processor, views)
 
 
@@ -136,15 +136,6 @@ def _entries(past: PresumedHistory, until: int, n_users: int, k: int) -> Int64s:
 def _advance(fold: Fold, timeline: Timeline, presence: Presence | None, epoch: int) -> Step:
     part = timeline.slice(epoch)
     return fold.advance(part if presence is None else presence.of(part), ends_stretch=False)
-
-
-def _weighted(box_sizes: BoxSizes, weight: float) -> BoxSizes:
-    """As if every box were there ``weight`` times, in thousandths."""
-    times = round(_PARTS * weight)
-    cells, slots = (
-        Histogram(counts.value, counts.frequency * times) for counts in (box_sizes.cells, box_sizes.slots)
-    )
-    return BoxSizes(cells, slots, box_sizes.cost * times)
 
 
 def nothing() -> Trial:
@@ -187,9 +178,9 @@ def forecast(
         k=point.k,
         tau_min=point.tau * minutes,
         epsilon_min=point.epsilon * minutes,
-        space_km_median=unknown
+        longer_side_km_median=unknown
         if found is None
-        else trial.box_sizes.cells.quantile(level, grid.cell_m / 1000),
+        else trial.box_sizes.longer_side.quantile(level, grid.cell_m / 1000),
         time_min_median=unknown if found is None else found.time_minutes.median,
         suppressed_share=suppressed_share,
         reused_share=trial.relaxations / trial.n_members if trial.n_members else 0.0,

@@ -13,14 +13,16 @@ import pyarrow as pa
 
 from shoal.core.box_sizes import BoxSizes
 from shoal.core.checks import check_workers
+from shoal.core.formatting import counted, duration
 from shoal.core.options import (
     HARDEN_DEFAULT,
-    NOT_PLANNED,
+    NOT_EVALUATED,
     HidingKeywords,
     HidingOptions,
     ReadingKeywords,
     ReadingOptions,
     SelectorName,
+    check_epsilon,
     refuse_unknown,
 )
 from shoal.core.progress import Progress, SilentProgress
@@ -74,6 +76,9 @@ class Plan(NamedTuple):
     n_users: int
     warnings: list[str]
 
+    def __repr__(self) -> str:
+        return f"<Plan: {counted(len(self.forecasts), 'forecast')}; .to_arrow() has the figures>"
+
     def to_arrow(self) -> pa.Table:
         """A row per point."""
         return pa.Table.from_pylist([row._asdict() for row in self.forecasts])
@@ -88,7 +93,7 @@ class Plan(NamedTuple):
 
 
 class _PlanArguments(HidingKeywords, ReadingKeywords, total=False):
-    """Options of plan(): HidingOptions but for NOT_PLANNED, and ReadingOptions."""
+    """Options of plan(): HidingOptions but for NOT_EVALUATED, and ReadingOptions."""
 
 
 def plan(
@@ -103,7 +108,7 @@ def plan(
     progress: Progress | None = None,
     **options: Unpack[_PlanArguments],
 ) -> Plan:
-    """Forecast precision, suppression, time and memory of a release for every k, tau and epsilon.
+    """Forecast precision, suppression, time and memory of a release for every k, tau and epsilon that divides it.
 
     All users of a few stretches of time are hidden, and what that gives stands for the hours that are alike; where
     everything can be hidden in no time, it is. Who would be suppressed is found for all of the time. Nothing is
@@ -111,7 +116,7 @@ def plan(
     how events are read are chosen as in anonymize().
     """
     progress = progress or SilentProgress()
-    refuse_unknown("plan", options, HidingOptions, ReadingOptions, without=NOT_PLANNED)
+    refuse_unknown("plan", options, HidingOptions, ReadingOptions, without=NOT_EVALUATED)
     reading = ReadingOptions.from_keywords(options)
     grid = Grid.parse(cell, step)
     points = points_of(ks, taus, epsilons, grid)
@@ -127,30 +132,50 @@ def plan(
         progress.stage("loading the engine (compiles it once)")
         prepare(hiding)
         forecasts = forecast_points(found.store, points, hiding, threads, grid, Budget(), progress)
-        return Plan(forecasts, len(found.store), found.store.n_users, found.read_summary.all_warnings)
+        warnings = [*_told_left_out(taus, epsilons, grid), *found.read_summary.all_warnings]
+        return Plan(forecasts, len(found.store), found.store.n_users, warnings)
 
 
 def points_of(ks: Sequence[int], taus: Sequence[str], epsilons: Sequence[str], grid: Grid) -> list[Point]:
-    """Every k with every tau and epsilon, each once; by epsilon, tau and k."""
+    """Every k with every tau and every epsilon that divides it, each once; by epsilon, tau and k.
+
+    An epsilon that divides none of the taus is refused.
+    """
     for name, values in (("ks", ks), ("taus", taus), ("epsilons", epsilons)):
         if not values:
             raise ParameterError(f"{name} must name at least one value, got none.")
-    lengths = (sorted({grid.slots(text, name) for text in texts})
-               for name, texts in (("epsilon", epsilons), ("tau", taus)))  # fmt: skip
-    epsilon_slots, tau_slots = lengths
-    points = [
+    tau_slots, epsilon_slots = _lengths(taus, "tau", grid), _lengths(epsilons, "epsilon", grid)
+    every = [
         Point(SelectorName.MATCHING, k, tau, epsilon)
         for epsilon in epsilon_slots
         for tau in tau_slots
         for k in sorted(set(ks))
     ]
+    points = [point for point in every if point.promise.epsilon_divides_tau]
+    used = {point.epsilon for point in points}
+    for point in every:
+        if point.epsilon not in used:
+            check_epsilon(point.promise, grid)
     if len(points) > MOST_POINTS:
         raise ParameterError(
             f"ks, taus and epsilons must make at most {MOST_POINTS} points, got {len(points):,}: give fewer."
         )
-    for point in points:
-        _ = point.promise  # an invalid one cannot exist
     return points
+
+
+def _lengths(texts: Sequence[str], name: str, grid: Grid) -> list[int]:
+    return sorted({grid.slots(text, name) for text in texts})
+
+
+def _told_left_out(taus: Sequence[str], epsilons: Sequence[str], grid: Grid) -> list[str]:
+    """A line on the pairs of which no point is made, if there are any."""
+    pairs = [
+        f"{duration(epsilon * grid.step_s)} with tau {duration(tau * grid.step_s)}"
+        for epsilon in _lengths(epsilons, "epsilon", grid)
+        for tau in _lengths(taus, "tau", grid)
+        if tau % epsilon
+    ]
+    return [f"Left out, since epsilon must divide tau: epsilon {', '.join(pairs)}."] if pairs else []
 
 
 def forecast_points(

@@ -204,7 +204,7 @@ def _off(
     """For each choice, how far the shares of its boxes below the quartiles of all boxes are from those of all boxes."""
     samples = [max(1, census.of(stretch.counted)) for stretch in stretches]
     n_boxes = np.array([box_sizes.n_boxes / n for box_sizes, n in zip(view, samples, strict=True)])
-    values = np.unique(np.concatenate([box_sizes.cells.value for box_sizes in view]))
+    values = np.unique(np.concatenate([box_sizes.longer_side.value for box_sizes in view]))
     below = np.array(
         [_below(box_sizes, values) / n for box_sizes, n in zip(view, samples, strict=True)]
     )  # boxes up to each value, for each sample
@@ -219,6 +219,6 @@ def _off(
 
 
 def _below(box_sizes: BoxSizes, values: Int64s) -> Int64s:
-    """How many boxes span at most each of some values."""
-    behind = np.concatenate([[0], np.cumsum(box_sizes.cells.frequency)])
-    return np.asarray(behind[np.searchsorted(box_sizes.cells.value, values, side="right")])
+    """How many boxes have a longer side of at most each of some values."""
+    behind = np.concatenate([[0], np.cumsum(box_sizes.longer_side.frequency)])
+    return np.asarray(behind[np.searchsorted(box_sizes.longer_side.value, values, side="right")])

@@ -4,6 +4,6 @@ Each is one value of ``Format`` in a file of its own. All yield batches of user,
 comes after (times, zones, sites, faults counted by reason) is the same as for plain tables.
 """
 
-from shoal.reading.formats.registry import FORMAT_NAMES, Opened, open_events
+from shoal.reading.formats.registry import FORMAT_NAMES, TABLE, Opened, open_events
 
-__all__ = ["FORMAT_NAMES", "Opened", "open_events"]
+__all__ = ["FORMAT_NAMES", "TABLE", "Opened", "open_events"]

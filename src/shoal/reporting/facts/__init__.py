@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shoal.auditing.result import Audit
+from shoal.core.reprs import sizes_only
 from shoal.reporting.facts.datasheet import PublicSuppression
 from shoal.reporting.facts.people import FollowedPeople
 from shoal.reporting.facts.precision import PrecisionFacts
@@ -29,3 +30,6 @@ class Facts:
     manifest: dict[str, Any] | None
     version: str
     seconds: float
+
+    def __repr__(self) -> str:
+        return sizes_only(self)

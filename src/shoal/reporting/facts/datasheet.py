@@ -9,10 +9,19 @@ import numpy as np
 
 from shoal.auditing.box_index import AttackedRecords
 from shoal.auditing.context import AuditContext
+from shoal.auditing.guarantees.judgement import Judgement, State
 from shoal.auditing.measures import Measure
 from shoal.auditing.result import Audit
 from shoal.core.arrays import Bools, Int64s
-from shoal.core.disclosure import minimum_people, public_share, public_share_of_people, round_down, round_up
+from shoal.core.disclosure import (
+    minimum_people,
+    public_count,
+    public_count_in_words,
+    public_share,
+    public_share_of_people,
+    round_down,
+    round_up,
+)
 from shoal.core.promise import Promise
 from shoal.core.proportions import Proportion, proportion_among
 from shoal.core.samples import Samples
@@ -132,7 +141,20 @@ def public_audit(audit: Audit) -> Audit:
         for finding in audit.findings
         if isinstance(success := told.get(finding.ranking), Proportion) and success.side != "under"
     ]
-    return replace(audit, figures=figures, findings=findings, leakage=None)
+    guarantees = audit.guarantees._replace(
+        one_window=_public_judgement(audit.guarantees.one_window, audit.promise.k)
+    )
+    return replace(
+        audit, figures=figures, findings=findings, leakage=None, guarantees=guarantees, held_apart=None
+    )
+
+
+def _public_judgement(judgement: Judgement, k: int) -> Judgement:
+    """A judgement on guarantee 2 with counts that may be told."""
+    if judgement.state is not State.WEAKENED or judgement.part is None:
+        return judgement
+    told = public_count_in_words(public_count(judgement.part, k))
+    return judgement._replace(detail=f"{told} of {judgement.whole:,} members had to serve again")
 
 
 def _public_figure(figure: Measure, k: int) -> Measure:

@@ -12,6 +12,7 @@ from shoal.auditing.kernels.consistency import StructuredRows
 from shoal.auditing.victims import knowledge_of
 from shoal.core.arrays import Int64s
 from shoal.core.boxes import Boxes
+from shoal.core.reprs import sizes_only
 from shoal.core.zones import DAY_S
 
 _PEOPLE, _DRAWN = 4, 40
@@ -31,6 +32,9 @@ class ShownDay(NamedTuple):
     length: int
     first_day: int
 
+    def __repr__(self) -> str:
+        return sizes_only(self)
+
 
 class Moment(NamedTuple):
     """An interval that an attacker may have watched: how many records fit, and which are drawn beside the person's own.
@@ -46,6 +50,9 @@ class Moment(NamedTuple):
     shown: list[int]
     own_fits: bool
 
+    def __repr__(self) -> str:
+        return sizes_only(self)
+
 
 class Person(NamedTuple):
     """A person who is shown. own: the number of the person's record, or -1 where it is not known; boxes: those of all
@@ -55,6 +62,9 @@ class Person(NamedTuple):
     samples: list[tuple[int, int, int]]
     boxes: dict[int, list[tuple[int, ...]]]
     moments: list[Moment]
+
+    def __repr__(self) -> str:
+        return sizes_only(self)
 
 
 class FollowedPeople(NamedTuple):
@@ -69,6 +79,9 @@ class FollowedPeople(NamedTuple):
     people: list[Person]
     places: list[tuple[int, int]]
     zone: str
+
+    def __repr__(self) -> str:
+        return sizes_only(self)
 
 
 def follow_people(context: AuditContext) -> FollowedPeople | None:

@@ -9,6 +9,7 @@ import numpy as np
 from shoal.core.arrays import Floats, Int64s
 from shoal.core.boxes import Boxes
 from shoal.core.promise import Grid
+from shoal.core.reprs import sizes_only
 from shoal.core.zones import Zone
 
 DAY_HOURS, WEEK_HOURS = 24, 168
@@ -28,13 +29,17 @@ class Hourly(NamedTuple):
 
 
 class Square(NamedTuple):
-    """A square of the map: its lower corner in km from that of the region, median precision, boxes and records."""
+    """A square of the map: its lower corner in km from that of the region, median longer side of its boxes in km,
+    and how many boxes and records."""
 
     x: float
     y: float
     km: float
     boxes: int
     records: int
+
+    def __repr__(self) -> str:
+        return sizes_only(self)
 
 
 class Area(NamedTuple):
@@ -45,9 +50,13 @@ class Area(NamedTuple):
     height: float
     squares: list[Square]
 
+    def __repr__(self) -> str:
+        return sizes_only(self)
+
 
 class PrecisionFacts(NamedTuple):
-    """The spans of all boxes in km and minutes, how fine the raw data were, and medians by hour and area."""
+    """The longer sides of all boxes in km and their durations in minutes, how fine the raw data were, and medians by
+    hour and area."""
 
     km: Floats
     minutes: Floats
@@ -56,10 +65,13 @@ class PrecisionFacts(NamedTuple):
     hourly: Hourly
     area: Area
 
+    def __repr__(self) -> str:
+        return sizes_only(self)
+
 
 def measure_precision(boxes: Boxes, grid: Grid, zone: Zone, k: int) -> PrecisionFacts:
     """Look at published boxes alone."""
-    km = boxes.cells() * grid.cell_m / 1000
+    km = boxes.longer_side() * grid.cell_m / 1000
     minutes = (boxes.t1 - boxes.t0 + 1) * grid.step_s / 60
     local = zone.from_utc(boxes.t0 * grid.step_s) - _MONDAY
     n_hours = DAY_HOURS if np.ptp(local) < _FEW_DAYS * 86_400 else WEEK_HOURS
@@ -67,7 +79,7 @@ def measure_precision(boxes: Boxes, grid: Grid, zone: Zone, k: int) -> Precision
     return PrecisionFacts(
         km=km,
         minutes=minutes,
-        raw_km=2 * grid.cell_m / 1000,
+        raw_km=grid.cell_m / 1000,
         raw_minutes=grid.step_s / 60,
         hourly=Hourly(
             medians_of_groups(hour, km, boxes.owner, n_hours, k),

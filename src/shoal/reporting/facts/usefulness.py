@@ -11,6 +11,7 @@ from shoal.auditing.context import AuditContext
 from shoal.core.arrays import Floats, Int64s
 from shoal.core.boxes import Boxes
 from shoal.core.disclosure import minimum_people, public_share_of_people
+from shoal.core.reprs import sizes_only
 from shoal.reading import PublishedTable
 from shoal.utility import Agreement, Density, agreement, density, flows, gyration, homes, workplaces
 from shoal.utility.squares import Frame, Squares, frame_over, gathered, outside, squares_at
@@ -27,6 +28,9 @@ class Crowd(NamedTuple):
     i: Int64s
     j: Int64s
     people: Floats
+
+    def __repr__(self) -> str:
+        return sizes_only(self)
 
 
 class Usefulness(NamedTuple):
@@ -48,6 +52,9 @@ class Usefulness(NamedTuple):
     radii: tuple[Floats, Floats]
     trips: tuple[Floats, Floats]
     sides: dict[str, str]
+
+    def __repr__(self) -> str:
+        return sizes_only(self)
 
 
 def measure_usefulness(context: AuditContext, *, public: bool) -> Usefulness:

@@ -47,11 +47,11 @@ def precision_histogram(
 
 
 def hours(hourly: Hourly, zone: str) -> tuple[str, str]:
-    """Median precision in space and in time over the hours of the week, or of the day, on the clock of a zone."""
+    """Median longer side and duration over the hours of the week, or of the day, on the clock of a zone."""
     return (
-        _over_hours(hourly.km, zone, "median precision, km", "Median precision in space by the hour."),
+        _over_hours(hourly.km, zone, "median longer side, km", "Median longer side of boxes by the hour."),
         _over_hours(
-            hourly.minutes, zone, "median precision, minutes", "Median precision in time by the hour."
+            hourly.minutes, zone, "median duration, minutes", "Median duration of boxes by the hour."
         ),
     )
 
@@ -100,7 +100,7 @@ def area_map(area: Area) -> str:
     for square in area.squares:
         shade = int(np.searchsorted(limits, square.km, side="right"))
         panel.box((square.x, square.x + area.side), (square.y, square.y + area.side), f"shade{shade}")
-    return panel.svg("Median precision of the boxes in each square of the region.")
+    return panel.svg("Median longer side of the boxes in each square of the region.")
 
 
 def suppressed(shares: Sequence[float | None], names: Sequence[str], axis: str, description: str) -> str:

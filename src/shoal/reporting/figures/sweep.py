@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from shoal.core.formatting import duration_of_minutes
+from shoal.core.options import SelectorName
 from shoal.errors import InputError
 from shoal.evaluate.measuring import WEEK_H, Hour, Measured
 from shoal.evaluate.plan.forecasting import Forecast
@@ -30,24 +31,32 @@ _NAMES = {TAU: "tau = epsilon", K: "k", EPSILON: "epsilon"}
 _NUMBERS = (".parquet", ".csv")
 _APART = 1.25  # between selectors, where one point is all there is
 _SUPPRESSED = "suppressed samples, %"
-_PRECISION = {"space": ("space_km", "space (x span + y span), km"), "time": ("time_min", "time, min")}
+_PRECISION = {"space": ("longer_side_km", "longer side of a box, km"), "time": ("time_min", "time, min")}
 _HOURLY = {
-    "space": ("space_km_mean", 1, "mean space\n(x span + y span), km"),
+    "space": ("longer_side_km_mean", 1, "mean longer side, km"),
     "time": ("time_min_mean", 1, "mean time, min"),
     "suppressed": ("suppressed_share", 100, _SUPPRESSED),
 }  # column, factor, name of the axis
+_PRECISION_OF_THE_PAPER = {
+    **_PRECISION,
+    "space": ("width_plus_height_km", "width + height\n(as in the paper), km"),
+}
+_HOURLY_OF_THE_PAPER = {
+    **_HOURLY,
+    "space": ("width_plus_height_km_mean", 1, "mean width + height\n(as in the paper), km"),
+}
 
 
-def write_sweep(sweep: Sweep, folder: Path) -> list[Path]:
+def write_sweep(sweep: Sweep, folder: Path, *, as_in_paper: bool = False) -> list[Path]:
     """All files of a sweep: numbers as Parquet and CSV, figures as SVG and PNG; together or not at all.
 
-    Those of an earlier sweep that this one does not replace go away.
+    Those of an earlier sweep that this one does not replace go away. ``as_in_paper``: as draw_sweep() says.
     """
     tables = {"sweep": sweep.to_arrow()}
     if sweep.hours:
         tables["hours"] = sweep.hours_to_arrow()
     with matplotlib_style.house_style(), AtomicFiles() as files:
-        figures = draw_sweep(sweep)
+        figures = draw_sweep(sweep, as_in_paper=as_in_paper)
         folder.mkdir(exist_ok=True)
         for name, table in tables.items():
             with files.open(folder / f"{name}.parquet") as file:
@@ -77,17 +86,22 @@ def _possible(folder: Path) -> list[Path]:
     ]
 
 
-def draw_sweep(sweep: Sweep) -> dict[str, Plot]:
-    """Space, time and suppression over each axis, by the names of their files."""
+def draw_sweep(sweep: Sweep, *, as_in_paper: bool = False) -> dict[str, Plot]:
+    """Space, time and suppression over each axis, by the names of their files.
+
+    Space is the longer side of boxes; ``as_in_paper`` draws their width plus height instead, to be held beside the
+    paper's figures.
+    """
+    precision, hourly = (
+        (_PRECISION_OF_THE_PAPER, _HOURLY_OF_THE_PAPER) if as_in_paper else (_PRECISION, _HOURLY)
+    )
     drawn: dict[str, Plot] = {}
     for axis in sweep.plan.by_axis:
         if axis == HOURS:
-            shown = _HOURLY if sweep.hours else {}
+            shown = hourly if sweep.hours else {}
             drawn |= {f"{axis}-{name}": _draw_hours(sweep, *how) for name, how in shown.items()}
         else:
-            drawn |= {
-                f"{axis}-{name}": _draw_precision(sweep, axis, *how) for name, how in _PRECISION.items()
-            }
+            drawn |= {f"{axis}-{name}": _draw_precision(sweep, axis, *how) for name, how in precision.items()}
             drawn[f"{axis}-suppressed"] = _draw_suppressed(sweep, axis)
     for plot in drawn.values():
         matplotlib_style.lay_out(plot.figure)
@@ -112,8 +126,8 @@ def _draw_precision(sweep: Sweep, axis: str, column: str, title: str) -> Plot:
         matplotlib_style.line(axes, at, median, style)
     matplotlib_style.from_zero(axes, title)
     _name_positions(axes, series, axis)
-    matplotlib_style.legend_above(figure, _keys(series), matplotlib_style.kinds())
-    return Plot(figure, f"Mean, median and quartiles of the precision in {title}, over {_NAMES[axis]}.")
+    matplotlib_style.legend_above(figure, _keys(_with_levels(series)), matplotlib_style.kinds())
+    return Plot(figure, f"Mean, median and quartiles: {' '.join(title.split())}, over {_NAMES[axis]}.")
 
 
 def _draw_suppressed(sweep: Sweep, axis: str) -> Plot:
@@ -126,7 +140,7 @@ def _draw_suppressed(sweep: Sweep, axis: str) -> Plot:
         )
     matplotlib_style.from_zero(axes, _SUPPRESSED)
     _name_positions(axes, series, axis)
-    matplotlib_style.legend_above(figure, _keys(series))
+    matplotlib_style.legend_above(figure, _keys(_with_levels(series)))
     return Plot(figure, f"Share of the samples that are suppressed, over {_NAMES[axis]}.")
 
 
@@ -180,8 +194,17 @@ def _draw_hours(sweep: Sweep, column: str, factor: int, title: str) -> Plot:
     middle = sweep.measured[sweep.plan.middle[0]]
     constants = f"(k = {middle.k}, τ = ε = {duration_of_minutes(middle.tau_min)})"
     matplotlib_style.day_axis(axes, min(days), max(days), f"hour of the week  {constants}")
-    matplotlib_style.legend_above(figure, [*_keys(series), matplotlib_style.night()])
+    matplotlib_style.legend_above(figure, [*_keys(_with_levels(series)), matplotlib_style.night()])
     return Plot(figure, f"{' '.join(title.split()).capitalize()}, over the hours of a week.")
+
+
+def _with_levels(series: Mapping[str, Sequence[Measured | Hour]]) -> list[str]:
+    """The selectors; the one that can be hardened with the levels that its rows have."""
+    levels = {name: sorted({row.harden for row in rows}) for name, rows in series.items()}
+    return [
+        f"{name}, level {'/'.join(map(str, found))}" if name == SelectorName.MATCHING else name
+        for name, found in levels.items()
+    ]
 
 
 def _keys(series: Iterable[str]) -> list[Artist]:
@@ -216,14 +239,14 @@ def draw_plan(plan: Plan) -> Plot:
     for number, (name, rows) in enumerate(_by_k(plan.forecasts).items()):
         style = matplotlib_style.style_of(number)
         matplotlib_style.line(
-            axes, [row.tau_min for row in rows], [row.space_km_median for row in rows], style
+            axes, [row.tau_min for row in rows], [row.longer_side_km_median for row in rows], style
         )
         keys.append(matplotlib_style.key(style, name))
-    matplotlib_style.from_zero(axes, "median space (x span + y span), km")
+    matplotlib_style.from_zero(axes, "median longer side of a box, km")
     taus = sorted({row.tau_min for row in plan.forecasts})
     matplotlib_style.log_axis(axes, taus, list(map(duration_of_minutes, taus)), "tau")
     matplotlib_style.legend_above(figure, *(keys[begin : begin + 3] for begin in range(0, len(keys), 3)))
-    return Plot(figure, "Median precision in space that is forecast, over tau, for every k and epsilon.")
+    return Plot(figure, "Median longer side of boxes that is forecast, over tau, for every k and epsilon.")
 
 
 def _by_k(forecasts: list[Forecast]) -> dict[str, list[Forecast]]:

@@ -24,7 +24,8 @@ from shoal.reporting.page import bound, page_environment
 from shoal.reporting.page.sentences import (
     beyond_in_words,
     broken_in_words,
-    is_untrue,
+    fault_in_words,
+    keeps_k,
     made_for_in_words,
     promise_in_words,
     remedy_in_words,
@@ -105,6 +106,7 @@ _ATTACKS = (
     ),
 )
 _QUARTERS = ("least active", "", "", "most active")
+_OF_0_1 = {"space_km": "width + height, km"}  # names in older manifests that would mislead
 
 
 def report_page(facts: Facts, *, public: bool, synthetic: bool = False) -> str:
@@ -112,6 +114,7 @@ def report_page(facts: Facts, *, public: bool, synthetic: bool = False) -> str:
     shown."""
     audit, grid = facts.audit, facts.audit.grid
     promise, privacy = audit.promise, _privacy(audit)
+    seconds = promise.in_seconds(grid)
     environment = page_environment()
     environment.filters["said"] = bound
     return environment.get_template("report.html.j2").render(
@@ -121,14 +124,17 @@ def report_page(facts: Facts, *, public: bool, synthetic: bool = False) -> str:
         promise_words=promise_in_words(promise, grid),
         made_for_words=made_for_in_words(audit),
         beyond_words=beyond_in_words(promise, grid, facts.manifest),
-        broken_words=None if audit.kept else f"{broken_in_words(audit)} {remedy_in_words(audit)}",
-        untrue=is_untrue(audit),
+        broken_words=None if keeps_k(audit) else f"{broken_in_words(audit)} {remedy_in_words(audit)}",
+        fault=fault_in_words(audit),
         zone=audit.draw.timezone,
         verdict=audit.verdict,
-        kept=audit.kept,
+        kept=keeps_k(audit),
         promise=promise,
         tau=None if promise.tau is None else duration_in_words(promise.tau * grid.step_s),
         epsilon=None if promise.epsilon is None else duration_in_words(promise.epsilon * grid.step_s),
+        beyond_tau=None
+        if seconds is None or promise.epsilon_divides_tau
+        else duration_in_words(seconds.beyond_tau),
         counts=audit.counts,
         few=minimum_people(promise.k),
         coverage=audit.coverage,
@@ -181,9 +187,7 @@ def _precision(facts: Facts) -> dict[str, Any]:
         "raw_km": found.raw_km,
         "raw_minutes": found.raw_minutes,
         "in_space": Markup(
-            release.precision_histogram(
-                found.km, grid.cell_m / 1000, space, "width + height of a box, km", "km"
-            )
+            release.precision_histogram(found.km, grid.cell_m / 1000, space, "longer side of a box, km", "km")
         ),
         "in_time": Markup(
             release.precision_histogram(
@@ -347,6 +351,7 @@ def _settings(facts: Facts, *, public: bool) -> list[tuple[str, list[tuple[str, 
 
 def _setting(name: str, value: Any) -> tuple[str, str]:
     """A line of the manifest as people write it: the unit beside the value, not in the name."""
+    name = _OF_0_1.get(name, name)
     if isinstance(value, dict):
         inner = ", ".join(" ".join(_setting(part, content)) for part, content in value.items())
         return name.replace("_", " "), inner

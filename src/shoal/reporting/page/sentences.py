@@ -12,6 +12,10 @@ _WEAKENED = (
     "Here that does not always hold: there were too few people, so that some had to hide the same person again;"
     ' see "Relaxed" below.'
 )
+_DO_NOT = (
+    "Do not hand it on. Make it again from the events with shoal anonymize, which checks a release before it"
+    " appears."
+)
 _STAY = "How long the other records stay with the person beyond that time"
 
 
@@ -25,8 +29,10 @@ def headline(promise: Promise, grid: Grid) -> str:
 
 def title(audit: Audit) -> str:
     """The title of the page: the promise if it is kept; else that it is broken, or that it is not the file's own."""
-    if audit.kept:
+    if keeps_k(audit):
         return f"{headline(audit.promise, audit.grid)}."
+    if audit.events_checked.is_other:
+        return "These are not the events of this release."
     if audit.only_fails_other and audit.noted is not None:
         held, made = (
             promise_in_short(promise, audit.grid, duration_in_words)
@@ -89,6 +95,8 @@ def beyond_in_words(promise: Promise, grid: Grid, manifest: dict[str, Any] | Non
 
 def broken_in_words(audit: Audit) -> str:
     """What a broken promise means, as a sentence."""
+    if audit.events_checked.is_other:
+        return "This file was made from other events, so nothing below tells how well it protects anybody."
     worst, k = audit.coverage.worst, audit.promise.k
     if worst:
         fewest = worst[0].n_records
@@ -99,25 +107,49 @@ def broken_in_words(audit: Audit) -> str:
         )
     if is_untrue(audit):
         return "This file cannot be relied on: it says of somebody what is not so."
-    return (
-        "Of some records of this file, boxes overlap in time, as if somebody had been in two places at once."
-    )
+    if audit.belonging.n_overlapping_boxes:
+        return "Of some records of this file, boxes overlap in time, as if somebody had been in two places at once."
+    if audit.belonging.disagreements:
+        return f"This file and its manifest do not agree: {audit.belonging.disagreements[0]}."
+    failing = audit.guarantees.failing(audit.tolerance)
+    if any(judgement.number == 3 for judgement in failing):
+        return "Somebody who watched all people at once could tell that some records are not some people's."
+    return f"k records fit, but they stay with a person for longer: {audit.guarantees.one_window.detail}."
+
+
+def fault_in_words(audit: Audit) -> str:
+    """What is wrong with a file of which k records fit in every interval, as part of a sentence."""
+    if is_untrue(audit):
+        return "what the file says is not true"
+    if audit.belonging.n_overlapping_boxes:
+        return "boxes of a record overlap in time"
+    if audit.belonging.disagreements:
+        return "the manifest does not agree with the file"
+    numbers = " and ".join(str(judgement.number) for judgement in audit.guarantees.failing(audit.tolerance))
+    return f"guarantee {numbers} is not kept"
+
+
+def keeps_k(audit: Audit) -> bool:
+    """Whether the file is true and k records fit; guarantee 2 may be weakened, which the page says beside it."""
+    return not audit.failed or audit.only_weakened
 
 
 def remedy_in_words(audit: Audit) -> str:
     """What to do with a file that does not keep what it was held to."""
+    if audit.events_checked.is_other:
+        return "Give the events from which it was made."
+    if audit.events_checked.hint is not None and not audit.only_fails_other:
+        return f"Were the events read as for the release? Look there first: {audit.events_checked.hint}. {_DO_NOT}"
     if audit.only_fails_other:
         return (
             "Whether it keeps its own promise was not checked here: leave --k, --tau, --epsilon and --whole out"
             " to see. If so, publish it under its own promise; for the one above, make a file with shoal anonymize."
         )
-    return (
-        "Do not hand it on. Make it again from the events with shoal anonymize, which checks a release before it"
-        " appears."
-    )
+    return _DO_NOT
 
 
 def is_untrue(audit: Audit) -> bool:
     """Whether some of what a file says is untrue; boxes that overlap may be true one by one."""
-    truth = audit.truthfulness
-    return bool(audit.coverage.n_untrue or (truth is not None and truth.n_empty_boxes))
+    truth, found = audit.truthfulness, audit.belonging
+    nobodys = audit.coverage.n_untrue or found.n_surplus_records or found.n_boxes_outside
+    return bool(nobodys or (truth is not None and truth.n_empty_boxes))

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.core.arrays import Floats, Int32s, Int64s
+from shoal.core.reprs import sizes_only
 from shoal.core.zones import Zone
 from shoal.reading import Events
 
@@ -33,6 +34,9 @@ class Traces:
     place: Int64s
     x_km: Floats
     y_km: Floats
+
+    def __repr__(self) -> str:
+        return sizes_only(self)
 
     @property
     def n_places(self) -> int:

@@ -42,6 +42,12 @@ class Credibility:
     real: Measures | None
     warnings: list[str]
 
+    def __repr__(self) -> str:
+        outside = sum(check.outside for check in self.checks)
+        return (
+            f"<Credibility: {counted(len(self.checks), 'statistic')}, {outside} outside; .to_dict() has them>"
+        )
+
     @property
     def credible(self) -> bool:
         """Whether all statistics that could be judged lie inside their bands."""

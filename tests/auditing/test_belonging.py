@@ -1,0 +1,86 @@
+"""Events, file and manifest that do not belong together are found, with a key and without."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from auditing.audit_contexts import context_of
+from shoal.auditing.belonging import ALL_BELONGS, Belonging, check_belonging, wrong_in_words
+from shoal.auditing.box_index import AttackedRecords, make_records
+from shoal.auditing.context import AuditContext
+from shoal.core.boxes import UNKNOWN, Boxes
+
+PROMISE = {"k": 2, "whole": False, "tau_s": 14_400, "epsilon_s": 14_400}
+
+
+def some_context(
+    boxes: list[tuple[int, ...]] | None = None, *, key: bool = True, **more: Any
+) -> AuditContext:
+    """Two people who share a record's boxes at slots 0 and 9; ``boxes`` are added to the first record."""
+    world = {"a": {(0, 0, 0), (9, 0, 0)}, "b": {(1, 1, 0), (9, 1, 0)}}
+    shared = [(0, 1, 0, 1, 0, 0), (9, 9, 0, 1, 0, 0)]
+    records = {"a": [*shared, *(boxes or [])], "b": shared}
+    return replace(context_of(world, records, 2, 4, 4, key=key), **more)
+
+
+@pytest.mark.parametrize("key", [True, False])
+def test_a_good_release_belongs_together(key: bool) -> None:
+    counts = {"records": 2, "boxes": 4}
+    told = {"promise": PROMISE, "counts": counts}
+    assert check_belonging(some_context(key=key)) == ALL_BELONGS
+    assert check_belonging(some_context(key=key, manifest=told, notes={"promise": PROMISE})) == ALL_BELONGS
+    assert check_belonging(some_context(key=key, manifest={}, notes=None)) == ALL_BELONGS
+    assert wrong_in_words(ALL_BELONGS) == []
+
+
+@pytest.mark.parametrize("key", [True, False])
+def test_boxes_that_overlap_in_time(key: bool) -> None:
+    assert check_belonging(some_context([(1, 2, 5, 5, 0, 0)], key=key)) == Belonging(n_overlapping_boxes=1)
+
+
+@pytest.mark.parametrize("key", [True, False])
+@pytest.mark.parametrize("box", [(-3, -1, 0, 1, 0, 0), (10, 12, 0, 1, 0, 0)])
+def test_boxes_outside_the_period(box: tuple[int, ...], key: bool) -> None:
+    found = check_belonging(some_context([box], key=key))
+    assert found == Belonging(n_boxes_outside=1)
+    assert wrong_in_words(found) == ["1 boxes lie before the first or after the last of these events"]
+
+
+def test_more_records_than_users() -> None:
+    context = some_context(key=False)
+    boxes = context.published.records.boxes
+    cloned = Boxes(*(np.concatenate([column, column]) for column in boxes))
+    cloned.owner[len(boxes.owner) :] += 2
+    target = AttackedRecords(make_records(cloned), np.full(2, UNKNOWN))
+    found = check_belonging(replace(context, published=target))
+    assert found == Belonging(n_surplus_records=2)
+    assert wrong_in_words(found) == ["there are 2 records more than users, so the file is not true"]
+
+
+@pytest.mark.parametrize("key", [True, False])
+@pytest.mark.parametrize(
+    ("notes", "manifest", "words"),
+    [
+        (
+            {"promise": PROMISE},
+            {"promise": {**PROMISE, "k": 5}},
+            "k is 2 in the file's metadata, 5 in the manifest",
+        ),
+        (
+            {"promise": PROMISE},
+            {"promise": {**PROMISE, "tau_s": 60}},
+            "tau_s is 14400 in the file's metadata, 60 in the manifest",
+        ),
+        (None, {"counts": {"records": 3, "boxes": 4}}, "the manifest tells of 3 records, the file has 2"),
+        (None, {"counts": {"records": 2, "boxes": 9}}, "the manifest tells of 9 boxes, the file has 4"),
+    ],
+)
+def test_metadata_and_file_against_the_manifest(notes: Any, manifest: Any, words: str, key: bool) -> None:
+    found = check_belonging(some_context(key=key, notes=notes, manifest=manifest))
+    assert found == Belonging(disagreements=(words,))
+    assert not found.kept
+    assert found.to_dict()["disagreements"] == [words]

@@ -1,0 +1,216 @@
+"""Files that readers would take for safe: none of them is KEPT, and none gets exit code 0 (one test for each)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from support.run_command import HALF_HOURS, Run, anonymize, audit, city, in_metres, read_table, run, write
+
+REQUIRED = ("--k", 2, *HALF_HOURS)
+GRID = ("--cell", "100m", "--step", "1min")
+
+
+class Made:
+    """Events and a release of them, with its key."""
+
+    def __init__(self, folder: Path, events: pa.Table, *options: object, k: int = 2) -> None:
+        self.folder, self.events = folder, write(events, folder / "events.parquet")
+        self.output, self.key = folder / "out.parquet", folder / "key.csv"
+        self.run = anonymize(self.events, self.output, "--key-out", self.key, *options, k=k)
+        assert self.run.code == 0, self.run
+
+    @property
+    def manifest(self) -> Path:
+        return self.output.with_name("out.parquet.manifest.json")
+
+    def told(self) -> dict[str, Any]:
+        return json.loads(self.manifest.read_text())
+
+    def audit(self, *options: object) -> Run:
+        return audit(self.events, self.output, *options)
+
+
+@pytest.fixture(scope="module")
+def good(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    return Made(tmp_path_factory.mktemp("good"), in_metres(users=40, samples=4))
+
+
+def published(rows: list[tuple[str, int, int, int, int]], path: Path) -> Path:
+    """A table of boxes: record, first and last minute, first and last cell in x."""
+    columns = list(zip(*rows, strict=True))
+    when = [
+        pa.array([60 * (t + more) for t in columns[1 + more]], pa.timestamp("s", "UTC")) for more in (0, 1)
+    ]
+    x = [[100.0 * (cell + more) for cell in columns[3 + more]] for more in (0, 1)]
+    zero, hundred = [0.0] * len(rows), [100.0] * len(rows)
+    names = ("record", "t_start", "t_end", "x_min", "x_max", "y_min", "y_max")
+    return write(pa.table(dict(zip(names, (columns[0], *when, *x, zero, hundred), strict=True))), path)
+
+
+def moments(rows: list[tuple[str, int, int]], path: Path) -> Path:
+    """Events: user, minute, cell in x."""
+    user, t, x = zip(*rows, strict=True)
+    table = {
+        "user": user,
+        "time": [60 * m for m in t],
+        "x": [100.0 * c + 50 for c in x],
+        "y": [50.0] * len(x),
+    }
+    return write(pa.table(table), path)
+
+
+def test_a_good_release_is_kept_and_says_of_each_guarantee_how_it_is_known(good: Made) -> None:
+    for options in ((), REQUIRED):
+        done = good.audit("--key", good.key, *options)
+        assert done.code == 0, done.out
+        assert "Guarantee 1 KEPT, 2 kept, 3 kept on" in " ".join(done.out.split())
+        assert "from the private evidence" in " ".join(done.out.split())
+    claimed, required = good.audit(), good.audit(*REQUIRED)
+    assert (claimed.code, required.code) == (0, 4)
+    assert "2 not checked" in " ".join(claimed.out.split())
+
+
+def test_raw_data_with_every_record_cloned(tmp_path: Path) -> None:
+    events = [(f"u{i}", 10 * t + i, 7 * i + t) for i in range(5) for t in range(4)]
+    source = moments(events, tmp_path / "events.parquet")
+    rows = [(f"{user}-{clone}", t, t, x, x) for clone in "ab" for user, t, x in events]
+    output = published(rows, tmp_path / "out.parquet")
+    key = write(
+        pa.table({"user": [f"u{i}" for i in range(5)], "record": [f"u{i}-a" for i in range(5)]}),
+        tmp_path / "key.csv",
+    )
+    for options in ((), ("--key", key)):
+        done = audit(source, output, *REQUIRED, *GRID, *options)
+        assert done.code == 1, done
+        assert "BROKEN: there are 5 records more than users" in " ".join(done.out.split())
+        assert "KEPT" not in done.out
+
+
+def test_three_people_for_whom_guarantee_3_is_broken(tmp_path: Path) -> None:
+    source = moments([("a", 0, 0), ("b", 0, 1), ("c", 0, 9)], tmp_path / "events.parquet")
+    output = published([("A", 0, 0, 0, 9), ("B", 0, 0, 0, 1), ("C", 0, 0, 9, 9)], tmp_path / "out.parquet")
+    key = write(pa.table({"user": ["a", "b", "c"], "record": ["A", "B", "C"]}), tmp_path / "key.csv")
+    for options in ((), ("--key", key)):
+        done = audit(source, output, *REQUIRED, *GRID, *options)
+        assert done.code == 1, done
+        assert "BROKEN: guarantee 1 KEPT" in done.out
+        assert "3 broken on 1 of 1 windows" in " ".join(done.out.split())
+
+
+def test_whole_trajectories_held_to_half_hours(tmp_path: Path) -> None:
+    made = Made(tmp_path, in_metres(), "--whole")
+    assert made.audit("--key", made.key).code == made.audit().code == 0
+    by_evidence = made.audit("--key", made.key, *REQUIRED)
+    assert by_evidence.code == 1
+    assert "100 % of members stay longer than 1 h" in " ".join(by_evidence.out.split())
+    by_own_account = made.audit(*REQUIRED)
+    assert by_own_account.code == 1
+    assert "FAILS a promise that is not its own" in " ".join(by_own_account.out.split())
+    stripped = tmp_path / "stripped.parquet"
+    write(read_table(made.output).replace_schema_metadata(None), stripped)
+    unknown = audit(made.events, stripped, *REQUIRED, *GRID)
+    assert unknown.code == 4
+    assert "2 not checked" in " ".join(unknown.out.split())
+
+
+def test_members_who_had_to_serve_again(tmp_path: Path) -> None:
+    made = Made(tmp_path, in_metres(users=12, samples=8), "--tau", "30min", "--epsilon", "10min", k=4)
+    summary = " ".join(made.run.out.split())
+    share = summary.split("k kept; epsilon not: ")[1].split(" of members had to serve again")[0]
+    assert f"k kept; epsilon not: {share} of members had to serve again" in made.run.err
+    assert made.told()["guarantees"]["one_window"].startswith("weakened: k kept; epsilon not: up to ")
+    exact, admitted = made.audit("--key", made.key), made.audit()
+    assert (exact.code, admitted.code) == (1, 1)
+    assert f"2 weakened ({share} of members had to serve again, from the private" in " ".join(
+        exact.out.split()
+    )
+    assert "by the file's own account" in " ".join(admitted.out.split())
+    for done in (exact, admitted):
+        assert done.out.startswith("Verdict       WEAKENED: guarantee 1 KEPT")
+    assert made.audit("--key", made.key, "--tolerance", 1).code == 0
+
+
+@pytest.mark.parametrize("key", [True, False])
+@pytest.mark.parametrize(
+    ("section", "name", "value", "words"),
+    [
+        ("promise", "k", 3, "k is 2 in the file's metadata, 3 in the manifest"),
+        ("counts", "records", 41, "the manifest tells of 41 records, the file has 40"),
+    ],
+)
+def test_metadata_and_manifest_that_disagree(
+    good: Made, section: str, name: str, value: int, words: str, key: bool
+) -> None:
+    before, told = good.manifest.read_text(), good.told()
+    told[section][name] = value
+    good.manifest.write_text(json.dumps(told))
+    try:
+        done = good.audit(*(("--key", good.key) if key else ()))
+    finally:
+        good.manifest.write_text(before)
+    assert done.code == 1
+    assert f"BROKEN: {words}" in " ".join(done.out.split())
+
+
+def test_claiming_less_is_not_rewarded(tmp_path: Path) -> None:
+    events = moments(
+        [(f"u{i}", 15 * t, (31 * i + 17 * t * i) % 97) for i in range(40) for t in range(4)],
+        tmp_path / "in.parquet",
+    )
+    made = Made(tmp_path, read_table(events), "--tau", "1min", "--epsilon", "1min")
+    claimed = made.audit("--key", made.key)
+    assert claimed.code == 0
+    words = " ".join(claimed.out.split())
+    assert "as the file claims (k 2 and 1 min)" in words
+    assert "the file's own claim: k = 2, tau = 1 min" in words
+    assert "Verdict KEPT" not in words
+    required = made.audit("--key", made.key, *REQUIRED)
+    assert required.code == 1
+    assert "FAILS a promise that is not its own" in " ".join(required.out.split())
+
+
+@pytest.mark.parametrize("shift", [0, 60 * 10**5])
+@pytest.mark.parametrize("key", [True, False])
+def test_boxes_that_overlap_or_lie_outside_the_period(
+    good: Made, shift: int, key: bool, tmp_path: Path
+) -> None:
+    table = read_table(good.output)
+    row = table.slice(0, 1)
+    if shift:
+        for name in ("t_start", "t_end"):
+            place = row.column_names.index(name)
+            later = pa.array([row[name][0].value + 1000 * shift], row.schema.field(place).type)
+            row = row.set_column(place, row.schema.field(place), later)
+    planted = tmp_path / "planted.parquet"
+    write(pa.concat_tables([table, row]), planted)
+    done = audit(good.events, planted, *(("--key", good.key) if key else ()))
+    assert done.code == 1
+    words = "lie before the first or after the last" if shift else "overlap with another of the same record"
+    assert words in " ".join(done.out.split())
+
+
+def test_json_and_report_say_the_same(good: Made, tmp_path: Path) -> None:
+    done = good.audit("--key", good.key, *REQUIRED, "--json", "-")
+    found = json.loads(done.out)
+    assert (found["kept"], found["exit_code"], found["belonging"]["kept"]) == (True, 0, True)
+    states = {name: found["guarantees"][name]["state"] for name in ("coverage", "one_window", "matching")}
+    assert set(states.values()) == {"kept"}
+    assert found["guarantees"]["one_window"]["asked"] == "required"
+    page = tmp_path / "page.html"
+    for options, code in ((("--key", good.key), 0), ((), 4)):
+        done = run(
+            "report", good.events, good.output, "-o", page, "--force", "--attacks", 40, *REQUIRED, *options
+        )
+        assert done.code == code, done
+        assert "Guarantee 1 KEPT" in page.read_text()
+
+
+def test_a_city_of_few_is_weakened_by_its_own_account(tmp_path: Path) -> None:
+    made = Made(tmp_path, city(60), "--tau", "2h", "--epsilon", "10min", "--harden", 0, k=10)
+    assert "k kept; epsilon not" in made.run.err
+    assert made.audit().code == 1
