@@ -124,7 +124,7 @@ def test_features_of_records_by_top_locations(n: int) -> None:
         cells = np.array([tops[i] for i in few], np.int64)
         x, y, own = cells[:, :, 0].copy(), cells[:, :, 1].copy(), context.published.own[victim]
         fits = places.cell_fits(context.published, own, x, y, context.workers)
-        cases = places.top_cases(context, context.published, victim, x, y, fits)
+        (cases,) = places.top_cases(context, context.published, [places.TopCells(victim, x, y)], [fits])
         weights = transferred_weights("top_locations", TOP_FEATURES)
         found = try_attackers(cases, weights, TOP_FEATURES)
         for attack, i in enumerate(few):

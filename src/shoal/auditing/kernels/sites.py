@@ -329,7 +329,7 @@ def set_chances(scratch: Scratch, n: int, weights: Floats) -> None:
         scratch.chance[i] /= total
 
 
-@jit_inline_allocating
+@jit_inline
 def weigh_box(
     index: BoxIndex, sites: Sites, box: int, weights: Floats, habits: Habits, scratch: Scratch
 ) -> int:
@@ -444,7 +444,7 @@ def find_masses(
         note_habits(index, sites, record, 0, habits)
 
 
-@jit_inline_allocating
+@jit_inline
 def weigh_known(
     index: BoxIndex,
     sites: Sites,
