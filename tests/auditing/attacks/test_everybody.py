@@ -10,13 +10,13 @@ import pytest
 from auditing.audit_contexts import tiny_context, tiny_releases
 from oracles import strong_attackers
 from shoal.auditing.attacks import everybody
-from shoal.auditing.attacks.everybody import Edges, match_people
+from shoal.auditing.attacks.everybody import FittingPairs, match_people
 
 
 def matched(scores: dict[tuple[int, int], float], n_people: int, n_records: int) -> tuple[int, float]:
     """How many people match_people() matches, none with a record that does not fit, and the sum of their scores."""
     lines = list(scores)
-    edges = Edges(
+    edges = FittingPairs(
         np.array([person for person, _ in lines], np.int64),
         np.array([record for _, record in lines], np.int64),
         np.array(list(scores.values()), np.float64),
