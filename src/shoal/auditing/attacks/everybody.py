@@ -91,7 +91,7 @@ def _match_crowd(context: AuditContext, target: AttackedRecords, crowd: Knowledg
     for name, score in try_survivors(weighed).score.items():
         scores = np.zeros(len(fits.record))
         scores[weighed.line] = score
-        edges = Edges(
+        edges = FittingPairs(
             attack_of(fits)[survivors.surviving],
             fits.record[survivors.surviving],
             scores[survivors.surviving],
@@ -102,7 +102,7 @@ def _match_crowd(context: AuditContext, target: AttackedRecords, crowd: Knowledg
     return right
 
 
-class Edges(NamedTuple):
+class FittingPairs(NamedTuple):
     """A person, a record that fits, and how well it does."""
 
     person: Int64s
@@ -110,7 +110,7 @@ class Edges(NamedTuple):
     score: Floats
 
 
-def match_people(edges: Edges, n_people: int, n_records: int) -> Int64s:
+def match_people(edges: FittingPairs, n_people: int, n_records: int) -> Int64s:
     """The record of each person, none twice, -1 for no record: as many people as possible, then the best scores."""
     cost = 1 + edges.score.max(initial=0.0) - edges.score
     alone = np.arange(n_people)

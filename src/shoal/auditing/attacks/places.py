@@ -97,7 +97,7 @@ def attack_home_and_work(context: AuditContext) -> list[Measure]:
         if context.published.has_key:
             guesses = [guess[own], *(_likeliest(context, when, victim, each) for each in (weights, learnt))]
             near = [_near(context, true, each) for each in guesses]
-            published = {name: max((each[name] for each in near), key=np.mean) for name in RADII_M}
+            published = {name: max((each[name] for each in near), key=np.sum) for name in RADII_M}
         found += measures_of(
             "home_and_work",
             place,

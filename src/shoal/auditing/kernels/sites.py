@@ -37,8 +37,8 @@ class Sites(NamedTuple):
     """Cells that are a corner of some box, sorted by x, then y.
 
     n: how many boxes have a corner there. Sites of column c (the c-th different x) are first[c] .. first[c + 1] - 1;
-    row: the number of the site's y among all different ones. corners, columns and rows: for each epoch, counted from
-    ``first_epoch``, how many boxes have a corner at a site, and a face at the x of a column or the y of a row.
+    row: the number of the site's y among all different ones, row_y. corners, columns and rows: for each epoch, counted
+    from ``first_epoch``, how many boxes have a corner at a site, and a face at the x of a column or the y of a row.
     """
 
     x: Int64s
@@ -48,6 +48,7 @@ class Sites(NamedTuple):
     first: Int64s
     column: Int64s
     row: Int64s
+    row_y: Int64s
     epoch_slots: int
     first_epoch: int
     corners: EpochCounts
@@ -127,6 +128,13 @@ def lower_bound(values: Int64s, low: int, high: int, value: int) -> int:
         else:
             high = middle
     return low
+
+
+@jit_inline
+def number_of(values: Int64s, value: int) -> int:
+    """The place of a value among sorted ones; -1 if it is none of them."""
+    at = lower_bound(values, 0, len(values), value)
+    return at if at < len(values) and values[at] == value else -1
 
 
 @jit_inline
@@ -243,13 +251,16 @@ def describe_cell(
         everywhere = sites.n[site]
         now = counted_in(sites.corners, epoch, site) - is_corner
         near = counted_in(sites.corners, epoch - 1, site) + counted_in(sites.corners, epoch + 1, site)
-        columns = counted_in(sites.columns, epoch, sites.column[site]) - on_x
-        rows = counted_in(sites.rows, epoch, sites.row[site]) - on_y
+        columns = counted_in(sites.columns, epoch, sites.column[site])
+        rows = counted_in(sites.rows, epoch, sites.row[site])
+    else:
+        columns = counted_in(sites.columns, epoch, number_of(sites.column_x, x))
+        rows = counted_in(sites.rows, epoch, number_of(sites.row_y, y))
     feature[0] = axes
     feature[1] = is_corner
     feature[2] = math.log(1.0 + now)
     feature[3] = math.log(1.0 + near)
-    feature[4] = math.log(1.0 + columns) + math.log(1.0 + rows)
+    feature[4] = math.log(1.0 + columns - on_x) + math.log(1.0 + rows - on_y)
     feature[5] = math.log(0.5 + everywhere - corners - is_corner)
     feature[6] = held / max(end - begin - 1, 1)
     feature[7] = math.log(0.02 + max(tight, 0.0))
