@@ -197,7 +197,9 @@ def test_tolerance(tmp_path: Path) -> None:
     assert audit(*command).code == 1
     assert audit(*command, "--tolerance", 0.5).code == 0
     for wrong in ("-0.1", "1.5"):
-        refused(tmp_path, "audit", *command, "--tolerance", wrong, words="tolerance must be a share from 0 to 1")
+        refused(
+            tmp_path, "audit", *command, "--tolerance", wrong, words="tolerance must be a share from 0 to 1"
+        )
 
 
 # ---- JSON --------------------------------------------------------------------------------------------------------
