@@ -184,6 +184,27 @@ def find_lines(
         number[i] = line - at[i]
 
 
+@jit_no_arrays
+def check_pairs(
+    trajectories: Trajectories,
+    index: BoxIndex,
+    window: WindowSlots,
+    user: Int64s,
+    record: Int64s,
+    begin: int,
+    end: int,
+    fits: Bools,
+) -> None:
+    """fits[i]: whether record[i] fits user[i] in a window, gaps forgiven, for i in begin .. end - 1."""
+    for i in range(begin, end):
+        stop = trajectories.ptr[user[i] + 1]
+        first = first_sample_from(trajectories, trajectories.ptr[user[i]], stop, window.begin)
+        last = first_sample_from(trajectories, first, stop, window.end)
+        fits[i] = is_consistent(
+            trajectories, index, record[i], first, last, window.begin, window.end, window.epsilon, True
+        )
+
+
 @jit
 def match_people(lines: Lines, k: int, n_records: int) -> int:
     """How many lines are lacking at the end: 0 if everybody can have k of them, and no record more than k.
