@@ -262,7 +262,7 @@ def test_tables_in_memory(tmp_path: Path) -> None:
     "told",
     [
         None, [], {"timezone": "Nowhere/Land"}, {"timezone": 5}, {"resample_s": "x"}, {"resample_s": -1},
-        {"resample_s": []},
+        {"resample_s": []}, {"resample_s": float("inf")},
     ],
 )  # fmt: skip
 def test_a_manifest_that_cannot_be_used_says_nothing(told: object, tmp_path: Path) -> None:
@@ -280,4 +280,25 @@ def test_formats_are_of_files_only(tmp_path: Path) -> None:
     assert chosen(ReadingOptions(), tmp_path) == ("geolife", ("--format",))
     assert chosen(ReadingOptions(), pa.table({})) == (None, ())
     assert chosen(ReadingOptions(columns={"user": "who"}), tmp_path) == (None, ())
+    assert chosen(ReadingOptions(sites=pa.table({}).to_pandas()), tmp_path) == (None, ())
     assert chosen(ReadingOptions(format="table"), tmp_path) == ("table", ())
+
+
+def test_sites_in_memory_can_be_given_again(tmp_path: Path) -> None:
+    """Notes hold no table: with the same sites the events are the same, with others nobody can tell."""
+    table = in_metres(users=24, samples=12)
+    events = table.drop_columns(["x", "y"]).append_column(
+        "site", pa.array([f"s{row % 3}" for row in range(len(table))])
+    )
+    sites = pa.table({"site": ["s0", "s1", "s2"], "x": [0.0, 1000.0, 2000.0], "y": [0.0, 0.0, 0.0]})
+    output, key = tmp_path / "out.parquet", tmp_path / "key.csv"
+    shoal.anonymize(
+        events, k=2, tau="30min", epsilon="30min", sites=sites.to_pandas(), output=output, key_out=key
+    )
+
+    def found(given: pa.Table) -> EventsCheck:
+        return shoal.audit(events, output, key=key, sites=given.to_pandas(), attacks=20).events_checked
+
+    assert found(sites).status == "same"
+    other = found(sites.set_column(1, "x", pa.array([0.0, 1000.0, 2100.0])))
+    assert (other.status, other.reason) == ("not checked", "read with another --sites than for the release")

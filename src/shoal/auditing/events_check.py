@@ -95,14 +95,16 @@ def _told_by(manifest: Mapping[str, Any] | None, given: ReadingOptions, events: 
     if not isinstance(told, Mapping):
         return ReadingOptions()
     zone, resample_s, form = (told.get(name) for name in ("timezone", "resample_s", "format"))
-    is_file = isinstance(events, str | os.PathLike) and not given.columns and not given.sites
+    is_file = (
+        isinstance(events, str | os.PathLike) and not _is_given(given.columns) and not _is_given(given.sites)
+    )
     try:
         return ReadingOptions(
             timezone=None if zone is None else Zone(zone).name,
             resample=None if resample_s is None else f"{int(resample_s)}s",
             format=form if is_file and form in FORMAT_NAMES else None,
         )
-    except (InputError, ParameterError, ValueError, TypeError):
+    except (InputError, ParameterError, ValueError, TypeError, OverflowError):
         return ReadingOptions()
 
 
