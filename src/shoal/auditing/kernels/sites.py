@@ -23,6 +23,7 @@ PLACE_FEATURES = (
 )  # fmt: skip
 N_PLACE_FEATURES = len(PLACE_FEATURES)
 _TIGHT, _EDGES = 7, 8
+_ALIKE = 1e-9  # sums of chances that differ by less are equal: they were summed in another order
 
 
 class EpochCounts(NamedTuple):
@@ -56,7 +57,7 @@ class Sites(NamedTuple):
     rows: EpochCounts
 
 
-class Habits(NamedTuple):
+class SiteHabits(NamedTuple):
     """What the boxes of one record say of every site, summed over those that hold it: how many hold it, 1 / sqrt(cells
     inside), axes on which the site lies, and how many have a corner there."""
 
@@ -77,10 +78,10 @@ class Scratch(NamedTuple):
 
 
 @jit_inline_allocating
-def make_habits(sites: Sites) -> Habits:
-    """Habits of a record without boxes."""
+def make_habits(sites: Sites) -> SiteHabits:
+    """SiteHabits of a record without boxes."""
     n = len(sites.x)
-    return Habits(np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n))
+    return SiteHabits(np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n))
 
 
 @jit_inline_allocating
@@ -147,7 +148,7 @@ def counted_in(counts: EpochCounts, epoch: int, what: int) -> int:
 
 
 @jit_inline
-def note_habits(index: BoxIndex, sites: Sites, record: int, sign: int, habits: Habits) -> None:
+def note_habits(index: BoxIndex, sites: Sites, record: int, sign: int, habits: SiteHabits) -> None:
     """Add the boxes of a record to habits (sign 1), or take a record's own out again (sign 0: back to nothing)."""
     for box in range(index.ptr[record], index.ptr[record + 1]):
         row, tight = index.box[box], tightness(index, box)
@@ -193,7 +194,7 @@ def nth_smallest(values: Floats, n: int, wanted: int) -> float:
 
 
 @jit_no_arrays
-def find_candidates(index: BoxIndex, sites: Sites, box: int, habits: Habits, scratch: Scratch) -> int:
+def find_candidates(index: BoxIndex, sites: Sites, box: int, habits: SiteHabits, scratch: Scratch) -> int:
     """Put the candidates of a box into scratch.site, by x and y; return their number."""
     row, n = index.box[box], 0
     column = lower_bound(sites.column_x, 0, len(sites.column_x), row["x0"])
@@ -275,7 +276,7 @@ def describe_cell(
 
 @jit_inline
 def describe_site(
-    index: BoxIndex, sites: Sites, box: int, site: int, habits: Habits, feature: Floats
+    index: BoxIndex, sites: Sites, box: int, site: int, habits: SiteHabits, feature: Floats
 ) -> None:
     """The features of a site in a box of the record whose habits are noted."""
     x, y = sites.x[site], sites.y[site]
@@ -331,7 +332,7 @@ def set_chances(scratch: Scratch, n: int, weights: Floats) -> None:
 
 @jit_inline
 def weigh_box(
-    index: BoxIndex, sites: Sites, box: int, weights: Floats, habits: Habits, scratch: Scratch
+    index: BoxIndex, sites: Sites, box: int, weights: Floats, habits: SiteHabits, scratch: Scratch
 ) -> int:
     """Find the candidates of a box and their chances; return the number of candidates."""
     n = find_candidates(index, sites, box, habits, scratch)
@@ -383,29 +384,35 @@ def find_heaviest_sites(
 ) -> None:
     """heaviest[i]: the site with the largest sum of chances over wanted boxes of records[i]; -1 where there is none."""
     habits, scratch = make_habits(sites), make_scratch(sites)
-    mass = np.zeros(len(sites.x))
+    mass, met = np.zeros(len(sites.x)), np.empty(len(sites.x), np.int64)
     for i in range(begin, end):
-        record, best, heaviest[i] = records[i], 0.0, -1
+        record, n_met = records[i], 0
         note_habits(index, sites, record, 1, habits)
         for box in range(index.ptr[record], index.ptr[record + 1]):
             if wanted[box]:
                 n = weigh_box(index, sites, box, weights, habits, scratch)
                 for j in range(n):
-                    mass[scratch.site[j]] += scratch.chance[j]
-        for box in range(index.ptr[record], index.ptr[record + 1]):
-            if wanted[box]:
-                n = find_candidates(index, sites, box, habits, scratch)
-                for j in range(n):
                     site = scratch.site[j]
-                    close = abs(mass[site] - best) <= 1e-9 * best
-                    if (mass[site] > best and not close) or (close and site < heaviest[i]):
-                        best, heaviest[i] = mass[site], site
-        for box in range(index.ptr[record], index.ptr[record + 1]):
-            if wanted[box]:
-                n = find_candidates(index, sites, box, habits, scratch)
-                for j in range(n):
-                    mass[scratch.site[j]] = 0.0
+                    if mass[site] == 0.0:
+                        met[n_met] = site
+                        n_met += 1
+                    mass[site] += scratch.chance[j]
+        heaviest[i] = heaviest_of(mass, met, n_met)
+        for site in met[:n_met]:
+            mass[site] = 0.0
         note_habits(index, sites, record, 0, habits)
+
+
+@jit_inline
+def heaviest_of(mass: Floats, met: Int64s, n_met: int) -> int:
+    """The site with the largest mass among those met, of equals the first; -1 if none was met."""
+    largest, best = 0.0, -1
+    for i in range(n_met):
+        largest = max(largest, mass[met[i]])
+    for i in range(n_met):
+        if mass[met[i]] >= largest * (1 - _ALIKE) and (best < 0 or met[i] < best):
+            best = met[i]
+    return int(best)
 
 
 class CellQueries(NamedTuple):
@@ -452,7 +459,7 @@ def weigh_known(
     x: int,
     y: int,
     weights: Floats,
-    habits: Habits,
+    habits: SiteHabits,
     scratch: Scratch,
     found: Floats,
 ) -> None:
