@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from shoal.core.workers import Workers
 from shoal.core.zones import Zone
 from shoal.storage.sample_store import store_of
 from support.release_worlds import as_samples
+from support.tiny_releases import TinyRelease, tiny_release
 
 HOUR = Grid(cell_m=100.0, step_s=3600)
 
@@ -56,6 +58,40 @@ def context_of(
         promise=Promise(k, tau, epsilon),
         method_claim=MethodClaim(made_for or Promise(k, tau, epsilon), distinct, certain),
         grid=HOUR,
+        zone=Zone("UTC"),
+        n_attacks=n_attacks,
+        seed=seed,
+        workers=Workers(1),
+    )
+
+
+TWENTY_MINUTES = Grid(cell_m=100.0, step_s=1200)
+SLOTS_AN_HOUR = 3
+
+
+def tiny_releases(seed: int, n: int, **shape: bool) -> Iterator[tuple[TinyRelease, random.Random]]:
+    """Tiny releases one after the other, each with the randomness to attack it."""
+    rng = random.Random(seed)
+    for _ in range(n):
+        yield tiny_release(rng, **shape), rng
+
+
+def tiny_context(
+    release: TinyRelease, *, key: bool = True, whole: bool = False, n_attacks: int = 20, seed: int = 0
+) -> AuditContext:
+    """A context whose users and records have the numbers of the release; with three slots an hour."""
+    rows = np.array([(r, *box) for r, boxes in enumerate(release.records) for box in boxes], np.int64)
+    boxes = Boxes(rows[:, 0].astype(np.int32), rows[:, 1], rows[:, 2], *rows[:, 3:].astype(np.int32).T)
+    own = np.full(len(release.samples), NONE if key else UNKNOWN, np.int64)
+    if key:
+        own[release.owners] = np.arange(len(release.owners))
+    promise = Promise(2, None, None) if whole else Promise(2, release.tau, release.epsilon)
+    return AuditContext(
+        store=store_of(as_samples({user: set(own) for user, own in enumerate(release.samples)})),
+        published=AttackedRecords(make_records(boxes), own),
+        promise=promise,
+        method_claim=MethodClaim(promise, False, False),
+        grid=TWENTY_MINUTES,
         zone=Zone("UTC"),
         n_attacks=n_attacks,
         seed=seed,

@@ -10,6 +10,7 @@ from shoal.auditing.attacks.inference import LeakageSpread
 from shoal.auditing.attacks.linkage import INTERVALS, LONGER, POINTS
 from shoal.auditing.attacks.places import RADII_M, TOP
 from shoal.auditing.attacks.rankings import RANKINGS, Finding
+from shoal.auditing.attacks.times import SOME_EPOCHS
 from shoal.auditing.coverage.check import Coverage, Violation
 from shoal.auditing.guarantees.judgement import Asked, Basis, Guarantees, Judgement, State
 from shoal.auditing.guarantees.judging import judge_coverage, judge_matchings
@@ -25,6 +26,7 @@ HUGE = 987_654_321_012
 KEPT = Coverage(n_users=HUGE, n_intervals=HUGE, n_strict=0, n_tolerant=0, n_unchecked=0, n_untrue=0, worst=[])
 TIMED = Promise(2, 30, 30)
 WHOLE = Promise(2, None, None)
+IN_BOX = ("exact", "transfer", "learnt", "feature", "commonest")
 USERS = ("a name that goes on " * 6 + "for ever", "short", "another")
 # Slot 0 of the grid is 1970-01-01T00:00Z; the last one is beyond what a calendar holds.
 BEGINS = (0, 28_401_122, 10**13)
@@ -55,12 +57,16 @@ def figures(value: float, *, timed: bool, with_key: bool, n: int = 2000) -> list
     names = [("linkage", "", measure) for measure in linked]
     names += [("rankings", "", name) for name in RANKINGS]
     if timed:
-        names += [("method", "", measure) for measure in (*linked, "above", "ruled_out")]
+        names += [("method", "", measure) for measure in ("pick", *linked, "above", "ruled_out")]
+        names += [("presence", "", measure) for measure in linked]
+        names += [("everybody", "", "success")]
         names += [("longer", f"{factor}_tau", measure) for factor in LONGER for measure in linked]
         names += [("intervals", str(number), measure) for number in INTERVALS for measure in linked]
         names += [("leakage", "", "above_epsilon")]
     names += [("points", str(number), measure) for number in POINTS for measure in linked]
-    names += [("top_locations", str(number), measure) for number in TOP for measure in linked]
+    names += [("times", number, measure) for number in ("all", *map(str, SOME_EPOCHS)) for measure in linked]
+    names += [("place", size, measure) for size in ("all", "above_1km2") for measure in IN_BOX]
+    names += [("top_locations", str(number), measure) for number in TOP for measure in (*linked, "pick")]
     names += [("home_and_work", place, radius) for place in ("home", "work") for radius in RADII_M]
     names += [("homogeneity", "", measure) for measure in ("one_cell", "within_500m", "within_1km")]
     return [
@@ -70,8 +76,8 @@ def figures(value: float, *, timed: bool, with_key: bool, n: int = 2000) -> list
 
 
 def _secret(attack: str, _variant: str, measure: str) -> bool:
-    return attack in ("rankings", "home_and_work") or (
-        attack == "method" and measure in ("success", "above", "ruled_out")
+    return attack in ("rankings", "home_and_work", "place", "everybody") or (
+        measure == "pick" or (attack == "method" and measure in ("success", "above", "ruled_out"))
     )
 
 

@@ -207,11 +207,13 @@ def test_tolerance(tmp_path: Path) -> None:
 SHARE = dict.fromkeys(("value", "low", "high", "n", "victims"))
 FIGURE = {"published": SHARE, "raw": SHARE, "guessing": None}
 UNKNOWN_FIGURE = {**FIGURE, "published": None}
+NOBODY = dict.fromkeys(FIGURE)
 PART = dict.fromkeys(("samples", "suppressed", "share"))
 LINKED = {"success": FIGURE, "below_k": FIGURE, "single": FIGURE}
 PLACES = {
     place: {"within_500m": FIGURE, "within_1km": FIGURE, "within_2km": FIGURE} for place in ("home", "work")
 }
+IN_BOX = dict.fromkeys(("exact", "transfer", "learnt", "feature", "commonest"), FIGURE)
 KEYS: dict[str, Any] = {
     "format": None,
     "kept": None,
@@ -249,10 +251,14 @@ KEYS: dict[str, Any] = {
     "attacks": {
         "linkage": LINKED,
         "rankings": {"smallest": FIGURE, "faces": FIGURE, "central": FIGURE},
-        "method": {**LINKED, "above": FIGURE, "ruled_out": FIGURE},
+        "method": {**LINKED, "pick": FIGURE, "above": FIGURE, "ruled_out": FIGURE},
+        "presence": LINKED,
+        "everybody": {"success": FIGURE},
         "longer": {"1_tau": LINKED, "2_tau": LINKED, "4_tau": LINKED, "8_tau": LINKED},
         "intervals": {"1": LINKED, "2": LINKED, "3": LINKED, "4": LINKED},
         "points": dict.fromkeys("12345678", LINKED),
+        "times": dict.fromkeys(("all", "1", "2", "4", "8", "16"), LINKED),
+        "place": dict.fromkeys(("all", "above_1km2"), IN_BOX),
         "top_locations": {n: {**LINKED, "pick": FIGURE} for n in "123"},
         "home_and_work": PLACES,
         "homogeneity": {"one_cell": FIGURE, "within_500m": FIGURE, "within_1km": FIGURE},
@@ -263,7 +269,7 @@ KEYS: dict[str, Any] = {
     "warnings": None,
     "seconds": None,
 }  # fmt: skip
-TIMED_ATTACKS = ("method", "longer", "intervals", "leakage")
+TIMED_ATTACKS = ("method", "presence", "everybody", "longer", "intervals", "leakage")
 
 
 def keys_of(content: Any) -> Any:
@@ -280,14 +286,17 @@ def frozen(keys: dict[str, Any], *, with_key: bool, timed: bool) -> dict[str, An
     attacks = dict(keys["attacks"])
     if not timed:
         attacks = {name: measures for name, measures in attacks.items() if name not in TIMED_ATTACKS}
+        attacks["times"] = {**attacks["times"], "16": dict.fromkeys(LINKED, NOBODY)}  # is active in 16 hours
     if not with_key:
         attacks["rankings"] = dict.fromkeys(attacks["rankings"], UNKNOWN_FIGURE)
         attacks["home_and_work"] = {
             place: dict.fromkeys(measures, UNKNOWN_FIGURE) for place, measures in PLACES.items()
         }
         attacks["top_locations"] = {n: {**LINKED, "pick": UNKNOWN_FIGURE} for n in "123"}
+        attacks["place"] = dict.fromkeys(attacks["place"], dict.fromkeys(IN_BOX, UNKNOWN_FIGURE))
         if timed:
-            unknown = dict.fromkeys(("success", "above", "ruled_out"), UNKNOWN_FIGURE)
+            attacks["everybody"] = {"success": UNKNOWN_FIGURE}
+            unknown = dict.fromkeys(("pick", "success", "above", "ruled_out"), UNKNOWN_FIGURE)
             attacks["method"] = {**attacks["method"], **unknown}
     measured = keys["guarantees"]["held_in_epochs_apart"] if with_key and timed else None
     return {

@@ -38,7 +38,7 @@ def test_verified_and_audited(k: int, tmp_path: Path) -> None:
     manifest = json.loads((tmp_path / "out.csv.manifest.json").read_text())
     assert manifest["parameters"]["selector"] == "mutual"
     assert manifest["verified"] is True
-    found = audit(events, output, "--key", key, "--json", "-")
+    found = audit(events, output, "--key", key, "--tolerance", 0.1, "--json", "-")
     assert found.code == 0
     assert json.loads(found.out)["kept"]
 

@@ -21,6 +21,7 @@ from oracles.attacker import (
     interval_starts,
     knowledge,
 )
+from oracles.strong_attackers import fits_with_gaps
 
 # --- consistency -------------------------------------------------------------------------------------------
 
@@ -61,8 +62,15 @@ def consistent_with_pieces(boxes, samples_of_victim, pieces) -> bool:
     return covers(boxes, known) and all(any(in_box(s, box) for s in known) for box in to_explain)
 
 
+def fitting(samples, records, victim, intervals, epoch_slots: int) -> set:
+    """S(K): the users whose records fit what is known in the intervals, gaps of whole epochs forgiven."""
+    users = list(published(records))
+    pieces = [({s for s in samples.get(victim, ()) if inside(s[0], known)}, *known) for known in intervals]
+    return {users[r] for r in fits_with_gaps([records[user] for user in users], pieces, epoch_slots)}
+
+
 def candidates(samples, records, victim, intervals) -> set:
-    """S: the users whose records are strictly consistent with what is known in each of the intervals."""
+    """The users whose records are strictly consistent with what is known in each of the intervals."""
     own = samples.get(victim, set())
     return {
         user
@@ -165,15 +173,15 @@ def faces_score(boxes, known) -> Fraction:
 def central_score(boxes, known) -> Fraction:
     """Mean of |2 s - low - high| / (high - low + 1) over known samples and axes; the lowest is picked.
 
-    Every known sample lies in a box. The box that counts ends first; of those, begins first; of those, is listed first.
+    Only samples in a box count. The box that counts ends first; of those, begins first; of those, is listed first.
     """
-    total = Fraction(0)
-    for s in known:
+    total, held = Fraction(0), [s for s in known if covers(boxes, [s])]
+    for s in held:
         box = min((b for b in boxes if in_box(s, b)), key=lambda b: (b[1], b[0]))
         for axis in range(3):
             low, high = box[2 * axis], box[2 * axis + 1]
             total += Fraction(abs(2 * s[axis] - low - high), span(low, high))
-    return total / (3 * len(known))
+    return total / (3 * len(held))
 
 
 # --- attacks by whoever knows the method, and what leaks ---------------------------------------------------
@@ -243,8 +251,8 @@ def can_share_out(choices: list, wanted: int, taken=frozenset()) -> bool:
 def chain_survivors(
     samples, records, victim, a: int, k: int, tau: int, epsilon: int, distinct: bool = False
 ) -> set:
-    """The users of S(K) whose records at least k-1 others may cover, in every window that shares a slot with I and
-    where they have boxes; ``distinct``: others in each."""
+    """The users whose records fit K as they are and at least k-1 others may cover, in every window that shares a slot
+    with I and where they have boxes; ``distinct``: others in each. Where gaps are forgiven nobody is ruled out."""
     whole = interval(a, tau)
     known = knowledge(samples, victim, a, tau)
     files = published(records)
@@ -275,8 +283,8 @@ def pieces_outside(e: int, epsilon: int, a: int, tau: int) -> list:
 
 
 def leakage(samples, records, victim, a: int, tau: int, epsilon: int) -> int | None:
-    """Slots outside [a, a+tau) of the epochs that leak; None when no record is consistent with K."""
-    still_there = candidates(samples, records, victim, [interval(a, tau)])
+    """Slots outside [a, a+tau) of the epochs that leak; None when no record fits K."""
+    still_there = fitting(samples, records, victim, [interval(a, tau)], epsilon)
     if not still_there:
         return None
     own = samples[victim]
@@ -292,9 +300,11 @@ def leakage(samples, records, victim, a: int, tau: int, epsilon: int) -> int | N
 # --- points and places -------------------------------------------------------------------------------------
 
 
-def points_fit(records, points) -> set:
-    """The users whose records hold every point; boxes without a point do not matter."""
-    return {user for user, boxes in published(records).items() if covers(boxes, points)}
+def points_fit(records, points, epoch_slots: int = 1) -> set:
+    """The users whose records hold the most points, all but those in gaps; boxes without a point do not matter."""
+    users = list(published(records))
+    fit = fits_with_gaps([records[user] for user in users], [(points, 0, 0)], epoch_slots)
+    return {users[r] for r in fit}
 
 
 def cells_of(box) -> set:
@@ -312,12 +322,12 @@ def top_cells(samples_of_user, n: int) -> list:
 
 
 def cells_fit(records, cells) -> set:
-    """The users whose records hold every one of the cells, whenever."""
-    return {
-        user
+    """The users whose records hold the most of the cells, at least one, whenever."""
+    held = {
+        user: sum(any(cell in cells_of(box) for box in boxes) for cell in cells)
         for user, boxes in published(records).items()
-        if all(any(cell in cells_of(box) for box in boxes) for cell in cells)
     }
+    return {user for user, n in held.items() if n == max(held.values()) > 0}
 
 
 def share_on_cells(boxes, cells) -> Fraction:
@@ -350,14 +360,14 @@ def guessed_place(boxes, hours):
     return x0 + x1 + 1, y0 + y1 + 1
 
 
-def homogeneity(samples, records, victim, a: int | None, tau: int | None) -> int | None:
+def homogeneity(samples, records, victim, a: int | None, tau: int | None, epoch_slots: int = 1) -> int | None:
     """The smallest longer side, in cells, of the hull of S(K)'s boxes in a slot outside the interval.
 
     Only slots in which every record of S(K) has a box; None when there are none, or no record fits.
     ``--whole``: any slot.
     """
     whole = interval(a, tau)
-    group = [records[user] for user in candidates(samples, records, victim, [whole])]
+    group = [records[user] for user in fitting(samples, records, victim, [whole], epoch_slots)]
     sides = []
     for t in {t for boxes in group for box in boxes for t in slots(box)}:
         present = [[box for box in boxes if t in slots(box)] for boxes in group]

@@ -1,4 +1,4 @@
-"""Guarantee 3 the slow way, from docs/promise.md: all matchings of people to records, and k of them without a common line.
+"""Guarantee 3 the slow way, from docs/promise.md: all matchings of people to records, and k without a common line.
 
 ``fits`` has for every person the set of records (0 .. n - 1, as many as people) that fit.
 """

@@ -1,7 +1,7 @@
 """Guarantee 2 the slow way, from docs/audit.md, given who was made to hide whom.
 
-Samples and records as in ``attacker``. A line of evidence is (begin, end, user, owner): the record of ``owner`` was made
-to hold the samples of ``user`` in slots begin .. end - 1.
+Samples and records as in ``attacker``. A line of evidence is (begin, end, user, owner): the record of ``owner`` was
+made to hold the samples of ``user`` in slots begin .. end - 1.
 """
 
 from collections import defaultdict

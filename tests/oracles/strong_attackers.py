@@ -2,8 +2,8 @@
 
 Records are a list, each a list of boxes ``(t0, t1, x0, x1, y0, y1)``, ends included, sorted by their ends, then begins;
 a record is known by its place in the list, a box by its place in the record, a cell is ``(x, y)``. What somebody did is
-a list of samples ``(t, x, y)``. Lengths of time are in slots; ``epoch_slots`` or ``epsilon`` None means one epoch, all
-of time. A record without boxes is none: it never fits. ``weights`` are those of the features of a place, in order.
+a list of samples ``(t, x, y)``. Lengths of time are in slots; ``epoch_slots`` is epsilon, with ``--whole`` an hour. A
+record without boxes is none: it never fits. ``weights`` are those of the features of a place, in order.
 """
 
 from collections.abc import Mapping
@@ -43,7 +43,7 @@ def with_the_most(counts: dict) -> list:
 # --- what fits ---------------------------------------------------------------------------------------------
 
 
-def epochs_touched(boxes, epoch_slots: int | None) -> set:
+def epochs_touched(boxes, epoch_slots: int) -> set:
     """The epochs with which one of the boxes shares a slot."""
     return {
         epoch
@@ -60,13 +60,11 @@ def samples_held(boxes, known) -> int:
     return sum(any(in_box(sample, box) for box in boxes) for sample in known)
 
 
-def fits_with_gaps(records, pieces, epsilon: int | None) -> list:
+def fits_with_gaps(records, pieces, epoch_slots: int) -> list:
     """S(K) of knowledge in pieces ``(samples, begin, end)``: what the victim did in [begin, end), all of it.
 
     begin == end: these samples are points, and the attacker does not know that there are no others. No box lies wholly
     inside of nothing, so the backward condition asks nothing there. All of time is (-inf, inf).
-
-    Who holds everything known holds the most, so the two steps of the rule could be one; they stay as written.
     """
     known = [sample for samples, _, _ in pieces for sample in samples]
 
@@ -74,20 +72,15 @@ def fits_with_gaps(records, pieces, epsilon: int | None) -> list:
         to_explain = [box for box in boxes if any(wholly_inside(box, begin, end) for _, begin, end in pieces)]
         return all(any(in_box(sample, box) for sample in known) for box in to_explain)
 
-    explaining = {r: boxes for r, boxes in enumerate(records) if boxes and explained(boxes)}
-    consistent = [r for r, boxes in explaining.items() if covers(boxes, known)]
-    if consistent:
-        return consistent
-
     def not_forgiven(boxes) -> list:
-        return [s for s in known if epoch_of(s[0], epsilon) in epochs_touched(boxes, epsilon)]
+        return [s for s in known if epoch_of(s[0], epoch_slots) in epochs_touched(boxes, epoch_slots)]
 
-    tolerated = {
+    held = {
         r: samples_held(boxes, known)
-        for r, boxes in explaining.items()
-        if covers(boxes, not_forgiven(boxes)) and samples_held(boxes, known) > 0
+        for r, boxes in enumerate(records)
+        if explained(boxes) and covers(boxes, not_forgiven(boxes))
     }
-    return with_the_most(tolerated)
+    return with_the_most({r: n for r, n in held.items() if n > 0})
 
 
 def times_left(records, known_epochs, epoch_slots: int, all_known: bool) -> list:
@@ -105,27 +98,33 @@ def times_left(records, known_epochs, epoch_slots: int, all_known: bool) -> list
     )
 
 
-def epochs_around(begin: int, tau: int, epsilon: int) -> list:
-    """The last two epochs that end at or before the interval's begin, the first two that begin at or after its end."""
-    near = range(begin // epsilon - 4, (begin + tau) // epsilon + 5)
-    before = [e for e in near if (e + 1) * epsilon <= begin]
-    after = [e for e in near if e * epsilon >= begin + tau]
-    return before[-2:] + after[:2]
+def pieces_around(begin: int, tau: int, epsilon: int) -> list:
+    """What epochs have of the two epochs' time before the interval, and of that after it, as (begin, end)."""
+    sides = (begin - 2 * epsilon, begin), (begin + tau, begin + tau + 2 * epsilon)
+    return [
+        (min(slots), max(slots) + 1)
+        for side in sides
+        for epoch in sorted({epoch_of(t, epsilon) for t in range(*side)})
+        if (slots := [t for t in range(*side) if epoch_of(t, epsilon) == epoch])
+    ]
 
 
 def presence_left(records, victim_samples, begin: int, tau: int, epsilon: int) -> list:
-    """The records of S(K) that fit when it is known, too, in which of the epochs around the victim was active."""
-    around = epochs_around(begin, tau, epsilon)
-    active = {e for e in around if any(epoch_of(t, epsilon) == e for t, _, _ in victim_samples)}
-    idle = [(e * epsilon, (e + 1) * epsilon) for e in around if e not in active]
+    """The records of S(K) that fit when it is known, too, in which of the pieces around the victim was active."""
+    around = pieces_around(begin, tau, epsilon)
+    active = [piece for piece in around if any(t in range(*piece) for t, _, _ in victim_samples)]
+    idle = [piece for piece in around if piece not in active]
     known = [s for s in victim_samples if begin <= s[0] < begin + tau]
 
     def ruled_out(boxes) -> bool:
-        return any(wholly_inside(box, *epoch) for box in boxes for epoch in idle)
+        return any(wholly_inside(box, *piece) for box in boxes for piece in idle)
+
+    def touched(boxes) -> int:
+        return sum(any(box[0] < end and box[1] >= since for box in boxes) for since, end in active)
 
     return with_the_most(
         {
-            r: len(epochs_touched(records[r], epsilon) & active)
+            r: touched(records[r])
             for r in fits_with_gaps(records, [(known, begin, begin + tau)], epsilon)
             if not ruled_out(records[r])
         }
@@ -233,7 +232,7 @@ def neighbours(records, r: int, b: int) -> list:
     return [records[r][i] for i in (b - 1, b + 1) if 0 <= i < len(records[r])]
 
 
-def place_features(records, r: int, b: int, cell, epoch_slots: int | None) -> list:
+def place_features(records, r: int, b: int, cell, epoch_slots: int) -> list:
     """The twelve features of a cell inside a box, in the order of ``PLACE_FEATURES``."""
     box = records[r][b]
     x, y = cell
@@ -276,7 +275,7 @@ def chances(scores: Mapping) -> dict:
     return {candidate: some / sum(odds.values()) for candidate, some in odds.items()}
 
 
-def place_chances(records, r: int, b: int, weights, epoch_slots: int | None, extra_cell=None) -> dict:
+def place_chances(records, r: int, b: int, weights, epoch_slots: int, extra_cell=None) -> dict:
     """``{cell: chance}`` of the candidates of a box; ``extra_cell`` is one of them whether or not it is a site."""
     cells = place_candidates(records, r, b)
     if extra_cell is not None and extra_cell not in cells:
@@ -285,7 +284,7 @@ def place_chances(records, r: int, b: int, weights, epoch_slots: int | None, ext
     return chances(weighed(features, weights))
 
 
-def home_posterior(records, r: int, boxes_in_hours, weights, epoch_slots: int | None) -> dict:
+def home_posterior(records, r: int, boxes_in_hours, weights, epoch_slots: int) -> dict:
     """``{cell: sum of its chances}`` over those boxes of the record (their places in it) that begin in the hours."""
     total = {}
     for b in boxes_in_hours:
@@ -294,7 +293,7 @@ def home_posterior(records, r: int, boxes_in_hours, weights, epoch_slots: int | 
     return total
 
 
-def home_guess_by_posterior(records, r: int, boxes_in_hours, weights, epoch_slots: int | None):
+def home_guess_by_posterior(records, r: int, boxes_in_hours, weights, epoch_slots: int):
     """The cell with the largest sum of chances, of equals the smaller x, then y; None without such a box."""
     return min(the_best(home_posterior(records, r, boxes_in_hours, weights, epoch_slots)), default=None)
 
@@ -326,12 +325,12 @@ def edges_on(boxes, cells) -> float:
     )
 
 
-def mass_on(records, r: int, cells, weights, epoch_slots: int | None) -> float:
+def mass_on(records, r: int, cells, weights, epoch_slots: int) -> float:
     of_boxes = [place_chances(records, r, b, weights, epoch_slots) for b in range(len(records[r]))]
     return sum(log(0.01 + sum(of.get(cell, 0.0) for of in of_boxes) / len(of_boxes)) for cell in cells)
 
 
-def top_features(records, r: int, cells, weights, epoch_slots: int | None) -> tuple:
+def top_features(records, r: int, cells, weights, epoch_slots: int) -> tuple:
     """(tight, edges, either, mass) of a record for known cells."""
     boxes = records[r]
     either = sum(cells_held([box], cells) > 0 for box in boxes) / len(boxes)
@@ -340,8 +339,13 @@ def top_features(records, r: int, cells, weights, epoch_slots: int | None) -> tu
 
 
 def top_candidates(records, cells, most: int = 50) -> list:
-    """The records with the largest tight + edges, the best first, of equals the first in the file."""
-    left = {r: tight_on(boxes, cells) + edges_on(boxes, cells) for r, boxes in enumerate(records) if boxes}
+    """Of the records over one of the cells those with the largest tight + edges, the best first, of equals the first in
+    the file."""
+    left = {
+        r: tight_on(boxes, cells) + edges_on(boxes, cells)
+        for r, boxes in enumerate(records)
+        if cells_held(boxes, cells) > 0
+    }
     chosen = []
     while left and len(chosen) < most:
         chosen.append(min(the_best(left)))
@@ -363,7 +367,7 @@ def first_holding(boxes, sample):
     return min(holding)[2] if holding else None
 
 
-def method_place_features(records, r: int, known_samples, weights, epoch_slots: int | None) -> tuple:
+def method_place_features(records, r: int, known_samples, weights, epoch_slots: int) -> tuple:
     """(place, tight, edges) of a record of S(K): means over the known samples, those apart that it does not hold."""
     place, tight, edges = [], [], []
     for sample in known_samples:

@@ -14,7 +14,6 @@ from oracles.strong_attackers import (
     MOST_SITES,
     PLACE_FEATURES,
     best_share,
-    epochs_around,
     epochs_touched,
     everybody,
     fits_with_gaps,
@@ -22,6 +21,7 @@ from oracles.strong_attackers import (
     home_guess_by_posterior,
     home_posterior,
     method_place_features,
+    pieces_around,
     place_candidates,
     place_chances,
     place_features,
@@ -87,9 +87,10 @@ def test_several_pieces_are_one_knowledge():
     assert fits_with_gaps([ONE_OF_THREE, UNEXPLAINED], pieces, 10) == [1]
 
 
-def test_all_of_time_is_one_epoch_and_no_gap():
-    assert fits_with_gaps([ONE_OF_THREE, TWO_OF_THREE], [(SEEN, -inf, inf)], None) == []
-    assert fits_with_gaps([FITS[:2], FITS], [(SEEN, -inf, inf)], None) == [0]
+def test_all_of_time_has_gaps_too():
+    # Over all of time every box is to be explained: FITS has one at 25.
+    assert fits_with_gaps([ONE_OF_THREE, TWO_OF_THREE], [(SEEN, -inf, inf)], 10) == [1]
+    assert fits_with_gaps([FITS[:2], FITS, TWO_OF_THREE], [(SEEN, -inf, inf)], 10) == [0]
 
 
 def test_times_only():
@@ -104,10 +105,10 @@ def test_times_only():
     assert times_left(records, {7}, 10, all_known=False) == [0, 1, 2, 3]
 
 
-def test_epochs_around_an_interval():
-    assert epochs_around(20, 10, 10) == [0, 1, 3, 4]
-    assert epochs_around(21, 10, 10) == [0, 1, 4, 5]
-    assert epochs_around(-1, 1, 10) == [-3, -2, 0, 1]
+def test_pieces_of_epochs_around_an_interval():
+    assert pieces_around(20, 10, 10) == [(0, 10), (10, 20), (30, 40), (40, 50)]
+    assert pieces_around(21, 10, 10) == [(1, 10), (10, 20), (20, 21), (31, 40), (40, 50), (50, 51)]
+    assert pieces_around(-1, 2, 1) == [(-3, -2), (-2, -1), (1, 2), (2, 3)]
 
 
 def test_presence_around():
@@ -126,6 +127,16 @@ def test_presence_around():
     assert presence_left(records, victim, 20, 10, 10) == [1, 2, 4, 5]
     assert presence_left([*records, [at(5, 5), here, at(35, 35)]], victim, 20, 10, 10) == [7]
     assert presence_left([records[3]], victim, 20, 10, 10) == []
+
+
+def test_presence_in_pieces_of_epochs():
+    # I is [22, 32). Known are [2, 10), [10, 20), [20, 22), [32, 40), [40, 50), [50, 52): active the first and the last.
+    victim = [(0, 0, 0), (5, 0, 0), (25, 0, 0), (50, 0, 0), (52, 0, 0)]
+    here = at(25, 25)
+    assert presence_left([[here, at(20, 21)], [here, at(20, 22)], [here]], victim, 22, 10, 10) == [1, 2]
+    assert presence_left([[here, at(33, 34)], [here, at(52, 55)]], victim, 22, 10, 10) == [1]
+    assert presence_left([[here, at(0, 1)], [here, at(9, 9)]], victim, 22, 10, 10) == [1]
+    assert presence_left([[here, at(51, 51)], [at(0, 2), here], [here]], victim, 22, 10, 10) == [0, 1]
 
 
 # --- places ------------------------------------------------------------------------------------------------
@@ -172,8 +183,8 @@ def test_what_came_before_counts_as_what_comes_after():
     assert place_features(STREET, 0, 1, (2, 0), 10) == pytest.approx(later)
 
 
-def test_all_of_time_is_one_epoch_for_places():
-    middle = dict(zip(PLACE_FEATURES, place_features(STREET, 0, 0, (2, 0), None), strict=True))
+def test_longer_epochs_hold_more_at_once():
+    middle = dict(zip(PLACE_FEATURES, place_features(STREET, 0, 0, (2, 0), 60), strict=True))
     assert (middle["corners_now"], middle["corners_near"]) == (log(3), 0)
 
 
@@ -225,6 +236,7 @@ def test_top_locations():
     assert top_features(STREET, 0, [(0, 0)], BACK, 10)[2] == 1 / 2
     assert top_candidates(STREET, known) == [0, 1]
     assert top_candidates([STREET[1], STREET[0], STREET[0]], known, most=2) == [1, 2]
+    assert top_candidates([*STREET, [at(0, 0, 9)]], known) == [0, 1]  # only who was there
     assert top_fits(STREET, [(0, 0), (4, 1), (2, 0)]) == [0, 1]  # two of three each
     assert top_fits(STREET, [(0, 0), (2, 0)]) == [0]
     assert top_fits(STREET, [(8, 8)]) == []

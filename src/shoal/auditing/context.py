@@ -148,7 +148,7 @@ class AuditContext:
                 target.index,
                 knowledge,
                 own,
-                self.promise.epsilon or 0,
+                self.epoch_slots,
                 most,
                 begin,
                 end,

@@ -38,6 +38,7 @@ def make_sites(records: Records, epoch_slots: int) -> Sites:
         first=np.append(first, len(x)),
         column=column,
         row=row,
+        row_y=row_y,
         epoch_slots=epoch_slots,
         first_epoch=first_epoch,
         corners=_by_epoch(epoch[corner_box], site, n_epochs, len(x)),

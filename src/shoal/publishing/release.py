@@ -122,7 +122,8 @@ class Published(Draft):
     def to_geopandas(self) -> Any:
         """The published table as a geopandas frame of polygons: in longitude and latitude, or in metres without a CRS.
 
-        A polygon is the area in which its record was for a stretch of time; nothing says where in it.
+        A polygon is the area in which the person of its record was at some moment of a stretch of time. It does not say
+        where in it, but that can often be inferred from all boxes together (docs/promise.md).
         """
         try:
             import geopandas

@@ -5,8 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from shoal.auditing.attacks.conditional_logit import chances
+from shoal.auditing.attacks.attackers import LEARNT, Cases, try_attackers
 from shoal.core.arrays import Bools, Floats, Int64s
+
+
+def chances(case: Int64s, features: Floats, right: Bools, half: Int64s) -> Floats:
+    """The chances that an attacker gives who learns from the other half."""
+    names = tuple(str(column) for column in range(features.shape[1]))
+    found = try_attackers(Cases(case, right, features, half), np.zeros(len(names)), names)
+    return found.chance[LEARNT]
 
 
 def made_cases(n: int, rng: np.random.Generator) -> tuple[Int64s, Bools, Int64s]:

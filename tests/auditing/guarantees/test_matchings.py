@@ -12,11 +12,13 @@ from auditing.audit_contexts import context_of, damaged
 from oracles.casual_worlds import random_case
 from oracles.matchings import has_disjoint_matchings, windows, windows_without_matchings
 from oracles.reference import reference_release
+from shoal.auditing.context import AuditContext
 from shoal.auditing.coverage.check import check
 from shoal.auditing.guarantees import matchings
 from shoal.auditing.guarantees.matchings import Matchings, check_matchings
 from shoal.auditing.kernels.matchings import Lines, match_people
 from shoal.core.workers import Workers
+from shoal.reading import HidingEvidence
 
 
 def lines_of(fits: list[set[int]], n_absent: int = 0) -> Lines:
@@ -66,6 +68,21 @@ def test_agrees_with_another_flow_on_larger_graphs(seed: int) -> None:
     assert 20 < sum(answers) < 130
 
 
+def evidence_of(rng: random.Random, context: AuditContext, epsilon: int | None) -> HidingEvidence:
+    """Lines about all kinds of people and records, most of which are not so: they must change nothing."""
+    begin, end = context.span
+    if epsilon is not None:
+        begin = begin // epsilon * epsilon
+        end = begin + (context.promise.reach + 1) * epsilon
+    users, records = range(context.store.n_users), range(context.published.records.n_records)
+    pairs = [(user, record) for user in users for record in records if rng.random() < 0.5]
+    user, record = (np.array(column, np.int32) for column in zip(*pairs, strict=True)) if pairs else (
+        np.empty(0, np.int32), np.empty(0, np.int32),
+    )  # fmt: skip
+    times = (np.full(len(user), time, np.int64) for time in (begin, end))
+    return HidingEvidence(*times, user, record, np.zeros(len(user), np.bool_))
+
+
 @pytest.mark.parametrize("few_lines", [False, True])
 @pytest.mark.parametrize("seed", range(4))
 def test_worlds_agree_with_exhaustive_search(
@@ -87,11 +104,14 @@ def test_worlds_agree_with_exhaustive_search(
             continue
         records = damaged(rng, release.records, overlaps=True) if rng.random() < 0.7 else release.records
         wanted = windows_without_matchings(world, records, k, tau, epsilon)
-        found = check_matchings(context_of(world, records, k, tau, epsilon))
+        context = context_of(world, records, k, tau, epsilon)
+        found = check_matchings(context)
         n = len(windows(records, tau, epsilon))
         assert found == Matchings(n, n, len(wanted))
         if records == release.records:
             assert not wanted
+        told = evidence_of(rng, context, epsilon)
+        assert check_matchings(replace(context, evidence=told)) == found
         keyless = check_matchings(context_of(world, records, k, tau, epsilon, key=False))
         assert keyless == (found if len(records) == len(world) else None)
         kept += not wanted

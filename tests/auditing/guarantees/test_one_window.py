@@ -1,4 +1,4 @@
-"""Guarantee 2 judged: by the evidence against the slow way and against what hiding counts, and by a file's own account."""
+"""Guarantee 2: the evidence against the slow way and against what hiding counts, and a file's own account."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def lines_of(made: Release, users: list[Any]) -> list[tuple[int, int, Any, Any, 
     """The lines of evidence of a release: begin, end, user, owner, and whether it is a witness's."""
     return [
         (part.begin, part.end, users[member], users[owner], part.in_epoch)
-        for part in made.outcome.held()
+        for part in made.outcome.hidden()
         for owner, member in zip(part.owners.tolist(), part.members.tolist(), strict=True)
     ]
 
@@ -51,7 +51,7 @@ def evidence_of(lines: list[Any], users: list[Any], context: AuditContext) -> Hi
     )
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, 1, 2, 4, 5])  # each has witnesses
 def test_releases_are_explained_and_reuse_is_counted_as_hiding_counts_it(seed: int) -> None:
     rng = random.Random(seed)
     relaxed = hardened = 0
@@ -109,7 +109,7 @@ def test_evidence_agrees_with_the_slow_way_where_file_or_evidence_are_damaged(se
 def pair_world() -> tuple[dict, dict]:
     """Two people, one sample in each of four epochs of 4 slots, each in the other's boxes all the time."""
     world = {"a": {(t, 0, 0) for t in (0, 4, 8, 12)}, "b": {(t + 1, 1, 0) for t in (0, 4, 8, 12)}}
-    return world, dict.fromkeys(world, [(t, t + 1, 0, 1, 0, 0) for t in (0, 4, 8, 12)])
+    return world, {user: [(t, t + 1, 0, 1, 0, 0) for t in (0, 4, 8, 12)] for user in world}
 
 
 def judged(lines: list[Any], *, promise: Promise | None = None, key: bool = True, **more: Any) -> Judgement:
@@ -233,7 +233,7 @@ def test_file_and_key_alone_give_a_figure_beside_accident_and_no_judgement() -> 
     assert (found.published.value, found.accident.value) == (1, 0)
     assert judge_one_window(context, belongs=True).state is State.NOT_CHECKED
     same_place = {name: {(t, 0, 0) for t in range(24)} for name in "abcd"}
-    boxes = dict.fromkeys("abcd", [(t, t, 0, 0, 0, 0) for t in range(24)])
+    boxes = {name: [(t, t, 0, 0, 0, 0) for t in range(24)] for name in "abcd"}
     everywhere = measure_held_apart(context_of(same_place, boxes, 2, 1, 1))
     assert everywhere is not None
     assert (everywhere.published.value, everywhere.accident.value) == (1, 1)

@@ -13,7 +13,7 @@ import pytest
 import shoal
 from reporting.page.leaks import Raw, traces
 from reporting.releases import Release, make_release
-from reporting.town import FAR, SOUTH, WEST, Row, alone, by_day, publish, renamed, write_rows
+from reporting.town import FAR, MIDNIGHT, SOUTH, WEST, Row, alone, by_day, publish, renamed, write_rows
 from shoal.errors import InputError
 from shoal.reporting import write_report
 
@@ -169,14 +169,14 @@ def figure(html: str, caption: str) -> str:
     return html.split(f"<figcaption>{caption}</figcaption>")[1].split("</figure>")[0]
 
 
-def moved_inside(made: Release, rows: list[Row], who: str) -> list[Row]:
-    """The rows with every sample of a user by day moved halfway to the middle of the box that holds it."""
+def moved_inside(made: Release, rows: list[Row], who: str, until: int) -> list[Row]:
+    """The rows with every sample of a user before an hour moved halfway to the middle of the box that holds it."""
     key = dict(zip(*pq.read_table(made.key).to_pydict().values(), strict=True))
     boxes = [box for box in pq.read_table(made.published).to_pylist() if box["record"] == key[who]]
     moved = []
     for user, t, x, y in rows:
         held = (box for box in boxes if box["t_start"].timestamp() <= t < box["t_end"].timestamp())
-        if user == who and (box := next(held, None)) is not None:
+        if user == who and t < MIDNIGHT + 3600 * until and (box := next(held, None)) is not None:
             x, y = x / 2 + (box["x_min"] + box["x_max"]) / 4, y / 2 + (box["y_min"] + box["y_max"]) / 4
         moved.append((user, t, x, y))
     return moved
@@ -189,8 +189,8 @@ def test_one_published_person_moves_figures_over_many_people_alone(
         "shoal.auditing.auditor._check_chain", lambda _: None
     )  # it was made from other events
     events = tmp_path / "events.csv"
-    for number in range(40):  # some of them, moved like that, would no longer be hidden
-        rows = moved_inside(town, [*TOWN, *FEW], f"user-{number:03}")
+    for number in range(40):  # most of them, moved like that, would no longer be hidden
+        rows = moved_inside(town, [*TOWN, *FEW], f"user-{number:03}", 11)
         write_rows(rows, events)
         if rows != [*TOWN, *FEW] and shoal.audit(events, town.published, key=town.key, attacks=1).kept:
             break

@@ -59,7 +59,8 @@ def page_of(release: Release, path: Path, **options: object) -> tuple[str, str]:
 def test_a_release_that_keeps_its_promise(release: Release, tmp_path: Path) -> None:
     html, words = page_of(release, tmp_path / "report.html", key=release.key)
     assert "Watch anyone for 30 minutes: at least 2 records fit." in words
-    assert "KEPT: whoever knows everything" in words
+    assert "Guarantee 1 KEPT, 2 " in words
+    assert ": whoever knows everything" in words
     assert "Internal: shows raw data" in words
     for title in (
         "Three questions of the law",
@@ -244,7 +245,7 @@ def test_whole_trajectories_have_no_heading_without_content(
 
 def test_without_a_key(release: Release, tmp_path: Path) -> None:
     _, words = page_of(release, tmp_path / "report.html")
-    assert "KEPT, as far as can be checked without a key" in words
+    assert "Guarantee 1 KEPT as far as can be checked without a key" in words
     assert "can only be told with the key" in words
 
 

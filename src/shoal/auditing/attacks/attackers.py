@@ -14,26 +14,39 @@ import numpy as np
 
 from shoal.auditing.attacks.conditional_logit import centred, learn_weights, softmax
 from shoal.core.arrays import Bools, Floats, Int64s
+from shoal.errors import UnfinishedError
 
 TRANSFER, LEARNT = "transfer", "learnt"
 WEIGHTS_FORMAT = 1
+_WEIGHTS = "weights.json"
 _ALIKE = 1e-9  # scores that differ by less are equal: they were summed in another order
 
 
 def transferred_weights(attack: str, features: tuple[str, ...]) -> Floats:
     """The weights of an attack's features that were learnt on synthetic cities (``make attackers``)."""
-    told = _shipped()["weights"][attack]
-    return np.array([told[name] for name in features])
+    told = _shipped().get("weights", {}).get(attack, {})
+    if set(told) != set(features):
+        raise _unusable(f"has not the features of the attack {attack}")
+    return np.array([told[name] for name in features], np.float64)
 
 
 @cache
 def _shipped() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(files(__package__).joinpath("weights.json").read_text())
-    if found["format"] != WEIGHTS_FORMAT:
-        raise ValueError(
-            f"weights.json has format {found['format']}, not {WEIGHTS_FORMAT}: run make attackers"
-        )
+    try:
+        found = json.loads(files(__package__).joinpath(_WEIGHTS).read_text())
+    except (OSError, ValueError):
+        found = None
+    if not isinstance(found, dict):
+        raise _unusable("cannot be read")
+    if found.get("format") != WEIGHTS_FORMAT:
+        raise _unusable(f"has format {found.get('format')}, not {WEIGHTS_FORMAT}")
     return found
+
+
+def _unusable(why: str) -> UnfinishedError:
+    return UnfinishedError(
+        f"{_WEIGHTS} of the audit's attackers {why}: install shoal again, or run make attackers."
+    )
 
 
 def forget_weights() -> None:
@@ -70,6 +83,10 @@ class Outcomes(NamedTuple):
     def best_feature(self) -> Floats:
         """The picks of the most successful among those who go by a single feature."""
         return max((found for name, found in self.picks.items() if name not in (TRANSFER, LEARNT)), key=_mean)
+
+    def picks_of(self, some: Bools) -> Outcomes:
+        """How attackers fared in some of the cases, by their picks alone."""
+        return Outcomes({name: found[some] for name, found in self.picks.items()}, {}, {})
 
     @property
     def best_chance(self) -> Floats:

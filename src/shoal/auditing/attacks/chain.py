@@ -90,7 +90,7 @@ def _outcomes(
     pick = chance.copy()
     if target.has_key:
         cases = weighed_survivors(context, target, knowledge, fits, survivors)
-        found = try_survivors(cases)
+        found = try_survivors(cases.cases)
         pick[cases.attack] = found.best
         chance[cases.attack] = np.bincount(
             cases.cases.case, weights=found.best_chance * cases.cases.right, minlength=len(cases.attack)
@@ -153,9 +153,9 @@ def weighed_survivors(
     return SurvivorCases(attack, line, Cases(case, right, features, context.half[knowledge.victim[attack]]))
 
 
-def try_survivors(cases: SurvivorCases) -> Outcomes:
+def try_survivors(cases: Cases) -> Outcomes:
     """Let every attacker weigh the survivors."""
-    return try_attackers(cases.cases, transferred_weights(CHAIN, METHOD_FEATURES), METHOD_FEATURES)
+    return try_attackers(cases, transferred_weights(CHAIN, METHOD_FEATURES), METHOD_FEATURES)
 
 
 def _features(

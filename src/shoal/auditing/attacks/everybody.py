@@ -8,11 +8,11 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
-from shoal.auditing.attacks.attackers import LEARNT, TRANSFER
-from shoal.auditing.attacks.chain import surviving_records, try_survivors, weighed_survivors
+from shoal.auditing.attacks.attackers import Cases
+from shoal.auditing.attacks.chain import SurvivorCases, surviving_records, try_survivors, weighed_survivors
 from shoal.auditing.box_index import AttackedRecords
 from shoal.auditing.context import AuditContext
-from shoal.auditing.kernels.fits import Knowledge, find_rows
+from shoal.auditing.kernels.fits import Fits, Knowledge, find_rows
 from shoal.auditing.measures import Measure, Victims, attack_of, measures_of
 from shoal.auditing.victims import intervals, knowledge_of
 from shoal.core.arrays import Bools, Floats, Int64s
@@ -73,36 +73,59 @@ def _people(context: AuditContext, seed: int, begin: int, tau: int) -> Int64s:
 
 def _matched(context: AuditContext, target: AttackedRecords, crowds: list[Knowledge]) -> Floats:
     """Whether people are matched with their own records, by the better of transfer and learnt."""
-    found: dict[str, list[Bools]] = {TRANSFER: [], LEARNT: []}
-    for crowd in crowds:
-        for name, right in _match_crowd(context, target, crowd).items():
-            found[name].append(right)
-    outcomes = [
-        np.concatenate([np.empty(0, np.bool_), *parts]).astype(np.float64) for parts in found.values()
-    ]
-    return max(outcomes, key=lambda right: float(right.sum()))
+    found = [_crowd_fits(context, target, crowd) for crowd in crowds]
+    scores = try_survivors(_together([each.weighed.cases for each in found])).score
+    ends = np.cumsum([len(each.weighed.line) for each in found])[:-1]
+    right = []
+    for score in scores.values():
+        parts = np.split(score, ends)
+        right.append(
+            np.concatenate([
+                np.empty(0), *(_match_crowd(target, each, part) for each, part in zip(found, parts, strict=True))
+            ])
+        )  # fmt: skip
+    return max(right, key=lambda outcomes: float(outcomes.sum()))
 
 
-def _match_crowd(context: AuditContext, target: AttackedRecords, crowd: Knowledge) -> dict[str, Bools]:
+class _CrowdFits(NamedTuple):
+    """What is known of a crowd, the records that fit, which of them survive, and the features of those."""
+
+    crowd: Knowledge
+    fits: Fits
+    surviving: Bools
+    weighed: SurvivorCases
+
+
+def _crowd_fits(context: AuditContext, target: AttackedRecords, crowd: Knowledge) -> _CrowdFits:
     fits = context.fits(target, crowd)
     survivors = surviving_records(context, target, crowd, fits)
     weighed = weighed_survivors(context, target, crowd, fits, survivors)
-    right = {}
-    for name, score in try_survivors(weighed).score.items():
-        scores = np.zeros(len(fits.record))
-        scores[weighed.line] = score
-        edges = Edges(
-            attack_of(fits)[survivors.surviving],
-            fits.record[survivors.surviving],
-            scores[survivors.surviving],
-        )
-        right[name] = (
-            match_people(edges, len(crowd.victim), target.records.n_records) == target.own[crowd.victim]
-        )
+    return _CrowdFits(crowd, fits, survivors.surviving, weighed)
+
+
+def _together(parts: list[Cases]) -> Cases:
+    """The cases of several crowds, numbered through."""
+    begins = np.cumsum([0, *(len(part.half) for part in parts)])
+    case = np.concatenate([part.case + begin for part, begin in zip(parts, begins, strict=False)])
+    right, features, half = (
+        np.concatenate([part[at] for part in parts])
+        for at in map(Cases._fields.index, ("right", "features", "half"))
+    )
+    return Cases(case, right, features, half)
+
+
+def _match_crowd(target: AttackedRecords, found: _CrowdFits, score: Floats) -> Floats:
+    """Whether the people of a crowd are matched with their own records (1) or not (0)."""
+    scores = np.zeros(len(found.fits.record))
+    scores[found.weighed.line] = score
+    left, victim = found.surviving, found.crowd.victim
+    pairs = FittingPairs(attack_of(found.fits)[left], found.fits.record[left], scores[left])
+    matched = match_people(pairs, len(victim), target.records.n_records)
+    right: Floats = (matched == target.own[victim]).astype(np.float64)
     return right
 
 
-class Edges(NamedTuple):
+class FittingPairs(NamedTuple):
     """A person, a record that fits, and how well it does."""
 
     person: Int64s
@@ -110,7 +133,7 @@ class Edges(NamedTuple):
     score: Floats
 
 
-def match_people(edges: Edges, n_people: int, n_records: int) -> Int64s:
+def match_people(edges: FittingPairs, n_people: int, n_records: int) -> Int64s:
     """The record of each person, none twice, -1 for no record: as many people as possible, then the best scores."""
     cost = 1 + edges.score.max(initial=0.0) - edges.score
     alone = np.arange(n_people)

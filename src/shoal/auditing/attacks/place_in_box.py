@@ -28,18 +28,14 @@ def attack_place(context: AuditContext) -> list[Measure]:
     """Pick the cell in which the owner of a box was, for boxes drawn at random."""
     target, rng = context.published, context.randomness(13)
     measured = ("exact", TRANSFER, LEARNT, "feature", "commonest")
-    published: dict[str, Floats] = {}
     boxes, owner, guess = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
+    found: Outcomes | None = None
     if target.has_key:
         boxes, owner = _drawn(context, rng)
         found, guess = _places(context, boxes, owner)
-        published = {
-            "exact": found.best, TRANSFER: found.picks[TRANSFER], LEARNT: found.picks[LEARNT],
-            "feature": found.best_feature, "commonest": found.picks[_COMMONEST],
-        }  # fmt: skip
     measures = []
     for variant, some in (("all", np.ones(len(boxes), np.bool_)), ("above_1km2", _large(context, boxes))):
-        of_variant = {name: outcomes[some] for name, outcomes in published.items()}
+        published = {} if found is None else _by_attacker(found.picks_of(some))
         raw = dict.fromkeys(
             measured, np.ones(int(some.sum()) if len(boxes) else 1)
         )  # a box is a single cell there
@@ -47,12 +43,19 @@ def attack_place(context: AuditContext) -> list[Measure]:
         measures += measures_of(
             PLACE,
             variant,
-            of_variant,
+            published,
             raw,
             by_guess,
             Victims(owner[some], owner[some]) if len(boxes) else None,
         )
     return measures
+
+
+def _by_attacker(found: Outcomes) -> dict[str, Floats]:
+    return {
+        "exact": found.best, TRANSFER: found.picks[TRANSFER], LEARNT: found.picks[LEARNT],
+        "feature": found.best_feature, "commonest": found.picks[_COMMONEST],
+    }  # fmt: skip
 
 
 def _drawn(context: AuditContext, rng: np.random.Generator) -> tuple[Int64s, Int64s]:

@@ -33,6 +33,7 @@ RADII_M = {"within_500m": 500.0, "within_1km": 1000.0, "within_2km": 2000.0}
 _AT_A_TIME = 1 << 22  # samples
 _LIKELIEST = 50  # records that are weighed
 _SMALL_MASS = 0.01
+_STRANGERS = 500  # whose records are looked at to see what a guess achieves
 
 Hours = Callable[[AuditContext, Int64s], Bools]  # which slots lie in certain hours
 
@@ -92,12 +93,13 @@ def attack_home_and_work(context: AuditContext) -> list[Measure]:
         stranger = rng.integers(0, context.published.records.n_records, len(victim))
         own, raw_own = context.published.own[victim], context.raw.own[victim]
         guess = _heaviest(context, context.published, when, np.concatenate([own, stranger]))
-        blind = _near(context, true, guess[stranger])
+        some, half = stranger[:_STRANGERS], context.half[victim]
+        by_chance = [guess[some], _likeliest(context, when, some, half[: len(some)], weights)]
+        blind = _best(context, true[: len(some)], by_chance)
         published: dict[str, Floats | Bools] = {}
         if context.published.has_key:
-            guesses = [guess[own], *(_likeliest(context, when, victim, each) for each in (weights, learnt))]
-            near = [_near(context, true, each) for each in guesses]
-            published = {name: max((each[name] for each in near), key=np.mean) for name in RADII_M}
+            likely = [_likeliest(context, when, own, half, each) for each in (weights, learnt)]
+            published = _best(context, true, [guess[own], *likely])
         found += measures_of(
             "home_and_work",
             place,
@@ -109,14 +111,22 @@ def attack_home_and_work(context: AuditContext) -> list[Measure]:
     return found
 
 
-def _likeliest(context: AuditContext, when: Hours, victim: Int64s, weights: list[Floats]) -> Floats:
-    """The cell in which the owners of records most likely were in certain hours, with weights by half of the users."""
+def _best(context: AuditContext, true: Floats, guesses: list[Floats]) -> dict[str, Floats | Bools]:
+    """How often the best of several attackers is near the true place, for every distance."""
+    near = [_near(context, true, guess) for guess in guesses]
+    return {name: max((each[name] for each in near), key=np.sum) for name in RADII_M}
+
+
+def _likeliest(
+    context: AuditContext, when: Hours, record: Int64s, half: Int64s, weights: list[Floats]
+) -> Floats:
+    """The cell in which the owners of records most likely were in certain hours; half[i] says with which weights."""
     target, sites = context.published, context.sites
     wanted = when(context, target.records.box["t0"])
-    places = np.full((len(victim), 2), np.nan)
-    for half, half_weights in enumerate(weights):
-        asked = np.flatnonzero(context.half[victim] == half)
-        records, line = np.unique(target.own[victim[asked]], return_inverse=True)
+    places = np.full((len(record), 2), np.nan)
+    for number, half_weights in enumerate(weights):
+        asked = np.flatnonzero(half == number)
+        records, line = np.unique(record[asked], return_inverse=True)
         site = np.empty(len(records), np.int64)
         context.workers.for_blocks(
             len(records),

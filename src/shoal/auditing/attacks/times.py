@@ -22,7 +22,7 @@ from shoal.core.arrays import Bools, Floats, Int64s
 
 TIMES, PRESENCE = "times", "presence"
 SOME_EPOCHS = (1, 2, 4, 8, 16)
-_AROUND = 2  # epochs' time before, and as much after
+_AROUND = 2  # epochs before, and as many after
 
 
 def attack_times(context: AuditContext) -> list[Measure]:
@@ -122,18 +122,15 @@ def _present(
 
 
 def pieces_around(knowledge: Knowledge, slots: int) -> tuple[Int64s, Int64s]:
-    """First slots, and slots behind the end, of the epochs before and after every interval, cut off where two epochs'
-    time is over: a line for each attack, empty pieces among them."""
-    sides = (
-        (knowledge.begin - _AROUND * slots, knowledge.begin),
-        (knowledge.end, knowledge.end + _AROUND * slots),
-    )
-    low, high = [], []
-    for begin, end in sides:
-        for step in range(_AROUND + 1):
-            epoch = (begin // slots + step) * slots
-            low.append(np.maximum(epoch, begin))
-            high.append(np.maximum(np.minimum(epoch + slots, end), low[-1]))
+    """First slots, and slots behind the end, of the two epochs before and after every interval, and of what intervals
+    leave of the epochs that they cut: a line for each attack, empty pieces among them."""
+    before, after = knowledge.begin // slots * slots, -(-knowledge.end // slots) * slots
+    low = [before - step * slots for step in range(_AROUND, 0, -1)]
+    high = [begin + slots for begin in low]
+    low += [before, knowledge.end]
+    high += [knowledge.begin, after]
+    low += [after + step * slots for step in range(_AROUND)]
+    high += [after + (step + 1) * slots for step in range(_AROUND)]
     return np.stack(low, axis=1), np.stack(high, axis=1)
 
 

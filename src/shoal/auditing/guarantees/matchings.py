@@ -16,12 +16,14 @@ from shoal.auditing.kernels.matchings import (
     ACROSS,
     Lines,
     WindowSlots,
+    check_pairs,
     classify_records,
     find_lines,
     match_people,
 )
 from shoal.core.arrays import Bytes, Int32s, Int64s
 from shoal.core.boxes import NONE
+from shoal.reading import HidingEvidence
 
 if TYPE_CHECKING:
     from shoal.auditing.context import AuditContext
@@ -91,6 +93,11 @@ def _has_matchings(context: AuditContext, window: WindowSlots, people: Int64s) -
     graph = _Graph(window, kind, across, people, context.published.own[people])
     k, work = context.promise.k, 0
     # Matchings among some of the lines are matchings; that there are none can be seen only from all lines.
+    if context.evidence is not None:
+        known = _known_lines(context, graph, context.evidence)
+        work += len(known.record)
+        if match_people(known, k, len(kind)) == 0:
+            return True, work
     for most in (3 * k + _SPARE, len(kind)):
         lines, looked = _lines(context, graph, most)
         work += looked
@@ -100,6 +107,32 @@ def _has_matchings(context: AuditContext, window: WindowSlots, people: Int64s) -
         if match_people(lines, k, len(kind)) == 0:
             return True, work
     return False, work
+
+
+def _known_lines(context: AuditContext, graph: _Graph, evidence: HidingEvidence) -> Lines:
+    """The lines that the evidence names, as far as these records do fit: people's own records, and those made to hold
+    them in the window. They should be enough, and are found at once."""
+    n, window = len(graph.people), graph.window
+    there = np.flatnonzero((evidence.begin == window.begin) & (evidence.end == window.end))
+    place = np.full(context.store.n_users, -1, np.int64)
+    place[graph.people] = np.arange(n)
+    person = np.concatenate([np.arange(n), place[evidence.user[there]]])
+    record = np.concatenate([graph.own, evidence.record[there].astype(np.int64)])
+    usable = (person >= 0) & (record >= 0)
+    usable[usable] = graph.kind[record[usable]] != ABSENT
+    person, record = person[usable], record[usable]
+    _, first = np.unique(person * len(graph.kind) + record, return_index=True)  # by person
+    person, record = person[first], record[first]
+    fits = np.zeros(len(person), np.bool_)
+    user = graph.people[person]
+    context.workers.for_blocks(
+        len(person),
+        lambda begin, end: check_pairs(
+            context.trajectories, context.published.index, window, user, record, begin, end, fits
+        ),
+    )
+    ptr = np.searchsorted(person[fits], np.arange(n + 1)).astype(np.int64)
+    return Lines(ptr, record[fits].astype(np.int32), int((graph.kind == ABSENT).sum()))
 
 
 def _lines(context: AuditContext, graph: _Graph, most: int) -> tuple[Lines | None, int]:

@@ -61,7 +61,7 @@ class Flow(NamedTuple):
     of_record: Int64s
 
 
-class Search(NamedTuple):
+class PathSearch(NamedTuple):
     """A search for a path. seen[p] or met[j] is the number of the search that came by last; for a person p in the
     queue: who gives up nothing but takes line ``takes[p]`` instead is ``giver[p]``, and p gives up line ``gives[p]``;
     a line of -1 leads to the absent ones."""
@@ -184,6 +184,27 @@ def find_lines(
         number[i] = line - at[i]
 
 
+@jit_no_arrays
+def check_pairs(
+    trajectories: Trajectories,
+    index: BoxIndex,
+    window: WindowSlots,
+    user: Int64s,
+    record: Int64s,
+    begin: int,
+    end: int,
+    fits: Bools,
+) -> None:
+    """fits[i]: whether record[i] fits user[i] in a window, gaps forgiven, for i in begin .. end - 1."""
+    for i in range(begin, end):
+        stop = trajectories.ptr[user[i] + 1]
+        first = first_sample_from(trajectories, trajectories.ptr[user[i]], stop, window.begin)
+        last = first_sample_from(trajectories, first, stop, window.end)
+        fits[i] = is_consistent(
+            trajectories, index, record[i], first, last, window.begin, window.end, window.epsilon, True
+        )
+
+
 @jit
 def match_people(lines: Lines, k: int, n_records: int) -> int:
     """How many lines are lacking at the end: 0 if everybody can have k of them, and no record more than k.
@@ -202,7 +223,7 @@ def match_people(lines: Lines, k: int, n_records: int) -> int:
         np.empty((n_records, k), np.int64),
     )
     give_freely(lines, k, flow)
-    search = Search(
+    search = PathSearch(
         np.empty(n_people, np.int32),
         np.full(n_people, -1, np.int64),
         np.full(n_records + 1, -1, np.int64),
@@ -257,7 +278,7 @@ def take_absent(flow: Flow, person: int) -> None:
 
 
 @jit_no_arrays
-def find_path(lines: Lines, k: int, flow: Flow, search: Search, start: int, number: int) -> bool:
+def find_path(lines: Lines, k: int, flow: Flow, search: PathSearch, start: int, number: int) -> bool:
     """Give a person one more line, others moving theirs where needed; False if that cannot be done."""
     absent_node = len(flow.load)
     search.queue[0] = start
@@ -302,7 +323,7 @@ def find_path(lines: Lines, k: int, flow: Flow, search: Search, start: int, numb
 
 
 @jit_inline
-def move_lines(lines: Lines, flow: Flow, search: Search, start: int, person: int) -> None:
+def move_lines(lines: Lines, flow: Flow, search: PathSearch, start: int, person: int) -> None:
     """Along the path from ``start`` to a person who has found a line: each takes the line that the next gives up."""
     while person != start:
         giver, takes, gives = search.giver[person], search.takes[person], search.gives[person]

@@ -23,6 +23,7 @@ PLACE_FEATURES = (
 )  # fmt: skip
 N_PLACE_FEATURES = len(PLACE_FEATURES)
 _TIGHT, _EDGES = 7, 8
+_ALIKE = 1e-9  # sums of chances that differ by less are equal: they were summed in another order
 
 
 class EpochCounts(NamedTuple):
@@ -37,8 +38,8 @@ class Sites(NamedTuple):
     """Cells that are a corner of some box, sorted by x, then y.
 
     n: how many boxes have a corner there. Sites of column c (the c-th different x) are first[c] .. first[c + 1] - 1;
-    row: the number of the site's y among all different ones. corners, columns and rows: for each epoch, counted from
-    ``first_epoch``, how many boxes have a corner at a site, and a face at the x of a column or the y of a row.
+    row: the number of the site's y among all different ones, row_y. corners, columns and rows: for each epoch, counted
+    from ``first_epoch``, how many boxes have a corner at a site, and a face at the x of a column or the y of a row.
     """
 
     x: Int64s
@@ -48,6 +49,7 @@ class Sites(NamedTuple):
     first: Int64s
     column: Int64s
     row: Int64s
+    row_y: Int64s
     epoch_slots: int
     first_epoch: int
     corners: EpochCounts
@@ -55,7 +57,7 @@ class Sites(NamedTuple):
     rows: EpochCounts
 
 
-class Habits(NamedTuple):
+class SiteHabits(NamedTuple):
     """What the boxes of one record say of every site, summed over those that hold it: how many hold it, 1 / sqrt(cells
     inside), axes on which the site lies, and how many have a corner there."""
 
@@ -76,10 +78,10 @@ class Scratch(NamedTuple):
 
 
 @jit_inline_allocating
-def make_habits(sites: Sites) -> Habits:
-    """Habits of a record without boxes."""
+def make_habits(sites: Sites) -> SiteHabits:
+    """SiteHabits of a record without boxes."""
     n = len(sites.x)
-    return Habits(np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n))
+    return SiteHabits(np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n))
 
 
 @jit_inline_allocating
@@ -130,6 +132,13 @@ def lower_bound(values: Int64s, low: int, high: int, value: int) -> int:
 
 
 @jit_inline
+def number_of(values: Int64s, value: int) -> int:
+    """The place of a value among sorted ones; -1 if it is none of them."""
+    at = lower_bound(values, 0, len(values), value)
+    return at if at < len(values) and values[at] == value else -1
+
+
+@jit_inline
 def counted_in(counts: EpochCounts, epoch: int, what: int) -> int:
     """How many boxes of an epoch have something; 0 for epochs before the first and after the last."""
     if epoch < 0 or epoch >= len(counts.ptr) - 1:
@@ -139,7 +148,7 @@ def counted_in(counts: EpochCounts, epoch: int, what: int) -> int:
 
 
 @jit_inline
-def note_habits(index: BoxIndex, sites: Sites, record: int, sign: int, habits: Habits) -> None:
+def note_habits(index: BoxIndex, sites: Sites, record: int, sign: int, habits: SiteHabits) -> None:
     """Add the boxes of a record to habits (sign 1), or take a record's own out again (sign 0: back to nothing)."""
     for box in range(index.ptr[record], index.ptr[record + 1]):
         row, tight = index.box[box], tightness(index, box)
@@ -185,7 +194,7 @@ def nth_smallest(values: Floats, n: int, wanted: int) -> float:
 
 
 @jit_no_arrays
-def find_candidates(index: BoxIndex, sites: Sites, box: int, habits: Habits, scratch: Scratch) -> int:
+def find_candidates(index: BoxIndex, sites: Sites, box: int, habits: SiteHabits, scratch: Scratch) -> int:
     """Put the candidates of a box into scratch.site, by x and y; return their number."""
     row, n = index.box[box], 0
     column = lower_bound(sites.column_x, 0, len(sites.column_x), row["x0"])
@@ -243,13 +252,16 @@ def describe_cell(
         everywhere = sites.n[site]
         now = counted_in(sites.corners, epoch, site) - is_corner
         near = counted_in(sites.corners, epoch - 1, site) + counted_in(sites.corners, epoch + 1, site)
-        columns = counted_in(sites.columns, epoch, sites.column[site]) - on_x
-        rows = counted_in(sites.rows, epoch, sites.row[site]) - on_y
+        columns = counted_in(sites.columns, epoch, sites.column[site])
+        rows = counted_in(sites.rows, epoch, sites.row[site])
+    else:
+        columns = counted_in(sites.columns, epoch, number_of(sites.column_x, x))
+        rows = counted_in(sites.rows, epoch, number_of(sites.row_y, y))
     feature[0] = axes
     feature[1] = is_corner
     feature[2] = math.log(1.0 + now)
     feature[3] = math.log(1.0 + near)
-    feature[4] = math.log(1.0 + columns) + math.log(1.0 + rows)
+    feature[4] = math.log(1.0 + columns - on_x) + math.log(1.0 + rows - on_y)
     feature[5] = math.log(0.5 + everywhere - corners - is_corner)
     feature[6] = held / max(end - begin - 1, 1)
     feature[7] = math.log(0.02 + max(tight, 0.0))
@@ -264,7 +276,7 @@ def describe_cell(
 
 @jit_inline
 def describe_site(
-    index: BoxIndex, sites: Sites, box: int, site: int, habits: Habits, feature: Floats
+    index: BoxIndex, sites: Sites, box: int, site: int, habits: SiteHabits, feature: Floats
 ) -> None:
     """The features of a site in a box of the record whose habits are noted."""
     x, y = sites.x[site], sites.y[site]
@@ -320,7 +332,7 @@ def set_chances(scratch: Scratch, n: int, weights: Floats) -> None:
 
 @jit_inline
 def weigh_box(
-    index: BoxIndex, sites: Sites, box: int, weights: Floats, habits: Habits, scratch: Scratch
+    index: BoxIndex, sites: Sites, box: int, weights: Floats, habits: SiteHabits, scratch: Scratch
 ) -> int:
     """Find the candidates of a box and their chances; return the number of candidates."""
     n = find_candidates(index, sites, box, habits, scratch)
@@ -372,29 +384,35 @@ def find_heaviest_sites(
 ) -> None:
     """heaviest[i]: the site with the largest sum of chances over wanted boxes of records[i]; -1 where there is none."""
     habits, scratch = make_habits(sites), make_scratch(sites)
-    mass = np.zeros(len(sites.x))
+    mass, met = np.zeros(len(sites.x)), np.empty(len(sites.x), np.int64)
     for i in range(begin, end):
-        record, best, heaviest[i] = records[i], 0.0, -1
+        record, n_met = records[i], 0
         note_habits(index, sites, record, 1, habits)
         for box in range(index.ptr[record], index.ptr[record + 1]):
             if wanted[box]:
                 n = weigh_box(index, sites, box, weights, habits, scratch)
                 for j in range(n):
-                    mass[scratch.site[j]] += scratch.chance[j]
-        for box in range(index.ptr[record], index.ptr[record + 1]):
-            if wanted[box]:
-                n = find_candidates(index, sites, box, habits, scratch)
-                for j in range(n):
                     site = scratch.site[j]
-                    close = abs(mass[site] - best) <= 1e-9 * best
-                    if (mass[site] > best and not close) or (close and site < heaviest[i]):
-                        best, heaviest[i] = mass[site], site
-        for box in range(index.ptr[record], index.ptr[record + 1]):
-            if wanted[box]:
-                n = find_candidates(index, sites, box, habits, scratch)
-                for j in range(n):
-                    mass[scratch.site[j]] = 0.0
+                    if mass[site] == 0.0:
+                        met[n_met] = site
+                        n_met += 1
+                    mass[site] += scratch.chance[j]
+        heaviest[i] = heaviest_of(mass, met, n_met)
+        for site in met[:n_met]:
+            mass[site] = 0.0
         note_habits(index, sites, record, 0, habits)
+
+
+@jit_inline
+def heaviest_of(mass: Floats, met: Int64s, n_met: int) -> int:
+    """The site with the largest mass among those met, of equals the first; -1 if none was met."""
+    largest, best = 0.0, -1
+    for i in range(n_met):
+        largest = max(largest, mass[met[i]])
+    for i in range(n_met):
+        if mass[met[i]] >= largest * (1 - _ALIKE) and (best < 0 or met[i] < best):
+            best = met[i]
+    return int(best)
 
 
 class CellQueries(NamedTuple):
@@ -441,7 +459,7 @@ def weigh_known(
     x: int,
     y: int,
     weights: Floats,
-    habits: Habits,
+    habits: SiteHabits,
     scratch: Scratch,
     found: Floats,
 ) -> None:

@@ -28,7 +28,8 @@ def audit(
 ) -> int:
     """Attack PUBLISHED, knowing EVENTS, and say what is and is not protected.
 
-    Exit code 1: the promise is broken, or weakened beyond --tolerance; 4: part of what --k requires was not checked.
+    Exit code 1: the promise is broken, or weakened by more than --tolerance says; 4: part of what --k requires was not
+    checked.
     """
     from shoal.api import audit as run
     from shoal.cli.text.audit import audit_lines
