@@ -14,7 +14,17 @@ from shoal.cli.text.audit import audit_lines, report_lines
 from shoal.cli.text.layout import labelled
 from shoal.core.promise import Grid, Promise
 
-LABELS = ["Verdict", "Promise", "Guarantees", "Audited", "Belongs", "Events", "Coverage", "Truthful", "Suppressed"]
+LABELS = [
+    "Verdict",
+    "Promise",
+    "Guarantees",
+    "Audited",
+    "Belongs",
+    "Events",
+    "Coverage",
+    "Truthful",
+    "Suppressed",
+]
 LABELS += ["Singling out", "Linkability", "Inference"]
 
 
