@@ -30,5 +30,7 @@ def test_the_command_reads_it(tmp_path: Path) -> None:
         FOLDER / "events.csv", FOLDER / "published.csv", "--key", FOLDER / "key.csv", "--attacks", 20
     )
     assert done.code == 1, done.err
-    assert done.out.startswith("Verdict       WEAKENED: guarantee 1 KEPT, 2 weakened (up to 51.1 % of members")
+    assert done.out.startswith(
+        "Verdict       WEAKENED: guarantee 1 KEPT, 2 weakened (up to 51.1 % of members"
+    )
     assert not list(tmp_path.iterdir())

@@ -62,7 +62,10 @@ def open_audit(
     own, evidence = np.full(found.store.n_users, UNKNOWN, np.int64), None
     warnings = list(found.read_summary.all_warnings)
     if options.key is not None and len(table.names) > found.store.n_users:
-        warnings.append("The key was not used: there are more records than users, so no key can fit.")
+        read_key(options.key, found.store.users, table.names, complete=False)
+        warnings.append(
+            "The key was not used: there are more records than users, so no key can name all of them."
+        )
     elif options.key is not None:
         own = read_key(options.key, found.store.users, table.names)
         evidence_file = evidence_beside(options.key)

@@ -19,11 +19,13 @@ from shoal.reading.summary import DroppedRows
 from shoal.reading.values import as_text
 
 
-def read_key(source: object, users: npt.NDArray[np.object_], names: npt.NDArray[np.object_]) -> Int64s:
+def read_key(
+    source: object, users: npt.NDArray[np.object_], names: npt.NDArray[np.object_], *, complete: bool = True
+) -> Int64s:
     """For every user the index of its record in ``names``, or NONE; from a table of users and records.
 
     Users and records are compared as texts, in the form in which events and published tables give them. A key that
-    does not fit both is refused: it belongs to another release.
+    does not fit both is refused: it belongs to another release. Unless ``complete``, records may be missing from it.
     """
     table = open_source(source, "A key")
     title = "The key" if table.title == "The table" else f"The key {table.title}"
@@ -37,7 +39,7 @@ def read_key(source: object, users: npt.NDArray[np.object_], names: npt.NDArray[
         )
     _check_lines(title, keyed_users, keyed_records, rejected.rows)
     user, record = _places(keyed_users, users), _places(keyed_records, names)
-    _check_fit(title, user, record, len(names))
+    _check_fit(title, user, record, len(names) if complete else 0)
     own = np.full(len(users), NONE, np.int64)
     own[user] = record
     return own
@@ -64,7 +66,7 @@ def _check_lines(title: str, users: Any, records: Any, malformed: int) -> None:
 
 
 def _check_fit(title: str, user: Int64s, record: Int64s, n_records: int) -> None:
-    """Refuse a key to other events or to another published table."""
+    """Refuse a key to other events or to another published table, or one that names fewer than n_records."""
     unknown = int(np.count_nonzero(record < 0))
     if unknown:
         raise InputError(
