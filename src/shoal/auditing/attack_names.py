@@ -46,6 +46,7 @@ ATTACK_NAMES = (
         AttackName("points", str(n), "single", f"knows {counted(n, 'sample')}: one record left", drawn=n == 4)
         for n in (1, 2, 4, 8)
     ),
+    AttackName("points", "4_published", "single", "knows 4 published samples: one left"),
     AttackName("times", "all", "single", "knows all active epochs: one left", drawn=True),
     *(AttackName("times", str(n), "single", f"knows {n} active epochs: one left") for n in (4, 8, 16)),
     *(

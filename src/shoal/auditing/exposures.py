@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from shoal.auditing.attacks.chain import CHAIN
 from shoal.auditing.attacks.everybody import EVERYBODY
+from shoal.auditing.attacks.linkage import PUBLISHED_POINTS
 from shoal.auditing.attacks.place_in_box import PLACE
 from shoal.auditing.attacks.rankings import RANKINGS
 from shoal.auditing.attacks.times import TIMES
@@ -33,7 +34,7 @@ class Exposure(NamedTuple):
     def sentence(self) -> str:
         """The whole in one sentence, with raw data and guessing beside it."""
         if isinstance(self.share, str):
-            return f"Somebody who {self.attacker}: {self.share}"
+            return f"Somebody who {self.attacker.rstrip(',')}: {self.share}"
         beside = [] if isinstance(self.raw, str) else [f"raw data {self.raw.in_words()}"]
         beside += [] if self.guessing is None else [f"guessing {percent(self.guessing)}"]
         told = f" ({', '.join(beside)})" if beside else ""
@@ -55,11 +56,11 @@ def exposures_of(audit: Audit) -> list[Exposure]:
     watched = "knows everything that somebody did" if tau is None else f"watched somebody for any {tau}"
     wanted = (
         ("watched", watched, _PICKS, _best_pick(audit)),
-        ("four_moments", "knows four moments of somebody, at any times", _ALONE, audit.figure("points", "single", "4")),
-        ("hours", "knows when somebody was active, and no place", _ALONE, audit.figure(TIMES, "single", "all")),
+        ("four_moments", "knows four moments of somebody, at any times,", _ALONE, four_moments(audit)),
+        ("hours", "knows when somebody was active, and no place,", _ALONE, audit.figure(TIMES, "single", "all")),
         (
             "home_and_work",
-            "knows the two places where somebody is most, home and work say, and no times",
+            "knows the two places where somebody is most, home and work say, and no times,",
             _PICKS,
             audit.figure("top_locations", "pick", "2"),
         ),
@@ -94,7 +95,18 @@ def exposures_of(audit: Audit) -> list[Exposure]:
 
 def _best_pick(audit: Audit) -> Measure | None:
     """Picking blindly among the records that fit, or by the best of the rankings."""
-    ways = [audit.figure("linkage", "success"), *(audit.figure("rankings", name) for name in RANKINGS)]
+    return _best_of(
+        [audit.figure("linkage", "success"), *(audit.figure("rankings", name) for name in RANKINGS)]
+    )
+
+
+def four_moments(audit: Audit) -> Measure | None:
+    """Four of somebody's samples, or four of those that were published, whichever says more."""
+    return _best_of([audit.figure("points", "single", variant) for variant in ("4", PUBLISHED_POINTS)])
+
+
+def _best_of(ways: list[Measure | None]) -> Measure | None:
+    """The way that succeeds most often; the first where none was measured."""
     measured = [found for found in ways if found is not None and isinstance(found.published, Proportion)]
     return max(measured, key=_value, default=ways[0])
 

@@ -13,7 +13,7 @@ from shoal.auditing.attacks.place_in_box import PLACE
 from shoal.auditing.attacks.rankings import RANKINGS
 from shoal.auditing.attacks.times import PRESENCE, TIMES
 from shoal.auditing.belonging import wrong_in_words
-from shoal.auditing.exposures import Exposure, exposures_of, next_steps, overall
+from shoal.auditing.exposures import Exposure, exposures_of, four_moments, next_steps, overall
 from shoal.auditing.guarantees.judgement import State
 from shoal.auditing.measures import NO_KEY, NO_VICTIM
 from shoal.auditing.rating import Rating
@@ -178,8 +178,8 @@ def _singling_out(audit: Audit) -> Risk:
 
 
 def _linkability(audit: Audit) -> Risk:
-    points = _share(audit, "points", "single", "4")
-    single = _in_words(_found(audit, "points", "single", "4"))
+    found = four_moments(audit)
+    single = _in_words(None if found is None else found.published)
     meaning = f"With 4 samples exactly one record fits in {single} of attacks"
     if audit.promise.tau is None:
         meaning += "; the promise allows none, whichever samples are known."
@@ -191,7 +191,10 @@ def _linkability(audit: Audit) -> Risk:
     meaning += f"; the two commonest places, without times, pick the right one in {_in_words(top)}."
     meaning += " A second dataset about the same people can be linked to this one."
     return Risk(
-        "Linkability", points, "knows 4 samples of the victim, at any times, from other data", meaning
+        "Linkability",
+        None if found is None else _measured(found.published),
+        "knows 4 samples of the victim, at any times, from other data",
+        meaning,
     )
 
 

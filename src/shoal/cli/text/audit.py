@@ -37,7 +37,7 @@ def audit_lines(audit: Audit, published: Path, *, show_users: bool) -> list[str]
         "Promise": [_promises(audit)],
         "Guarantees": list(_guarantees(audit)),
         "Audited": [
-            published.name if audit.file is None else audit.file.in_words(),
+            *_file(audit, published),
             f"{counts.records:,} records with {counts.boxes:,} boxes"
             f" against {counts.users:,} users with {counts.samples:,} samples",
         ],
@@ -57,6 +57,14 @@ def audit_lines(audit: Audit, published: Path, *, show_users: bool) -> list[str]
         *labelled(checked, _LABEL), "", *labelled(risks, _LABEL), "", *_table(audit), "",
         "Not protected, with what was measured:", *limits,
     ]  # fmt: skip
+
+
+def _file(audit: Audit, published: Path) -> list[str]:
+    """Which file that is, so that nobody takes it for another."""
+    if audit.file is None:
+        return [published.name]
+    checksum = [] if audit.file.sha256 is None else [f"SHA-256 {audit.file.sha256}"]
+    return [audit.file.in_words(), *checksum]
 
 
 def report_lines(audit: Audit, output: Path, *, public: bool) -> list[str]:

@@ -16,7 +16,7 @@ from shoal.reporting.figures.svg import Panel, left_of, round_ticks
 
 SHADES = 7
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-_ROW = 38
+_ROW = 44
 
 
 def precision_histogram(
@@ -125,8 +125,10 @@ def before_and_after(lines: Sequence[tuple[str, Measure]]) -> str:
     panel = Panel((-2, 102), (0, len(lines)), height=64 + _ROW * len(lines), left=14)
     panel.x_axis([(float(x), f"{x} %") for x in range(0, 101, 25)], "of attacks")
     for place, (name, figure) in enumerate(lines):
-        y = len(lines) - place - 0.72
-        panel.words(panel.x(0), panel.y(y + 0.38), name, "lane")
+        below = float(len(lines) - place - 1)
+        y = below + 0.32
+        panel.line([-2, 102], [below, below], "grid")
+        panel.words(panel.x(0), panel.y(y + 0.34), name, "lane")
         if figure.guessing is not None:
             panel.box(
                 (100 * figure.guessing - 0.3, 100 * figure.guessing + 0.3), (y - 0.22, y + 0.22), "guessing"

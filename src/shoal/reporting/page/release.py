@@ -6,7 +6,7 @@ import json
 from typing import Any, NamedTuple
 
 import numpy as np
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from shoal.auditing.attack_names import named_figures
 from shoal.auditing.attacks.chain import CHAIN
@@ -102,12 +102,13 @@ def _rating(rating: Rating) -> _Rating:
     return _Rating(rating.name.lower(), str(rating))
 
 
-def _exposure(exposure: Exposure, *, public: bool) -> tuple[_Rating, str]:
+def _exposure(exposure: Exposure, *, public: bool) -> tuple[_Rating, Markup]:
     """The rating of a sentence that matters, and the sentence; of few people a public page tells nothing."""
-    rating = _rating(exposure.rating)
-    if public and isinstance(exposure.share, str):
-        rating = rating._replace(word="not told")
-    return rating, exposure.sentence
+    rating, share = _rating(exposure.rating), exposure.share
+    if isinstance(share, str):
+        return rating._replace(word="not told") if public else rating, escape(exposure.sentence)
+    before, figure, after = bound(exposure.sentence).partition(bound(share.in_words()))
+    return rating, Markup("{}<strong>{}</strong>{}").format(before, figure, after)
 
 
 def _relaxations(facts: Facts) -> str | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from shoal.auditing.guarantees.judgement import State
 from shoal.auditing.result import Audit
 from shoal.core.formatting import duration_in_words, joined, promise_in_short, unnumbered
 from shoal.core.promise import Grid, Promise
@@ -37,14 +36,19 @@ def title(audit: Audit) -> str:
             for promise in (audit.promise, audit.noted)
         )
         return f"Held to {held}, this file fails; it was made for {made}."
-    return "The promise is broken: do not publish this file."
+    fault = "The promise is broken" if audit.coverage.worst else _capital(fault_in_words(audit))
+    return f"{fault}: do not publish this file."
+
+
+def _capital(words: str) -> str:
+    return words[0].upper() + words[1:]
 
 
 def _except(audit: Audit) -> str:
     """What a title about k has to add, so that nobody takes the first guarantee for all of them."""
-    weakened = [judgement for judgement in audit.guarantees if judgement.state is State.WEAKENED]
-    if weakened:
-        return f", but guarantee {weakened[0].number} is weakened: {weakened[0].detail}"
+    if audit.only_weakened:
+        first = audit.guarantees.failing(audit.tolerance)[0]
+        return f", but guarantee {first.number} is weakened: {first.detail}"
     unknown = [str(judgement.number) for judgement in audit.guarantees if judgement.is_open]
     if unknown:
         return f", but guarantee {joined(unknown)} could not be checked"
