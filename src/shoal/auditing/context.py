@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -18,7 +18,7 @@ from shoal.auditing.kernels.sites import Sites
 from shoal.auditing.rating import DEFAULT_THRESHOLDS, Thresholds
 from shoal.auditing.site_index import make_sites
 from shoal.auditing.truthfulness import HeldByOwn, held_by_own
-from shoal.core.arrays import Int64s
+from shoal.core.arrays import Floats, Int64s
 from shoal.core.boxes import NONE
 from shoal.core.promise import Grid, Promise
 from shoal.core.samples import Samples
@@ -41,7 +41,7 @@ class AuditContext:
     promise; otherwise it is the file's claim. ``tolerance``: for which share of the members it may be weakened.
     ``evidence``: which records were made to hold whom, where that is known. ``events_checked``: whether the samples are
     those of the release. ``thresholds``: from which shares on risks are called moderate and high. ``file``: what is
-    audited. ``n_attacks`` are drawn of each kind.
+    audited. ``learnt``: weights that one attack learnt and others use. ``n_attacks`` are drawn of each kind.
     """
 
     store: SampleStore
@@ -62,6 +62,7 @@ class AuditContext:
     events_checked: EventsCheck = UNCHECKED
     thresholds: Thresholds = DEFAULT_THRESHOLDS
     file: AuditedFile | None = None
+    learnt: dict[str, list[Floats]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"<AuditContext: {self.store!r}, {self.published!r}>"

@@ -57,13 +57,15 @@ def forget_weights() -> None:
 class Cases(NamedTuple):
     """Cases to decide, each with some candidates. case: the number of each line's case, 0, 1, ... in order.
 
-    right: which lines are right; features: a column for each; half (0 or 1): of every case.
+    right: which lines are right; features: a column for each; half (0 or 1): of every case. learnt_features: more
+    columns, for the attacker who learns from the other half.
     """
 
     case: Int64s
     right: Bools
     features: Floats
     half: Int64s
+    learnt_features: Floats | None = None
 
 
 class Outcomes(NamedTuple):
@@ -102,14 +104,15 @@ def try_attackers(cases: Cases, weights: Floats, names: tuple[str, ...]) -> Outc
     """Let every attacker decide all cases; ``weights`` are the transferred ones of the features called ``names``."""
     case, right, half = cases.case, cases.right, cases.half
     features = centred(case, cases.features)
+    known = features
+    if cases.learnt_features is not None:
+        known = np.concatenate([features, centred(case, cases.learnt_features)], axis=1)
     score = {TRANSFER: features @ weights, LEARNT: np.zeros(len(case))}
     for own in (0, 1):
         taught, lines = (half != own)[case], (half == own)[case]
-        score[LEARNT][lines] = features[lines] @ learn_weights(case[taught], features[taught], right[taught])
-    alone = {
-        name: column * (1 if weight >= 0 else -1)
-        for name, column, weight in zip(names, features.T, weights, strict=True)
-    }
+        score[LEARNT][lines] = known[lines] @ learn_weights(case[taught], known[taught], right[taught])
+    alone = dict(zip(names, features.T, strict=True))
+    alone |= {f"least {name}": -column for name, column in alone.items()}
     picks = {name: picked(case, found, right, len(half)) for name, found in {**score, **alone}.items()}
     return Outcomes(picks, score, {name: softmax(case, found) for name, found in score.items()})
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.auditing.attacks.attackers import Cases, Outcomes, transferred_weights, try_attackers
-from shoal.auditing.attacks.place_in_box import place_weights
+from shoal.auditing.attacks.place_in_box import learnt_place_weights, place_weights
 from shoal.auditing.box_index import AttackedRecords
 from shoal.auditing.claims import windows_of
 from shoal.auditing.context import AuditContext
@@ -37,6 +37,7 @@ CHAIN = "method"  # the name of the chain attack among an audit's figures and in
 _MOST_COMPARED = 100  # of more survivors, all get the same chance: none of so many stands out by much
 _ALIKE = 1e-9  # chances that differ by less are equal: they were summed in another order
 _NEEDS_KEY = ("pick", "success", "above", "ruled_out")
+_N_PLACES = 3  # place, tight and edges
 METHOD_FEATURES = (
     "smallest", "faces", "central",
     "covers", "shared_faces", "favours", "size", "habit", "far", "stays",
@@ -150,7 +151,45 @@ def weighed_survivors(
     features = _features(context, target, knowledge, fits, survivors.surviving, wanted)[line]
     attack, case = np.unique(attack_of(fits)[line], return_inverse=True)
     right = own_lines(target, knowledge, fits)[line]
-    return SurvivorCases(attack, line, Cases(case, right, features, context.half[knowledge.victim[attack]]))
+    half = context.half[knowledge.victim]
+    more = None
+    if target is context.published:
+        learnt = _places(context, target, knowledge, fits, survivors.surviving, wanted, half)[line, :1]
+        more = np.concatenate([learnt, learnt**2, features[:, -_N_PLACES:] ** 2], axis=1)
+    return SurvivorCases(attack, line, Cases(case, right, features, half[attack], more))
+
+
+def _places(
+    context: AuditContext,
+    target: AttackedRecords,
+    knowledge: Knowledge,
+    fits: Fits,
+    surviving: Bools,
+    wanted: Bools,
+    half: Int64s,
+) -> Floats:
+    """What known places say of survivors, with weights learnt from the other half of the people."""
+    places, sites = np.zeros((len(surviving), _N_PLACES)), context.sites_of(target)
+    for number, weights in enumerate(learnt_place_weights(context)):
+        some = wanted & (half == number)
+
+        def look(begin: int, end: int, weights: Floats = weights, some: Bools = some) -> None:
+            describe_known_places(
+                context.trajectories,
+                target.index,
+                sites,
+                weights,
+                knowledge,
+                fits,
+                surviving,
+                some,
+                begin,
+                end,
+                places,
+            )
+
+        context.workers.for_blocks(len(fits.n), look)
+    return places
 
 
 def try_survivors(cases: Cases) -> Outcomes:
@@ -168,7 +207,7 @@ def _features(
 ) -> Floats:
     """The scores of the rankings, the traits and the known places (docs/audit.md), a line for each record that fits."""
     method, sites = known_method(context, target), context.sites_of(target)
-    scores, traits, places = (np.empty((len(surviving), n)) for n in (3, N_TRAITS, 3))
+    scores, traits, places = (np.empty((len(surviving), n)) for n in (3, N_TRAITS, _N_PLACES))
     weights = place_weights()
 
     def look(begin: int, end: int) -> None:

@@ -10,6 +10,7 @@ from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
 from shoal.auditing.attacks.attackers import Cases
 from shoal.auditing.attacks.chain import SurvivorCases, surviving_records, try_survivors, weighed_survivors
+from shoal.auditing.attacks.places import AskedCells, log_masses
 from shoal.auditing.box_index import AttackedRecords
 from shoal.auditing.context import AuditContext
 from shoal.auditing.kernels.fits import Fits, Knowledge, find_rows
@@ -74,7 +75,11 @@ def _people(context: AuditContext, seed: int, begin: int, tau: int) -> Int64s:
 def _matched(context: AuditContext, target: AttackedRecords, crowds: list[Knowledge]) -> Floats:
     """Whether people are matched with their own records, by the better of transfer and learnt."""
     found = [_crowd_fits(context, target, crowd) for crowd in crowds]
-    scores = try_survivors(_together([each.weighed.cases for each in found])).score
+    cases = _together([each.weighed.cases for each in found])
+    if cases.learnt_features is not None:
+        mass = np.concatenate([_masses(context, target, each) for each in found])
+        cases = cases._replace(learnt_features=np.concatenate([cases.learnt_features, mass[:, None]], axis=1))
+    scores = try_survivors(cases).score
     ends = np.cumsum([len(each.weighed.line) for each in found])[:-1]
     right = []
     for score in scores.values():
@@ -103,6 +108,17 @@ def _crowd_fits(context: AuditContext, target: AttackedRecords, crowd: Knowledge
     return _CrowdFits(crowd, fits, survivors.surviving, weighed)
 
 
+def _masses(context: AuditContext, target: AttackedRecords, found: _CrowdFits) -> Floats:
+    """How much of their time the owners of survivors most likely spend where people were: their first, middle and last
+    sample of the interval."""
+    record, attack = found.fits.record[found.weighed.line], attack_of(found.fits)[found.weighed.line]
+    first, last = found.crowd.first[attack], found.crowd.last[attack]
+    row = context.trajectories.sample[np.stack([first, (first + last) // 2, last - 1], axis=1)]
+    return log_masses(
+        context, target, [AskedCells(record, row["x"].astype(np.int64), row["y"].astype(np.int64))]
+    )[0]
+
+
 def _together(parts: list[Cases]) -> Cases:
     """The cases of several crowds, numbered through."""
     begins = np.cumsum([0, *(len(part.half) for part in parts)])
@@ -111,7 +127,8 @@ def _together(parts: list[Cases]) -> Cases:
         np.concatenate([part[at] for part in parts])
         for at in map(Cases._fields.index, ("right", "features", "half"))
     )
-    return Cases(case, right, features, half)
+    more = [part.learnt_features for part in parts if part.learnt_features is not None]
+    return Cases(case, right, features, half, np.concatenate(more) if more else None)
 
 
 def _match_crowd(target: AttackedRecords, found: _CrowdFits, score: Floats) -> Floats:

@@ -227,10 +227,10 @@ def top_cases(
         )
         right = record == target.own[cells.victim[case]]
         cases.append(Cases(case, right, features, context.half[cells.victim]))
-        asked.append(_Asked(record, cells.x[case], cells.y[case]))
+        asked.append(AskedCells(record, cells.x[case], cells.y[case]))
     # In raw data every box is one cell, and its owner was there: all of the mass of a box lies in it.
     alone = [each.features[:, 0] for each in cases]
-    masses = alone if target is context.raw else _log_masses(context, target, asked)
+    masses = alone if target is context.raw else log_masses(context, target, asked)
     for each, mass in zip(cases, masses, strict=True):
         each.features[:, 3] = mass
     return cases
@@ -248,7 +248,7 @@ def _describe_records(
     describe_records(target.index, case, record, cells.x, cells.y, begin, end, features)
 
 
-class _Asked(NamedTuple):
+class AskedCells(NamedTuple):
     """Records, and cells that are looked up in each."""
 
     record: Int64s
@@ -256,7 +256,7 @@ class _Asked(NamedTuple):
     y: Int64s
 
 
-def _log_masses(context: AuditContext, target: AttackedRecords, asked: list[_Asked]) -> list[Floats]:
+def log_masses(context: AuditContext, target: AttackedRecords, asked: list[AskedCells]) -> list[Floats]:
     """How much of their time the owners of records most likely spent in cells, each record looked at once."""
     record = np.concatenate([np.repeat(each.record, each.x.shape[1]) for each in asked])
     x, y = (

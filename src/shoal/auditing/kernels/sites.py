@@ -148,25 +148,64 @@ def counted_in(counts: EpochCounts, epoch: int, what: int) -> int:
 
 
 @jit_inline
-def note_habits(index: BoxIndex, sites: Sites, record: int, sign: int, habits: SiteHabits) -> None:
-    """Add the boxes of a record to habits (sign 1), or take a record's own out again (sign 0: back to nothing)."""
+def note_box(
+    index: BoxIndex, sites: Sites, box: int, x0: int, x1: int, y0: int, y1: int, habits: SiteHabits
+) -> None:
+    """Add what a box says of the sites in a part of it."""
+    tight = tightness(index, box)
+    column = lower_bound(sites.column_x, 0, len(sites.column_x), x0)
+    while column < len(sites.column_x) and sites.column_x[column] <= x1:
+        end = sites.first[column + 1]
+        site = lower_bound(sites.y, sites.first[column], end, y0)
+        while site < end and sites.y[site] <= y1:
+            axes = axes_touched(index, box, sites.x[site], sites.y[site])
+            habits.held[site] += 1.0
+            habits.tight[site] += tight
+            habits.axes[site] += axes
+            habits.corners[site] += axes == 2
+            site += 1
+        column += 1
+
+
+@jit_inline
+def note_habits(index: BoxIndex, sites: Sites, record: int, habits: SiteHabits) -> None:
+    """Add what all boxes of a record say of sites."""
     for box in range(index.ptr[record], index.ptr[record + 1]):
-        row, tight = index.box[box], tightness(index, box)
-        column = lower_bound(sites.column_x, 0, len(sites.column_x), row["x0"])
-        while column < len(sites.column_x) and sites.column_x[column] <= row["x1"]:
-            end = sites.first[column + 1]
-            site = lower_bound(sites.y, sites.first[column], end, row["y0"])
-            while site < end and sites.y[site] <= row["y1"]:
-                if sign == 0:
-                    habits.held[site] = habits.tight[site] = habits.axes[site] = habits.corners[site] = 0.0
-                else:
-                    axes = axes_touched(index, box, sites.x[site], sites.y[site])
-                    habits.held[site] += 1.0
-                    habits.tight[site] += tight
-                    habits.axes[site] += axes
-                    habits.corners[site] += axes == 2
-                site += 1
-            column += 1
+        row = index.box[box]
+        note_box(index, sites, box, row["x0"], row["x1"], row["y0"], row["y1"], habits)
+
+
+@jit_inline
+def note_habits_inside(index: BoxIndex, sites: Sites, box: int, habits: SiteHabits) -> None:
+    """Add what all boxes of a record say of the sites inside one of them."""
+    inside = index.box[box]
+    for other in range(index.ptr[inside["record"]], index.ptr[inside["record"] + 1]):
+        row = index.box[other]
+        x0, x1 = max(row["x0"], inside["x0"]), min(row["x1"], inside["x1"])
+        y0, y1 = max(row["y0"], inside["y0"]), min(row["y1"], inside["y1"])
+        if x0 <= x1 and y0 <= y1:
+            note_box(index, sites, other, x0, x1, y0, y1, habits)
+
+
+@jit_inline
+def forget_box(index: BoxIndex, sites: Sites, box: int, habits: SiteHabits) -> None:
+    """Forget what is noted of the sites inside a box."""
+    row = index.box[box]
+    column = lower_bound(sites.column_x, 0, len(sites.column_x), row["x0"])
+    while column < len(sites.column_x) and sites.column_x[column] <= row["x1"]:
+        end = sites.first[column + 1]
+        site = lower_bound(sites.y, sites.first[column], end, row["y0"])
+        while site < end and sites.y[site] <= row["y1"]:
+            habits.held[site] = habits.tight[site] = habits.axes[site] = habits.corners[site] = 0.0
+            site += 1
+        column += 1
+
+
+@jit_inline
+def forget_habits(index: BoxIndex, sites: Sites, record: int, habits: SiteHabits) -> None:
+    """Forget what is noted of the sites inside the boxes of a record."""
+    for box in range(index.ptr[record], index.ptr[record + 1]):
+        forget_box(index, sites, box, habits)
 
 
 @jit_inline
@@ -360,15 +399,14 @@ def describe_boxes(
     """
     habits, scratch = make_habits(sites), make_scratch(sites)
     for i in range(begin, end):
-        record = index.box[boxes[i]]["record"]
-        note_habits(index, sites, record, 1, habits)
+        note_habits_inside(index, sites, boxes[i], habits)
         n[i] = find_candidates(index, sites, boxes[i], habits, scratch)
         if len(site):
             for j in range(n[i]):
                 line = at[i] + j
                 site[line] = scratch.site[j]
                 describe_site(index, sites, boxes[i], scratch.site[j], habits, features[line])
-        note_habits(index, sites, record, 0, habits)
+        forget_box(index, sites, boxes[i], habits)
 
 
 @jit
@@ -387,7 +425,7 @@ def find_heaviest_sites(
     mass, met = np.zeros(len(sites.x)), np.empty(len(sites.x), np.int64)
     for i in range(begin, end):
         record, n_met = records[i], 0
-        note_habits(index, sites, record, 1, habits)
+        note_habits(index, sites, record, habits)
         for box in range(index.ptr[record], index.ptr[record + 1]):
             if wanted[box]:
                 n = weigh_box(index, sites, box, weights, habits, scratch)
@@ -400,7 +438,7 @@ def find_heaviest_sites(
         heaviest[i] = heaviest_of(mass, met, n_met)
         for site in met[:n_met]:
             mass[site] = 0.0
-        note_habits(index, sites, record, 0, habits)
+        forget_habits(index, sites, record, habits)
 
 
 @jit_inline
@@ -433,7 +471,7 @@ def find_masses(
     asked = np.full(len(sites.x), -1, np.int64)
     for i in range(begin, end):
         record = queries.records[i]
-        note_habits(index, sites, record, 1, habits)
+        note_habits(index, sites, record, habits)
         for line in range(queries.ptr[i], queries.ptr[i + 1]):
             mass[line] = 0.0
             site = site_at(sites, queries.x[line], queries.y[line])
@@ -448,7 +486,7 @@ def find_masses(
             site = site_at(sites, queries.x[line], queries.y[line])
             if site >= 0:
                 asked[site] = -1
-        note_habits(index, sites, record, 0, habits)
+        forget_habits(index, sites, record, habits)
 
 
 @jit_inline
@@ -506,7 +544,6 @@ def describe_known_places(
             if not surviving[line]:
                 continue
             record, n = fits.record[line], 0
-            note_habits(index, sites, record, 1, habits)
             features[line] = 0.0
             for row in range(knowledge.first[piece], knowledge.last[piece]):
                 sample = trajectories.sample[row]
@@ -514,8 +551,9 @@ def describe_known_places(
                 box = box_holding(index, first, index.ptr[record + 1], sample["t"], sample["x"], sample["y"])
                 if box >= 0:
                     n += 1
+                    note_habits_inside(index, sites, box, habits)
                     weigh_known(
                         index, sites, box, sample["x"], sample["y"], weights, habits, scratch, features[line]
                     )
+                    forget_box(index, sites, box, habits)
             features[line] /= max(n, 1)
-            note_habits(index, sites, record, 0, habits)
