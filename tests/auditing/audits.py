@@ -27,7 +27,7 @@ KEPT = Coverage(n_users=HUGE, n_intervals=HUGE, n_strict=0, n_tolerant=0, n_unch
 TIMED = Promise(2, 30, 30)
 WHOLE = Promise(2, None, None)
 IN_BOX = ("exact", "transfer", "learnt", "feature", "commonest")
-USERS = ("a name that goes on " * 6 + "for ever", "short", "another")
+USERS = ("a name that goes on " * 6 + "for ever", "u-short", "u-other")
 # Slot 0 of the grid is 1970-01-01T00:00Z; the last one is beyond what a calendar holds.
 BEGINS = (0, 28_401_122, 10**13)
 

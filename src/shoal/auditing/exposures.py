@@ -125,12 +125,18 @@ def next_steps(audit: Audit, rating: Rating) -> list[str]:
     if audit.failed and not audit.only_weakened:
         return _steps_of_failure(audit)
     steps = [] if not audit.only_weakened else [
-        "Guarantee 2 is weakened: make it again with more people, a smaller k, a shorter tau or fewer days, or tell"
+        "Guarantee 2 is weakened: make it again with a smaller k, a longer epsilon, fewer days or more people, or tell"
         " whoever gets it for how many members it does not hold.",
     ]  # fmt: skip
     if any(judgement.is_open for judgement in audit.guarantees):
         steps.append("Not all that was required could be checked: give --key, with the evidence beside it.")
     steps += _BY_RATING[rating]
+    if rating is Rating.HIGH:
+        longer = "" if audit.promise.whole else ", a longer tau or --whole"
+        steps.append(
+            f"To expose less: publish fewer days (--from, --to) or coarser cells (--cell){longer}; or counts over many"
+            " people instead of records."
+        )
     return steps if audit.has_key else [*steps, "Audit again with --key, so that nothing above is unchecked."]
 
 
@@ -139,8 +145,6 @@ _BY_RATING = {
         "Not for open publication: somebody who knows little about a person finds the record.",
         "Hand it only to recipients whom you know, who have nothing else about these people, and who sign that they"
         " single out nobody.",
-        "To expose less: publish fewer days (--from, --to), coarser cells (--cell), a longer tau or --whole; or counts"
-        " over many people instead of records.",
     ],
     Rating.MODERATE: [
         "For recipients whom you know and who sign that they single out nobody; not for open publication.",

@@ -171,9 +171,9 @@ def _singling_out(audit: Audit) -> Risk:
     found = [share for share in (linkage, best, method) if share is not None]
     worst = max(found, key=lambda share: share.value, default=None)
     if worst is not None and worst.low > 1 / audit.promise.k:
-        meaning += f" That is more than {bound}, and not by chance: {_LIKELIER}"
+        meaning += f" The largest of these is more than {bound}, and not by chance: {_LIKELIER}"
     elif worst is not None and linkage is not None and worst.low > linkage.high:
-        meaning += f" That is more than picking blindly: {_LIKELIER}"
+        meaning += f" The largest of these is more than picking blindly: {_LIKELIER}"
     return Risk("Singling out", worst, _knowing(audit), meaning)
 
 
