@@ -99,14 +99,22 @@ def times_left(records, known_epochs, epoch_slots: int, all_known: bool) -> list
 
 
 def pieces_around(begin: int, tau: int, epsilon: int) -> list:
-    """What epochs have of the two epochs' time before the interval, and of that after it, as (begin, end)."""
-    sides = (begin - 2 * epsilon, begin), (begin + tau, begin + tau + 2 * epsilon)
-    return [
-        (min(slots), max(slots) + 1)
-        for side in sides
-        for epoch in sorted({epoch_of(t, epsilon) for t in range(*side)})
-        if (slots := [t for t in range(*side) if epoch_of(t, epsilon) == epoch])
+    """Two epochs before the interval, two after it, and what it leaves of epochs that it cuts, as (begin, end)."""
+    outside = [
+        t for t in range(begin - 4 * epsilon, begin + tau + 4 * epsilon) if not begin <= t < begin + tau
     ]
+    pieces: dict = {}
+    for t in outside:
+        pieces.setdefault((epoch_of(t, epsilon), t < begin), []).append(t)
+    found = []
+    for before in (True, False):
+        side = [slots for (_, is_before), slots in sorted(pieces.items()) if is_before == before]
+        side = [(slots[0], slots[-1] + 1) for slots in (side[::-1] if before else side)]
+        nearest = side[0]
+        cut = nearest[1] - nearest[0] < epsilon
+        wanted = side[: 3 if cut else 2]
+        found += wanted[::-1] if before else wanted
+    return found
 
 
 def presence_left(records, victim_samples, begin: int, tau: int, epsilon: int) -> list:

@@ -47,7 +47,7 @@ def test_the_best_of_several_counts() -> None:
     cases = Cases(case, right, features, np.array([0, 0, 0, 0, 0, 0, 0, 0]))
     found = try_attackers(cases, np.array([0.0, 5.0]), ("good", "bad"))
     assert {name: float(picks.mean()) for name, picks in found.picks.items()} == {
-        "transfer": 0.0, "learnt": 0.5, "good": 1.0, "bad": 0.0,
+        "transfer": 0.0, "learnt": 0.5, "good": 1.0, "bad": 0.0, "least good": 0.0, "least bad": 1.0,
     }  # fmt: skip
     assert found.best.mean() == found.best_feature.mean() == 1
     assert found.best_chance is found.chance["learnt"]
@@ -59,11 +59,13 @@ def test_the_best_of_some_cases_may_be_another() -> None:
     assert found.picks_of(np.array([False, False, True])).best.tolist() == [1]
 
 
-def test_a_feature_alone_has_the_sign_of_its_weight() -> None:
+def test_a_feature_alone_is_tried_both_ways_whatever_its_weight() -> None:
     case, right = np.repeat(np.arange(4), 2), np.tile([False, True], 4)
     cases = Cases(case, right, right[:, None].astype(float), np.zeros(4, np.int64))
-    for weight, share in ((0.3, 1), (-0.3, 0), (0.0, 1)):
-        assert try_attackers(cases, np.array([weight]), ("one",)).picks["one"].tolist() == [share] * 4
+    for weight in (0.3, -0.3, 0.0):
+        picks = try_attackers(cases, np.array([weight]), ("one",)).picks
+        assert picks["one"].tolist() == [1] * 4
+        assert picks["least one"].tolist() == [0] * 4
 
 
 # --- the weights that come with shoal ----------------------------------------------------------------------

@@ -77,9 +77,9 @@ def test_candidates_features_and_chances(whole: bool) -> None:
             assert found.chance[TRANSFER][lines] == pytest.approx([chances[cell] for cell in cells])
             assert found.picks[TRANSFER][case] == best_share(weighed(features, weights), true)
             for place, name in enumerate(PLACE_FEATURES):
-                sign = 1 if weights[place] >= 0 else -1
-                alone = {cell: sign * values[place] for cell, values in features.items()}
-                assert found.picks[name][case] == pytest.approx(best_share(alone, true))
+                for sign, way in ((1, name), (-1, f"least {name}")):
+                    alone = {cell: sign * values[place] for cell, values in features.items()}
+                    assert found.picks[way][case] == pytest.approx(best_share(alone, true))
             crowded += len(cells) == sites.MOST_CANDIDATES
             several += len(true) > 1
             unseen += not true

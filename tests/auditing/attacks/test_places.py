@@ -47,7 +47,9 @@ def test_homes_by_posterior(whole: bool) -> None:
         slots = SLOTS_AN_HOUR if whole else release.epsilon
         victims = rng.sample(release.owners, min(4 if len(release.owners) < 10 else 1, len(release.owners)))
         by_half = [random_weights(rng), random_weights(rng)]
-        found = places._likeliest(context, every_other_slot, np.array(victims * 2), by_half)
+        asked = np.array(victims * 2)
+        own, half = context.published.own[asked], context.half[asked]
+        found = places._likeliest(context, every_other_slot, own, half, by_half)
         for line, user in enumerate(victims * 2):
             r = release.owners.index(user)
             wanted = [b for b, box in enumerate(release.records[r]) if box[0] % 2 == 0]

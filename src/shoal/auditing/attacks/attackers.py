@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.auditing.attacks.conditional_logit import centred, learn_weights, softmax
+from shoal.auditing.attacks.conditional_logit import centred, highest_of, learn_weights, softmax
 from shoal.core.arrays import Bools, Floats, Int64s
 from shoal.errors import UnfinishedError
 
@@ -119,8 +119,7 @@ def try_attackers(cases: Cases, weights: Floats, names: tuple[str, ...]) -> Outc
 
 def picked(case: Int64s, score: Floats, right: Bools, n_cases: int) -> Floats:
     """For every case, the share of right lines among those with the highest score; 0 without lines."""
-    highest = np.full(n_cases, -np.inf)
-    np.maximum.at(highest, case, score)
+    highest = highest_of(case, score, n_cases)
     best = score >= highest[case] - _ALIKE * np.maximum(np.abs(highest[case]), 1)
     n, n_right = (np.bincount(case, weights=each, minlength=n_cases) for each in (best, best & right))
     share: Floats = n_right / np.maximum(n, 1)

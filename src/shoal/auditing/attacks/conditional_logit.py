@@ -39,12 +39,19 @@ def learn_weights(case: Int64s, features: Floats, right: Bools) -> Floats:
     return _fit_weights(_renumbered(case[solved]), taught / spread, right[solved]) / spread
 
 
+def highest_of(case: Int64s, score: Floats, n_cases: int) -> Floats:
+    """The highest score of every case, whose lines stand together; minus infinity for a case without lines."""
+    highest = np.full(n_cases, -np.inf)
+    if len(case):
+        begin = np.flatnonzero(np.diff(case, prepend=-1))
+        highest[case[begin]] = np.maximum.reduceat(score, begin)
+    return highest
+
+
 def softmax(case: Int64s, score: Floats) -> Floats:
     """exp(score), scaled to a sum of 1 in each case."""
     n_cases = int(case.max(initial=-1)) + 1
-    highest = np.full(n_cases, -np.inf)
-    np.maximum.at(highest, case, score)
-    weight = np.exp(score - highest[case])
+    weight = np.exp(score - highest_of(case, score, n_cases)[case])
     total = np.bincount(case, weights=weight, minlength=n_cases)
     chance: Floats = weight / total[case]
     return chance

@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
 from shoal.auditing.attacks.attackers import Cases
 from shoal.auditing.attacks.chain import SurvivorCases, surviving_records, try_survivors, weighed_survivors
@@ -152,6 +150,9 @@ class FittingPairs(NamedTuple):
 
 def match_people(edges: FittingPairs, n_people: int, n_records: int) -> Int64s:
     """The record of each person, none twice, -1 for no record: as many people as possible, then the best scores."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import min_weight_full_bipartite_matching
+
     cost = 1 + edges.score.max(initial=0.0) - edges.score
     alone = np.arange(n_people)
     weights = np.concatenate([cost, np.full(n_people, _ALONE)])

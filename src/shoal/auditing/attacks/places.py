@@ -263,14 +263,14 @@ def log_masses(context: AuditContext, target: AttackedRecords, asked: list[Asked
         np.concatenate([cell.ravel() for cell in each])
         for each in zip(*((a.x, a.y) for a in asked), strict=True)
     )
-    low, rows = int(y.min(initial=0)), int(np.ptp(y)) + 1 if len(y) else 1
-    place, at = np.unique((x - x.min(initial=0)) * rows + y - low, return_inverse=True)
+    if not len(record):
+        return [np.empty(len(each.record)) for each in asked]
+    left, low, rows = int(x.min()), int(y.min()), int(np.ptp(y)) + 1
+    place, at = np.unique((x - left) * rows + y - low, return_inverse=True)
     lines, line = np.unique(record * len(place) + at, return_inverse=True)
-    of_record, place = lines // max(len(place), 1), place[lines % max(len(place), 1)]
+    of_record, place = lines // len(place), place[lines % len(place)]
     records, first = np.unique(of_record, return_index=True)
-    queries = CellQueries(
-        records, np.append(first, len(lines)), place // rows + x.min(initial=0), place % rows + low
-    )
+    queries = CellQueries(records, np.append(first, len(lines)), place // rows + left, place % rows + low)
     mass, sites, weights = np.empty(len(lines)), context.sites_of(target), place_weights()
     context.workers.for_blocks(
         len(records),
