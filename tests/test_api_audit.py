@@ -51,9 +51,13 @@ def without_method(found: dict[str, Any]) -> dict[str, Any]:
     limits = [limit for limit in found["verdict"]["limits"] if "knows the method" not in limit["what"]]
     assert len(limits) == len(found["verdict"]["limits"]) - 1
     guarantees = {name: judged for name, judged in found["guarantees"].items() if name != "one_window"}
+    exposures = [
+        each for each in found["verdict"]["exposures"] if each["name"] not in ("method", "everybody")
+    ]
+    assert len(exposures) == len(found["verdict"]["exposures"]) - 2
     changed = {
         "attacks": attacks,
-        "verdict": {**found["verdict"], "limits": limits},
+        "verdict": {**found["verdict"], "limits": limits, "exposures": exposures},
         "guarantees": guarantees,
     }
     return {**found, **changed}

@@ -190,6 +190,25 @@ def test_without_a_key_what_needs_one_is_not_checked(world: World) -> None:
     assert NO_KEY not in text
 
 
+def test_thresholds_of_ratings(world: World, tmp_path: Path) -> None:
+    command = (world.events, world.output, "--key", world.key)
+    usual = figures(*command)["verdict"]
+    assert (usual["rating"], usual["thresholds"]) == ("high", {"moderate": 0.09, "high": 0.33})
+    own = figures(*command, "--moderate", 1, "--high", 1)["verdict"]
+    assert own["thresholds"] == {"moderate": 1, "high": 1}
+    assert own["exposures"][0]["rating"] == "low"
+    text = one_line(audit(*command, "--moderate", 0.5, "--high", 1).out)
+    assert "(an attack is rated moderate from 50 % on, high from 100 % on, by the upper end of" in text
+    wrong = ("--moderate", 0.5, "--high", 0.4)
+    refused(
+        tmp_path,
+        "audit",
+        *command,
+        *wrong,
+        words="the first not above the second, got 0.5 and 0.4: 0.09 is 9 %",
+    )
+
+
 def test_tolerance(tmp_path: Path) -> None:
     """Of 40 people over a day, one in ten members has to serve again."""
     few = release(tmp_path, city(40))
