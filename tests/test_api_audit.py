@@ -39,9 +39,9 @@ def expected(published: shoal.Published) -> dict[str, Any]:
 
 
 def content(audit: shoal.Audit) -> dict[str, Any]:
-    """What was found; whether the events could be checked depends on where the key is."""
+    """What was found; whether the events could be checked depends on where the key is, and a table has no name."""
     found = audit.to_dict()
-    del found["seconds"], found["events"]
+    del found["seconds"], found["events"], found["file"]
     return found
 
 
@@ -71,7 +71,7 @@ def test_arguments() -> None:
     assert list(shoal.Audit.__dataclass_fields__) == [
         "promise", "grid", "counts", "coverage", "truthfulness", "figures", "leakage", "findings", "draw",
         "seconds", "warnings", "samples", "guarantees", "belonging", "held_apart", "tolerance", "noted",
-        "events_checked",
+        "events_checked", "thresholds", "file",
     ]  # fmt: skip
 
 

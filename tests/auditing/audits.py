@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from shoal.auditing.attacks.inference import LeakageSpread
-from shoal.auditing.attacks.linkage import INTERVALS, LONGER, POINTS
+from shoal.auditing.attacks.linkage import INTERVALS, LONGER, POINTS, PUBLISHED_POINTS
 from shoal.auditing.attacks.places import RADII_M, TOP
 from shoal.auditing.attacks.rankings import RANKINGS, Finding
 from shoal.auditing.attacks.times import SOME_EPOCHS
@@ -27,7 +27,7 @@ KEPT = Coverage(n_users=HUGE, n_intervals=HUGE, n_strict=0, n_tolerant=0, n_unch
 TIMED = Promise(2, 30, 30)
 WHOLE = Promise(2, None, None)
 IN_BOX = ("exact", "transfer", "learnt", "feature", "commonest")
-USERS = ("a name that goes on " * 6 + "for ever", "short", "another")
+USERS = ("a name that goes on " * 6 + "for ever", "u-short", "u-other")
 # Slot 0 of the grid is 1970-01-01T00:00Z; the last one is beyond what a calendar holds.
 BEGINS = (0, 28_401_122, 10**13)
 
@@ -64,6 +64,7 @@ def figures(value: float, *, timed: bool, with_key: bool, n: int = 2000) -> list
         names += [("intervals", str(number), measure) for number in INTERVALS for measure in linked]
         names += [("leakage", "", "above_epsilon")]
     names += [("points", str(number), measure) for number in POINTS for measure in linked]
+    names += [("points", PUBLISHED_POINTS, measure) for measure in linked]
     names += [("times", number, measure) for number in ("all", *map(str, SOME_EPOCHS)) for measure in linked]
     names += [("place", size, measure) for size in ("all", "above_1km2") for measure in IN_BOX]
     names += [("top_locations", str(number), measure) for number in TOP for measure in (*linked, "pick")]
@@ -75,9 +76,11 @@ def figures(value: float, *, timed: bool, with_key: bool, n: int = 2000) -> list
     ]
 
 
-def _secret(attack: str, _variant: str, measure: str) -> bool:
-    return attack in ("rankings", "home_and_work", "place", "everybody") or (
-        measure == "pick" or (attack == "method" and measure in ("success", "above", "ruled_out"))
+def _secret(attack: str, variant: str, measure: str) -> bool:
+    return (
+        variant == PUBLISHED_POINTS
+        or attack in ("rankings", "home_and_work", "place", "everybody")
+        or (measure == "pick" or (attack == "method" and measure in ("success", "above", "ruled_out")))
     )
 
 

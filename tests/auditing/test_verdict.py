@@ -174,10 +174,10 @@ def test_the_larger_of_picking_and_ranking_is_the_risk() -> None:
     ) in risk(verdict, "Singling out")
     assert "The best of 3 ways to rank them is right in 25 %." in risk(verdict, "Singling out")
     assert "likelier" not in risk(verdict, "Singling out")
-    found = judge(some_audit(findings=[finding()]))
+    found = judge(some_audit(value=0.6, findings=[finding()]))
     assert (
-        "That is more than 50 %, and not by chance: some of the records that fit are likelier than others."
-        " What is promised is how many fit, not that they are equally likely."
+        "The largest of these is more than 50 %, and not by chance: some of the records that fit are likelier than"
+        " others. What is promised is how many fit, not that they are equally likely."
     ) in risk(found, "Singling out")
     assert "the promise allows" not in risk(found, "Singling out")
 
@@ -216,7 +216,7 @@ def test_a_ranking_that_beats_guessing_but_not_the_bound_is_told() -> None:
     ]
     told = risk(judge(some_audit(figures=figures)), "Singling out")
     assert (
-        "right in 40 %. That is more than picking blindly: some of the records that fit are likelier than others."
-        " What is promised is how many fit"
+        "picks the right one in 25 %. The largest of these is more than picking blindly: some of"
+        " the records that fit are likelier than others. What is promised is how many fit"
     ) in told
     assert "likelier than others" not in risk(judge(some_audit(value=0.25)), "Singling out")

@@ -30,11 +30,15 @@ class AuditedFile(NamedTuple):
     audited: str
     version: str
 
+    @property
+    def period(self) -> str:
+        """From which day to which, or the only day."""
+        return self.first if self.first == self.last else f"{self.first} to {self.last}"
+
     def in_words(self) -> str:
-        """Name, checksum and period, in one line."""
+        """Name and period of the file, date and version of the audit; the checksum stands on a line of its own."""
         name = self.name or "a table in memory"
-        checksum = "" if self.sha256 is None else f", SHA-256 {self.sha256[:16]}..."
-        return f"{name}{checksum}, {self.first} to {self.last}"
+        return f"{name}, {self.period}; audited on {self.audited} with shoal {self.version}"
 
 
 def describe_file(published: Any, boxes: Boxes, grid: Grid, zone: Zone) -> AuditedFile:

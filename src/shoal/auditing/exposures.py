@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from shoal.auditing.attacks.chain import CHAIN
 from shoal.auditing.attacks.everybody import EVERYBODY
+from shoal.auditing.attacks.linkage import PUBLISHED_POINTS
 from shoal.auditing.attacks.place_in_box import PLACE
 from shoal.auditing.attacks.rankings import RANKINGS
 from shoal.auditing.attacks.times import TIMES
@@ -33,7 +34,7 @@ class Exposure(NamedTuple):
     def sentence(self) -> str:
         """The whole in one sentence, with raw data and guessing beside it."""
         if isinstance(self.share, str):
-            return f"Somebody who {self.attacker}: {self.share}"
+            return f"Somebody who {self.attacker.rstrip(',')}: {self.share}"
         beside = [] if isinstance(self.raw, str) else [f"raw data {self.raw.in_words()}"]
         beside += [] if self.guessing is None else [f"guessing {percent(self.guessing)}"]
         told = f" ({', '.join(beside)})" if beside else ""
@@ -45,16 +46,21 @@ _ALONE = "is left with that person's record alone in {} of attacks"
 
 
 def exposures_of(audit: Audit) -> list[Exposure]:
-    """The sentences that matter, in the order in which they are told; those that do not apply are left out."""
+    """The sentences that matter, in the order in which they are told; those that do not apply are left out.
+
+    Of other events than those of the release there are none: what attacks achieve there says nothing of the file.
+    """
+    if audit.events_checked.is_other:
+        return []
     tau = None if audit.promise.tau is None else unnumbered(duration(audit.promise.tau * audit.grid.step_s))
     watched = "knows everything that somebody did" if tau is None else f"watched somebody for any {tau}"
     wanted = (
         ("watched", watched, _PICKS, _best_pick(audit)),
-        ("four_moments", "knows four moments of somebody, at any times", _ALONE, audit.figure("points", "single", "4")),
-        ("hours", "knows when somebody was active, and no place", _ALONE, audit.figure(TIMES, "single", "all")),
+        ("four_moments", "knows four moments of somebody, at any times,", _ALONE, four_moments(audit)),
+        ("hours", "knows when somebody was active, and no place,", _ALONE, audit.figure(TIMES, "single", "all")),
         (
             "home_and_work",
-            "knows the two places where somebody is most, home and work say, and no times",
+            "knows the two places where somebody is most, home and work say, and no times,",
             _PICKS,
             audit.figure("top_locations", "pick", "2"),
         ),
@@ -89,7 +95,18 @@ def exposures_of(audit: Audit) -> list[Exposure]:
 
 def _best_pick(audit: Audit) -> Measure | None:
     """Picking blindly among the records that fit, or by the best of the rankings."""
-    ways = [audit.figure("linkage", "success"), *(audit.figure("rankings", name) for name in RANKINGS)]
+    return _best_of(
+        [audit.figure("linkage", "success"), *(audit.figure("rankings", name) for name in RANKINGS)]
+    )
+
+
+def four_moments(audit: Audit) -> Measure | None:
+    """Four of somebody's samples, or four of those that were published, whichever says more."""
+    return _best_of([audit.figure("points", "single", variant) for variant in ("4", PUBLISHED_POINTS)])
+
+
+def _best_of(ways: list[Measure | None]) -> Measure | None:
+    """The way that succeeds most often; the first where none was measured."""
     measured = [found for found in ways if found is not None and isinstance(found.published, Proportion)]
     return max(measured, key=_value, default=ways[0])
 
@@ -103,22 +120,55 @@ def overall(exposures: list[Exposure]) -> Rating:
     return worst_of([exposure.rating for exposure in exposures])
 
 
-def next_steps(rating: Rating, *, failed: bool, checked: bool) -> list[str]:
+def next_steps(audit: Audit, rating: Rating) -> list[str]:
     """What to do with a file, in sentences."""
-    if failed:
-        return ["Do not hand it on as it is."]
-    steps = {
-        Rating.HIGH: [
-            "Not for open publication: somebody who knows little about a person finds the record.",
-            "Hand it only to recipients whom you know, who have nothing else about these people, and who sign that they"
-            " single out nobody.",
-            "To expose less: publish fewer days (--from, --to), coarser cells (--cell), a longer tau or --whole; or"
-            " counts over many people instead of records.",
-        ],
-        Rating.MODERATE: [
-            "For recipients whom you know and who sign that they single out nobody; not for open publication.",
-        ],
-        Rating.LOW: ["As far as these attacks go, open publication can be defended."],
-        Rating.UNKNOWN: ["Nothing was measured: audit again with --key before you decide."],
-    }[rating]
-    return steps if checked else [*steps, "Audit again with --key, so that nothing above is unchecked."]
+    if audit.failed and not audit.only_weakened:
+        return _steps_of_failure(audit)
+    steps = [] if not audit.only_weakened else [
+        "Guarantee 2 is weakened: make it again with a smaller k, a longer epsilon, fewer days or more people, or tell"
+        " whoever gets it for how many members it does not hold.",
+    ]  # fmt: skip
+    if any(judgement.is_open for judgement in audit.guarantees):
+        steps.append("Not all that was required could be checked: give --key, with the evidence beside it.")
+    steps += _BY_RATING[rating]
+    if rating is Rating.HIGH:
+        longer = "" if audit.promise.whole else ", a longer tau or --whole"
+        steps.append(
+            f"To expose less: publish fewer days (--from, --to) or coarser cells (--cell){longer}; or counts over many"
+            " people instead of records."
+        )
+    return steps if audit.has_key else [*steps, "Audit again with --key, so that nothing above is unchecked."]
+
+
+_BY_RATING = {
+    Rating.HIGH: [
+        "Not for open publication: somebody who knows little about a person finds the record.",
+        "Hand it only to recipients whom you know, who have nothing else about these people, and who sign that they"
+        " single out nobody.",
+    ],
+    Rating.MODERATE: [
+        "For recipients whom you know and who sign that they single out nobody; not for open publication.",
+    ],
+    Rating.LOW: ["As far as these attacks go, open publication can be defended."],
+    Rating.UNKNOWN: ["Nothing was measured, so do not publish it on the strength of this audit."],
+}  # fmt: skip
+
+
+def _steps_of_failure(audit: Audit) -> list[str]:
+    """What to do with a file that does not keep what it was held to."""
+    check = audit.events_checked
+    if check.is_other:
+        return ["Give the events from which it was made."]
+    if audit.only_fails_other:
+        return [
+            "Whether it keeps its own promise was not checked here: leave --k, --tau, --epsilon and --whole out to see."
+            " If so, publish it under its own promise; for the one above, make a file with shoal anonymize.",
+        ]
+    doubt = [] if check.hint is None else [
+        f"Were the events read as for the release? Look there first: {check.hint}.",
+    ]  # fmt: skip
+    return [
+        *doubt,
+        "Do not hand it on. Make it again from the events with shoal anonymize, which checks a release before it"
+        " appears.",
+    ]

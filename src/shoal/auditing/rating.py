@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import NamedTuple
 
+from shoal.core.formatting import percent
 from shoal.core.options import HIGH, MODERATE
 from shoal.core.proportions import Proportion
 
@@ -28,6 +29,14 @@ class Thresholds(NamedTuple):
 
     moderate: float
     high: float
+
+    def in_words(self) -> str:
+        """From which shares on which word is used, as part of a sentence."""
+        moderate, high = (percent(share) for share in self)
+        return (
+            f"an attack is rated moderate from {moderate} on, high from {high} on, by the upper end of its 95 %"
+            " interval"
+        )
 
     def rate(self, share: Proportion | str) -> Rating:
         """Rate what an attacker achieves by the upper end of its interval."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from shoal.auditing.attack_names import words_of
 from shoal.auditing.attacks.inference import LeakageSpread
 from shoal.auditing.attacks.rankings import Finding
 from shoal.auditing.audited_file import AuditedFile
@@ -283,6 +284,7 @@ def _attacks(measures: list[Measure]) -> dict[str, Any]:
         if found.variant:
             branch = branch.setdefault(found.variant, {})
         branch[found.measure] = {
+            "words": words_of(found),
             "published": _share(found.published),
             "raw": _share(found.raw),
             "guessing": found.guessing,

@@ -13,7 +13,7 @@ from shoal.auditing.attacks.place_in_box import PLACE
 from shoal.auditing.attacks.rankings import RANKINGS
 from shoal.auditing.attacks.times import PRESENCE, TIMES
 from shoal.auditing.belonging import wrong_in_words
-from shoal.auditing.exposures import Exposure, exposures_of, next_steps, overall
+from shoal.auditing.exposures import Exposure, exposures_of, four_moments, next_steps, overall
 from shoal.auditing.guarantees.judgement import State
 from shoal.auditing.measures import NO_KEY, NO_VICTIM
 from shoal.auditing.rating import Rating
@@ -70,7 +70,7 @@ def judge(audit: Audit) -> Verdict:
         _headline(audit) + _unchecked(audit),
         rating,
         exposures,
-        next_steps(rating, failed=audit.failed, checked=audit.has_key),
+        next_steps(audit, rating),
         [_singling_out(audit), _linkability(audit), _inference(audit)],
         _limits(audit),
     )
@@ -171,15 +171,15 @@ def _singling_out(audit: Audit) -> Risk:
     found = [share for share in (linkage, best, method) if share is not None]
     worst = max(found, key=lambda share: share.value, default=None)
     if worst is not None and worst.low > 1 / audit.promise.k:
-        meaning += f" That is more than {bound}, and not by chance: {_LIKELIER}"
+        meaning += f" The largest of these is more than {bound}, and not by chance: {_LIKELIER}"
     elif worst is not None and linkage is not None and worst.low > linkage.high:
-        meaning += f" That is more than picking blindly: {_LIKELIER}"
+        meaning += f" The largest of these is more than picking blindly: {_LIKELIER}"
     return Risk("Singling out", worst, _knowing(audit), meaning)
 
 
 def _linkability(audit: Audit) -> Risk:
-    points = _share(audit, "points", "single", "4")
-    single = _in_words(_found(audit, "points", "single", "4"))
+    found = four_moments(audit)
+    single = _in_words(None if found is None else found.published)
     meaning = f"With 4 samples exactly one record fits in {single} of attacks"
     if audit.promise.tau is None:
         meaning += "; the promise allows none, whichever samples are known."
@@ -191,7 +191,10 @@ def _linkability(audit: Audit) -> Risk:
     meaning += f"; the two commonest places, without times, pick the right one in {_in_words(top)}."
     meaning += " A second dataset about the same people can be linked to this one."
     return Risk(
-        "Linkability", points, "knows 4 samples of the victim, at any times, from other data", meaning
+        "Linkability",
+        None if found is None else _measured(found.published),
+        "knows 4 samples of the victim, at any times, from other data",
+        meaning,
     )
 
 

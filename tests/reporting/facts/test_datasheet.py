@@ -216,7 +216,7 @@ def test_what_few_people_do_is_not_told(tmp_path: Path) -> None:
     made = publish(tmp_path, rows)
     html = sheet(made, tmp_path / "sheet.html")
     assert "an unknown share (not told: fewer than 20 victims)" in html
-    home = re.search(r"guesses the home within 1 km</th>.*?</tr>", html, re.DOTALL)
+    home = re.search(r"finds home within 1\u00a0km</th>.*?</tr>", html, re.DOTALL)
     assert home is not None
     assert home[0].count("not told: fewer than 20 victims") == 2
     live = re.search(r"Where do they live\?</th>.*?</td>", html, re.DOTALL)

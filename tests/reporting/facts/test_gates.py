@@ -174,6 +174,15 @@ def test_few_victims_are_not_told_and_many_are_in_whole_per_cent() -> None:
     assert audit.leakage is None
 
 
+@pytest.mark.parametrize("attack", ["place", "home_and_work", "rankings"])
+def test_guessing_that_is_measured_on_people_is_told_where_they_are_not_few(attack: str) -> None:
+    many = proportion_among(0.5, 2000, 40)
+    told, untold = public_audit(
+        some_audit(figures=[Measure(attack, "", "exact", many, many, value) for value in (0.5, 0.01)])
+    ).figures
+    assert (told.guessing, untold.guessing) == (0.5, None)
+
+
 def test_a_large_k_asks_for_more_victims() -> None:
     figures = [
         Measure("linkage", "", "success", proportion_among(0.5, 99, 39), proportion_among(0.5, 99, 40), None)

@@ -13,6 +13,7 @@ import pytest
 from reporting.page.browser import Page, open_browser
 from reporting.releases import make_release
 from shoal.reporting import write_report
+from support.run_command import shrink_boxes
 
 TABS = ("verdict", "precision", "privacy", "utility", "people-panel", "details")
 
@@ -279,3 +280,91 @@ def test_each_part_begins_a_sheet_of_paper(browser: Any, report: Path) -> None:
     assert page.tab.is_visible("#time")
     sheets = page.tab.pdf(format="A4").count(b"/Type /Page\n")
     assert sheets >= len(TABS)
+
+
+# ---- what matters, at a glance -------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def rated(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Pages about a weakened file, a broken one and a mislabelled one, and one without its key."""
+    folder = tmp_path_factory.mktemp("rated")
+    pages = {}
+    for name, options in (
+        ("weakened", {"users": 60, "k": 5, "tau": "1h", "epsilon": "10min"}),
+        ("mislabelled", {"users": 40}),
+    ):
+        (folder / name).mkdir()
+        release = make_release(folder / name, **options)
+        if name == "mislabelled":
+            manifest = Path(f"{release.published}.manifest.json")
+            content = json.loads(manifest.read_text())
+            manifest.write_text(json.dumps({**content, "promise": {**content["promise"], "k": 5}}))
+        pages[name] = folder / f"{name}.html"
+        write_report(release.events, release.published, pages[name], key=release.key, attacks=40)
+    release = make_release(folder, users=60)
+    pages["unknown"] = folder / "unknown.html"
+    write_report(release.events, release.published, pages["unknown"], attacks=40)
+    broken = shrink_boxes(release.published, folder / "broken.parquet", most=200)
+    pages["broken"] = folder / "broken.html"
+    write_report(release.events, broken, pages["broken"], key=release.key, attacks=40)
+    return pages
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("name", ["weakened", "mislabelled", "unknown", "broken"])
+def test_ratings_are_read_without_scrolling_sideways(
+    browser: Any, rated: dict[str, Path], name: str, width: int, theme: str
+) -> None:
+    page = Page(browser, rated[name], width=width, theme=theme)
+    assert not page.overflows
+    words = page.tab.locator(".exposures .rating").all_inner_texts()
+    assert len(words) == 7
+    assert set(words) <= {"low", "moderate", "high", "not checked"}
+    assert ("not checked" in words) == (name == "unknown")
+    for rating in page.tab.locator(".rating").all():
+        style = rating.evaluate("e => [getComputedStyle(e).color, getComputedStyle(e).backgroundColor]")
+        assert contrast(*style) >= 4.5
+    assert page.complaints == []
+
+
+def contrast(*colours: str) -> float:
+    """How well two colours can be told from each other, from 1 to 21 (WCAG 2.2); text needs 4.5."""
+    lights = []
+    for colour in colours:
+        parts = [int(part) / 255 for part in colour.removeprefix("rgb(").removesuffix(")").split(",")]
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        lights.append(0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2])
+    return (max(lights) + 0.05) / (min(lights) + 0.05)
+
+
+def test_every_rating_can_be_read_in_both_themes(browser: Any, report: Path) -> None:
+    for theme in ("light", "dark"):
+        page = Page(browser, report, width=1000, theme=theme)
+        seen = set()
+        for css in ("low", "moderate", "high", "unknown"):
+            style = page.tab.evaluate(
+                "css => { const e = document.createElement('span'); e.className = 'rating ' + css;"
+                " document.body.append(e); const s = getComputedStyle(e); return [s.color, s.backgroundColor]; }",
+                css,
+            )
+            assert contrast(*style) >= 4.5
+            seen.add(tuple(style))
+        assert len(seen) == 4
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("weakened", "at least 5 records fit, but guarantee 2 is weakened: "),
+        ("mislabelled", "The manifest does not agree with the file: do not publish this file."),
+        ("broken", "The promise is broken: do not publish this file."),
+        ("unknown", "Watch anyone for 30 minutes: at least 2 records fit"),
+    ],
+)
+def test_the_title_says_what_kind_of_file_it_is(
+    browser: Any, rated: dict[str, Path], name: str, words: str
+) -> None:
+    page = Page(browser, rated[name], width=1280, theme="light")
+    assert words in page.tab.inner_text("h1").replace("\N{NO-BREAK SPACE}", " ")

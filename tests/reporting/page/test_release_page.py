@@ -14,6 +14,7 @@ import pytest
 import shoal
 from reporting.page.outline import Outline
 from reporting.releases import Release, make_release
+from shoal.auditing.attack_names import ATTACK_NAMES
 from shoal.reporting import write_report
 
 
@@ -30,19 +31,6 @@ def sparse(tmp_path_factory: pytest.TempPathFactory) -> Release:
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Release:
     return make_release(tmp_path_factory.mktemp("whole"), users=40, whole=True)
-
-
-IN_THE_TABLE = {
-    "linkage": ("picks one of the records that fit",),
-    "rankings": ("smallest boxes",),
-    "method": ("knows the method",),
-    "intervals": ("knows 2 separate intervals",),
-    "points": ("knows 4 samples",),
-    "top_locations": ("places where the person is most",),
-    "home_and_work": ("guesses the home",),
-    "homogeneity": ("in one cell",),
-    "leakage": ("more than a further epsilon",),
-}
 
 
 def page_of(release: Release, path: Path, **options: object) -> tuple[str, str]:
@@ -186,10 +174,8 @@ def test_every_attack_is_in_the_table_with_intervals(release: Release, tmp_path:
     html, _ = page_of(release, tmp_path / "report.html", key=release.key)
     table = html.split("an attacker who …")[1].split("</table>")[0]
     rows = re.findall(r"<tr>(.*?)</tr>", table, re.S)
-    audit = shoal.audit(release.events, release.published, key=release.key, attacks=20)
-    for attack in {figure.attack for figure in audit.figures} - {"longer"}:  # that is the cliff
-        assert any(found in row for row in rows for found in IN_THE_TABLE[attack]), attack
-    for row in rows[1:]:
+    assert len(rows) == len(ATTACK_NAMES)
+    for row in rows:
         assert len(re.findall(r"\([^()]*% to [^()]*%\)", row)) == 2
 
 

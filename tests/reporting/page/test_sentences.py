@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
 from auditing.audits import WHOLE, broken, some_audit, truth
+from shoal.auditing.belonging import Belonging
+from shoal.auditing.events_check import OTHER, EventsCheck
+from shoal.auditing.guarantees.judgement import Basis, Judgement, State
+from shoal.auditing.guarantees.judging import judge_matchings
+from shoal.auditing.guarantees.matchings import Matchings
 from shoal.core.promise import Grid, Promise
 from shoal.reporting.page.sentences import (
     beyond_in_words,
     headline,
     made_for_in_words,
     promise_in_words,
-    remedy_in_words,
     title,
 )
 
@@ -49,7 +58,7 @@ def test_the_title_tells_whose_promise_is_not_kept() -> None:
     for noted in (own, None, HARDER, WHOLE):  # whoever fails less than was promised fails that as well
         failing = some_audit(own, noted=noted, coverage=broken(1))
         assert title(failing) == BROKEN
-        assert remedy_in_words(failing).startswith("Do not hand it on. Make it again")
+        assert failing.verdict.next_steps[0].startswith("Do not hand it on. Make it again")
     assert title(some_audit(HARDER, noted=own, coverage=broken(1))) == (
         "Held to k 3 and 1 hour, this file fails; it was made for k 2 and 30 minutes."
     )
@@ -60,14 +69,53 @@ def test_the_title_tells_whose_promise_is_not_kept() -> None:
         assert title(some_audit(HARDER, noted=own, coverage=broken(1), truthfulness=untrue)) == BROKEN
 
 
-def test_what_to_do_with_a_file_made_for_something_else() -> None:
+def test_a_page_names_the_promise_that_a_file_was_made_for() -> None:
     audit = some_audit(HARDER, noted=Promise(2, 30, 30), coverage=broken(1))
-    assert "was not checked here: leave --k, --tau, --epsilon and --whole out" in remedy_in_words(audit)
-    assert "publish it under its own promise; for the one above, make a file" in remedy_in_words(audit)
-    assert "Make it again" not in remedy_in_words(audit)
     assert made_for_in_words(audit) == "That is not what it was made for, which is k 2 and 30 minutes."
     for noted in (HARDER, None):
         assert made_for_in_words(some_audit(HARDER, noted=noted)) is None
+
+
+KEEPS = "Watch anyone for 30 minutes: at least 2 records fit"
+
+
+def test_the_title_of_a_weakened_file_says_so() -> None:
+    audit = some_audit()
+    weakened = Judgement(2, State.WEAKENED, Basis.EVIDENCE, "91 % of members had to serve again", 91, 100)
+    found = replace(audit, guarantees=audit.guarantees._replace(one_window=weakened))
+    assert title(found) == f"{KEEPS}, but guarantee 2 is weakened: 91 % of members had to serve again."
+    assert title(replace(found, tolerance=0.95)) == f"{KEEPS}."
+
+
+def test_the_title_says_what_was_required_and_not_checked() -> None:
+    assert title(some_audit(required=True)) == f"{KEEPS}, but guarantee 2 could not be checked."
+    assert title(some_audit()) == f"{KEEPS}."
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        (
+            {"belonging": Belonging(disagreements=("k is 2 here",))},
+            "The manifest does not agree with the file",
+        ),
+        ({"belonging": Belonging(n_overlapping_boxes=1)}, "Boxes of a record overlap in time"),
+        ({"belonging": Belonging(n_surplus_records=1)}, "What the file says is not true"),
+        ({"truthfulness": truth(empty=1)}, "What the file says is not true"),
+        ({"events_checked": EventsCheck(OTHER)}, None),
+    ],
+)
+def test_the_title_says_what_is_wrong_where_k_records_fit(changes: dict[str, Any], fault: str | None) -> None:
+    expected = "These are not the events of this release."
+    assert title(some_audit(**changes)) == (
+        expected if fault is None else f"{fault}: do not publish this file."
+    )
+
+
+def test_the_title_says_which_guarantee_is_broken() -> None:
+    audit = some_audit()
+    lost = audit.guarantees._replace(matching=judge_matchings(Matchings(48, 40, 2)))
+    assert title(replace(audit, guarantees=lost)) == "Guarantee 3 is not kept: do not publish this file."
 
 
 STRETCH = "for one stretch of at most 1 hour, and then goes its own way"

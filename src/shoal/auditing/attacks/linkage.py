@@ -19,6 +19,7 @@ from shoal.core.arrays import Bools, Floats
 LONGER = (1, 2, 4, 8)  # times tau
 INTERVALS = (1, 2, 3, 4)
 POINTS = tuple(range(1, 9))
+PUBLISHED_POINTS = "4_published"
 
 
 def attack_linkage(context: AuditContext) -> list[Measure]:
@@ -49,18 +50,25 @@ def attack_intervals(context: AuditContext) -> list[Measure]:
 
 
 def attack_points(context: AuditContext) -> list[Measure]:
-    """Unicity: some of the victim's samples at random; the attacker does not know that there are no others between."""
+    """Unicity: some of the victim's samples at random; the attacker does not know that there are no others between.
+
+    With a key also four of the samples that were published: what is suppressed then makes no attack look weak.
+    """
     found = []
     for n in POINTS:
         found += _attack(context, "points", str(n), points(context, context.randomness(4, n), n))
-    return found
+    has_key, rng = context.published.has_key, context.randomness(4, 4, 1)
+    known = points(context, rng, 4, context.held.samples if has_key else None)
+    return found + _attack(context, "points", PUBLISHED_POINTS, known, told=has_key)
 
 
-def _attack(context: AuditContext, attack: str, variant: str, knowledge: Knowledge) -> list[Measure]:
+def _attack(
+    context: AuditContext, attack: str, variant: str, knowledge: Knowledge, *, told: bool = True
+) -> list[Measure]:
     return measures_of(
         attack,
         variant,
-        _outcomes(context, context.published, knowledge),
+        _outcomes(context, context.published, knowledge) if told else {},
         _outcomes(context, context.raw, knowledge),
         guessing_outcomes(context.published, context.promise.k),
         Victims(knowledge.victim, knowledge.victim),

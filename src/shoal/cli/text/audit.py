@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shoal.auditing.attack_names import LONGEST_NAME, named_figures
 from shoal.auditing.belonging import wrong_in_words
 from shoal.auditing.guarantees.judgement import Basis
 from shoal.cli.text.layout import WIDTH, labelled, wrapped
@@ -23,38 +24,6 @@ _LABEL = 14
 _COUNTEREXAMPLES = 3
 _NAMES = ("(at least k records fit)", "(one window only)", "(k matchings)")
 
-# Attack, variant, measure and how the table of attacks calls it.
-_ROWS = (
-    ("linkage", "", "success", "picks the right record"),
-    ("rankings", "", "smallest", "... ranking by smallest boxes"),
-    ("rankings", "", "faces", "... ranking by faces touched"),
-    ("rankings", "", "central", "... ranking by central samples"),
-    ("method", "", "pick", "knows the method: picks the right one"),
-    ("method", "", "success", "... mean chance given to it"),
-    ("method", "", "single", "... one record left"),
-    ("presence", "", "single", "knows tau, and when before and after"),
-    ("everybody", "", "success", "knows everybody at once: right for"),
-    ("leakage", "", "above_epsilon", "learns more than a further epsilon"),
-    *(("longer", f"{n}_tau", "single", f"knows {n} tau: one record left") for n in (2, 4, 8)),
-    *(("intervals", str(n), "single", f"knows {n} intervals: one record left") for n in (2, 3, 4)),
-    *(("points", str(n), "single", f"knows {counted(n, 'sample')}: one record left") for n in (1, 2, 4, 8)),
-    ("times", "all", "single", "knows all active epochs: one left"),
-    *(("times", str(n), "single", f"... {counted(n, 'active epoch')}") for n in (4, 8, 16)),
-    *(
-        ("top_locations", str(n), "pick", f"knows {counted(n, 'top location')}: picks right")
-        for n in (1, 2, 3)
-    ),
-    ("place", "all", "exact", "finds the cell inside a box"),
-    ("place", "above_1km2", "exact", "... of boxes above 1 km2"),
-    *(
-        ("home_and_work", place, measure, f"finds {place} within {radius}")
-        for place in ("home", "work")
-        for measure, radius in (("within_500m", "500 m"), ("within_1km", "1 km"), ("within_2km", "2 km"))
-    ),
-    ("homogeneity", "", "one_cell", "sees all that fit in one cell"),
-    ("homogeneity", "", "within_1km", "sees all that fit within 1 km"),
-)
-
 
 def audit_lines(audit: Audit, published: Path, *, show_users: bool) -> list[str]:
     """What was checked, the verdict, the three risks, the attacks, and what is not protected."""
@@ -62,13 +31,13 @@ def audit_lines(audit: Audit, published: Path, *, show_users: bool) -> list[str]
     counts = audit.counts
     checked = {
         "Verdict": [verdict.headline],
-        "Risk": [_rating(audit)],
+        "Risk": [f"{verdict.rating.upper()} ({audit.thresholds.in_words()})"],
         "": [f"{exposure.rating.upper()}: {exposure.sentence}" for exposure in verdict.exposures],
         "What to do": verdict.next_steps,
         "Promise": [_promises(audit)],
         "Guarantees": list(_guarantees(audit)),
         "Audited": [
-            published.name if audit.file is None else f"{audit.file.in_words()}; shoal {audit.file.version}",
+            *_file(audit, published),
             f"{counts.records:,} records with {counts.boxes:,} boxes"
             f" against {counts.users:,} users with {counts.samples:,} samples",
         ],
@@ -90,13 +59,12 @@ def audit_lines(audit: Audit, published: Path, *, show_users: bool) -> list[str]
     ]  # fmt: skip
 
 
-def _rating(audit: Audit) -> str:
-    """The worst rating, and what the words mean."""
-    moderate, high = (percent(share) for share in audit.thresholds)
-    return (
-        f"{audit.verdict.rating.upper()} (an attack is rated moderate from {moderate} on, high from {high} on, by the"
-        " upper end of its 95 % interval)"
-    )
+def _file(audit: Audit, published: Path) -> list[str]:
+    """Which file that is, so that nobody takes it for another."""
+    if audit.file is None:
+        return [published.name]
+    checksum = [] if audit.file.sha256 is None else [f"SHA-256 {audit.file.sha256}"]
+    return [audit.file.in_words(), *checksum]
 
 
 def report_lines(audit: Audit, output: Path, *, public: bool) -> list[str]:
@@ -242,18 +210,14 @@ def _interval(low: float, high: float) -> str:
 
 def _table(audit: Audit) -> list[str]:
     """The attacks side by side with raw data and guessing."""
-    found = [
-        (title, figure)
-        for attack, variant, measure, title in _ROWS
-        if (figure := audit.figure(attack, measure, variant)) is not None
-    ]
+    found = [(name.words, figure) for name, figure in named_figures(audit)]
     n = max((share.n for _, figure in found if not isinstance(share := figure.published, str)), default=0)
     note = (
         f"Shares of up to {n:,} attacks each. raw: the same samples under pseudonyms; guess: what guessing"
         " achieves."
     )
     return [
-        f"{'An attacker ...':<38}{'published':>9} {'95 % interval':>16} {'raw':>7} {'guess':>7}",
+        f"{'An attacker who ...':<{LONGEST_NAME}}{'published':>9} {'95 % interval':>16} {'raw':>7} {'guess':>7}",
         *(_row(title, figure) for title, figure in found),
         *wrapped(note, WIDTH),
     ]
@@ -261,12 +225,12 @@ def _table(audit: Audit) -> list[str]:
 
 def _row(title: str, figure: Measure) -> str:
     if isinstance(figure.published, str):
-        return f"{title:<38} {figure.published}"
+        return f"{title:<{LONGEST_NAME}} {figure.published}"
     raw = "" if isinstance(figure.raw, str) else _cell(figure.raw.value)
     guess = "" if figure.guessing is None else _cell(figure.guessing)
     share = figure.published
     interval = _interval(share.low, share.high)
-    return f"{title:<38}{_cell(share.value):>9} {interval:>16} {raw:>7} {guess:>7}".rstrip()
+    return f"{title:<{LONGEST_NAME}}{_cell(share.value):>9} {interval:>16} {raw:>7} {guess:>7}".rstrip()
 
 
 def _cell(share: float) -> str:

@@ -114,7 +114,7 @@ def shares_of_groups(
 
 NOT_TOLD = "not told: fewer than {} victims"
 # What guessing achieves is measured on people in these attacks; in others it follows from the number of records.
-_GUESSED_OF_PEOPLE = ("rankings", "homogeneity", "leakage", "home_and_work")
+_GUESSED_OF_PEOPLE = ("rankings", "homogeneity", "leakage", "home_and_work", "place")
 
 
 def check_datasheet(held_to: Promise, noted: Promise | None, *, has_key: bool) -> None:

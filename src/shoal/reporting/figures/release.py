@@ -16,7 +16,7 @@ from shoal.reporting.figures.svg import Panel, left_of, round_ticks
 
 SHADES = 7
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-_ROW = 30
+_ROW = 44
 
 
 def precision_histogram(
@@ -121,21 +121,22 @@ def suppressed(shares: Sequence[float | None], names: Sequence[str], axis: str, 
 
 
 def before_and_after(lines: Sequence[tuple[str, Measure]]) -> str:
-    """A row for each attack: raw data above, the published file below, each with its interval, and guessing."""
-    left, height = 205, 64 + _ROW * len(lines)
-    panel = Panel((-2, 102), (0, len(lines)), height=height, left=left)
+    """A row for each attack: its name, then raw data and below them the published file with intervals, and guessing."""
+    panel = Panel((-2, 102), (0, len(lines)), height=64 + _ROW * len(lines), left=14)
     panel.x_axis([(float(x), f"{x} %") for x in range(0, 101, 25)], "of attacks")
     for place, (name, figure) in enumerate(lines):
-        y = len(lines) - place - 0.5
-        panel.words(left - 10, panel.y(y) + 4.5, name, "lane", anchor="end")
+        below = float(len(lines) - place - 1)
+        y = below + 0.32
+        panel.line([-2, 102], [below, below], "grid")
+        panel.words(panel.x(0), panel.y(y + 0.34), name, "lane")
         if figure.guessing is not None:
             panel.box(
-                (100 * figure.guessing - 0.3, 100 * figure.guessing + 0.3), (y - 0.3, y + 0.3), "guessing"
+                (100 * figure.guessing - 0.3, 100 * figure.guessing + 0.3), (y - 0.22, y + 0.22), "guessing"
             )
-        for number, share, at in ((2, figure.raw, y + 0.17), (1, figure.published, y - 0.17)):
+        for number, share, at in ((2, figure.raw, y + 0.12), (1, figure.published, y - 0.12)):
             if isinstance(share, Proportion):
                 span = (100 * share.low, 100 * share.high)
-                panel.box(span, (at - 0.05, at + 0.05), f"whisker{number}", least=2)
+                panel.box(span, (at - 0.04, at + 0.04), f"whisker{number}", least=2)
                 panel.dot(100 * share.value, at, f"dot{number}", 4.4)
     return panel.svg("How often attacks succeed on the raw data and on the published file.")
 

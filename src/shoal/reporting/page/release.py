@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
+from shoal.auditing.attack_names import named_figures
 from shoal.auditing.attacks.chain import CHAIN
+from shoal.auditing.exposures import Exposure
 from shoal.auditing.measures import Measure
+from shoal.auditing.rating import Rating
 from shoal.auditing.result import Audit
 from shoal.core.arrays import Floats
 from shoal.core.disclosure import minimum_people, public_count_in_words
@@ -28,83 +31,10 @@ from shoal.reporting.page.sentences import (
     keeps_k,
     made_for_in_words,
     promise_in_words,
-    remedy_in_words,
     tells_of,
     title,
 )
 
-# How the figure calls an attack, how the table does, and which it is: attack, variant, measure.
-_ATTACKS = (
-    (
-        "knows one interval",
-        "knows one interval, and picks one of the records that fit",
-        "linkage",
-        "",
-        "success",
-    ),
-    ("ranks by size", "... the one with the smallest boxes", "rankings", "", "smallest"),
-    ("ranks by edges", "... the one whose boxes' edges were touched most", "rankings", "", "faces"),
-    (
-        "ranks by middle",
-        "... the one in whose boxes the samples lie most centrally",
-        "rankings",
-        "",
-        "central",
-    ),
-    (
-        "knows the method",
-        "knows the method, and weighs what fits at neighbouring times",
-        CHAIN,
-        "",
-        "success",
-    ),
-    ("knows 4 samples", "knows 4 samples, at any times", "points", "4", "success"),
-    (
-        "knows 3 top places",
-        "knows the 3 places where the person is most, not when",
-        "top_locations",
-        "3",
-        "pick",
-    ),
-    ("knows 2 intervals", "knows 2 separate intervals", "intervals", "2", "success"),
-    ("knows 3 intervals", "knows 3 separate intervals", "intervals", "3", "success"),
-    ("knows 4 intervals", "knows 4 separate intervals", "intervals", "4", "success"),
-    (
-        "finds home",
-        "knows the record, and guesses the home within 1 km",
-        "home_and_work",
-        "home",
-        "within_1km",
-    ),
-    (
-        "finds work",
-        "knows the record, and guesses the workplace within 1 km",
-        "home_and_work",
-        "work",
-        "within_1km",
-    ),
-    (
-        "sees all in one cell",
-        "knows one interval, and sees all records that fit in one cell at some time",
-        "homogeneity",
-        "",
-        "one_cell",
-    ),
-    (
-        "sees all within 1 km",
-        "... or within 1 km of each other",
-        "homogeneity",
-        "",
-        "within_1km",
-    ),
-    (
-        "learns beyond epsilon",
-        "knows one interval, and learns where the person was for more than a further epsilon",
-        "leakage",
-        "",
-        "above_epsilon",
-    ),
-)
 _QUARTERS = ("least active", "", "", "most active")
 _OF_0_1 = {"space_km": "width + height, km"}  # names in older manifests that would mislead
 
@@ -124,11 +54,16 @@ def report_page(facts: Facts, *, public: bool, synthetic: bool = False) -> str:
         promise_words=promise_in_words(promise, grid),
         made_for_words=made_for_in_words(audit),
         beyond_words=beyond_in_words(promise, grid, facts.manifest),
-        broken_words=None if keeps_k(audit) else f"{broken_in_words(audit)} {remedy_in_words(audit)}",
+        broken_words=None if keeps_k(audit) else broken_in_words(audit),
         fault=fault_in_words(audit),
         zone=audit.draw.timezone,
         verdict=audit.verdict,
+        rating=_rating(audit.verdict.rating),
+        exposures=[_exposure(exposure, public=public) for exposure in audit.verdict.exposures],
+        thresholds=audit.thresholds.in_words(),
+        file=audit.file,
         kept=keeps_k(audit),
+        weakened=audit.only_weakened,
         promise=promise,
         tau=None if promise.tau is None else duration_in_words(promise.tau * grid.step_s),
         epsilon=None if promise.epsilon is None else duration_in_words(promise.epsilon * grid.step_s),
@@ -154,6 +89,26 @@ def report_page(facts: Facts, *, public: bool, synthetic: bool = False) -> str:
         version=facts.version,
         seconds=facts.seconds,
     )
+
+
+class _Rating(NamedTuple):
+    """A rating as the page writes it: how it is coloured, and the word that tells it without colours."""
+
+    css: str
+    word: str
+
+
+def _rating(rating: Rating) -> _Rating:
+    return _Rating(rating.name.lower(), str(rating))
+
+
+def _exposure(exposure: Exposure, *, public: bool) -> tuple[_Rating, Markup]:
+    """The rating of a sentence that matters, and the sentence; of few people a public page tells nothing."""
+    rating, share = _rating(exposure.rating), exposure.share
+    if isinstance(share, str):
+        return rating._replace(word="not told") if public else rating, escape(exposure.sentence)
+    before, figure, after = bound(exposure.sentence).partition(bound(share.in_words()))
+    return rating, Markup("{}<strong>{}</strong>{}").format(before, figure, after)
 
 
 def _relaxations(facts: Facts) -> str | None:
@@ -252,26 +207,28 @@ def _drawn(found: PublicSuppression | None, zone: str) -> dict[str, Any]:
 
 
 def _privacy(audit: Audit) -> dict[str, Any]:
-    known = ("one interval", "all samples" if audit.promise.whole else "one interval")
-    found = [
-        (name.replace(*known), words.replace(*known), figure)
-        for name, words, attack, variant, measure in _ATTACKS
-        if (figure := audit.figure(attack, measure, variant)) is not None
-    ]
+    found = named_figures(audit)
     tau_s = (audit.promise.tau or 0) * audit.grid.step_s
     return {
         "told": any(_is_told(figure) for figure in audit.figures),
         "attacks": Markup(
-            release.before_and_after([(name, figure) for name, _, figure in found if _is_told(figure)])
+            release.before_and_after(
+                [(name.words, figure) for name, figure in found if name.drawn and _is_told(figure)]
+            )
         ),
-        "rows": [(words, figure) for _, words, figure in found],
+        "rows": [(name.words, figure) for name, figure in found],
         "longer": _cliff(
             audit, "longer", {f"{n}_tau": duration(n * tau_s) for n in (1, 2, 4, 8)}, "time watched"
         ),
         "points": _cliff(audit, "points", {str(n): str(n) for n in (1, 2, 3, 4, 6, 8)}, "samples known"),
         "method": {
             name: audit.figure(CHAIN, measure)
-            for name, measure in (("single", "single"), ("few", "below_k"), ("trust", "success"))
+            for name, measure in (
+                ("single", "single"),
+                ("few", "below_k"),
+                ("pick", "pick"),
+                ("trust", "success"),
+            )
         },
         "leak": audit.figure("leakage", "above_epsilon"),
         "leakage": None

@@ -5,16 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from shoal.auditing.result import Audit
-from shoal.core.formatting import duration_in_words, promise_in_short, unnumbered
+from shoal.core.formatting import duration_in_words, joined, promise_in_short, unnumbered
 from shoal.core.promise import Grid, Promise
 
 _WEAKENED = (
     "Here that does not always hold: there were too few people, so that some had to hide the same person again;"
     ' see "Relaxed" below.'
-)
-_DO_NOT = (
-    "Do not hand it on. Make it again from the events with shoal anonymize, which checks a release before it"
-    " appears."
 )
 _STAY = "How long the other records stay with the person beyond that time"
 
@@ -28,9 +24,10 @@ def headline(promise: Promise, grid: Grid) -> str:
 
 
 def title(audit: Audit) -> str:
-    """The title of the page: the promise if it is kept; else that it is broken, or that it is not the file's own."""
+    """The title of the page: the promise if it is kept, with what is weakened or was not checked though required; else
+    that it is broken, or that it is not the file's own."""
     if keeps_k(audit):
-        return f"{headline(audit.promise, audit.grid)}."
+        return f"{headline(audit.promise, audit.grid)}{_except(audit)}."
     if audit.events_checked.is_other:
         return "These are not the events of this release."
     if audit.only_fails_other and audit.noted is not None:
@@ -39,7 +36,23 @@ def title(audit: Audit) -> str:
             for promise in (audit.promise, audit.noted)
         )
         return f"Held to {held}, this file fails; it was made for {made}."
-    return "The promise is broken: do not publish this file."
+    fault = "The promise is broken" if audit.coverage.worst else _capital(fault_in_words(audit))
+    return f"{fault}: do not publish this file."
+
+
+def _capital(words: str) -> str:
+    return words[0].upper() + words[1:]
+
+
+def _except(audit: Audit) -> str:
+    """What a title about k has to add, so that nobody takes the first guarantee for all of them."""
+    if audit.only_weakened:
+        first = audit.guarantees.failing(audit.tolerance)[0]
+        return f", but guarantee {first.number} is weakened: {first.detail}"
+    unknown = [str(judgement.number) for judgement in audit.guarantees if judgement.is_open]
+    if unknown:
+        return f", but guarantee {joined(unknown)} could not be checked"
+    return ""
 
 
 def promise_in_words(promise: Promise, grid: Grid) -> str:
@@ -132,20 +145,6 @@ def fault_in_words(audit: Audit) -> str:
 def keeps_k(audit: Audit) -> bool:
     """Whether the file is true and k records fit; guarantee 2 may be weakened, which the page says beside it."""
     return not audit.failed or audit.only_weakened
-
-
-def remedy_in_words(audit: Audit) -> str:
-    """What to do with a file that does not keep what it was held to."""
-    if audit.events_checked.is_other:
-        return "Give the events from which it was made."
-    if audit.events_checked.hint is not None and not audit.only_fails_other:
-        return f"Were the events read as for the release? Look there first: {audit.events_checked.hint}. {_DO_NOT}"
-    if audit.only_fails_other:
-        return (
-            "Whether it keeps its own promise was not checked here: leave --k, --tau, --epsilon and --whole out"
-            " to see. If so, publish it under its own promise; for the one above, make a file with shoal anonymize."
-        )
-    return _DO_NOT
 
 
 def is_untrue(audit: Audit) -> bool:

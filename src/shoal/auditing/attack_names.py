@@ -1,0 +1,85 @@
+"""What each figure of an attack is called: one table for the terminal, the page and the JSON (docs/audit.md)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from shoal.core.formatting import counted
+
+if TYPE_CHECKING:
+    from shoal.auditing.measures import Measure
+    from shoal.auditing.result import Audit
+
+
+class AttackName(NamedTuple):
+    """A figure by attack, variant and measure, and what it is called: words that follow "an attacker who".
+
+    ``drawn``: whether the page draws it besides. The words are short enough for a column of the terminal.
+    """
+
+    attack: str
+    variant: str
+    measure: str
+    words: str
+    drawn: bool = False
+
+
+LONGEST_NAME = 38
+
+ATTACK_NAMES = (
+    AttackName("linkage", "", "success", "picks among the records that fit", drawn=True),
+    AttackName("rankings", "", "smallest", "ranks them by smallest boxes", drawn=True),
+    AttackName("rankings", "", "faces", "ranks them by faces touched", drawn=True),
+    AttackName("rankings", "", "central", "ranks them by central samples", drawn=True),
+    AttackName("method", "", "pick", "knows the method: picks the right one", drawn=True),
+    AttackName("method", "", "success", "knows the method: right one's chance"),
+    AttackName("method", "", "single", "knows the method: one record left"),
+    AttackName("presence", "", "single", "knows tau and activity near: one left", drawn=True),
+    AttackName("everybody", "", "success", "knows everybody at once: right match", drawn=True),
+    AttackName("leakage", "", "above_epsilon", "learns more than a further epsilon", drawn=True),
+    *(AttackName("longer", f"{n}_tau", "single", f"knows {n} tau: one record left") for n in (2, 4, 8)),
+    *(
+        AttackName("intervals", str(n), "single", f"knows {n} intervals: one record left", drawn=n == 2)
+        for n in (2, 3, 4)
+    ),
+    *(
+        AttackName("points", str(n), "single", f"knows {counted(n, 'sample')}: one record left", drawn=n == 4)
+        for n in (1, 2, 4, 8)
+    ),
+    AttackName("points", "4_published", "single", "knows 4 published samples: one left"),
+    AttackName("times", "all", "single", "knows all active epochs: one left", drawn=True),
+    *(AttackName("times", str(n), "single", f"knows {n} active epochs: one left") for n in (4, 8, 16)),
+    *(
+        AttackName(
+            "top_locations", str(n), "pick", f"knows {counted(n, 'top location')}: picks right", drawn=n == 2
+        )
+        for n in (1, 2, 3)
+    ),
+    AttackName("place", "all", "exact", "finds the cell inside a box", drawn=True),
+    AttackName("place", "above_1km2", "exact", "finds the cell in a box above 1 km2"),
+    *(
+        AttackName(
+            "home_and_work", place, measure, f"finds {place} within {radius}", drawn=measure == "within_500m"
+        )
+        for place in ("home", "work")
+        for measure, radius in (("within_500m", "500 m"), ("within_1km", "1 km"), ("within_2km", "2 km"))
+    ),
+    AttackName("homogeneity", "", "one_cell", "sees all that fit in one cell", drawn=True),
+    AttackName("homogeneity", "", "within_1km", "sees all that fit within 1 km"),
+)
+
+_WORDS = {(name.attack, name.variant, name.measure): name.words for name in ATTACK_NAMES}
+
+
+def words_of(figure: Measure) -> str | None:
+    """What a figure is called; None for one that is in the JSON alone."""
+    return _WORDS.get((figure.attack, figure.variant, figure.measure))
+
+
+def named_figures(audit: Audit) -> list[tuple[AttackName, Measure]]:
+    """The figures of an audit that have names, in the order in which they are told."""
+    return [
+        (name, figure)
+        for name in ATTACK_NAMES
+        if (figure := audit.figure(name.attack, name.measure, name.variant)) is not None
+    ]

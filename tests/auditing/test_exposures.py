@@ -1,0 +1,189 @@
+"""The sentences that matter: each with its figure, its rating, and what to do in the end."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from auditing.audits import TIMED, WHOLE, broken, share, some_audit
+from shoal.auditing.belonging import Belonging
+from shoal.auditing.events_check import OTHER, UNCHECKED, EventsCheck
+from shoal.auditing.exposures import exposures_of, four_moments
+from shoal.auditing.guarantees.judgement import Basis, Judgement, State
+from shoal.auditing.measures import NO_KEY, NO_VICTIM
+from shoal.auditing.rating import Rating, Thresholds
+from shoal.auditing.result import Audit
+from shoal.core.promise import Promise
+
+TIMED_NAMES = [
+    "watched",
+    "four_moments",
+    "hours",
+    "home_and_work",
+    "method",
+    "everybody",
+    "file_alone",
+]
+
+
+def sentence(audit: Audit, name: str) -> str:
+    (found,) = [exposure for exposure in exposures_of(audit) if exposure.name == name]
+    return found.sentence
+
+
+def with_figure(audit: Audit, value: float, attack: str, measure: str, variant: str = "") -> Audit:
+    """An audit in which one figure is another share."""
+    figures = [
+        figure._replace(published=share(value)) if figure[:3] == (attack, variant, measure) else figure
+        for figure in audit.figures
+    ]
+    return replace(audit, figures=figures)
+
+
+def test_what_somebody_who_signs_has_to_know() -> None:
+    audit = some_audit(TIMED, value=0.25)
+    told = " of attacks (raw data 25 %, guessing 25 %)"
+    assert [exposure.sentence for exposure in exposures_of(audit)] == [
+        f"Somebody who watched somebody for any 30 min picks the right record in 25 %{told}",
+        "Somebody who knows four moments of somebody, at any times, is left with that person's record alone in"
+        f" 25 %{told}",
+        "Somebody who knows when somebody was active, and no place, is left with that person's record alone in"
+        f" 25 %{told}",
+        "Somebody who knows the two places where somebody is most, home and work say, and no times, picks the right"
+        f" record in 25 %{told}",
+        "Somebody who watched somebody for any 30 min and knows how shoal works picks the right record in"
+        f" 25 %{told}",
+        "Somebody who knows what everybody did in the same 30 min, and how shoal works, finds the own record of"
+        " 25 % of them (raw data 25 %, guessing 25 %)",
+        "Somebody who has nothing but the file finds the exact cell in which the person was in 25 % of the boxes"
+        " (raw data 25 %, guessing 25 %)",
+    ]
+    assert [exposure.name for exposure in exposures_of(audit)] == TIMED_NAMES
+    assert "watched somebody for any hour picks" in sentence(some_audit(Promise(2, 60, 30)), "watched")
+
+
+def test_over_whole_trajectories_everything_is_known() -> None:
+    audit = some_audit(WHOLE)
+    names = [exposure.name for exposure in exposures_of(audit)]
+    assert names == ["watched", "four_moments", "hours", "home_and_work", "file_alone"]
+    assert sentence(audit, "watched").startswith(
+        "Somebody who knows everything that somebody did picks the right"
+    )
+    assert "None" not in " ".join(exposure.sentence for exposure in exposures_of(audit))
+
+
+@pytest.mark.parametrize(
+    ("name", "figure"),
+    [
+        ("watched", ("linkage", "success", "")),
+        ("watched", ("rankings", "faces", "")),
+        ("four_moments", ("points", "single", "4")),
+        ("four_moments", ("points", "single", "4_published")),
+        ("hours", ("times", "single", "all")),
+        ("home_and_work", ("top_locations", "pick", "2")),
+        ("method", ("method", "pick", "")),
+        ("everybody", ("everybody", "success", "")),
+        ("file_alone", ("place", "exact", "all")),
+    ],
+)
+def test_each_sentence_has_its_own_figure_and_the_larger_one_counts(
+    name: str, figure: tuple[str, str, str]
+) -> None:
+    audit = with_figure(some_audit(value=0.05), 0.2, *figure)
+    assert {exposure.name: exposure.rating for exposure in exposures_of(audit)} == {
+        **dict.fromkeys(TIMED_NAMES, Rating.LOW), name: Rating.MODERATE,
+    }  # fmt: skip
+    assert " 20 % of " in sentence(audit, name)
+    assert audit.verdict.rating is Rating.MODERATE
+
+
+def test_what_was_not_checked_says_so() -> None:
+    audit = some_audit(value=0.01, with_key=False)
+    ratings = {exposure.name: exposure.rating for exposure in exposures_of(audit)}
+    unknown = {name for name, rating in ratings.items() if rating is Rating.UNKNOWN}
+    assert unknown == {"home_and_work", "method", "everybody", "file_alone"}
+    assert sentence(audit, "everybody") == (
+        f"Somebody who knows what everybody did in the same 30 min, and how shoal works: {NO_KEY}"
+    )
+    assert audit.verdict.next_steps[-1] == "Audit again with --key, so that nothing above is unchecked."
+    nobody = [figure._replace(published=NO_VICTIM) for figure in audit.figures]
+    empty = some_audit(figures=nobody)
+    assert empty.verdict.rating is Rating.UNKNOWN
+    assert empty.verdict.next_steps == [
+        "Nothing was measured, so do not publish it on the strength of this audit."
+    ]
+
+
+def test_without_a_key_four_moments_are_those_of_all_samples() -> None:
+    figure = four_moments(some_audit(with_key=False))
+    assert figure is not None
+    assert figure.variant == "4"
+
+
+def test_thresholds_that_are_set_are_used() -> None:
+    audit = some_audit(value=0.2, thresholds=Thresholds(0.5, 0.9))
+    assert audit.verdict.rating is Rating.LOW
+    assert audit.to_dict()["verdict"]["thresholds"] == {"moderate": 0.5, "high": 0.9}
+
+
+def test_attacks_with_other_events_say_nothing_of_the_file() -> None:
+    audit = some_audit(value=0.0, events_checked=EventsCheck(OTHER))
+    assert exposures_of(audit) == []
+    assert audit.verdict.rating is Rating.UNKNOWN
+    assert audit.verdict.next_steps == ["Give the events from which it was made."]
+
+
+@pytest.mark.parametrize(
+    ("value", "first"),
+    [
+        (0.01, "As far as these attacks go, open publication can be defended."),
+        (
+            0.2,
+            "For recipients whom you know and who sign that they single out nobody; not for open publication.",
+        ),
+        (0.9, "Not for open publication: somebody who knows little about a person finds the record."),
+    ],
+)
+def test_what_to_do_by_rating(value: float, first: str) -> None:
+    steps = some_audit(value=value).verdict.next_steps
+    assert steps[0] == first
+    assert any("a longer tau or --whole" in step for step in steps) == (value == 0.9)
+    assert "tau" not in " ".join(some_audit(WHOLE, value=value).verdict.next_steps)
+
+
+DO_NOT = "Do not hand it on. Make it again from the events with shoal anonymize"
+
+
+def test_what_to_do_with_a_file_that_fails() -> None:
+    """However small the attacks' figures are: nobody is told that it can be published."""
+    for audit in (
+        some_audit(value=0.0, coverage=broken(1)),
+        some_audit(value=0.0, belonging=Belonging(disagreements=("k is 2 here, 5 there",))),
+    ):
+        (step,) = audit.verdict.next_steps
+        assert step.startswith(DO_NOT)
+    hint = EventsCheck(**{**UNCHECKED._asdict(), "hint": "half of the samples lie in no box"})
+    first, second = some_audit(coverage=broken(1), events_checked=hint).verdict.next_steps
+    assert first == (
+        "Were the events read as for the release? Look there first: half of the samples lie in no box."
+    )
+    assert second.startswith(DO_NOT)
+
+
+def test_what_to_do_with_a_file_made_for_something_else() -> None:
+    audit = some_audit(Promise(3, 60, 30), noted=TIMED, coverage=broken(1))
+    (step,) = audit.verdict.next_steps
+    assert "was not checked here: leave --k, --tau, --epsilon and --whole out" in step
+    assert "publish it under its own promise; for the one above, make a file" in step
+    assert "Make it again" not in step
+
+
+def test_what_to_do_with_a_file_that_is_weakened_or_not_wholly_checked() -> None:
+    audit = some_audit(value=0.9)
+    weakened = Judgement(2, State.WEAKENED, Basis.EVIDENCE, "91 % of members had to serve again", 91, 100)
+    steps = replace(audit, guarantees=audit.guarantees._replace(one_window=weakened)).verdict.next_steps
+    assert steps[0].startswith("Guarantee 2 is weakened: make it again with a smaller k")
+    assert steps[1].startswith("Not for open publication")
+    steps = some_audit(value=0.01, required=True).verdict.next_steps
+    assert steps[0] == "Not all that was required could be checked: give --key, with the evidence beside it."
