@@ -32,7 +32,7 @@ HEAD = """# What knowing the method achieves, and what it costs to prevent
 
 Made by `make frontier`; [hardening.md](hardening.md) says what it means. Per cent of {attacks:,} attacks each by an
 attacker who followed somebody for tau and knows the method ([audit.md](audit.md)): *single*, one record is left;
-*below k*, fewer than k; *above 1/k*, the right record is given more than 1/k; *success*, the mean chance it is given.
+*below k*, fewer than k; *picks right*, the best attacker picks the right record; *chance*, the mean chance given to it.
 *Cost* is that of all boxes, as a multiple of k 2 without hardening; *per box* likewise. Nothing was reused; what was
 suppressed is given where anything was.
 
@@ -92,11 +92,11 @@ def table(rows: list[Found]) -> list[str]:
     """The releases of one dataset."""
     base = rows[0]
     lines = [
-        "| k | level | cost | per box | median (longer side) | single | below k | above 1/k | success |",
+        "| k | level | cost | per box | median (longer side) | single | below k | picks right | chance |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
     for row in rows:
-        shares = [row.shares[name] for name in ("single", "below_k", "above", "success")]
+        shares = [row.shares[name] for name in ("single", "below_k", "pick", "success")]
         told = " | ".join(
             f"{100 * share.value:.1f} ({100 * share.low:.1f} to {100 * share.high:.1f})" for share in shares
         )

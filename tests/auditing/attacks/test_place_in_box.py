@@ -92,10 +92,10 @@ def test_places_for_whoever_knows_the_method() -> None:
         context = tiny_context(release, n_attacks=2)
         known = intervals(context, np.random.default_rng(rng.randrange(99)), release.tau)
         fits = context.fits(context.published, known)
-        line, everything = 0, np.ones(len(fits.record), np.bool_)
-        found = chain._features(
-            context, context.published, known, fits, everything, np.ones(len(fits.n), np.bool_)
-        )
+        line, weights = 0, np.array([place_in_box.place_weights(), np.zeros(len(PLACE_FEATURES))])
+        found = chain.known_places(
+            context, context.published, known, fits, np.arange(len(fits.record)), weights
+        )[:, [0, 2, 3]]
         for attack, user in enumerate(known.victim.tolist()):
             begin = int(known.begin[attack])
             seen = [s for s in release.samples[user] if begin <= s[0] < begin + release.tau]
@@ -104,7 +104,7 @@ def test_places_for_whoever_knows_the_method() -> None:
                 expected = method_place_features(
                     release.records, r, seen, place_in_box.place_weights(), release.epsilon
                 )
-                assert found[line, -3:] == pytest.approx(expected)
+                assert found[line] == pytest.approx(expected)
                 corners = {(x, y) for boxes in release.records for b in boxes for x in b[2:4] for y in b[4:]}
                 extra += any(s[1:] not in corners for s in seen)
                 line += 1
@@ -126,9 +126,14 @@ def test_one_cell_more_than_the_candidates(site: bool) -> None:
     known = intervals(context, np.random.default_rng(0), release.tau)
     mine = known.victim == 0
     fits = context.fits(context.published, known)
-    places = chain._features(
-        context, context.published, known, fits, np.ones(len(fits.record), np.bool_), np.ones(20, np.bool_)
-    )[:, -3:]
+    places = chain.known_places(
+        context,
+        context.published,
+        known,
+        fits,
+        np.arange(len(fits.record)),
+        np.array([place_in_box.place_weights()]),
+    )
     expected = method_place_features(
         release.records, 0, [(5, 8, 8)], place_in_box.place_weights(), release.epsilon
     )

@@ -19,7 +19,7 @@ from shoal.auditing.context import AuditContext
 from shoal.auditing.kernels.chain import KnownMethod, find_survivors
 from shoal.auditing.kernels.chain_traits import N_TRAITS, find_traits
 from shoal.auditing.kernels.fits import Fits, Knowledge, score_fits
-from shoal.auditing.kernels.sites import describe_known_places
+from shoal.auditing.kernels.sites import BoxQueries, find_known_boxes, weigh_known_cells
 from shoal.auditing.measures import (
     Measure,
     Victims,
@@ -37,7 +37,6 @@ CHAIN = "method"  # the name of the chain attack among an audit's figures and in
 _MOST_COMPARED = 100  # of more survivors, all get the same chance: none of so many stands out by much
 _ALIKE = 1e-9  # chances that differ by less are equal: they were summed in another order
 _NEEDS_KEY = ("pick", "success", "above", "ruled_out")
-_N_PLACES = 3  # place, tight and edges
 METHOD_FEATURES = (
     "smallest", "faces", "central",
     "covers", "shared_faces", "favours", "size", "habit", "far", "stays",
@@ -148,48 +147,61 @@ def weighed_survivors(
     """The survivors of attacks that leave several, but not too many to compare, with their features."""
     wanted = (survivors.n > 1) & (survivors.n <= _MOST_COMPARED)
     line = np.flatnonzero(survivors.surviving & wanted[attack_of(fits)])
-    features = _features(context, target, knowledge, fits, survivors.surviving, wanted)[line]
-    attack, case = np.unique(attack_of(fits)[line], return_inverse=True)
-    right = own_lines(target, knowledge, fits)[line]
-    half = context.half[knowledge.victim]
+    of_attack = attack_of(fits)[line]
+    attack, case = np.unique(of_attack, return_inverse=True)
+    right, half = own_lines(target, knowledge, fits)[line], context.half[knowledge.victim]
+    learns = target is context.published and target.has_key
+    weights = [place_weights(), *(learnt_place_weights(context) if learns else [])]
+    places = known_places(context, target, knowledge, fits, line, np.array(weights))
+    transferred = places[:, [0, -2, -1]]
+    traits = _features(context, target, knowledge, fits, survivors.surviving, wanted)[line]
     more = None
-    if target is context.published:
-        learnt = _places(context, target, knowledge, fits, survivors.surviving, wanted, half)[line, :1]
-        more = np.concatenate([learnt, learnt**2, features[:, -_N_PLACES:] ** 2], axis=1)
+    if learns:
+        learnt = np.where(half[of_attack] == 0, places[:, 1], places[:, 2])[:, None]
+        more = np.concatenate([learnt, learnt**2, transferred**2], axis=1)
+    features = np.concatenate([traits, transferred], axis=1)
     return SurvivorCases(attack, line, Cases(case, right, features, half[attack], more))
 
 
-def _places(
+def known_places(
     context: AuditContext,
     target: AttackedRecords,
     knowledge: Knowledge,
     fits: Fits,
-    surviving: Bools,
-    wanted: Bools,
-    half: Int64s,
+    line: Int64s,
+    weights: Floats,
 ) -> Floats:
-    """What known places say of survivors, with weights learnt from the other half of the people."""
-    places, sites = np.zeros((len(surviving), _N_PLACES)), context.sites_of(target)
-    for number, weights in enumerate(learnt_place_weights(context)):
-        some = wanted & (half == number)
+    """Means over known samples, for some lines of the fits; each box is looked at once.
 
-        def look(begin: int, end: int, weights: Floats = weights, some: Bools = some) -> None:
-            describe_known_places(
-                context.trajectories,
-                target.index,
-                sites,
-                weights,
-                knowledge,
-                fits,
-                surviving,
-                some,
-                begin,
-                end,
-                places,
-            )
-
-        context.workers.for_blocks(len(fits.n), look)
-    return places
+    For each row of ``weights`` a column with the logarithm of the chance of the sample's cell in the box that holds it,
+    then tightness and edges.
+    """
+    attack = attack_of(fits)[line]
+    piece = knowledge.ptr[attack]
+    n = knowledge.last[piece] - knowledge.first[piece]
+    at = np.cumsum(n) - n
+    box = np.empty(int(n.sum()), np.int64)
+    context.workers.for_blocks(
+        len(line),
+        lambda begin, end: find_known_boxes(
+            context.trajectories, target.index, knowledge, fits, line, attack, at, begin, end, box
+        ),
+    )
+    of_line = np.repeat(np.arange(len(line)), n)
+    sample = context.trajectories.sample[np.repeat(knowledge.first[piece] - at, n) + np.arange(len(box))]
+    order = np.argsort(box, kind="stable")
+    order = order[np.searchsorted(box[order], 0) :]  # samples in gaps that were forgiven are in no box
+    boxes, first = np.unique(box[order], return_index=True)
+    x, y = (sample[name][order].astype(np.int64) for name in ("x", "y"))
+    queries = BoxQueries(boxes, np.append(first, len(order)), x, y)
+    found, sites = np.empty((len(order), len(weights) + 2)), context.sites_of(target)
+    context.workers.for_blocks(
+        len(boxes),
+        lambda begin, end: weigh_known_cells(target.index, sites, weights, queries, begin, end, found),
+    )
+    n_held = np.maximum(np.bincount(of_line[order], minlength=len(line)), 1)
+    columns = [np.bincount(of_line[order], weights=each, minlength=len(line)) / n_held for each in found.T]
+    return np.stack(columns, axis=1)
 
 
 def try_survivors(cases: Cases) -> Outcomes:
@@ -205,10 +217,9 @@ def _features(
     surviving: Bools,
     wanted: Bools,
 ) -> Floats:
-    """The scores of the rankings, the traits and the known places (docs/audit.md), a line for each record that fits."""
-    method, sites = known_method(context, target), context.sites_of(target)
-    scores, traits, places = (np.empty((len(surviving), n)) for n in (3, N_TRAITS, _N_PLACES))
-    weights = place_weights()
+    """The scores of the rankings and the traits (docs/audit.md), a line for each record that fits."""
+    method = known_method(context, target)
+    scores, traits = (np.empty((len(surviving), n)) for n in (3, N_TRAITS))
 
     def look(begin: int, end: int) -> None:
         score_fits(context.trajectories, target.index, knowledge, fits, begin, end, scores)
@@ -225,20 +236,7 @@ def _features(
             end,
             traits,
         )
-        describe_known_places(
-            context.trajectories,
-            target.index,
-            sites,
-            weights,
-            knowledge,
-            fits,
-            surviving,
-            wanted,
-            begin,
-            end,
-            places,
-        )
 
     context.workers.for_blocks(len(fits.n), look)
     scores[:, 0] = -np.log(-scores[:, 0])  # costs are compared as ratios
-    return np.concatenate([scores, traits, places], axis=1)
+    return np.concatenate([scores, traits], axis=1)

@@ -352,15 +352,21 @@ def site_at(sites: Sites, x: int, y: int) -> int:
 
 
 @jit_inline
+def score_of(weights: Floats, feature: Floats) -> float:
+    """weights . features."""
+    score = 0.0
+    for j in range(N_PLACE_FEATURES):
+        score += weights[j] * feature[j]
+    return score
+
+
+@jit_inline
 def set_chances(scratch: Scratch, n: int, weights: Floats) -> None:
     """The chances of n candidates from their features."""
     highest = -math.inf
     for i in range(n):
-        score = 0.0
-        for j in range(N_PLACE_FEATURES):
-            score += weights[j] * scratch.features[i, j]
-        scratch.chance[i] = score
-        highest = max(highest, score)
+        scratch.chance[i] = score_of(weights, scratch.features[i])
+        highest = max(highest, scratch.chance[i])
     total = 0.0
     for i in range(n):
         scratch.chance[i] = math.exp(scratch.chance[i] - highest)
@@ -489,71 +495,81 @@ def find_masses(
         forget_habits(index, sites, record, habits)
 
 
-@jit_inline
-def weigh_known(
+@jit
+def find_known_boxes(
+    trajectories: Trajectories,
     index: BoxIndex,
-    sites: Sites,
-    box: int,
-    x: int,
-    y: int,
-    weights: Floats,
-    habits: SiteHabits,
-    scratch: Scratch,
-    found: Floats,
+    knowledge: Knowledge,
+    fits: Fits,
+    line: Int64s,
+    attack: Int64s,
+    at: Int64s,
+    begin: int,
+    end: int,
+    box: Int64s,
 ) -> None:
-    """Add to found the logarithm of a known cell's chance in a box that holds it, its tightness and its edges."""
-    n, wanted, known = find_candidates(index, sites, box, habits, scratch), site_at(sites, x, y), -1
-    for i in range(n):
-        describe_site(index, sites, box, scratch.site[i], habits, scratch.features[i])
-        if scratch.site[i] == wanted:
-            known = i
-    if known < 0:
-        known, n = n, n + 1
-        if wanted >= 0:
-            describe_site(index, sites, box, wanted, habits, scratch.features[known])
-        else:
-            describe_any(index, sites, box, x, y, scratch.features[known])
-    set_chances(scratch, n, weights)
-    found[0] += math.log(max(scratch.chance[known], 1e-300))
-    found[1] += scratch.features[known, _TIGHT]
-    found[2] += scratch.features[known, _EDGES]
+    """box[at[i]] and on: the boxes of record fits.record[line[i]] that hold the samples known in attack[i] (of one
+    piece), -1 for a sample that none holds; for i in begin .. end - 1."""
+    for i in range(begin, end):
+        record, piece = fits.record[line[i]], knowledge.ptr[attack[i]]
+        first, last = knowledge.first[piece], knowledge.last[piece]
+        for row in range(first, last):
+            sample = trajectories.sample[row]
+            candidate = first_box_ending_after(index, record, sample["t"])
+            box[at[i] + row - first] = box_holding(
+                index, candidate, index.ptr[record + 1], sample["t"], sample["x"], sample["y"]
+            )
+
+
+class BoxQueries(NamedTuple):
+    """Cells asked for inside some boxes: of boxes[i] those of lines ptr[i] .. ptr[i + 1] - 1."""
+
+    boxes: Int64s
+    ptr: Int64s
+    x: Int64s
+    y: Int64s
 
 
 @jit
-def describe_known_places(
-    trajectories: Trajectories,
-    index: BoxIndex,
-    sites: Sites,
-    weights: Floats,
-    knowledge: Knowledge,
-    fits: Fits,
-    surviving: Bools,
-    wanted: Bools,
-    begin: int,
-    end: int,
-    features: Floats,
+def weigh_known_cells(
+    index: BoxIndex, sites: Sites, weights: Floats, queries: BoxQueries, begin: int, end: int, found: Floats
 ) -> None:
-    """Means over the samples that an attacker knows, for every survivor of wanted attacks begin .. end - 1 (of one
-    piece each): the logarithm of the chance of the sample's cell in the box that holds it, tightness and edges."""
+    """What is to be known of cells inside boxes begin .. end - 1: for each row of ``weights`` the logarithm of the
+    cell's chance, where it counts as one more candidate if it is none; then its tightness and its edges."""
     habits, scratch = make_habits(sites), make_scratch(sites)
-    for attack in range(begin, end):
-        if not wanted[attack]:
-            continue
-        piece = knowledge.ptr[attack]
-        for line in range(fits.at[attack], fits.at[attack] + fits.n[attack]):
-            if not surviving[line]:
-                continue
-            record, n = fits.record[line], 0
-            features[line] = 0.0
-            for row in range(knowledge.first[piece], knowledge.last[piece]):
-                sample = trajectories.sample[row]
-                first = first_box_ending_after(index, record, sample["t"])
-                box = box_holding(index, first, index.ptr[record + 1], sample["t"], sample["x"], sample["y"])
-                if box >= 0:
-                    n += 1
-                    note_habits_inside(index, sites, box, habits)
-                    weigh_known(
-                        index, sites, box, sample["x"], sample["y"], weights, habits, scratch, features[line]
-                    )
-                    forget_box(index, sites, box, habits)
-            features[line] /= max(n, 1)
+    n_weights = len(weights)
+    highest, total = np.empty(n_weights), np.empty(n_weights)
+    for i in range(begin, end):
+        box = queries.boxes[i]
+        note_habits_inside(index, sites, box, habits)
+        n = find_candidates(index, sites, box, habits, scratch)
+        for j in range(n):
+            describe_site(index, sites, box, scratch.site[j], habits, scratch.features[j])
+        for w in range(n_weights):
+            highest[w], total[w] = -math.inf, 0.0
+            for j in range(n):
+                scratch.chance[j] = score_of(weights[w], scratch.features[j])
+                highest[w] = max(highest[w], scratch.chance[j])
+            for j in range(n):
+                total[w] += math.exp(scratch.chance[j] - highest[w])
+        for line in range(queries.ptr[i], queries.ptr[i + 1]):
+            x, y = queries.x[line], queries.y[line]
+            site, known = site_at(sites, x, y), -1
+            for j in range(n):
+                if scratch.site[j] == site:
+                    known = j
+            extra = known < 0
+            if extra:
+                known = n
+                if site >= 0:
+                    describe_site(index, sites, box, site, habits, scratch.features[n])
+                else:
+                    describe_any(index, sites, box, x, y, scratch.features[n])
+            for w in range(n_weights):
+                score = score_of(weights[w], scratch.features[known])
+                top = max(highest[w], score)
+                mass = total[w] * math.exp(highest[w] - top) + extra * math.exp(score - top)
+                found[line, w] = score - top - math.log(mass)
+            found[line, n_weights] = scratch.features[known, _TIGHT]
+            found[line, n_weights + 1] = scratch.features[known, _EDGES]
+        forget_box(index, sites, box, habits)
