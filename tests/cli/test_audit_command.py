@@ -282,7 +282,7 @@ KEYS: dict[str, Any] = {
         "everybody": {"success": FIGURE},
         "longer": {"1_tau": LINKED, "2_tau": LINKED, "4_tau": LINKED, "8_tau": LINKED},
         "intervals": {"1": LINKED, "2": LINKED, "3": LINKED, "4": LINKED},
-        "points": dict.fromkeys((*"12345678", "4_published"), LINKED),
+        "points": {**dict.fromkeys("12345678", LINKED), "4_published": {"single": FIGURE}},
         "times": dict.fromkeys(("all", "1", "2", "4", "8", "16"), LINKED),
         "place": dict.fromkeys(("all", "above_1km2"), IN_BOX),
         "top_locations": {n: {**LINKED, "pick": FIGURE} for n in "123"},
@@ -319,7 +319,7 @@ def frozen(keys: dict[str, Any], *, with_key: bool, timed: bool) -> dict[str, An
             place: dict.fromkeys(measures, UNKNOWN_FIGURE) for place, measures in PLACES.items()
         }
         attacks["top_locations"] = {n: {**LINKED, "pick": UNKNOWN_FIGURE} for n in "123"}
-        attacks["points"] = {**attacks["points"], "4_published": dict.fromkeys(LINKED, UNKNOWN_FIGURE)}
+        attacks["points"] = {**attacks["points"], "4_published": {"single": UNKNOWN_FIGURE}}
         attacks["place"] = dict.fromkeys(attacks["place"], dict.fromkeys(IN_BOX, UNKNOWN_FIGURE))
         if timed:
             attacks["everybody"] = {"success": UNKNOWN_FIGURE}

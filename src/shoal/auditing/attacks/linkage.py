@@ -6,6 +6,7 @@ from shoal.auditing.box_index import AttackedRecords
 from shoal.auditing.context import AuditContext
 from shoal.auditing.kernels.fits import Knowledge
 from shoal.auditing.measures import (
+    NO_KEY,
     Measure,
     Victims,
     guessing_outcomes,
@@ -50,25 +51,30 @@ def attack_intervals(context: AuditContext) -> list[Measure]:
 
 
 def attack_points(context: AuditContext) -> list[Measure]:
-    """Unicity: some of the victim's samples at random; the attacker does not know that there are no others between.
-
-    With a key also four of the samples that were published: what is suppressed then makes no attack look weak.
-    """
+    """Unicity: some of the victim's samples at random; the attacker does not know that there are no others between."""
     found = []
     for n in POINTS:
         found += _attack(context, "points", str(n), points(context, context.randomness(4, n), n))
+    return [*found, _published_points(context)]
+
+
+def _published_points(context: AuditContext) -> Measure:
+    """Four of the samples that were published, so that what is suppressed does not make the attack look weak.
+
+    Only whether they leave a single record is told: that they lie in the victim's own record is given, so the share of
+    that record among those that fit would say little.
+    """
     has_key, rng = context.published.has_key, context.randomness(4, 4, 1)
     known = points(context, rng, 4, context.held.samples if has_key else None)
-    return found + _attack(context, "points", PUBLISHED_POINTS, known, told=has_key)
+    found = {figure.measure: figure for figure in _attack(context, "points", PUBLISHED_POINTS, known)}
+    return found["single"] if has_key else found["single"]._replace(published=NO_KEY)
 
 
-def _attack(
-    context: AuditContext, attack: str, variant: str, knowledge: Knowledge, *, told: bool = True
-) -> list[Measure]:
+def _attack(context: AuditContext, attack: str, variant: str, knowledge: Knowledge) -> list[Measure]:
     return measures_of(
         attack,
         variant,
-        _outcomes(context, context.published, knowledge) if told else {},
+        _outcomes(context, context.published, knowledge),
         _outcomes(context, context.raw, knowledge),
         guessing_outcomes(context.published, context.promise.k),
         Victims(knowledge.victim, knowledge.victim),
