@@ -138,7 +138,9 @@ def without_epochs(context: AuditContext, kept: float) -> AuditContext:
     lots = np.random.default_rng(2).random((n_records, int((boxes.t1 // epsilon).max() - first.min()) + 1))
     column = first - first.min()
     assert (boxes.t1 // epsilon == first).all()
-    left = lots[boxes.owner, column] < kept
+    user = np.argsort(context.published.own)  # the names of records, and so their order, are random
+    assert len(user) == n_records
+    left = lots[user[boxes.owner], column] < kept
     left[np.unique(boxes.owner, return_index=True)[1]] |= ~np.isin(np.arange(n_records), boxes.owner[left])
     records = make_records(Boxes(*(values[left] for values in boxes)))
     assert records.n_records == n_records
