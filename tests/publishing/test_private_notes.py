@@ -118,12 +118,16 @@ def test_from_python(tmp_path: Path) -> None:
     events = pa.table(
         {"user": table["user"], "time": table["time"], "site": [f"s{row % 2}" for row in range(len(table))]}
     )
+    excluded = ["nobody", str(table["user"][0].as_py())]
     shoal.anonymize(
-        events, sites=sites, exclude_users=["nobody", 7], output=tmp_path / "out.csv", key_out=tmp_path / "key.csv",
+        events, sites=sites, exclude_users=excluded, output=tmp_path / "out.csv", key_out=tmp_path / "key.csv",
         **HALF_HOURS,
     )  # fmt: skip
     reading = notes_of(tmp_path)["reading"]
-    assert (reading["sites"], reading["exclude_users"]) == (None, ["7", "nobody"])
+    assert (reading["sites"], reading["exclude_users"]) == (
+        None,
+        sorted(["nobody", str(table["user"][0].as_py())]),
+    )
     written = write(sites, tmp_path / "sites.csv")
     shoal.anonymize(
         events,

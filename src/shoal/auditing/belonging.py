@@ -95,7 +95,12 @@ def wrong_in_words(found: Belonging) -> list[str]:
         more = counted(found.n_surplus_records, "record")
         clauses.append(f"there are {more} more than users, so the file is not true")
     if found.n_overlapping_boxes:
-        clauses.append(f"{found.n_overlapping_boxes:,} boxes overlap with another of the same record in time")
+        overlap = (
+            "1 box overlaps"
+            if found.n_overlapping_boxes == 1
+            else f"{found.n_overlapping_boxes:,} boxes overlap"
+        )
+        clauses.append(f"{overlap} with another of the same record in time")
     if found.n_boxes_outside:
         clauses.append(
             f"{found.n_boxes_outside:,} boxes lie before the first or after the last of these events"

@@ -95,9 +95,13 @@ def exposures_of(audit: Audit) -> list[Exposure]:
 
 def _best_pick(audit: Audit) -> Measure | None:
     """Picking blindly among the records that fit, or by the best of the rankings."""
-    return _best_of(
-        [audit.figure("linkage", "success"), *(audit.figure("rankings", name) for name in RANKINGS)]
-    )
+    blind = audit.figure("linkage", "success")
+    found = _best_of([blind, *(audit.figure("rankings", name) for name in RANKINGS)])
+    if found is None or blind is None:
+        return found
+    return found._replace(
+        guessing=blind.guessing
+    )  # what a ranking is compared with, picking blindly, is no guess
 
 
 def four_moments(audit: Audit) -> Measure | None:
@@ -150,7 +154,7 @@ _BY_RATING = {
         "For recipients whom you know and who sign that they single out nobody; not for open publication.",
     ],
     Rating.LOW: ["As far as these attacks go, open publication can be defended."],
-    Rating.UNKNOWN: ["Nothing was measured, so do not publish it on the strength of this audit."],
+    Rating.UNKNOWN: ["Not all attackers were tried, so do not publish it on the strength of this audit."],
 }  # fmt: skip
 
 

@@ -19,9 +19,12 @@ class Rating(StrEnum):
     HIGH = "high"
 
 
+_WORST_FIRST = (Rating.HIGH, Rating.MODERATE, Rating.UNKNOWN, Rating.LOW)
+
+
 def worst_of(ratings: list[Rating]) -> Rating:
-    """The largest of several risks."""
-    return max(ratings, key=list(Rating).index, default=Rating.UNKNOWN)
+    """The largest of several risks; as long as one is not checked, they are not low."""
+    return min(ratings, key=_WORST_FIRST.index, default=Rating.UNKNOWN)
 
 
 class Thresholds(NamedTuple):

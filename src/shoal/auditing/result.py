@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -253,10 +254,23 @@ class Audit:
 
 
 def _asks_more(guarantee: int, promise: Promise, noted: Promise) -> bool:
-    """Whether a promise asks for more of a guarantee than another: more records or time, or shorter windows."""
+    """Whether a promise asks for more of a guarantee than another: more records or time, or other windows.
+
+    For guarantee 2 these are shorter windows, for guarantee 3 windows that do not lie inside windows of the other.
+    """
     if guarantee == 2:
         return noted.window > promise.window
-    return not noted.counts_for(promise) or (guarantee == 3 and noted.window < promise.window)
+    if not noted.counts_for(promise):
+        return True
+    return guarantee == 3 and not noted.whole and not _lie_inside(promise, noted)
+
+
+def _lie_inside(promise: Promise, noted: Promise) -> bool:
+    """Whether every window of a promise lies inside a window of another; windows begin at multiples of epsilon."""
+    if promise.epsilon is None or noted.epsilon is None:
+        return False
+    begins = range(0, math.lcm(promise.epsilon, noted.epsilon), promise.epsilon)
+    return all(begin % noted.epsilon + promise.window <= noted.window for begin in begins)
 
 
 def _truthfulness(found: Truthfulness) -> dict[str, Any]:

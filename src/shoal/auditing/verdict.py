@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from shoal.auditing.attacks.chain import CHAIN
 from shoal.auditing.attacks.everybody import EVERYBODY
+from shoal.auditing.attacks.linkage import PUBLISHED_POINTS
 from shoal.auditing.attacks.place_in_box import PLACE
 from shoal.auditing.attacks.rankings import RANKINGS
 from shoal.auditing.attacks.times import PRESENCE, TIMES
@@ -180,7 +181,8 @@ def _singling_out(audit: Audit) -> Risk:
 def _linkability(audit: Audit) -> Risk:
     found = four_moments(audit)
     single = _in_words(None if found is None else found.published)
-    meaning = f"With 4 samples exactly one record fits in {single} of attacks"
+    among = " published" if found is not None and found.variant == PUBLISHED_POINTS else ""
+    meaning = f"With 4{among} samples exactly one record fits in {single} of attacks"
     if audit.promise.tau is None:
         meaning += "; the promise allows none, whichever samples are known."
     else:

@@ -70,7 +70,8 @@ def promise_in_short(promise: Promise, grid: Grid, written: Callable[[int], str]
     seconds = promise.in_seconds(grid)
     if seconds is None:
         return f"k {promise.k:,} over whole trajectories"
-    return f"k {promise.k:,} and {written(seconds.tau)}"
+    beyond = "" if seconds.epsilon == seconds.tau else f", epsilon {written(seconds.epsilon)}"
+    return f"k {promise.k:,} and {written(seconds.tau)}{beyond}"
 
 
 def promise_parameters(promise: Promise, grid: Grid) -> str:

@@ -82,6 +82,9 @@ def judge_one_window(context: AuditContext, *, belongs: bool) -> Judgement:
         judgement = Judgement(NUMBER, State.KEPT, Basis.EXACT, "one window spans all the data")
     elif context.evidence is not None and context.published.has_key:
         judgement = _by_evidence(context, context.evidence)
+        admitted = _by_own_account(context, account)
+        if judgement.state is State.NOT_CHECKED and admitted.state is not State.NOT_CHECKED:
+            judgement = admitted._replace(detail=f"{admitted.detail}; {judgement.detail}")
     else:
         judgement = _by_own_account(context, account)
     return judgement._replace(asked=asked)

@@ -34,7 +34,7 @@ def summary_lines(summary: dict[str, Any], promise: Promise, grid: Grid, output:
 
 
 def _promise(summary: dict[str, Any], promise: Promise, grid: Grid) -> list[str]:
-    words = promise_in_words(promise, grid, once=summary["reuse"] != "spaced")
+    words = promise_in_words(promise, grid, once=summary["reuse"] != "spaced" and not summary["relaxations"])
     if summary["coverage_given"]:
         return [words]
     return [

@@ -41,7 +41,8 @@ def audit_lines(audit: Audit, published: Path, *, show_users: bool) -> list[str]
             f"{counts.records:,} records with {counts.boxes:,} boxes"
             f" against {counts.users:,} users with {counts.samples:,} samples",
         ],
-        "Belongs": wrong_in_words(audit.belonging) or ["events, file and manifest agree"],
+        "Belongs": wrong_in_words(audit.belonging)
+        or ["nothing in the file or its manifest, if any, contradicts the rest"],
         "Events": _events(audit.events_checked),
         "Coverage": list(_coverage(audit, show_users)),
         "Truthful": _truthful(audit.truthfulness),

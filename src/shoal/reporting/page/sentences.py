@@ -9,8 +9,8 @@ from shoal.core.formatting import duration_in_words, joined, promise_in_short, u
 from shoal.core.promise import Grid, Promise
 
 _WEAKENED = (
-    "Here that does not always hold: there were too few people, so that some had to hide the same person again;"
-    ' see "Relaxed" below.'
+    "there were too few people, so that some had to hide the same person again. Whoever finds these can follow the"
+    " person for longer"
 )
 _STAY = "How long the other records stay with the person beyond that time"
 
@@ -97,12 +97,17 @@ def beyond_in_words(promise: Promise, grid: Grid, manifest: dict[str, Any] | Non
         return f"{_STAY} is not limited: {one_window.removeprefix('not given: ')}."
     if not one_window.startswith(("given", "weakened")):
         return f"{_STAY} is not known: the manifest does not say."
-    weakened = f" {_WEAKENED}" if one_window.startswith("weakened") else ""
     window = duration_in_words(seconds.window)
+    if one_window.startswith("weakened"):
+        told = one_window.removeprefix("weakened: ")
+        return (
+            f"Each of the other records was meant to stay with the person for one stretch of at most {window}. That"
+            f" does not hold: {_WEAKENED} ({told})."
+        )
     return (
         f"Each of the other records is made to stay with the person for one stretch of at most {window}, and"
         " then goes its own way, so finding them does not mean following the person any further. (Records may"
-        f" still agree by accident, as when two people are at home in the same cell.){weakened}"
+        " still agree by accident, as when two people are at home in the same cell.)"
     )
 
 
