@@ -103,6 +103,8 @@ def test_what_was_not_checked_says_so() -> None:
     ratings = {exposure.name: exposure.rating for exposure in exposures_of(audit)}
     unknown = {name for name, rating in ratings.items() if rating is Rating.UNKNOWN}
     assert unknown == {"home_and_work", "method", "everybody", "file_alone"}
+    assert audit.verdict.rating is Rating.UNKNOWN
+    assert not any("open publication can be defended" in step for step in audit.verdict.next_steps)
     assert sentence(audit, "everybody") == (
         f"Somebody who knows what everybody did in the same 30 min, and how shoal works: {NO_KEY}"
     )
@@ -111,7 +113,7 @@ def test_what_was_not_checked_says_so() -> None:
     empty = some_audit(figures=nobody)
     assert empty.verdict.rating is Rating.UNKNOWN
     assert empty.verdict.next_steps == [
-        "Nothing was measured, so do not publish it on the strength of this audit."
+        "Not all attackers were tried, so do not publish it on the strength of this audit."
     ]
 
 

@@ -68,5 +68,8 @@ def test_thresholds_that_make_no_sense_are_refused(moderate: float, high: float)
 
 def test_the_worst_counts() -> None:
     assert worst_of([Rating.LOW, Rating.HIGH, Rating.MODERATE]) is Rating.HIGH
-    assert worst_of([Rating.LOW, Rating.UNKNOWN]) is Rating.LOW
+    assert (
+        worst_of([Rating.LOW, Rating.UNKNOWN]) is Rating.UNKNOWN
+    )  # nothing is low while something is unchecked
+    assert worst_of([Rating.MODERATE, Rating.UNKNOWN]) is Rating.MODERATE
     assert worst_of([Rating.UNKNOWN]) is worst_of([]) is Rating.UNKNOWN

@@ -72,7 +72,7 @@ def test_a_file_that_fails_what_it_never_promised() -> None:
     harder = Promise(3, 60, 30)
     failing = some_audit(harder, noted=TIMED, coverage=broken(2))
     assert failing.verdict.headline == (
-        "FAILS a promise that is not its own (held to k 3 and 1 h, made for k 2 and 30 min): 1 of"
+        "FAILS a promise that is not its own (held to k 3 and 1 h, epsilon 30 min, made for k 2 and 30 min): 1 of"
         f" {HUGE:,} users is not hidden among 3 records; at worst only 2 fit"
     )
     whole = some_audit(WHOLE, noted=TIMED, coverage=broken(1))
@@ -93,7 +93,7 @@ def test_any_hour_is_not_any_1_h() -> None:
         ({"truthfulness": truth(empty=1)}, f"BROKEN: 1 of {HUGE:,} boxes hold no sample of their own user"),
         (
             {"belonging": Belonging(n_overlapping_boxes=1)},
-            "BROKEN: 1 boxes overlap with another of the same record in time",
+            "BROKEN: 1 box overlaps with another of the same record in time",
         ),
         (
             {"belonging": Belonging(n_surplus_records=3)},

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from support.run_command import HALF_HOURS, Run, anonymize, audit, city, in_metres, read_table, run, write
@@ -190,7 +191,7 @@ def test_boxes_that_overlap_or_lie_outside_the_period(
     write(pa.concat_tables([table, row]), planted)
     done = audit(good.events, planted, *(("--key", good.key) if key else ()))
     assert done.code == 1
-    words = "lie before the first or after the last" if shift else "overlap with another of the same record"
+    words = "lie before the first or after the last" if shift else "with another of the same record in time"
     assert words in " ".join(done.out.split())
 
 
@@ -214,3 +215,25 @@ def test_a_city_of_few_is_weakened_by_its_own_account(tmp_path: Path) -> None:
     made = Made(tmp_path, city(60), "--tau", "2h", "--epsilon", "10min", "--harden", 0, k=10)
     assert "k kept; epsilon not" in made.run.err
     assert made.audit().code == 1
+
+
+def test_evidence_that_cannot_be_used_does_not_hide_what_the_file_admits(tmp_path: Path) -> None:
+    made = Made(tmp_path, city(60), "--tau", "2h", "--epsilon", "10min", "--harden", 0, k=10)
+    evidence = tmp_path / "key.csv.evidence.parquet"
+    rows = read_table(evidence)
+    place = rows.column_names.index("record")
+    turned = pa.concat_arrays([rows["record"].combine_chunks()[1:], rows["record"].combine_chunks()[:1]])
+    pq.write_table(rows.set_column(place, rows.schema.field(place), turned), evidence)
+    done = made.audit("--key", made.key)
+    assert done.code == 1
+    words = " ".join(done.out.split())
+    assert "lines of the evidence are not so in this file" in words
+    assert "WEAKENED" in words
+
+
+@pytest.mark.parametrize("times", [("25min", "25min"), ("20min", "20min")])
+def test_windows_that_begin_elsewhere_are_another_promise(good: Made, times: tuple[str, str]) -> None:
+    done = good.audit("--key", good.key, "--k", 2, "--tau", times[0], "--epsilon", times[1])
+    words = " ".join(done.out.split())
+    assert "BROKEN" not in words
+    assert done.code == 0 or "FAILS a promise that is not its own" in words

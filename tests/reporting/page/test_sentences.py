@@ -60,7 +60,7 @@ def test_the_title_tells_whose_promise_is_not_kept() -> None:
         assert title(failing) == BROKEN
         assert failing.verdict.next_steps[0].startswith("Do not hand it on. Make it again")
     assert title(some_audit(HARDER, noted=own, coverage=broken(1))) == (
-        "Held to k 3 and 1 hour, this file fails; it was made for k 2 and 30 minutes."
+        "Held to k 3 and 1 hour, epsilon 30 minutes, this file fails; it was made for k 2 and 30 minutes."
     )
     assert title(some_audit(WHOLE, noted=own, coverage=broken(1))) == (
         "Held to k 2 over whole trajectories, this file fails; it was made for k 2 and 30 minutes."
@@ -136,8 +136,8 @@ def test_what_is_given_away_beyond_the_interval_is_told_by_the_manifest() -> Non
     assert STRETCH not in weakened
     assert weakened.endswith(
         "at most 1 hour. That does not hold: there were too few people, so that some had to hide the same person"
-        " again. Whoever finds these can follow the person for longer (up to 70 of 4,336 times a user had to hide with somebody"
-        " again)."
+        " again. Whoever finds these can follow the person for longer (up to 70 of 4,336 times a user had to hide"
+        " with somebody again)."
     )
 
 
