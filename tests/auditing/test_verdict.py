@@ -13,7 +13,7 @@ from shoal.auditing.guarantees.judgement import Basis, Guarantees, Judgement, St
 from shoal.auditing.guarantees.judging import judge_matchings
 from shoal.auditing.guarantees.matchings import Matchings
 from shoal.auditing.measures import NO_VICTIM
-from shoal.auditing.result import Audit
+from shoal.auditing.result import Audit, _lie_inside
 from shoal.auditing.verdict import Verdict, judge
 from shoal.core.promise import Promise
 
@@ -220,3 +220,20 @@ def test_a_ranking_that_beats_guessing_but_not_the_bound_is_told() -> None:
         " the records that fit are likelier than others. What is promised is how many fit"
     ) in told
     assert "likelier than others" not in risk(judge(some_audit(value=0.25)), "Singling out")
+
+
+@pytest.mark.parametrize(
+    ("tau", "epsilon", "inside"),
+    [(30, 30, True), (15, 15, True), (30, 10, True), (25, 25, False), (60, 30, False)],
+)
+def test_which_windows_lie_inside_those_of_a_file_made_for_half_hours(
+    tau: int, epsilon: int, inside: bool
+) -> None:
+    """Slow: every window of the required promise is looked for among those of the file."""
+    asked, made = Promise(k=2, tau=tau, epsilon=epsilon), Promise(k=2, tau=30, epsilon=30)
+    windows = [(begin, begin + made.window) for begin in range(-300, 900, 30)]
+    every = all(
+        any(low <= begin and begin + asked.window <= high for low, high in windows)
+        for begin in range(0, 600, epsilon)
+    )
+    assert _lie_inside(asked, made) is every is inside
