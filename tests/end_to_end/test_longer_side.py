@@ -81,7 +81,7 @@ def test_sweep(as_in_paper: bool, events: pa.Table, tmp_path: Path) -> None:
     found = shoal.sweep(events, over=["tau", "hours"], taus=["1h"], selectors=["matching"], **HOUR)
     lines = sweep_lines(found)
     assert "space: longer side" in lines[0]
-    check(lines[3])
+    check(lines[4])
     table: dict[str, Any] = found.to_arrow().to_pylist()[0]
     assert table["longer_side_km_median"] == pytest.approx(float(LONGER))
     assert table["width_plus_height_km_median"] == pytest.approx(float(BOTH))

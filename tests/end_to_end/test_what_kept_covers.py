@@ -231,6 +231,30 @@ def test_evidence_that_cannot_be_used_does_not_hide_what_the_file_admits(tmp_pat
     assert "WEAKENED" in words
 
 
+def test_evidence_that_repeats_its_lines_does_not_water_down_what_is_weakened(tmp_path: Path) -> None:
+    made = Made(tmp_path, city(60), "--tau", "2h", "--epsilon", "10min", "--harden", 0, k=10)
+    evidence = tmp_path / "key.csv.evidence.parquet"
+    rows = read_table(evidence)
+    pq.write_table(pa.concat_tables([rows, *[rows.slice(0, 100)] * 5000]), evidence)
+    for manifest in (True, False):
+        if not manifest:
+            made.manifest.unlink()
+        words = " ".join(made.audit("--key", made.key).out.split())
+        assert "lines of the evidence stand there twice" in words
+        assert "0.1 % of members" not in words
+        assert ("WEAKENED" in words) is manifest
+
+
+@pytest.mark.parametrize("told", ["weakened: , of , members", "weakened: 5 of 0 members"])
+def test_a_manifest_that_counts_nothing_is_no_fault(good: Made, told: str, tmp_path: Path) -> None:
+    output = tmp_path / "out.parquet"
+    output.write_bytes(good.output.read_bytes())
+    content = good.told()
+    content["guarantees"]["one_window"] = told
+    Path(f"{output}.manifest.json").write_text(json.dumps(content))
+    assert audit(good.events, output).code in (0, 1)
+
+
 @pytest.mark.parametrize("times", [("25min", "25min"), ("20min", "20min")])
 def test_windows_that_begin_elsewhere_are_another_promise(good: Made, times: tuple[str, str]) -> None:
     done = good.audit("--key", good.key, "--k", 2, "--tau", times[0], "--epsilon", times[1])

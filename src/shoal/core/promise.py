@@ -17,6 +17,7 @@ _SECONDS = {
     "h": 3600, "hour": 3600, "hours": 3600,
     "d": 86400, "day": 86400, "days": 86400,
 }  # fmt: skip
+MOST_K = 10**9  # more than there are people
 MOST_SLOTS = 2**31 - 1  # an epoch counts its slots, and the data their epochs, in 32 bits
 _METRES = {"m": Fraction(1), "km": Fraction(1000)}
 _PART = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-z]+)\s*")
@@ -107,7 +108,7 @@ class Promise:
 
     def __post_init__(self) -> None:
         # numpy's integers are welcome, but must not spread
-        object.__setattr__(self, "k", check_count(self.k, "k", least=2))
+        object.__setattr__(self, "k", check_count(self.k, "k", least=2, most=MOST_K))
         if (self.tau is None) != (self.epsilon is None):
             raise ParameterError("tau and epsilon go together: give both, or --whole for whole trajectories.")
         for name, slots in (("tau", self.tau), ("epsilon", self.epsilon)):

@@ -50,6 +50,10 @@ class Measured(NamedTuple):
     reused_share: float
     seconds: float
 
+    def __repr__(self) -> str:
+        promise = f"k {self.k}, tau {self.tau_min:g} min, epsilon {self.epsilon_min:g} min"
+        return f"<Measured: {self.selector} {self.harden}, {promise}>"
+
 
 class Hour(NamedTuple):
     """An hour of the week from Monday's midnight on: mean precision of its boxes, and suppression of its samples."""

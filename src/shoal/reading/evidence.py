@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet
 
 from shoal.core.arrays import Bools, Int32s, Int64s
+from shoal.core.reprs import sizes_only
 from shoal.core.schema import (
     BEGIN,
     END,
@@ -43,6 +44,9 @@ class HidingEvidence(NamedTuple):
     user: Int32s
     record: Int32s
     in_epoch: Bools
+
+    def __repr__(self) -> str:
+        return sizes_only(self)
 
 
 def evidence_beside(key: object) -> Path | None:

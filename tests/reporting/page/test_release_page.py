@@ -95,7 +95,10 @@ def test_a_file_that_fails_what_it_never_promised_is_not_called_broken(
     copy = relaxed(release, tmp_path)
     options = {"key": release.key, "k": 3, "tau": "1h", "epsilon": "30min"}
     _, words = page_of(copy, tmp_path / "report.html", **options)
-    assert "Held to k 3 and 1 hour, this file fails; it was made for k 2 and 30 minutes." in words
+    assert (
+        "Held to k 3 and 1 hour, epsilon 30 minutes, this file fails; it was made for k 2 and 30 minutes."
+        in words
+    )
     assert "FAILS a promise that is not its own (held to k 3 and 1 h, made for k 2 and" in words
     assert "What it is held to Somebody who watched a person for any hour, and knows" in words
     assert "That is not what it was made for, which is k 2 and 30 minutes." in words
@@ -142,7 +145,7 @@ def test_overlapping_boxes_are_not_called_untrue(tmp_path: Path) -> None:
     table = pq.read_table(release.published)
     pq.write_table(pa.concat_tables([table, table.slice(0, 1)]), release.published)
     _, words = page_of(release, tmp_path / "report.html", key=release.key)
-    assert "boxes overlap with another of the same record in time" in words
+    assert "1 box overlaps with another of the same record in time" in words
     assert "but boxes of a record overlap in time" in words
     assert "as if somebody had been in two places at once" in words
     assert "not true" not in words
@@ -151,14 +154,14 @@ def test_overlapping_boxes_are_not_called_untrue(tmp_path: Path) -> None:
 def test_guarantee_2_is_claimed_only_where_the_manifest_gives_it(release: Release, tmp_path: Path) -> None:
     promise = {"k": 2, "tau": "30min", "epsilon": "30min"}
     _, words = page_of(release, tmp_path / "manifest.html", key=release.key)
-    assert "goes its own way" in words
+    assert "for one stretch of at most" in words
     copy = release._replace(published=tmp_path / "published.parquet")
     copy.published.write_bytes(release.published.read_bytes())
     _, words = page_of(copy, tmp_path / "none.html", key=release.key, **promise)
-    assert "goes its own way" not in words
+    assert "for one stretch of at most" not in words
     assert "nor how this file was made: it has no manifest" in words
     _, words = page_of(release, tmp_path / "other.html", key=release.key, **(promise | {"tau": "20min"}))
-    assert "goes its own way" not in words
+    assert "for one stretch of at most" not in words
     assert "its manifest tells of another promise" in words
 
 

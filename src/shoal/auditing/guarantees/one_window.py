@@ -37,7 +37,7 @@ NUMBER = 2
 _MOST_USERS = 500  # of whom it is measured who else holds them
 _DRAW = 34  # which random numbers choose these
 _DAY_S = 86_400
-_TOLD = re.compile(r"(?P<again>[\d,]+) of (?P<members>[\d,]+) ")
+_TOLD = re.compile(r"(?P<again>\d[\d,]*) of (?P<members>\d[\d,]*) ")
 
 
 class Serving(NamedTuple):
@@ -45,7 +45,7 @@ class Serving(NamedTuple):
 
     members: lines of whole windows; again: lines beyond one window of their user and record; too_long: lines whose
     samples are further apart than a window; untrue: lines that are not so in the file; unexplained: boxes that are
-    wider than the owner's samples and those of the users they hold.
+    wider than the owner's samples and those of the users they hold; repeated: lines that stand there more than once.
     """
 
     members: int
@@ -53,6 +53,7 @@ class Serving(NamedTuple):
     too_long: int
     untrue: int
     unexplained: int
+    repeated: int = 0
 
 
 class HeldApart(NamedTuple):
@@ -81,17 +82,30 @@ def judge_one_window(context: AuditContext, *, belongs: bool) -> Judgement:
     if context.promise.whole:
         judgement = Judgement(NUMBER, State.KEPT, Basis.EXACT, "one window spans all the data")
     elif context.evidence is not None and context.published.has_key:
-        judgement = _by_evidence(context, context.evidence)
-        admitted = _by_own_account(context, account)
-        if judgement.state is State.NOT_CHECKED and admitted.state is not State.NOT_CHECKED:
-            judgement = admitted._replace(detail=f"{admitted.detail}; {judgement.detail}")
+        judgement = _or_as_admitted(
+            _by_evidence(context, context.evidence), _by_own_account(context, account)
+        )
     else:
         judgement = _by_own_account(context, account)
     return judgement._replace(asked=asked)
 
 
+def _or_as_admitted(judgement: Judgement, admitted: Judgement) -> Judgement:
+    """What the file admits, where the evidence cannot be used or tells of another number of members."""
+    if judgement.state is State.NOT_CHECKED and admitted.state is not State.NOT_CHECKED:
+        return admitted._replace(detail=f"{admitted.detail}; {judgement.detail}")
+    others = admitted.state is State.WEAKENED and admitted.whole != judgement.whole
+    if others and judgement.state is not State.BROKEN:
+        differ = f"the evidence tells of {judgement.whole:,} members, the manifest of {admitted.whole:,}"
+        return admitted._replace(detail=f"{admitted.detail}; {differ}")
+    return judgement
+
+
 def _by_evidence(context: AuditContext, evidence: HidingEvidence) -> Judgement:
     found = check_serving(context, evidence)
+    if found.repeated:
+        why = f"{found.repeated:,} of {len(evidence.user):,} lines of the evidence stand there twice"
+        return Judgement(NUMBER, State.NOT_CHECKED, Basis.EVIDENCE, why)
     if found.untrue:
         why = f"{found.untrue:,} of {len(evidence.user):,} lines of the evidence are not so in this file"
         return Judgement(NUMBER, State.NOT_CHECKED, Basis.EVIDENCE, why)
@@ -184,7 +198,17 @@ def check_serving(context: AuditContext, evidence: HidingEvidence) -> Serving:
         too_long=int(too_long.sum()),
         untrue=int((~true).sum()),
         unexplained=int((~explained).sum()),
+        repeated=_repeated(evidence),
     )
+
+
+def _repeated(evidence: HidingEvidence) -> int:
+    """How many lines say what another line before them says: they would water down a share of lines."""
+    order = np.lexsort((evidence.in_epoch, evidence.begin, evidence.record, evidence.user))
+    same = np.ones(max(len(order) - 1, 0), np.bool_)
+    for column in (evidence.user, evidence.record, evidence.begin, evidence.in_epoch):
+        same &= column[order][1:] == column[order][:-1]
+    return int(same.sum())
 
 
 def _lines(evidence: HidingEvidence, n_records: int) -> EvidenceLines:

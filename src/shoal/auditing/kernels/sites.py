@@ -15,6 +15,7 @@ from shoal.auditing.kernels.consistency import BoxIndex, Trajectories, box_holdi
 from shoal.auditing.kernels.fits import Fits, Knowledge
 from shoal.core.arrays import Bools, Floats, Int64s
 from shoal.core.compiled import jit, jit_inline, jit_inline_allocating, jit_no_arrays
+from shoal.core.reprs import sizes_only
 
 MOST_CANDIDATES = 64
 PLACE_FEATURES = (
@@ -55,6 +56,9 @@ class Sites(NamedTuple):
     corners: EpochCounts
     columns: EpochCounts
     rows: EpochCounts
+
+    def __repr__(self) -> str:
+        return sizes_only(self)
 
 
 class SiteHabits(NamedTuple):
