@@ -74,7 +74,9 @@ def test_durations_of_minutes() -> None:
 def test_promises() -> None:
     promise, whole, grid = Promise(1200, 60, 90), Promise(2, None, None), Grid(step_s=60)
     assert promise_in_short(promise, grid) == "k 1,200 and 1 h, epsilon 90 min"
-    assert promise_in_short(promise, grid, duration_in_words) == "k 1,200 and 1 hour, epsilon 90 minutes"
+    assert (
+        promise_in_short(promise, grid, duration_in_words) == "k 1,200 and 1 hour, epsilon 1 hour 30 minutes"
+    )
     assert promise_in_short(whole, grid) == "k 2 over whole trajectories"
     assert promise_parameters(promise, grid) == (
         "k = 1200, tau = 1 h, epsilon = 90 min (does not divide tau: a window holds 2 h beyond it)"

@@ -91,6 +91,8 @@ def test_evidence_agrees_with_the_slow_way_where_file_or_evidence_are_damaged(se
         for _ in range(rng.randint(0, 2) if lines else 0):
             begin, end, user, owner, in_epoch = rng.choice(lines)
             lines.append((begin + rng.randint(-epsilon, epsilon), end + 2 * epsilon, user, owner, in_epoch))
+        if lines and rng.random() < 0.3:
+            lines.append(rng.choice(lines))
         plain = [line[:4] for line in lines]
         window = int(held_to.promise.window)
         found = check_serving(held_to, evidence_of(lines, users, context))
@@ -100,6 +102,7 @@ def test_evidence_agrees_with_the_slow_way_where_file_or_evidence_are_damaged(se
             len(too_long_lines(world, records, plain, window)),
             len(untrue_lines(world, records, plain)),
             len(unexplained_boxes(world, records, plain)),
+            len(lines) - len({(begin, user, owner, in_epoch) for begin, _, user, owner, in_epoch in lines}),
         )
         for name, number in found._asdict().items():
             seen[name] += number > 0

@@ -99,7 +99,9 @@ def test_a_file_that_fails_what_it_never_promised_is_not_called_broken(
         "Held to k 3 and 1 hour, epsilon 30 minutes, this file fails; it was made for k 2 and 30 minutes."
         in words
     )
-    assert "FAILS a promise that is not its own (held to k 3 and 1 h, made for k 2 and" in words
+    assert (
+        "FAILS a promise that is not its own (held to k 3 and 1 h, epsilon 30 min, made for k 2 and" in words
+    )
     assert "What it is held to Somebody who watched a person for any hour, and knows" in words
     assert "That is not what it was made for, which is k 2 and 30 minutes." in words
     assert "If so, publish it under its own promise" in words
