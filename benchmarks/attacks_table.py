@@ -40,7 +40,8 @@ the median box of shoal's release for k = 2 at level 1. shoal's releases are tol
 Low is good, but for precision, which is the price. Nothing is left out because it is unflattering. What is promised is
 how many records fit for somebody who watched one stretch of length tau: the first rows. Whoever knows more, or knows
 something else, finds people in most cases; and in which cell of a box somebody was can often be told from the file
-alone.
+alone. (The attack on the cell inside a box looks for faces that are coordinates of samples, which those of a grid are
+not: its low figures for the grid are those of an attacker made for shoal's boxes.)
 """
 
 ROWS = (
