@@ -45,19 +45,25 @@ def content(audit: shoal.Audit) -> dict[str, Any]:
     return found
 
 
+BY_METHOD = ("method", "everybody")  # attacks that build on how a file says that it was made
+
+
 def without_method(found: dict[str, Any]) -> dict[str, Any]:
     """A table has no manifest to tell how it was made, so whoever knows the method can count on less."""
-    attacks = {name: figures for name, figures in found["attacks"].items() if name != "method"}
+    attacks = {name: figures for name, figures in found["attacks"].items() if name not in BY_METHOD}
     limits = [limit for limit in found["verdict"]["limits"] if "knows the method" not in limit["what"]]
     assert len(limits) == len(found["verdict"]["limits"]) - 1
     guarantees = {name: judged for name, judged in found["guarantees"].items() if name != "one_window"}
-    exposures = [
-        each for each in found["verdict"]["exposures"] if each["name"] not in ("method", "everybody")
-    ]
+    exposures = [each for each in found["verdict"]["exposures"] if each["name"] not in BY_METHOD]
     assert len(exposures) == len(found["verdict"]["exposures"]) - 2
     changed = {
         "attacks": attacks,
-        "verdict": {**found["verdict"], "limits": limits, "exposures": exposures},
+        "verdict": {
+            **found["verdict"],
+            "limits": limits,
+            "exposures": exposures,
+            "risks": [risk for risk in found["verdict"]["risks"] if risk["name"] != "Singling out"],
+        },
         "guarantees": guarantees,
     }
     return {**found, **changed}

@@ -118,7 +118,7 @@ def test_warnings_of_libraries_are_not_shown(tmp_path: Path, monkeypatch: pytest
 
 
 def test_ctrl_c_gives_one_line_and_resume_goes_on(tmp_path: Path) -> None:
-    events, output = write(city(2000), tmp_path / "events.parquet"), tmp_path / "out.parquet"
+    events, output = write(city(500), tmp_path / "events.parquet"), tmp_path / "out.parquet"
     command = ("anonymize", events, "-o", output, "--k", 3, *HALF_HOURS)
     process = spawn(*command)
     while process.poll() is None and len(list(tmp_path.rglob("step-*.npz"))) < 4:
