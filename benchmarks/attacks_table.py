@@ -66,6 +66,7 @@ ROWS = (
     ("4 samples: one left", "points", "4", "single"),
     ("8 samples: one left", "points", "8", "single"),
     ("all active epochs, no place: one left", "times", "all", "single"),
+    ("all exact times, no place: one left", "times", "all_slots", "single"),
     ("4 active epochs: one left", "times", "4", "single"),
     ("16 active epochs: one left", "times", "16", "single"),
     ("1 top location, no time: picks right", "top_locations", "1", "pick"),

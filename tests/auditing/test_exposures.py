@@ -81,6 +81,7 @@ def test_over_whole_trajectories_everything_is_known() -> None:
         ("four_moments", ("points", "single", "4")),
         ("four_moments", ("points", "single", "4_published")),
         ("hours", ("times", "single", "all")),
+        ("hours", ("times", "single", "all_slots")),
         ("home_and_work", ("top_locations", "pick", "2")),
         ("method", ("method", "pick", "")),
         ("everybody", ("everybody", "success", "")),
@@ -115,6 +116,22 @@ def test_what_was_not_checked_says_so() -> None:
     assert empty.verdict.next_steps == [
         "Not all attackers were tried, so do not publish it on the strength of this audit."
     ]
+
+
+def test_an_attack_on_places_that_looks_elsewhere_shows_no_low_risk() -> None:
+    audit = with_figure(some_audit(value=0.01), 0.3, "place", "candidate", "all")
+    assert {e.name: e.rating for e in exposures_of(audit)}["file_alone"] is Rating.UNKNOWN
+    audit = with_figure(some_audit(value=0.2), 0.3, "place", "candidate", "all")
+    assert {e.name: e.rating for e in exposures_of(audit)}["file_alone"] is Rating.MODERATE
+
+
+def test_who_needs_allies_to_find_places_is_told() -> None:
+    audit = with_figure(some_audit(value=0.2), 0.3, "place", "exact", "all")
+    assert "has nothing but the file finds" in sentence(audit, "file_alone")
+    audit = with_figure(audit, 0.3, "place", "learnt", "all")
+    assert "has the file, and half of its people as allies, finds" in sentence(audit, "file_alone")
+    audit = with_figure(audit, 0.3, "place", "feature", "all")
+    assert "has nothing but the file finds" in sentence(audit, "file_alone")
 
 
 def test_without_a_key_four_moments_are_those_of_all_samples() -> None:

@@ -232,7 +232,7 @@ LINKED = {"success": FIGURE, "below_k": FIGURE, "single": FIGURE}
 PLACES = {
     place: {"within_500m": FIGURE, "within_1km": FIGURE, "within_2km": FIGURE} for place in ("home", "work")
 }
-IN_BOX = dict.fromkeys(("exact", "transfer", "learnt", "feature", "commonest"), FIGURE)
+IN_BOX = dict.fromkeys(("exact", "transfer", "learnt", "feature", "commonest", "candidate"), FIGURE)
 KEYS: dict[str, Any] = {
     "format": None,
     "kept": None,
@@ -283,7 +283,7 @@ KEYS: dict[str, Any] = {
         "longer": {"1_tau": LINKED, "2_tau": LINKED, "4_tau": LINKED, "8_tau": LINKED},
         "intervals": {"1": LINKED, "2": LINKED, "3": LINKED, "4": LINKED},
         "points": {**dict.fromkeys("12345678", LINKED), "4_published": {"single": FIGURE}},
-        "times": dict.fromkeys(("all", "1", "2", "4", "8", "16"), LINKED),
+        "times": dict.fromkeys(("all", "1", "2", "4", "8", "16", "all_slots"), LINKED),
         "place": dict.fromkeys(("all", "above_1km2"), IN_BOX),
         "top_locations": {n: {**LINKED, "pick": FIGURE} for n in "123"},
         "home_and_work": PLACES,

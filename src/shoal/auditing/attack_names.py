@@ -48,6 +48,7 @@ ATTACK_NAMES = (
     ),
     AttackName("points", "4_published", "single", "knows 4 published samples: one left"),
     AttackName("times", "all", "single", "knows all active epochs: one left", drawn=True),
+    AttackName("times", "all_slots", "single", "knows all exact times: one record left"),
     *(AttackName("times", str(n), "single", f"knows {n} active epochs: one left") for n in (4, 8, 16)),
     *(
         AttackName(

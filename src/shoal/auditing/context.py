@@ -16,7 +16,7 @@ from shoal.auditing.kernels.consistency import Trajectories
 from shoal.auditing.kernels.fits import Fits, Knowledge, find_fits
 from shoal.auditing.kernels.sites import Sites
 from shoal.auditing.rating import DEFAULT_THRESHOLDS, Thresholds
-from shoal.auditing.site_index import make_sites
+from shoal.auditing.site_index import make_sites, tightened
 from shoal.auditing.truthfulness import HeldByOwn, held_by_own
 from shoal.core.arrays import Floats, Int64s
 from shoal.core.boxes import NONE
@@ -88,9 +88,18 @@ class AuditContext:
         return AttackedRecords(pseudonymized(self.samples), np.arange(self.store.n_users))
 
     @cached_property
+    def tight(self) -> AttackedRecords:
+        """The published records with boxes as small as whoever looks for places makes them."""
+        return tightened(self.published)
+
+    def tight_of(self, target: AttackedRecords) -> AttackedRecords:
+        """The tightened records of the published file, or the raw data, whose boxes are single cells."""
+        return self.tight if target is self.published else target
+
+    @cached_property
     def sites(self) -> Sites:
-        """Cells that are corners of boxes of the published file."""
-        return make_sites(self.published.records, self.epoch_slots)
+        """Cells that are corners of the tightened boxes of the published file."""
+        return make_sites(self.tight.records, self.epoch_slots)
 
     @cached_property
     def _raw_sites(self) -> Sites:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from shoal.auditing.attacks.attackers import LEARNT, TRANSFER
 from shoal.auditing.attacks.chain import CHAIN
 from shoal.auditing.attacks.everybody import EVERYBODY
 from shoal.auditing.attacks.linkage import PUBLISHED_POINTS
 from shoal.auditing.attacks.place_in_box import PLACE
 from shoal.auditing.attacks.rankings import RANKINGS
-from shoal.auditing.attacks.times import TIMES
+from shoal.auditing.attacks.times import ALL_EPOCHS, ALL_SLOTS, TIMES
 from shoal.auditing.rating import Rating, worst_of
 from shoal.core.formatting import duration, percent, unnumbered
 from shoal.core.proportions import Proportion
@@ -57,7 +58,7 @@ def exposures_of(audit: Audit) -> list[Exposure]:
     wanted = (
         ("watched", watched, _PICKS, _best_pick(audit)),
         ("four_moments", "knows four moments of somebody, at any times,", _ALONE, four_moments(audit)),
-        ("hours", "knows when somebody was active, and no place,", _ALONE, audit.figure(TIMES, "single", "all")),
+        ("hours", "knows when somebody was active, and no place,", _ALONE, active_times(audit)),
         (
             "home_and_work",
             "knows the two places where somebody is most, home and work say, and no times,",
@@ -73,7 +74,7 @@ def exposures_of(audit: Audit) -> list[Exposure]:
         ),
         (
             "file_alone",
-            "has nothing but the file",
+            _who_finds_places(audit),
             "finds the exact cell in which the person was in {} of the boxes",
             audit.figure(PLACE, "exact", "all"),
         ),
@@ -86,7 +87,7 @@ def exposures_of(audit: Audit) -> list[Exposure]:
             found.published,
             found.raw,
             found.guessing,
-            audit.thresholds.rate(found.published),
+            _rated(audit, name, found),
         )
         for name, attacker, achieves, found in wanted
         if found is not None
@@ -107,6 +108,36 @@ def _best_pick(audit: Audit) -> Measure | None:
 def four_moments(audit: Audit) -> Measure | None:
     """Four of somebody's samples, or four of those that were published, whichever says more."""
     return _best_of([audit.figure("points", "single", variant) for variant in ("4", PUBLISHED_POINTS)])
+
+
+def active_times(audit: Audit) -> Measure | None:
+    """The epochs in which somebody was active, or the exact times, whichever say more."""
+    return _best_of([audit.figure(TIMES, "single", variant) for variant in (ALL_EPOCHS, ALL_SLOTS)])
+
+
+def _who_finds_places(audit: Audit) -> str:
+    """Who finds most cells inside of boxes: it may be the one who learnt from some of the people."""
+    learnt, *alone = (audit.figure(PLACE, name, "all") for name in (LEARNT, TRANSFER, "feature"))
+    best = _best_of([learnt, *alone])
+    if (
+        best is not None
+        and best is learnt
+        and all(found is None or _value(found) < _value(best) for found in alone)
+    ):
+        return "has the file, and half of its people as allies,"
+    return "has nothing but the file"
+
+
+def _rated(audit: Audit, name: str, found: Measure) -> Rating:
+    """The rating of a figure; an attack on places that mostly looks elsewhere shows no low risk."""
+    rating, seen = audit.thresholds.rate(found.published), audit.figure(PLACE, "candidate", "all")
+    looks_elsewhere = (
+        name == "file_alone"
+        and seen is not None
+        and isinstance(seen.published, Proportion)
+        and _value(seen) < 0.5
+    )
+    return Rating.UNKNOWN if looks_elsewhere and rating is Rating.LOW else rating
 
 
 def _best_of(ways: list[Measure | None]) -> Measure | None:

@@ -103,7 +103,7 @@ def test_attackers_know_nothing_with_a_shuffled_key(name: str, shuffled: list[Au
     without = [without_records(context, each) for context, each in zip(shuffled, found, strict=True)]
     for same in zip(*found, strict=True):
         what, shares = same[0][:3], [share_of(measure) for measure in same]
-        if what[2] == "ruled_out":  # no success of the attacker
+        if what[2] in ("ruled_out", "candidate"):  # no success of the attacker
             continue
         guess = np.mean([
             max(measure.guessing or 0.0, more.get(what, 0.0))
@@ -125,6 +125,46 @@ def test_attackers_know_much_with_the_true_key(name: str, city: AuditContext) ->
 
 def test_every_headline_is_judged(city: AuditContext) -> None:
     assert {measure[:3] for attack in ATTACKS.values() for measure in attack(city)} >= HEADLINES
+
+
+# --- boxes made larger ----------------------------------------------------------------------------------
+
+
+def widened(context: AuditContext, cells: int) -> AuditContext:
+    """The same release with every box larger by some cells on each side."""
+    boxes = context.published.records.boxes
+    larger = boxes._replace(
+        x0=boxes.x0 - cells, x1=boxes.x1 + cells, y0=boxes.y0 - cells, y1=boxes.y1 + cells
+    )
+    return replace(context, published=AttackedRecords(make_records(larger), context.published.own), learnt={})
+
+
+@pytest.mark.parametrize("cells", [1, 2, 3])
+def test_boxes_that_are_widened_alike_hide_no_place(city: AuditContext, cells: int) -> None:
+    larger = widened(city, cells)
+    assert (larger.tight.records.box[["x0", "y1"]] == city.published.records.box[["x0", "y1"]]).all()
+    for attack in (place_in_box.attack_place, places.attack_home_and_work, places.attack_top_locations):
+        before, after = ({m[:3]: share_of(m).value for m in attack(each)} for each in (city, larger))
+        for name in HEADLINES & before.keys() - {("place", "above_1km2", "exact")}:
+            assert after[name] > before[name] - 0.02, name
+
+
+def test_boxes_as_they_are_stay_so(city: AuditContext) -> None:
+    assert city.tight is city.published
+
+
+def test_places_that_are_no_corner_of_any_box_are_seen(
+    city: AuditContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Were the boxes not made smaller, the attack would look elsewhere, and its own figure tells so."""
+    larger = widened(city, 2)
+    monkeypatch.setitem(larger.__dict__, "tight", larger.published)
+    seen, blind = (
+        {m[:3]: share_of(m).value for m in place_in_box.attack_place(each)} for each in (city, larger)
+    )
+    assert seen["place", "all", "candidate"] > 0.95
+    assert blind["place", "all", "candidate"] < 0.5
+    assert blind["place", "all", "exact"] < seen["place", "all", "exact"] / 3
 
 
 # --- much suppressed ---------------------------------------------------------------------------------------

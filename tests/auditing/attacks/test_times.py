@@ -14,12 +14,13 @@ from shoal.core.workers import Workers
 
 @pytest.mark.parametrize("whole", [False, True])
 @pytest.mark.parametrize("n", [None, 1, 2, 4])
-def test_records_that_agree_with_known_epochs(n: int | None, whole: bool) -> None:
+@pytest.mark.parametrize("exact", [False, True])
+def test_records_that_agree_with_known_epochs(exact: bool, n: int | None, whole: bool) -> None:
     attacks = 0
     for release, _ in tiny_releases(40, 300):
         context = tiny_context(release, whole=whole, n_attacks=4)
-        slots = SLOTS_AN_HOUR if whole else release.epsilon
-        victim, known = times._drawn(context, np.random.default_rng(1), n)
+        slots = 1 if exact else SLOTS_AN_HOUR if whole else release.epsilon
+        victim, known = times._drawn(context, np.random.default_rng(1), slots, n)
         found = times.time_fits(context, context.published, victim, known)
         attacks += len(victim)
         for attack, user in enumerate(victim.tolist()):
@@ -38,7 +39,7 @@ def test_threads_share_the_records_out() -> None:
     with Workers(3) as three:
         for release, _ in tiny_releases(41, 50):
             context = tiny_context(release)
-            victim, known = times._drawn(context, np.random.default_rng(1), None)
+            victim, known = times._drawn(context, np.random.default_rng(1), context.epoch_slots, None)
             alone = times.time_fits(context, context.published, victim, known)
             object.__setattr__(context, "workers", three)
             together = times.time_fits(context, context.published, victim, known)

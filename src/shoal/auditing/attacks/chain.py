@@ -195,9 +195,10 @@ def known_places(
     x, y = (sample[name][order].astype(np.int64) for name in ("x", "y"))
     queries = BoxQueries(boxes, np.append(first, len(order)), x, y)
     found, sites = np.empty((len(order), len(weights) + 2)), context.sites_of(target)
+    tight = context.tight_of(target).index
     context.workers.for_blocks(
         len(boxes),
-        lambda begin, end: weigh_known_cells(target.index, sites, weights, queries, begin, end, found),
+        lambda begin, end: weigh_known_cells(tight, sites, weights, queries, begin, end, found),
     )
     n_held = np.maximum(np.bincount(of_line[order], minlength=len(line)), 1)
     columns = [np.bincount(of_line[order], weights=each, minlength=len(line)) / n_held for each in found.T]

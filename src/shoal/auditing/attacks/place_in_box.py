@@ -30,14 +30,15 @@ def attack_place(context: AuditContext) -> list[Measure]:
     measured = ("exact", TRANSFER, LEARNT, "feature", "commonest")
     boxes, owner, guess = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
     found: Outcomes | None = None
+    among = np.empty(0, np.bool_)
     if target.has_key:
         boxes, owner = _drawn(context, rng)
-        found, guess = _places(context, boxes, owner)
+        found, among, guess = _places(context, boxes, owner)
     measures = []
     for variant, some in (("all", np.ones(len(boxes), np.bool_)), ("above_1km2", _large(context, boxes))):
-        published = {} if found is None else _by_attacker(found.picks_of(some))
+        published = {} if found is None else _by_attacker(found.picks_of(some)) | {"candidate": among[some]}
         raw = dict.fromkeys(
-            measured, np.ones(int(some.sum()) if len(boxes) else 1)
+            (*measured, "candidate"), np.ones(int(some.sum()) if len(boxes) else 1)
         )  # a box is a single cell there
         by_guess = dict.fromkeys(measured, float(guess[some].mean())) if some.any() else {}
         measures += measures_of(
@@ -51,7 +52,7 @@ def attack_place(context: AuditContext) -> list[Measure]:
     return measures
 
 
-def _by_attacker(found: Outcomes) -> dict[str, Floats]:
+def _by_attacker(found: Outcomes) -> dict[str, Floats | Bools]:
     return {
         "exact": found.best, TRANSFER: found.picks[TRANSFER], LEARNT: found.picks[LEARNT],
         "feature": found.best_feature, "commonest": found.picks[_COMMONEST],
@@ -76,13 +77,14 @@ def _large(context: AuditContext, boxes: Int64s) -> Bools:
     return large
 
 
-def _places(context: AuditContext, boxes: Int64s, owner: Int64s) -> tuple[Outcomes, Floats]:
-    """How attackers fare on some boxes, and what a guess achieves."""
+def _places(context: AuditContext, boxes: Int64s, owner: Int64s) -> tuple[Outcomes, Bools, Floats]:
+    """How attackers fare on some boxes, whether the right cell is a candidate at all, and what a guess achieves."""
     cases, n_true = place_cases(context, boxes, owner)
     row = context.published.records.box[boxes]
     cells = (row["x1"] - row["x0"] + 1.0) * (row["y1"] - row["y0"] + 1.0)
     found = try_attackers(cases, place_weights(), PLACE_FEATURES)
-    return found, n_true / cells
+    among = np.bincount(cases.case[cases.right], minlength=len(boxes)) > 0
+    return found, among, n_true / cells
 
 
 def place_weights() -> Floats:
@@ -92,7 +94,7 @@ def place_weights() -> Floats:
 
 def place_cases(context: AuditContext, boxes: Int64s, owner: Int64s) -> tuple[Cases, Int64s]:
     """The candidates of some boxes as cases, and how many different cells of its owner are in each box."""
-    index, sites = context.published.index, context.sites
+    index, sites = context.tight.index, context.sites
     n = np.zeros(len(boxes), np.int64)
     nothing = np.zeros(0, np.int64), np.empty((0, len(PLACE_FEATURES)))
     context.workers.for_blocks(
@@ -105,7 +107,8 @@ def place_cases(context: AuditContext, boxes: Int64s, owner: Int64s) -> tuple[Ca
     )
     case = np.repeat(np.arange(len(boxes)), n)
     right, n_true = np.zeros(len(site), np.bool_), np.zeros(len(boxes), np.int64)
-    find_true_sites(context.trajectories, index, boxes, owner, sites.x, sites.y, at, n, site, right, n_true)
+    whole = context.published.index
+    find_true_sites(context.trajectories, whole, boxes, owner, sites.x, sites.y, at, n, site, right, n_true)
     return Cases(case, right, features, context.half[owner]), n_true
 
 

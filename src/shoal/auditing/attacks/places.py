@@ -62,7 +62,7 @@ class TopCells(NamedTuple):
 def cases_at_random(context: AuditContext) -> list[Cases]:
     """The records to choose from by 1, 2 and 3 top locations of victims drawn at random."""
     known = [_top_cells(context, n) for n in TOP]
-    found = [_cell_fits(context, context.published, cells) for cells in known]
+    found = [_cell_fits(context, context.tight, cells) for cells in known]
     return top_cases(context, context.published, known, found)
 
 
@@ -121,7 +121,7 @@ def _likeliest(
     context: AuditContext, when: Hours, record: Int64s, half: Int64s, weights: list[Floats]
 ) -> Floats:
     """The cell in which the owners of records most likely were in certain hours; half[i] says with which weights."""
-    target, sites = context.published, context.sites
+    target, sites = context.tight, context.sites
     wanted = when(context, target.records.box["t0"])
     places = np.full((len(record), 2), np.nan)
     for number, half_weights in enumerate(weights):
@@ -193,6 +193,8 @@ def _located(
         own = fits.own_covered == fits.covered if target.has_key else fits.n > 0
         outcomes.append(linkage_outcomes(fits.n, own & (fits.covered > 0), context.promise.k))
     if target.has_key:
+        if context.tight_of(target) is not target:
+            found = [_cell_fits(context, context.tight, cells) for cells in known]
         weights = transferred_weights("top_locations", TOP_FEATURES)
         for linked, fits, cases in zip(
             outcomes, found, top_cases(context, target, known, found), strict=True
@@ -223,7 +225,7 @@ def top_cases(
         features = np.empty((len(record), len(TOP_FEATURES)))
         context.workers.for_blocks(
             len(record),
-            functools.partial(_describe_records, target, case, record, cells, features),
+            functools.partial(_describe_records, context.tight_of(target), case, record, cells, features),
         )
         right = record == target.own[cells.victim[case]]
         cases.append(Cases(case, right, features, context.half[cells.victim]))
@@ -272,9 +274,10 @@ def log_masses(context: AuditContext, target: AttackedRecords, asked: list[Asked
     records, first = np.unique(of_record, return_index=True)
     queries = CellQueries(records, np.append(first, len(lines)), place // rows + left, place % rows + low)
     mass, sites, weights = np.empty(len(lines)), context.sites_of(target), place_weights()
+    tight = context.tight_of(target).index
     context.workers.for_blocks(
         len(records),
-        lambda begin, end: find_masses(target.index, sites, weights, queries, begin, end, mass),
+        lambda begin, end: find_masses(tight, sites, weights, queries, begin, end, mass),
     )
     logs = np.log(_SMALL_MASS + mass / np.diff(target.index.ptr)[of_record])[line]
     ends = np.cumsum([each.x.size for each in asked])[:-1]

@@ -7,7 +7,13 @@ import numpy as np
 from shoal.auditing.box_index import AttackedRecords
 from shoal.auditing.context import AuditContext
 from shoal.auditing.kernels.fits import Knowledge, find_rows
-from shoal.auditing.kernels.times import KnownEpochs, TimeFits, add_time_fits, match_presence
+from shoal.auditing.kernels.times import (
+    KnownEpochs,
+    TimeFits,
+    add_slot_fits,
+    add_time_fits,
+    match_presence,
+)
 from shoal.auditing.measures import (
     Measure,
     Victims,
@@ -22,27 +28,31 @@ from shoal.core.arrays import Bools, Floats, Int64s
 
 TIMES, PRESENCE = "times", "presence"
 SOME_EPOCHS = (1, 2, 4, 8, 16)
+ALL_EPOCHS, ALL_SLOTS = "all", "all_slots"
 _AROUND = 2  # epochs before, and as many after
 
 
 def attack_times(context: AuditContext) -> list[Measure]:
-    """Find the victim's record by the epochs in which the victim was active, all of them or some."""
-    found = []
-    for number, n in enumerate((None, *SOME_EPOCHS)):
-        victim, known = _drawn(context, context.randomness(14, number), n)
+    """Find the victim's record by the epochs in which the victim was active, all or some, or by all its slots."""
+    found, epochs = [], context.epoch_slots
+    ways = (
+        (ALL_EPOCHS, epochs, None), *((str(n), epochs, n) for n in SOME_EPOCHS), (ALL_SLOTS, 1, None)
+    )  # fmt: skip
+    for number, (variant, slots, n) in enumerate(ways):
+        victim, known = _drawn(context, context.randomness(14, number), slots, n)
         published, raw = (
             _timed(context, target, victim, known) for target in (context.published, context.raw)
         )
         guessing = guessing_outcomes(context.published, context.promise.k)
-        found += measures_of(
-            TIMES, "all" if n is None else str(n), published, raw, guessing, Victims(victim, victim)
-        )
+        found += measures_of(TIMES, variant, published, raw, guessing, Victims(victim, victim))
     return found
 
 
-def _drawn(context: AuditContext, rng: np.random.Generator, n: int | None) -> tuple[Int64s, KnownEpochs]:
-    """Victims with at least n active epochs, and n of these; all of them without n."""
-    slots, samples = context.epoch_slots, context.samples
+def _drawn(
+    context: AuditContext, rng: np.random.Generator, slots: int, n: int | None
+) -> tuple[Int64s, KnownEpochs]:
+    """Victims with at least n active epochs of some slots, and n of these; all of them without n."""
+    samples = context.samples
     first = context.span[0] // slots
     n_epochs = (context.span[1] - 1) // slots - first + 1
     lines = np.unique(samples.user.astype(np.int64) * n_epochs + samples.t // slots - first)
@@ -72,10 +82,11 @@ def _timed(
 def time_fits(context: AuditContext, target: AttackedRecords, victim: Int64s, known: KnownEpochs) -> TimeFits:
     """The records that agree best with known epochs."""
     n, own, parts = len(victim), target.own[victim], []
+    add_fits = add_slot_fits if known.slots == 1 else add_time_fits
 
     def look(begin: int, end: int) -> None:
         part = TimeFits(np.full(n, -1), np.zeros(n, np.int64), np.full(n, -1))
-        add_time_fits(target.index, known, own, begin, end, part)
+        add_fits(target.index, known, own, begin, end, part)
         parts.append(part)
 
     context.workers.for_blocks(target.records.n_records, look)

@@ -538,7 +538,7 @@ class BoxQueries(NamedTuple):
 def weigh_known_cells(
     index: BoxIndex, sites: Sites, weights: Floats, queries: BoxQueries, begin: int, end: int, found: Floats
 ) -> None:
-    """What is to be known of cells inside boxes begin .. end - 1: for each row of ``weights`` the logarithm of the
+    """What is to be known of cells in or near boxes begin .. end - 1: for each row of ``weights`` the logarithm of the
     cell's chance, where it counts as one more candidate if it is none; then its tightness and its edges."""
     habits, scratch = make_habits(sites), make_scratch(sites)
     n_weights = len(weights)
@@ -565,7 +565,7 @@ def weigh_known_cells(
             extra = known < 0
             if extra:
                 known = n
-                if site >= 0:
+                if site >= 0 and over(index, box, x, y):
                     describe_site(index, sites, box, site, habits, scratch.features[n])
                 else:
                     describe_any(index, sites, box, x, y, scratch.features[n])

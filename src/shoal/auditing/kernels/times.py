@@ -17,7 +17,8 @@ Words = npt.NDArray[np.uint64]
 
 class KnownEpochs(NamedTuple):
     """Epochs, counted from ``first``, in which attackers know that their victims were active: those of attack i are
-    epoch[ptr[i]] .. epoch[ptr[i + 1] - 1], in order. ``complete``: the victims were active in no others."""
+    epoch[ptr[i]] .. epoch[ptr[i + 1] - 1], in order. An epoch has ``slots`` slots. ``complete``: the victims were
+    active in no others."""
 
     ptr: Int64s
     epoch: Int64s
@@ -116,6 +117,47 @@ def is_ruled_out(active: Words, alone: Words, span: Int64s, n_spans: int) -> boo
             epoch += 1
         if epoch > last:
             return True
+    return False
+
+
+@jit
+def add_slot_fits(
+    index: BoxIndex, known: KnownEpochs, own: Int64s, begin: int, end: int, found: TimeFits
+) -> None:
+    """As add_time_fits, for epochs of one slot: there are many, and nearly all records are ruled out at once."""
+    for record in range(begin, end):
+        for attack in range(len(own)):
+            slots = known.epoch[known.ptr[attack] : known.ptr[attack + 1]]
+            if known.complete and has_empty_box(index, record, slots, known.first):
+                continue
+            n = 0
+            for slot in slots:
+                n += touches(index, record, known.first + slot)
+            if n > found.most[attack]:
+                found.most[attack], found.n[attack] = n, 0
+            found.n[attack] += n == found.most[attack]
+            if record == own[attack]:
+                found.own[attack] = n
+
+
+@jit_inline
+def has_empty_box(index: BoxIndex, record: int, slots: Int64s, first: int) -> bool:
+    """Whether a record has a box without any of these slots, which are counted from ``first`` and in order."""
+    for box in range(index.ptr[record], index.ptr[record + 1]):
+        at = np.searchsorted(slots, index.box[box]["t0"] - first)
+        if at == len(slots) or slots[at] > index.box[box]["t1"] - first:
+            return True
+    return False
+
+
+@jit_inline
+def touches(index: BoxIndex, record: int, slot: int) -> bool:
+    """Whether a record has a box in a slot."""
+    box = first_box_ending_after(index, record, slot)
+    while box < index.ptr[record + 1] and index.box[box]["since"] <= slot:
+        if index.box[box]["t0"] <= slot:
+            return True
+        box += 1
     return False
 
 
