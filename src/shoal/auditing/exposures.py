@@ -74,7 +74,7 @@ def exposures_of(audit: Audit) -> list[Exposure]:
         ),
         (
             "file_alone",
-            _who_finds_places(audit),
+            who_finds_places(audit),
             "finds the exact cell in which the person was in {} of the boxes",
             audit.figure(PLACE, "exact", "all"),
         ),
@@ -115,7 +115,7 @@ def active_times(audit: Audit) -> Measure | None:
     return _best_of([audit.figure(TIMES, "single", variant) for variant in (ALL_EPOCHS, ALL_SLOTS)])
 
 
-def _who_finds_places(audit: Audit) -> str:
+def who_finds_places(audit: Audit) -> str:
     """Who finds most cells inside of boxes: it may be the one who learnt from some of the people."""
     learnt, *alone = (audit.figure(PLACE, name, "all") for name in (LEARNT, TRANSFER, "feature"))
     best = _best_of([learnt, *alone])

@@ -12,9 +12,17 @@ from shoal.auditing.attacks.everybody import EVERYBODY
 from shoal.auditing.attacks.linkage import PUBLISHED_POINTS
 from shoal.auditing.attacks.place_in_box import PLACE
 from shoal.auditing.attacks.rankings import RANKINGS
-from shoal.auditing.attacks.times import PRESENCE, TIMES
+from shoal.auditing.attacks.times import PRESENCE
 from shoal.auditing.belonging import wrong_in_words
-from shoal.auditing.exposures import Exposure, exposures_of, four_moments, next_steps, overall
+from shoal.auditing.exposures import (
+    Exposure,
+    active_times,
+    exposures_of,
+    four_moments,
+    next_steps,
+    overall,
+    who_finds_places,
+)
 from shoal.auditing.guarantees.judgement import State
 from shoal.auditing.measures import NO_KEY, NO_VICTIM
 from shoal.auditing.rating import Rating
@@ -211,7 +219,7 @@ def _inference(audit: Audit) -> Risk:
     meaning += f" All records that fit are in one cell at some {_other(audit)}time in {_in_words(cell)}."
     found = [share for each in (inside, leak, cell) if (share := _measured(each)) is not None]
     worst = max(found, key=lambda share: share.value, default=None)
-    asks = "has the file alone, and asks where in its boxes somebody was"
+    asks = f"{who_finds_places(audit).rstrip(',')}, and asks where in its boxes somebody was"
     if worst is not None and worst != inside:
         asks = f"{_knowing(audit)}, and asks where else they were"
     return Risk("Inference", worst, asks, meaning)
@@ -242,17 +250,17 @@ def _limits(audit: Audit) -> list[Limit]:
         _in_words(_found(audit, "home_and_work", "within_500m", place)) for place in ("home", "work")
     )
     near = _in_words(_found(audit, "homogeneity", "within_1km"))
-    active, inside = _found(audit, TIMES, "single", "all"), _found(audit, PLACE, "exact", "all")
+    active, inside = active_times(audit), _found(audit, PLACE, "exact", "all")
     return [
         *limits,
         Limit(
             "When somebody is active",
             f"a record has boxes just where its person has samples; these times alone leave one record in"
-            f" {_in_words(active)} of attacks{_presence(audit)}",
+            f" {_in_words(None if active is None else active.published)} of attacks{_presence(audit)}",
         ),
         Limit(
             "Where in a box somebody was",
-            f"the exact cell is found, from the file alone, for {_in_words(inside)} of the boxes"
+            f"somebody who {who_finds_places(audit)} finds the exact cell for {_in_words(inside)} of the boxes"
             if audit.has_key
             else NO_KEY,
         ),
