@@ -30,6 +30,7 @@ from shoal.core.formatting import duration, percent, promise_in_short, unnumbere
 from shoal.core.proportions import Proportion
 
 if TYPE_CHECKING:
+    from shoal.auditing.measures import Measure
     from shoal.auditing.result import Audit
 
 _LIKELIER = (
@@ -188,7 +189,7 @@ def _singling_out(audit: Audit) -> Risk:
 
 def _linkability(audit: Audit) -> Risk:
     found = four_moments(audit)
-    single = _in_words(None if found is None else found.published)
+    single = _published(found)
     among = " published" if found is not None and found.variant == PUBLISHED_POINTS else ""
     meaning = f"With 4{among} samples exactly one record fits in {single} of attacks"
     if audit.promise.tau is None:
@@ -196,8 +197,8 @@ def _linkability(audit: Audit) -> Risk:
     else:
         two = _found(audit, "intervals", "single", "2")
         meaning += f", with two intervals of {_tau(audit)} in {_in_words(two)}. This is not promised."
-    times, top = _found(audit, TIMES, "single", "all"), _found(audit, "top_locations", "pick", "2")
-    meaning += f" Knowing only when somebody was active leaves one record in {_in_words(times)}"
+    times, top = active_times(audit), _found(audit, "top_locations", "pick", "2")
+    meaning += f" Knowing only when somebody was active leaves one record in {_published(times)}"
     meaning += f"; the two commonest places, without times, pick the right one in {_in_words(top)}."
     meaning += " A second dataset about the same people can be linked to this one."
     return Risk(
@@ -256,7 +257,7 @@ def _limits(audit: Audit) -> list[Limit]:
         Limit(
             "When somebody is active",
             f"a record has boxes just where its person has samples; these times alone leave one record in"
-            f" {_in_words(None if active is None else active.published)} of attacks{_presence(audit)}",
+            f" {_published(active)} of attacks{_presence(audit)}",
         ),
         Limit(
             "Where in a box somebody was",
@@ -335,6 +336,10 @@ def _in_words(found: Proportion | str | None) -> str:
         return found.in_words()
     why = "nobody to attack" if found is None or found == NO_VICTIM else found
     return f"an unknown share ({why})"
+
+
+def _published(found: Measure | None) -> str:
+    return _in_words(None if found is None else found.published)
 
 
 def _tau(audit: Audit) -> str:
