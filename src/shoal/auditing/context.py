@@ -24,7 +24,8 @@ from shoal.core.promise import Grid, Promise
 from shoal.core.samples import Samples
 from shoal.core.workers import Workers
 from shoal.core.zones import Zone
-from shoal.reading import HidingEvidence
+from shoal.reading import Carried, HidingEvidence
+from shoal.reading.published_extras import NOTHING_CARRIED
 from shoal.storage.sample_store import SampleStore
 
 _HOUR_S = 3600
@@ -41,7 +42,8 @@ class AuditContext:
     promise; otherwise it is the file's claim. ``tolerance``: for which share of the members it may be weakened.
     ``evidence``: which records were made to hold whom, where that is known. ``events_checked``: whether the samples are
     those of the release. ``thresholds``: from which shares on risks are called moderate and high. ``file``: what is
-    audited. ``learnt``: weights that one attack learnt and others use. ``n_attacks`` are drawn of each kind.
+    audited; ``carried``: what it has beside its boxes; ``n_named``: how many of its records are named after users.
+    ``learnt``: weights that one attack learnt and others use. ``n_attacks`` are drawn of each kind.
     """
 
     store: SampleStore
@@ -62,6 +64,8 @@ class AuditContext:
     events_checked: EventsCheck = UNCHECKED
     thresholds: Thresholds = DEFAULT_THRESHOLDS
     file: AuditedFile | None = None
+    carried: Carried = NOTHING_CARRIED
+    n_named: int = 0
     learnt: dict[str, list[Floats]] = field(default_factory=dict)
 
     def __repr__(self) -> str:

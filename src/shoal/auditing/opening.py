@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from shoal.auditing.audited_file import describe_file
+from shoal.auditing.belonging import count_named
 from shoal.auditing.box_index import AttackedRecords, make_records
 from shoal.auditing.claims import claimed_method
 from shoal.auditing.context import AuditContext
@@ -48,7 +49,7 @@ def open_audit(
     """
     n_workers = check_workers(options.workers)
     progress.stage("reading")
-    table = read_published(published, grid=options.grid, crs=options.crs)
+    table = read_published(published, grid=options.grid, crs=options.crs, look_beside=True)
     promise = options.promise(table.grid) or noted_promise(table)
     noted = own_promise(table)
     method_claim = claimed_method(table.manifest, noted, (table.notes or {}).get("promise"), promise)
@@ -76,7 +77,8 @@ def open_audit(
     if notes is not None and not notes.has_published(published):
         warnings.append(_CHANGED)
     store, records, grid, zone = found.store, make_records(table.boxes), table.grid, Zone(found.timezone)
-    manifest, metadata = table.manifest, table.notes
+    manifest, metadata, carried = table.manifest, table.notes, table.carried
+    n_named = count_named(table.names, store.users, own)
     del found, table  # of a large dataset, nothing stays in memory twice
     with Workers(n_workers) as threads:
         context = AuditContext(
@@ -98,6 +100,8 @@ def open_audit(
             events_checked=events_checked,
             thresholds=Thresholds(options.moderate, options.high),
             file=describe_file(published, records.boxes, grid, zone),
+            carried=carried,
+            n_named=n_named,
         )
         yield context, warnings
 
