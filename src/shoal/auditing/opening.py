@@ -36,6 +36,7 @@ from shoal.reading import (
     read_published,
 )
 
+_UNNOTED = "Nothing beside the key says whether the evidence is the one that was written with it."
 _CHANGED = "The published file is not, byte for byte, the one that was written with this key."
 
 
@@ -60,7 +61,7 @@ def open_audit(
     found = read_events(events, grid=table.grid, options=how.options, projection=plane, threads=n_workers)
     check_coordinates(table.crs, geographic=found.projection is not None)
     events_checked = check_events(found, how, notes, table.manifest, options.key)
-    own, evidence = np.full(found.store.n_users, UNKNOWN, np.int64), None
+    own, evidence, evidence_differs = np.full(found.store.n_users, UNKNOWN, np.int64), None, False
     warnings = list(found.read_summary.all_warnings)
     if options.key is not None and len(table.names) > found.store.n_users:
         read_key(options.key, found.store.users, table.names, complete=False)
@@ -70,8 +71,12 @@ def open_audit(
     elif options.key is not None:
         own = read_key(options.key, found.store.users, table.names)
         evidence_file = evidence_beside(options.key)
-        if evidence_file is not None:
+        written = None if evidence_file is None or notes is None else notes.has_evidence(evidence_file)
+        evidence_differs = written is False
+        if evidence_file is not None and not evidence_differs:
             evidence = read_evidence(evidence_file, found.store.users, table.names, table.grid.step_s)
+        if evidence is not None and written is None:
+            warnings.append(_UNNOTED)
     if notes is not None and events_checked.status == NOT_CHECKED:
         warnings.append(f"The events were {events_checked.reason}, as asked for: they cannot be checked.")
     if notes is not None and not notes.has_published(published):
@@ -97,6 +102,7 @@ def open_audit(
             required=options.k is not None,
             tolerance=options.tolerance,
             evidence=evidence,
+            evidence_differs=evidence_differs,
             events_checked=events_checked,
             thresholds=Thresholds(options.moderate, options.high),
             file=describe_file(published, records.boxes, grid, zone),
