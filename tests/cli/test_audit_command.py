@@ -265,6 +265,7 @@ KEYS: dict[str, Any] = {
     "events": {"checked": None, "note": None, "hint": None},
     "verdict": {
         "headline": None,
+        "warning": None,
         "rating": None,
         "thresholds": {"moderate": None, "high": None},
         "exposures": {

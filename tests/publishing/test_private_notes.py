@@ -83,7 +83,18 @@ def test_the_manifest_tells_what_may_be_told_and_no_more(tmp_path: Path) -> None
     text = (tmp_path / "out.csv.manifest.json").read_text()
     assert json.loads(text)["reading"] == {"format": "table", "timezone": "Asia/Tokyo", "resample_s": 300}
     secret = notes_of(tmp_path)
-    for told in ("9123", "u03", "2023-11-14", *secret["events"].values(), "sha256"):
+    assert set(json.loads(text)["counts"]["rows_dropped"]) == {"left out by choice"}
+    assert "excluded user" in secret["rows_dropped"]
+    for told in (
+        "bbox",
+        "exclude",
+        "--from",
+        "9123",
+        "u03",
+        "2023-11-14",
+        *secret["events"].values(),
+        "sha256",
+    ):
         assert told not in text
 
 

@@ -14,6 +14,7 @@ from shoal.auditing.attacks.place_in_box import PLACE
 from shoal.auditing.attacks.rankings import RANKINGS
 from shoal.auditing.attacks.times import PRESENCE, TIMES
 from shoal.auditing.belonging import wrong_in_words
+from shoal.auditing.claims import WEAK
 from shoal.auditing.exposures import Exposure, exposures_of, four_moments, next_steps, overall
 from shoal.auditing.guarantees.judgement import State
 from shoal.auditing.measures import NO_KEY, NO_VICTIM
@@ -51,6 +52,7 @@ class Verdict(NamedTuple):
     what is not promised.
 
     kept: whether nothing failed; what could not be checked is in the headline. rating: the worst of the exposures'.
+    warning: that what is kept says nearly nothing, if that is so.
     """
 
     kept: bool
@@ -60,6 +62,7 @@ class Verdict(NamedTuple):
     next_steps: list[str]
     risks: list[Risk]
     limits: list[Limit]
+    warning: str | None = None
 
 
 def judge(audit: Audit) -> Verdict:
@@ -74,6 +77,7 @@ def judge(audit: Audit) -> Verdict:
         next_steps(audit, rating),
         [_singling_out(audit), _linkability(audit), _inference(audit)],
         _limits(audit),
+        WEAK if audit.weak_claim else None,
     )
 
 
