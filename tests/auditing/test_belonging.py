@@ -73,7 +73,18 @@ def test_more_records_than_users() -> None:
         (
             {"promise": PROMISE},
             {"promise": {**PROMISE, "tau_s": 60}},
-            "tau_s is 14400 in the file's metadata, 60 in the manifest",
+            "tau is 4 h in the file's metadata, 1 min in the manifest",
+        ),
+        (
+            {"promise": {"k": 2, "tau_s": 1800, "epsilon_s": None}},
+            {"promise": {"k": 2, "tau_s": "u17", "epsilon_s": 90}},
+            "tau is 30 min in the file's metadata, no whole number in the manifest; epsilon is not given in the file's"
+            " metadata, 90 s in the manifest",
+        ),
+        (
+            {"promise": {"whole": True}},
+            {"promise": {"whole": False}},
+            "the promise over whole trajectories is made in the file's metadata, not made in the manifest",
         ),
         (None, {"counts": {"records": 3, "boxes": 4}}, "the manifest tells of 3 records, the file has 2"),
         (None, {"counts": {"records": 2, "boxes": 9}}, "the manifest tells of 9 boxes, the file has 4"),
@@ -81,6 +92,6 @@ def test_more_records_than_users() -> None:
 )
 def test_metadata_and_file_against_the_manifest(notes: Any, manifest: Any, words: str, key: bool) -> None:
     found = check_belonging(some_context(key=key, notes=notes, manifest=manifest))
-    assert found == Belonging(disagreements=(words,))
+    assert found == Belonging(disagreements=tuple(words.split("; ")))
     assert not found.kept
-    assert found.to_dict()["disagreements"] == [words]
+    assert found.to_dict()["disagreements"] == words.split("; ")

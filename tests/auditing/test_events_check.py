@@ -14,6 +14,7 @@ import pytest
 import shoal
 from shoal.auditing import events_check, reading_hint
 from shoal.auditing.events_check import EventsCheck, choose_reading
+from shoal.auditing.opening import _UNNOTED
 from shoal.core.options import ReadingOptions
 from support.run_command import CANARY, anonymize, audit, in_metres, read_table, run, write
 
@@ -100,10 +101,18 @@ def test_without_notes_as_the_manifest_says(release: AuditedRelease) -> None:
     if release.option[0] in TOLD:
         assert f"read with {release.option[0]}, taken from the manifest" in found["events"]["note"]
         assert (code, found["events"]["hint"]) == (0, None)
+        assert found.pop("warnings") == [_UNNOTED]  # of the evidence, of which the notes would tell
+        assert given.pop("warnings") == []
         assert without_events(found) == without_events(given)
     else:
-        assert f"left out by {release.option[0]}, which is not so now" in found["events"]["hint"]
+        assert "left out by some option, such as" in found["events"]["hint"]
         assert not found["verdict"]["headline"].startswith("BROKEN:")
+
+
+def test_with_the_notes_the_option_is_named(tmp_path: Path) -> None:
+    release = made("--bbox", tmp_path)
+    _, found = release.audit("--bbox", "-9e6,-9e6,9e6,9e6")
+    assert "rows were left out by --bbox, which is not so now" in found["events"]["hint"]
 
 
 def test_without_any_notes_a_hint_and_never_a_bare_failure(release: AuditedRelease) -> None:

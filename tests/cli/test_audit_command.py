@@ -246,7 +246,16 @@ KEYS: dict[str, Any] = {
         "held_in_epochs_apart": {"published": SHARE, "accident": SHARE},
     },
     "belonging": dict.fromkeys(
-        ("kept", "records_beyond_users", "boxes_overlapping", "boxes_outside_period", "disagreements")
+        (
+            "kept",
+            "records_beyond_users",
+            "boxes_overlapping",
+            "boxes_outside_period",
+            "records_named_after_users",
+            "boxes_with_other_places",
+            "columns_not_checked",
+            "disagreements",
+        )
     ),
     "promise": {"k": None, "whole": None, "tau_s": None, "epsilon_s": None, "beyond_tau_s": None},
     "file": dict.fromkeys(("name", "sha256", "first", "last", "audited", "version")),
@@ -256,6 +265,7 @@ KEYS: dict[str, Any] = {
     "events": {"checked": None, "note": None, "hint": None},
     "verdict": {
         "headline": None,
+        "warning": None,
         "rating": None,
         "thresholds": {"moderate": None, "high": None},
         "exposures": {

@@ -261,3 +261,23 @@ def test_windows_that_begin_elsewhere_are_another_promise(good: Made, times: tup
     words = " ".join(done.out.split())
     assert "BROKEN" not in words
     assert done.code == 0 or "FAILS a promise that is not its own" in words
+
+
+def test_evidence_that_is_not_the_one_written_with_the_key(tmp_path: Path) -> None:
+    made = Made(tmp_path, in_metres(users=40, samples=4))
+    evidence, notes = (tmp_path / f"key.csv{end}" for end in (".evidence.parquet", ".private.json"))
+    assert made.audit("--key", made.key, *REQUIRED).code == 0
+    lines = pq.read_table(evidence)
+    pq.write_table(
+        lines.take(pa.array(range(len(lines))[::-1])), evidence
+    )  # as true as the other, but changed
+    for _ in range(2):
+        done = made.audit("--key", made.key, *REQUIRED)
+        assert done.code == 4
+        assert "not checked: the evidence is not the one written with the key" in " ".join(done.out.split())
+        content = json.loads(notes.read_text())
+        notes.write_text(json.dumps({**content, "evidence": {"sha256": None}}))  # none was written at all
+    content.pop("evidence")
+    notes.write_text(json.dumps(content))  # as older notes
+    done = made.audit("--key", made.key, *REQUIRED)
+    assert (done.code, "Nothing beside the key says whether the evidence" in done.err) == (0, True)

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 import shoal
+from shoal.reading.summary import choices_together
 from support.run_command import anonymize, city, write
 
 KEYS = {
@@ -157,6 +158,12 @@ def test_no_small_count_of_any_kind(k: int) -> None:
         assert_safe(manifest, {"records": 31, "boxes": made.outcome.boxes.n_boxes}, k)
         manifests.add(json.dumps(manifest))
     assert len(manifests) == 1
+
+
+def test_which_option_left_rows_out_is_not_told() -> None:
+    dropped = {"missing user": 3, "excluded user": 4, "outside --bbox": 30}
+    assert choices_together(dropped) == {"missing user": 3, "left out by choice": 34}
+    assert choices_together({"missing user": 3}) == {"missing user": 3}
 
 
 def test_dropped_rows_are_not_counted_one_by_one(tmp_path: Path) -> None:

@@ -35,7 +35,16 @@ def test_everything_is_noted_for_its_owner_only(tmp_path: Path) -> None:
     assert anonymize(events, tmp_path / "out.csv", *options).code == 0
     assert stat.S_IMODE((tmp_path / NOTES).stat().st_mode) == 0o600
     notes = notes_of(tmp_path)
-    assert set(notes) == {"format", "shoal", "grid", "reading", "events", "published"}
+    assert set(notes) == {
+        "format",
+        "shoal",
+        "grid",
+        "reading",
+        "events",
+        "published",
+        "evidence",
+        "rows_dropped",
+    }
     assert (notes["format"], notes["shoal"]) == (1, shoal.__version__)
     assert notes["grid"] == {"cell_m": 200.0, "step_s": 300, "crs": None}
     assert set(notes["reading"]) == set(ReadingOptions.names())
@@ -45,7 +54,11 @@ def test_everything_is_noted_for_its_owner_only(tmp_path: Path) -> None:
         "min_days_active": 1, "resample": "5min",
     }  # fmt: skip
     assert {len(code) for code in notes["events"].values()} == {64}
-    assert notes["published"]["sha256"] == hashlib.sha256((tmp_path / "out.csv").read_bytes()).hexdigest()
+    for name, file in (("published", "out.csv"), ("evidence", "key.csv.evidence.parquet")):
+        assert notes[name]["sha256"] == hashlib.sha256((tmp_path / file).read_bytes()).hexdigest()
+    assert notes["rows_dropped"]["excluded user"] == 16
+    assert anonymize(events, tmp_path / "out.csv", *options, "--no-evidence", "--force").code == 0
+    assert notes_of(tmp_path)["evidence"] == {"sha256": None}
 
 
 def test_the_key_of_the_code_is_fresh_every_time(tmp_path: Path) -> None:
@@ -70,7 +83,18 @@ def test_the_manifest_tells_what_may_be_told_and_no_more(tmp_path: Path) -> None
     text = (tmp_path / "out.csv.manifest.json").read_text()
     assert json.loads(text)["reading"] == {"format": "table", "timezone": "Asia/Tokyo", "resample_s": 300}
     secret = notes_of(tmp_path)
-    for told in ("9123", "u03", "2023-11-14", *secret["events"].values(), "sha256"):
+    assert set(json.loads(text)["counts"]["rows_dropped"]) == {"left out by choice"}
+    assert "excluded user" in secret["rows_dropped"]
+    for told in (
+        "bbox",
+        "exclude",
+        "--from",
+        "9123",
+        "u03",
+        "2023-11-14",
+        *secret["events"].values(),
+        "sha256",
+    ):
         assert told not in text
 
 

@@ -289,6 +289,7 @@ def test_metres_by_hand(rows: list[tuple[str, int, float, float]], cell_m: float
 def test_surface() -> None:
     assert shoal.reading.__all__ == [
         "FORMAT_NAMES",
+        "Carried",
         "Events",
         "HidingEvidence",
         "Plane",

@@ -42,6 +42,11 @@ def test_as_written(tmp_path: Path) -> None:
     assert notes.reading == ReadingOptions(exclude_users=["canary"], bbox="0,0,9000,9000")
     assert (notes.code_key, notes.code, notes.published) == (bytes.fromhex(CODE), CODE, CODE)
 
+    assert (notes.evidence, dict(notes.dropped)) == (None, {})  # notes of older versions have neither
+    more = content(evidence={"sha256": CODE}, rows_dropped={"outside --bbox": 3})
+    notes = read_private_notes(written(tmp_path, more))
+    assert (notes.evidence, dict(notes.dropped)) == (CODE, {"outside --bbox": 3})
+
 
 READING = content()["reading"]
 
@@ -54,6 +59,8 @@ READING = content()["reading"]
         content(reading={**READING, "bbox": "canary"}), content(reading={**READING, "min_days_active": "x"}),
         content(events={}), content(events={"key": CODE, "hmac_sha256": "ab"}),
         content(events={"key": "x", "hmac_sha256": CODE}), content(published={"sha256": 5}), content(published=[]),
+        content(evidence={}), content(evidence={"sha256": "x"}), content(rows_dropped=[]),
+        content(rows_dropped={"a": "b"}),
     ],
 )  # fmt: skip
 def test_damaged(spoilt: Any, tmp_path: Path) -> None:

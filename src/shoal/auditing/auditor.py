@@ -18,6 +18,7 @@ from shoal.auditing.attacks.places import attack_home_and_work, attack_top_locat
 from shoal.auditing.attacks.rankings import attack_rankings, findings
 from shoal.auditing.attacks.times import attack_presence, attack_times
 from shoal.auditing.belonging import check_belonging
+from shoal.auditing.claims import is_weak
 from shoal.auditing.context import AuditContext
 from shoal.auditing.coverage.check import RunTasks, check
 from shoal.auditing.guarantees.judging import judge_guarantees
@@ -98,6 +99,7 @@ def run_audit(
         events_checked=with_hint(context, coverage, truthfulness),
         thresholds=context.thresholds,
         file=context.file,
+        weak_claim=not context.required and is_weak(context.promise, context.trajectories),
     )
     if context.method_claim.certain and not audit.failed:
         _check_chain(audit)

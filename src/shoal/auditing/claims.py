@@ -1,4 +1,7 @@
-"""What a file says of how it was made, and the windows that follow: all that the chain attack assumes."""
+"""What a file claims: whether that says anything, how it was made, and the windows that follow.
+
+The latter two are all that the chain attack assumes.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,35 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from shoal.auditing.kernels.consistency import Trajectories
 from shoal.core.arrays import Int64s
 from shoal.core.boxes import Boxes
 from shoal.core.promise import Promise
+
+WEAK = (
+    "tau is shorter than the time from one sample to the next of most people, so that whoever the promise is about"
+    " typically knows a single sample. A file keeps such a promise easily: say with --k, --tau and --epsilon what you"
+    " require."
+)
+
+
+def is_weak(promise: Promise, trajectories: Trajectories) -> bool:
+    """Whether a promise says nearly nothing of these samples: most people's next sample is mostly too late for tau.
+
+    That is so for more than half of the people: no interval of tau holds both ends of more than half of the times from
+    one sample of theirs to the next later one; or they have samples at one time only.
+    """
+    if promise.tau is None:
+        return False
+    n_users = len(trajectories.ptr) - 1
+    user = np.repeat(np.arange(n_users), np.diff(trajectories.ptr))
+    gap = np.diff(trajectories.sample["t"])
+    later = (user[1:] == user[:-1]) & (gap > 0)
+    n_gaps, n_long = (
+        np.bincount(user[1:][chosen], minlength=n_users) for chosen in (later, later & (gap >= promise.tau))
+    )
+    seldom = (n_gaps == 0) | (2 * n_long > n_gaps)
+    return bool(2 * np.count_nonzero(seldom) > n_users)
 
 
 def windows_of(boxes: Boxes, promise: Promise) -> tuple[Int64s, Int64s]:

@@ -24,7 +24,8 @@ from shoal.core.promise import Grid, Promise
 from shoal.core.samples import Samples
 from shoal.core.workers import Workers
 from shoal.core.zones import Zone
-from shoal.reading import HidingEvidence
+from shoal.reading import Carried, HidingEvidence
+from shoal.reading.published_extras import NOTHING_CARRIED
 from shoal.storage.sample_store import SampleStore
 
 _HOUR_S = 3600
@@ -35,13 +36,15 @@ _MOST_FITS = 1000  # records counted in an attack; among more, the chance of eac
 class AuditContext:
     """Everything that the checks and attacks of one audit share.
 
-    ``store``: the raw samples. ``promise``: what the file is held to; ``noted``: the promise that the file makes for
-    itself, if any. ``method_claim``: how the file says it was made; ``manifest``: what its manifest says, if it has
-    one, and ``notes`` what its metadata say, or else its manifest. ``required``: whether whoever audits asks for the
-    promise; otherwise it is the file's claim. ``tolerance``: for which share of the members it may be weakened.
-    ``evidence``: which records were made to hold whom, where that is known. ``events_checked``: whether the samples are
-    those of the release. ``thresholds``: from which shares on risks are called moderate and high. ``file``: what is
-    audited. ``learnt``: weights that one attack learnt and others use. ``n_attacks`` are drawn of each kind.
+    ``store``: the raw samples. ``promise``: what the file is held to; ``noted``: the promise that the file makes
+    for itself, if any. ``method_claim``: how the file says it was made; ``manifest``: what its manifest says, if it
+    has one, and ``notes`` what its metadata say, or else its manifest. ``required``: whether whoever audits asks
+    for the promise; otherwise it is the file's claim. ``tolerance``: for which share of the members it may be
+    weakened. ``evidence``: which records were made to hold whom, where that is known; ``evidence_differs``: there
+    is some, but not what was written with the key. ``events_checked``: whether the samples are those of the
+    release. ``thresholds``: from which shares on risks are called moderate and high. ``file``: what is audited;
+    ``carried``: what it has beside its boxes; ``n_named``: how many of its records are named after users.
+    ``learnt``: weights that one attack learnt and others use. ``n_attacks`` are drawn of each kind.
     """
 
     store: SampleStore
@@ -59,9 +62,12 @@ class AuditContext:
     required: bool = False
     tolerance: float = 0.0
     evidence: HidingEvidence | None = None
+    evidence_differs: bool = False
     events_checked: EventsCheck = UNCHECKED
     thresholds: Thresholds = DEFAULT_THRESHOLDS
     file: AuditedFile | None = None
+    carried: Carried = NOTHING_CARRIED
+    n_named: int = 0
     learnt: dict[str, list[Floats]] = field(default_factory=dict)
 
     def __repr__(self) -> str:

@@ -14,11 +14,12 @@ from shoal.core.options import FORMAT_NAMES, BoundingBox, ReadingOptions
 from shoal.core.zones import Zone
 from shoal.errors import InputError, ParameterError
 from shoal.reading import Events, PrivateNotes
-from shoal.reading.summary import CHOSEN
+from shoal.reading.summary import BY_CHOICE, CHOSEN
 
 SAME, OTHER, NOT_CHECKED = "same", "other", "not checked"
 NO_KEY_FILE = "no key in a file"
 NO_NOTES = "no private notes beside the key"
+_SOME_OPTION = "some option, such as --bbox, --exclude-users, --from, --to or --min-days-active"
 _USUAL = ("UTC", FORMAT_NAMES[-1])  # not worth telling
 
 
@@ -33,9 +34,9 @@ class Reading(NamedTuple):
 class EventsCheck(NamedTuple):
     """Whether the events are those of the release: SAME, OTHER, or NOT_CHECKED for a reason.
 
-    taken: options that were read from ``source``, as the command spells them. left_out: options by which the manifest
-    says that rows were left out when the release was made, but not now. hint: what may be wrong with events that are
-    not known to be the same, if anything is; ``doubtful`` if it is more than a possibility.
+    taken: options that were read from ``source``, as the command spells them. left_out: by what rows were left out
+    when the release was made, but not now, as the private notes or the manifest say. hint: what may be wrong with
+    events that are not known to be the same, if anything is; ``doubtful`` if it is more than a possibility.
     """
 
     status: str
@@ -119,7 +120,7 @@ def check_events(
 
     Where they differ, but were read with other options than for the release, nobody can tell whether they are others.
     """
-    left_out = _left_out(found, manifest)
+    left_out = _left_out(found, _told_dropped(manifest) if notes is None else notes.dropped)
     if notes is None:
         reason = NO_NOTES if isinstance(key, str | os.PathLike) else NO_KEY_FILE
         return EventsCheck(NOT_CHECKED, reason, reading.taken, reading.source, left_out)
@@ -157,14 +158,16 @@ def _plain(options: ReadingOptions, name: str) -> object:
     return dict(value) if isinstance(value, Mapping) else value
 
 
-def _left_out(found: Events, manifest: Mapping[str, Any] | None) -> tuple[str, ...]:
-    """Options by which rows were left out when the release was made, but not now."""
+def _told_dropped(manifest: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """How many rows a manifest says were left out, by reason; those of 0.1 tell by which option."""
     counts = (manifest or {}).get("counts")
     dropped = counts.get("rows_dropped") if isinstance(counts, Mapping) else None
-    if not isinstance(dropped, Mapping):
-        return ()
-    return tuple(
-        option
-        for reason, option in CHOSEN.items()
-        if dropped.get(reason) and not found.read_summary.dropped.get(reason)
-    )
+    return dropped if isinstance(dropped, Mapping) else {}
+
+
+def _left_out(found: Events, before: Mapping[str, Any]) -> tuple[str, ...]:
+    """By what rows were left out when the release was made, but not now."""
+    now = found.read_summary.dropped
+    options = [option for reason, option in CHOSEN.items() if before.get(reason) and not now.get(reason)]
+    by_choice = before.get(BY_CHOICE) and not any(now.get(reason) for reason in CHOSEN)
+    return (*options, _SOME_OPTION) if by_choice else tuple(options)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from shoal.auditing.audited_file import describe_file
+from shoal.auditing.belonging import count_named
 from shoal.auditing.box_index import AttackedRecords, make_records
 from shoal.auditing.claims import claimed_method
 from shoal.auditing.context import AuditContext
@@ -35,6 +36,7 @@ from shoal.reading import (
     read_published,
 )
 
+_UNNOTED = "Nothing beside the key says whether the evidence is the one that was written with it."
 _CHANGED = "The published file is not, byte for byte, the one that was written with this key."
 
 
@@ -48,7 +50,7 @@ def open_audit(
     """
     n_workers = check_workers(options.workers)
     progress.stage("reading")
-    table = read_published(published, grid=options.grid, crs=options.crs)
+    table = read_published(published, grid=options.grid, crs=options.crs, look_beside=True)
     promise = options.promise(table.grid) or noted_promise(table)
     noted = own_promise(table)
     method_claim = claimed_method(table.manifest, noted, (table.notes or {}).get("promise"), promise)
@@ -59,7 +61,7 @@ def open_audit(
     found = read_events(events, grid=table.grid, options=how.options, projection=plane, threads=n_workers)
     check_coordinates(table.crs, geographic=found.projection is not None)
     events_checked = check_events(found, how, notes, table.manifest, options.key)
-    own, evidence = np.full(found.store.n_users, UNKNOWN, np.int64), None
+    own, evidence, evidence_differs = np.full(found.store.n_users, UNKNOWN, np.int64), None, False
     warnings = list(found.read_summary.all_warnings)
     if options.key is not None and len(table.names) > found.store.n_users:
         read_key(options.key, found.store.users, table.names, complete=False)
@@ -69,14 +71,19 @@ def open_audit(
     elif options.key is not None:
         own = read_key(options.key, found.store.users, table.names)
         evidence_file = evidence_beside(options.key)
-        if evidence_file is not None:
+        written = None if evidence_file is None or notes is None else notes.has_evidence(evidence_file)
+        evidence_differs = written is False
+        if evidence_file is not None and not evidence_differs:
             evidence = read_evidence(evidence_file, found.store.users, table.names, table.grid.step_s)
+        if evidence is not None and written is None:
+            warnings.append(_UNNOTED)
     if notes is not None and events_checked.status == NOT_CHECKED:
         warnings.append(f"The events were {events_checked.reason}, as asked for: they cannot be checked.")
     if notes is not None and not notes.has_published(published):
         warnings.append(_CHANGED)
     store, records, grid, zone = found.store, make_records(table.boxes), table.grid, Zone(found.timezone)
-    manifest, metadata = table.manifest, table.notes
+    manifest, metadata, carried = table.manifest, table.notes, table.carried
+    n_named = count_named(table.names, store.users, own)
     del found, table  # of a large dataset, nothing stays in memory twice
     with Workers(n_workers) as threads:
         context = AuditContext(
@@ -95,9 +102,12 @@ def open_audit(
             required=options.k is not None,
             tolerance=options.tolerance,
             evidence=evidence,
+            evidence_differs=evidence_differs,
             events_checked=events_checked,
             thresholds=Thresholds(options.moderate, options.high),
             file=describe_file(published, records.boxes, grid, zone),
+            carried=carried,
+            n_named=n_named,
         )
         yield context, warnings
 

@@ -23,8 +23,8 @@ def with_hint(context: AuditContext, coverage: Coverage, truth: Truthfulness | N
         return check
     if check.left_out:
         hint = (
-            f"the manifest says that rows were left out by {joined(check.left_out)}, which is not so now: give the same"
-            " options as for the release"
+            f"when the release was made, rows were left out by {joined(check.left_out)}, which is not so now: give the"
+            " same options as for the release"
         )
         return check._replace(hint=hint, doubtful=True)
     share = _share_in_no_box(context) if truth is None else truth.suppressed.share

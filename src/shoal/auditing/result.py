@@ -56,6 +56,7 @@ class Audit:
     which a guarantee may be weakened. ``samples`` are what was audited; they name the users of counterexamples.
     ``events_checked``: whether these are the events of the release; nothing is kept towards others.
     ``thresholds``: from which shares on risks are called moderate and high. ``file``: what was audited.
+    ``weak_claim``: whether the promise is a mere claim, and one that says nearly nothing of these events.
     """
 
     promise: Promise
@@ -78,6 +79,7 @@ class Audit:
     events_checked: EventsCheck = UNCHECKED
     thresholds: Thresholds = DEFAULT_THRESHOLDS
     file: AuditedFile | None = None
+    weak_claim: bool = False
 
     def __repr__(self) -> str:
         records, boxes = counted(self.counts.records, "record"), counted(self.counts.boxes, "box", "boxes")
@@ -212,6 +214,7 @@ class Audit:
         ]
         return {
             "headline": self.verdict.headline,
+            "warning": self.verdict.warning,
             "rating": str(self.verdict.rating),
             "thresholds": self.thresholds._asdict(),
             "exposures": exposures,

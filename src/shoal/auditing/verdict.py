@@ -14,6 +14,7 @@ from shoal.auditing.attacks.place_in_box import PLACE
 from shoal.auditing.attacks.rankings import RANKINGS
 from shoal.auditing.attacks.times import PRESENCE
 from shoal.auditing.belonging import wrong_in_words
+from shoal.auditing.claims import WEAK
 from shoal.auditing.exposures import (
     Exposure,
     active_times,
@@ -60,6 +61,7 @@ class Verdict(NamedTuple):
     what is not promised.
 
     kept: whether nothing failed; what could not be checked is in the headline. rating: the worst of the exposures'.
+    warning: that what is kept says nearly nothing, if that is so.
     """
 
     kept: bool
@@ -69,6 +71,7 @@ class Verdict(NamedTuple):
     next_steps: list[str]
     risks: list[Risk]
     limits: list[Limit]
+    warning: str | None = None
 
 
 def judge(audit: Audit) -> Verdict:
@@ -83,6 +86,7 @@ def judge(audit: Audit) -> Verdict:
         next_steps(audit, rating),
         [_singling_out(audit), _linkability(audit), _inference(audit)],
         _limits(audit),
+        WEAK if audit.weak_claim else None,
     )
 
 

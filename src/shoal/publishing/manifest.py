@@ -13,6 +13,7 @@ from shoal.core.schema import MANIFEST_FORMAT
 from shoal.hiding.pipeline import Outcome
 from shoal.reading import Events
 from shoal.reading.formats import TABLE
+from shoal.reading.summary import choices_together
 from shoal.utility import Precision, Spread
 
 _NOT_GIVEN = "not given: samples were suppressed on which others rely (selector spectral without repair)"
@@ -83,7 +84,8 @@ def make_manifest(
             "records": outcome.n_records,
             "boxes": outcome.n_boxes,
             "rows_dropped": {
-                reason: public_count(rows, k) for reason, rows in sorted(events.read_summary.dropped.items())
+                reason: public_count(rows, k)
+                for reason, rows in sorted(choices_together(events.read_summary.dropped).items())
             },
         },
         "suppression": {

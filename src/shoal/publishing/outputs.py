@@ -118,8 +118,10 @@ def write_outputs(
             with files.open(outputs.evidence, mode=0o600, before=outputs.published) as file:
                 write_evidence(file, draft)
         if outputs.private is not None:
+            evidence = None if outputs.evidence is None else files.waiting(outputs.evidence)
+            notes_on_events = private_notes(draft.events, files.waiting(outputs.published), evidence)
             with files.open(outputs.private, mode=0o600, before=outputs.published) as file:
-                file.write(as_json(private_notes(draft.events, files.waiting(outputs.published))))
+                file.write(as_json(notes_on_events))
         if outputs.summary is not None:
             with files.open(outputs.summary, before=outputs.published) as file:
                 file.write(as_json(published.summary))

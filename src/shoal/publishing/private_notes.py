@@ -17,21 +17,27 @@ from shoal.reading import Events
 _KEY_BYTES = 32
 
 
-def private_notes(events: Events, published: Path) -> dict[str, Any]:
-    """All that an audit needs to read the same events again and to know that they are the same. Secret.
+def private_notes(events: Events, published: Path, evidence: Path | None) -> dict[str, Any]:
+    """All that an audit needs to read the same events again, and to know that they, the published file and the evidence
+    (None where none is written) are the same. Secret.
 
     The code of the events is made with a fresh key that stands beside it: without the key nobody can try out samples.
     """
     key, projection, options = secrets.token_bytes(_KEY_BYTES), events.projection, events.options
     is_file = isinstance(options.sites, str | os.PathLike)
     sites = str(Path(options.sites).absolute()) if is_file else None  # of a table in memory nothing is noted
-    with published.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
     return {
         "format": PRIVATE_FORMAT,
         "shoal": version("shoal"),
         "grid": describe_grid(events.grid, None if projection is None else projection.crs),
         "reading": replace(options, sites=sites).to_dict(),
         "events": {"key": key.hex(), "hmac_sha256": events.store.authentication_code(key)},
-        "published": {"sha256": digest},
+        "published": {"sha256": _digest(published)},
+        "evidence": {"sha256": None if evidence is None else _digest(evidence)},
+        "rows_dropped": dict(events.read_summary.dropped),
     }
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -14,6 +14,7 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from shoal.core.arrays import Int32s
+from shoal.core.geographic_hulls import Bounds, as_polygons, in_degrees
 from shoal.core.projection import Plane
 from shoal.core.promise import Grid
 from shoal.core.schema import (
@@ -34,7 +35,6 @@ from shoal.core.schema import (
     published_schema,
 )
 from shoal.errors import InputError
-from shoal.publishing.geographic_hulls import Bounds, as_polygons, in_degrees
 from shoal.publishing.geojson import feature_collection
 from shoal.publishing.record_names import NamedBoxes
 

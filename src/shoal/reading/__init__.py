@@ -2,8 +2,8 @@
 
 Start with ``events.py``, which calls the rest. ``formats/`` has a file for each format of other people's data, ``geo/``
 reads points, ``source.py`` opens files, folders and tables, ``times.py``, ``positions.py`` and ``values.py`` parse
-columns, ``sorting.py`` makes samples of rows, ``published.py``, ``key.py``, ``evidence.py`` and ``private_notes.py``
-are for audits.
+columns, ``sorting.py`` makes samples of rows, ``published.py`` (what else a
+published table carries: ``published_extras.py``), ``key.py``, ``evidence.py`` and ``private_notes.py`` are for audits.
 """
 
 from shoal.core.projection import Plane, Projection, parse_crs
@@ -13,11 +13,13 @@ from shoal.reading.formats import FORMAT_NAMES
 from shoal.reading.key import read_key
 from shoal.reading.private_notes import PrivateNotes, private_notes_beside, read_private_notes
 from shoal.reading.published import PublishedRows, PublishedTable, read_published
+from shoal.reading.published_extras import Carried
 from shoal.reading.published_grid import check_coordinates
 from shoal.reading.summary import ReadSummary
 
 __all__ = [
     "FORMAT_NAMES",
+    "Carried",
     "Events",
     "HidingEvidence",
     "Plane",

@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from shoal.core.options import ReadingOptions
@@ -13,6 +15,7 @@ from shoal.core.promise import Grid
 from shoal.core.schema import PRIVATE_FORMAT, PRIVATE_SUFFIX
 from shoal.errors import InputError, ParameterError
 
+NO_EVIDENCE = ""
 _CODE_BYTES = 32  # of SHA-256, and of the key of its HMAC
 
 
@@ -20,7 +23,8 @@ class PrivateNotes(NamedTuple):
     """What was noted when a release was made.
 
     ``code`` is that of the samples on the ``grid`` under ``code_key`` (SampleStore.authentication_code), ``published``
-    the SHA-256 of the published file.
+    the SHA-256 of the published file, ``evidence`` that of the evidence beside the key: NO_EVIDENCE where none was
+    written, None where that was not noted. ``dropped``: how many rows were left out, by reason.
     """
 
     grid: Grid
@@ -28,13 +32,21 @@ class PrivateNotes(NamedTuple):
     code_key: bytes
     code: str
     published: str
+    evidence: str | None = None
+    dropped: Mapping[str, int] = MappingProxyType({})
 
     def has_published(self, published: object) -> bool:
         """Whether a file is the one that was published, byte for byte; tables in memory cannot be told apart."""
-        if not isinstance(published, str | os.PathLike):
-            return True
-        with Path(published).open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest() == self.published
+        return not isinstance(published, str | os.PathLike) or _digest(Path(published)) == self.published
+
+    def has_evidence(self, evidence: Path) -> bool | None:
+        """Whether a file is the evidence that was written with the key, byte for byte; None where that is not noted."""
+        return None if self.evidence is None else _digest(evidence) == self.evidence
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def private_notes_beside(key: object) -> Path | None:
@@ -77,10 +89,15 @@ def _parse(content: dict[str, Any]) -> PrivateNotes:
     )
     if {len(code_key), len(code), len(published)} != {_CODE_BYTES}:
         raise ValueError
+    evidence, dropped = content.get("evidence"), content.get("rows_dropped", {})
+    if evidence is not None:  # older notes have none
+        evidence = NO_EVIDENCE if evidence["sha256"] is None else bytes.fromhex(evidence["sha256"]).hex()
     return PrivateNotes(
         Grid(float(grid["cell_m"]), int(grid["step_s"])),
         ReadingOptions(**reading),
         code_key,
         code.hex(),
         published.hex(),
+        evidence,
+        {str(reason): int(rows) for reason, rows in dropped.items()},
     )

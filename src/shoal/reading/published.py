@@ -27,6 +27,7 @@ from shoal.errors import InputError
 from shoal.reading.columns import need_columns
 from shoal.reading.name_index import NameIndex
 from shoal.reading.positions import MOST_CELLS
+from shoal.reading.published_extras import NOTHING_CARRIED, Carried, ExtraColumns
 from shoal.reading.published_grid import find_coordinates
 from shoal.reading.source import as_input_error, open_source
 from shoal.reading.summary import DroppedRows
@@ -67,7 +68,8 @@ class PublishedTable:
 
     ``boxes.owner`` indexes ``names``, the names of the records in increasing order; boxes are sorted by record and
     beginning, and those of a record may overlap. ``crs`` is None for plain metres, ``manifest`` where none was found;
-    ``notes`` are what the file's metadata, or else its manifest, say of it.
+    ``notes`` are what the file's metadata, or else its manifest, say of it. ``carried`` is what stands beside the
+    boxes, where that was looked at.
     """
 
     boxes: Boxes
@@ -76,6 +78,7 @@ class PublishedTable:
     crs: str | None
     manifest: dict[str, Any] | None
     notes: dict[str, Any] | None
+    carried: Carried = NOTHING_CARRIED
 
     def __repr__(self) -> str:
         return f"<PublishedTable: {counted(len(self.names), 'record')}, {counted(self.boxes.n_boxes, 'box', 'boxes')}>"
@@ -84,10 +87,18 @@ class PublishedTable:
 class PublishedRows:
     """A published file or table that is read batch by batch, its boxes as they stand.
 
-    ``grid`` and ``crs`` are needed only where neither its metadata nor a manifest beside it name them.
+    ``grid`` and ``crs`` are needed only where neither its metadata nor a manifest beside it name them. With
+    ``look_beside`` all other columns are looked at as well.
     """
 
-    def __init__(self, source: object, *, grid: Grid | None = None, crs: str | None = None) -> None:
+    def __init__(
+        self,
+        source: object,
+        *,
+        grid: Grid | None = None,
+        crs: str | None = None,
+        look_beside: bool = False,
+    ) -> None:
         self._table = open_source(source, "A published table")
         title = self._table.title
         if isinstance(source, str | os.PathLike) and Path(source).is_dir():
@@ -95,17 +106,29 @@ class PublishedRows:
         self._columns = need_columns(self._table.names, published_schema(geographic=False).names, title)
         self._records = NameIndex(RECORD)
         self.coordinates = find_coordinates(source, title, self._table.metadata, grid, crs)
+        self._extras = None
+        if look_beside:
+            found = self.coordinates
+            self._extras = ExtraColumns(self._table, self._columns, found.grid, found.crs)
 
     def batches(self) -> Iterator[Boxes]:
         """Boxes; owners are records, numbered in the order in which they come. Faults are reported at the end."""
         grid, title = self.coordinates.grid, self._table.title
         faults, rejected, n_boxes = Counter[str](), DroppedRows(), 0
-        for batch in self._table.batches(self._columns, rejected, threads=os.cpu_count() or 1):
+        columns = self._columns | ({} if self._extras is None else self._extras.columns)
+        for batch in self._table.batches(columns, rejected, threads=os.cpu_count() or 1):
             boxes = _boxes(batch, grid, self._records, faults, title)
             n_boxes += boxes.n_boxes
+            if self._extras is not None:
+                self._extras.add(batch, boxes)
             yield boxes
         faults[_MALFORMED] = rejected.rows
         _check(faults, n_boxes + rejected.rows, title, grid)
+
+    @property
+    def carried(self) -> Carried:
+        """What stands beside the boxes that have come so far, where that is looked at."""
+        return NOTHING_CARRIED if self._extras is None else self._extras.carried()
 
     @property
     def names(self) -> Any:
@@ -113,13 +136,15 @@ class PublishedRows:
         return self._records.names
 
 
-def read_published(source: object, *, grid: Grid | None = None, crs: str | None = None) -> PublishedTable:
-    """Read a published file or table as a whole."""
-    rows = PublishedRows(source, grid=grid, crs=crs)
+def read_published(
+    source: object, *, grid: Grid | None = None, crs: str | None = None, look_beside: bool = False
+) -> PublishedTable:
+    """Read a published file or table as a whole; with ``look_beside`` also what it carries beside its boxes."""
+    rows = PublishedRows(source, grid=grid, crs=crs, look_beside=look_beside)
     boxes = concatenate(rows.batches())
     rank, names = _in_order(rows.names)
     boxes = boxes._replace(owner=rank[boxes.owner]).by_owner()
-    return PublishedTable(boxes, names, *rows.coordinates)
+    return PublishedTable(boxes, names, *rows.coordinates, carried=rows.carried)
 
 
 def _boxes(batch: Any, grid: Grid, records: NameIndex, faults: Counter[str], title: str) -> Boxes:

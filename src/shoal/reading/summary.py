@@ -34,6 +34,8 @@ CHOSEN = {
     RESAMPLED: "--resample",
 }
 
+BY_CHOICE = "left out by choice"  # all of these together: which option it was is nobody else's business
+
 # A row with several faults counts under the first of these.
 REASONS = (
     MALFORMED,
@@ -108,6 +110,12 @@ class ReadSummary:
 def in_order(dropped: Mapping[str, int]) -> dict[str, int]:
     """The reasons that occurred, in their fixed order."""
     return {reason: int(dropped[reason]) for reason in REASONS if dropped.get(reason)}
+
+
+def choices_together(dropped: Mapping[str, int]) -> dict[str, int]:
+    """Counts by reason, of all rows that were left out by choice as one."""
+    by_choice = sum(rows for reason, rows in dropped.items() if reason in CHOSEN)
+    return dict(_faults(dropped)) | ({BY_CHOICE: by_choice} if by_choice else {})
 
 
 def describe(dropped: Mapping[str, int]) -> str:

@@ -45,7 +45,7 @@ def write_report(
     """Audit a published file and write a page about it; options are those of shoal.audit().
 
     The page may show raw trajectories of a few people unless it is ``public``: then it holds nothing of the events but
-    figures over many people (docs/report.md says which), and can be published with the data. That needs the key, and
+    figures over many people (docs/report.md says which), and the page itself gives nobody away. That needs the key, and
     the file's own promise or a stronger one; no such page is written about a broken promise, and the audit returned
     has the figures of the page. ``synthetic`` people need no such care.
     """

@@ -11,7 +11,7 @@ import pytest
 
 from auditing.audit_contexts import context_of, damaged
 from oracles.casual_worlds import random_case
-from oracles.one_window import served_again, too_long_lines, unexplained_boxes, untrue_lines
+from oracles.one_window import in_line, served_again, too_long_lines, unexplained_boxes, untrue_lines
 from shoal.auditing.context import AuditContext
 from shoal.auditing.guarantees.judgement import Asked, Basis, Judgement, State
 from shoal.auditing.guarantees.one_window import (
@@ -94,11 +94,12 @@ def test_evidence_agrees_with_the_slow_way_where_file_or_evidence_are_damaged(se
         if lines and rng.random() < 0.3:
             lines.append(rng.choice(lines))
         plain = [line[:4] for line in lines]
+        telling = [line for line in lines if in_line(world, records, line[:4])]
         window = int(held_to.promise.window)
         found = check_serving(held_to, evidence_of(lines, users, context))
         assert found == Serving(
-            sum(not line[4] for line in lines),
-            served_again(plain, window),
+            sum(not line[4] for line in telling),
+            served_again([line[:4] for line in telling], window),
             len(too_long_lines(world, records, plain, window)),
             len(untrue_lines(world, records, plain)),
             len(unexplained_boxes(world, records, plain)),
@@ -147,6 +148,24 @@ def test_who_serves_again_weakens_it_by_their_share() -> None:
     found = judged(both((0, 8), (4, 12), (8, 16)))
     assert (found.state, found.part, found.whole) == (State.WEAKENED, 4, 6)
     assert found.detail == "66.7 % of members had to serve again"
+
+
+def test_lines_without_samples_do_not_water_it_down() -> None:
+    """Nobody has a sample beyond slot 13, nor in slots 2 and 3: such lines are true of any record."""
+    padding = both(*((t, t + 8) for t in range(100, 900, 8)), (2, 4))
+    found = judged([*both((0, 8), (4, 12), (8, 16)), *padding])
+    assert (found.state, found.part, found.whole) == (State.WEAKENED, 4, 6)
+
+
+def test_evidence_that_was_not_written_with_the_key_is_none() -> None:
+    found = told(None, evidence_differs=True)
+    words = "the evidence is not the one written with the key"
+    assert (found.state, found.basis, found.detail) == (State.NOT_CHECKED, Basis.EVIDENCE, words)
+    weakened = told(
+        "weakened: k kept; epsilon not: up to 91 of 100 members had to serve again", evidence_differs=True
+    )
+    assert (weakened.state, weakened.share) == (State.WEAKENED, 0.91)
+    assert weakened.detail.endswith(words)
 
 
 def test_members_who_stay_longer_than_a_window_break_it() -> None:

@@ -214,6 +214,18 @@ def test_what_was_relaxed_is_told(release: Release, tmp_path: Path) -> None:
     assert "rows dropped missing position 4,400" in words
 
 
+def test_an_internal_page_says_exactly_how_often_it_was_relaxed(tmp_path: Path) -> None:
+    release = make_release(tmp_path, users=30, k=3)
+    manifest = json.loads(Path(f"{release.published}.manifest.json").read_text())
+    _, words = page_of(release, tmp_path / "report.html", key=release.key)
+    found = shoal.audit(release.events, release.published, key=release.key, attacks=10).guarantees.one_window
+    assert found.part
+    assert f"so that {found.part:,} times somebody had to be hidden" in words
+    assert f"{manifest['relaxations']:,}" != f"{found.part:,}"
+    _, words = page_of(release, tmp_path / "sheet.html", key=release.key, public=True)
+    assert f"so that up to {manifest['relaxations']:,} times somebody had to be hidden" in words
+
+
 def test_whole_trajectories_have_no_heading_without_content(
     whole: Release, release: Release, tmp_path: Path
 ) -> None:
@@ -242,7 +254,8 @@ def test_without_a_key(release: Release, tmp_path: Path) -> None:
 
 def test_a_public_page_holds_nothing_raw(release: Release, tmp_path: Path) -> None:
     html, words = page_of(release, tmp_path / "sheet.html", key=release.key, public=True)
-    assert "May be published with the data" in words
+    assert "This page gives nobody away; about the data, see the risk below" in words
+    assert "published with the data" not in words  # above a high risk, that would be read as advice
     assert "Internal" not in words
     assert 'id="people"' not in html
     assert 'id="map"' not in html

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from shoal.auditing.context import AuditContext
 
 NUMBER = 2
+_DIFFERS = "the evidence is not the one written with the key"
 _MOST_USERS = 500  # of whom it is measured who else holds them
 _DRAW = 34  # which random numbers choose these
 _DAY_S = 86_400
@@ -41,7 +42,7 @@ _TOLD = re.compile(r"(?P<again>\d[\d,]*) of (?P<members>\d[\d,]*) ")
 
 
 class Serving(NamedTuple):
-    """What the evidence says, and whether it can be believed.
+    """What the evidence says, and whether it can be believed. Lines without a published sample count for nothing.
 
     members: lines of whole windows; again: lines beyond one window of their user and record; too_long: lines whose
     samples are further apart than a window; untrue: lines that are not so in the file; unexplained: boxes that are
@@ -81,6 +82,10 @@ def judge_one_window(context: AuditContext, *, belongs: bool) -> Judgement:
         asked = Asked.DISCLAIMED
     if context.promise.whole:
         judgement = Judgement(NUMBER, State.KEPT, Basis.EXACT, "one window spans all the data")
+    elif context.evidence_differs:
+        judgement = _or_as_admitted(
+            Judgement(NUMBER, State.NOT_CHECKED, Basis.EVIDENCE, _DIFFERS), _by_own_account(context, account)
+        )
     elif context.evidence is not None and context.published.has_key:
         judgement = _or_as_admitted(
             _by_evidence(context, context.evidence), _by_own_account(context, account)
@@ -175,11 +180,11 @@ def check_serving(context: AuditContext, evidence: HidingEvidence) -> Serving:
     target, held, workers = context.published, context.held.samples, context.workers
     lines = _lines(evidence, target.records.n_records)
     n, window = len(lines.user), int(context.promise.window)
-    true, too_long = np.ones(n, np.bool_), np.zeros(n, np.bool_)
+    true, too_long, idle = np.ones(n, np.bool_), np.zeros(n, np.bool_), np.zeros(n, np.bool_)
     workers.for_blocks(
         n,
         lambda begin, end: check_lines(
-            context.trajectories, held, target.index, lines, window, begin, end, true, too_long
+            context.trajectories, held, target.index, lines, window, begin, end, true, too_long, idle
         ),
     )
     owner = np.zeros(target.records.n_records, np.int64)
@@ -192,14 +197,21 @@ def check_serving(context: AuditContext, evidence: HidingEvidence) -> Serving:
             context.trajectories, held, target.index, owner, lines, begin, end, explained
         ),
     )
+    telling = _only(evidence, np.lexsort((evidence.begin, evidence.record))[~idle])
     return Serving(
-        members=int((~evidence.in_epoch).sum()),
-        again=_served_again(evidence, window),
+        members=int((~telling.in_epoch).sum()),
+        again=_served_again(telling, window),
         too_long=int(too_long.sum()),
         untrue=int((~true).sum()),
         unexplained=int((~explained).sum()),
         repeated=_repeated(evidence),
     )
+
+
+def _only(evidence: HidingEvidence, lines: Int64s) -> HidingEvidence:
+    """Some lines of the evidence."""
+    begin, end, user, record, in_epoch = evidence
+    return HidingEvidence(begin[lines], end[lines], user[lines], record[lines], in_epoch[lines])
 
 
 def _repeated(evidence: HidingEvidence) -> int:

@@ -50,9 +50,10 @@ def check_lines(
     end: int,
     true: Bools,
     too_long: Bools,
+    idle: Bools,
 ) -> None:
-    """For lines begin .. end - 1: whether the record holds all published samples of the user there, and whether these
-    samples are further apart than a window allows. held: which samples are published."""
+    """For lines begin .. end - 1: whether the record holds all published samples of the user there, whether these
+    samples are further apart than a window allows, and whether there are none. held: which samples are published."""
     for line in range(begin, end):
         user, record = lines.user[line], lines.record[line]
         first = first_sample_from(
@@ -73,6 +74,7 @@ def check_lines(
             x, y = trajectories.sample[sample]["x"], trajectories.sample[sample]["y"]
             if box_holding(index, box, index.ptr[record + 1], t, x, y) < 0:
                 true[line] = False
+        idle[line] = latest < earliest
         too_long[line] = lines.end[line] - lines.begin[line] > window and latest - earliest + 1 > window
 
 

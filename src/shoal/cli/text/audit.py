@@ -31,6 +31,7 @@ def audit_lines(audit: Audit, published: Path, *, show_users: bool) -> list[str]
     counts = audit.counts
     checked = {
         "Verdict": [verdict.headline],
+        "Weak claim": [] if verdict.warning is None else [verdict.warning],
         "Risk": [f"{verdict.rating.upper()} ({audit.thresholds.in_words()})"],
         "": [f"{exposure.rating.upper()}: {exposure.sentence}" for exposure in verdict.exposures],
         "What to do": verdict.next_steps,

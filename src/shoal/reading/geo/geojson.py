@@ -24,7 +24,17 @@ _SPACE = " \t\n\r"
 _PIECE = 1 << 20  # bytes
 _ROWS_AT_A_TIME = 1 << 16
 _MOST_LOOKED_AT = 100  # features, to learn what they have
-_TYPES = {POINT_LON: pa.float64(), POINT_LAT: pa.float64()}  # properties have whichever they have
+FEATURE_GEOMETRY = "geometry of the feature"  # as a column: the five points of a polygon of one ring, or none
+_RING = pa.list_(pa.float64(), 10)
+_TYPES = {
+    POINT_LON: pa.float64(),
+    POINT_LAT: pa.float64(),
+    FEATURE_GEOMETRY: _RING,
+}  # properties have their own
+_OF_FEATURES, _OF_COLLECTIONS = (
+    {"type", "properties", "geometry"},
+    {"type", "features", "crs", "name"},
+)  # usual members
 _LON_LAT = ("CRS84", "4326")  # how names of coordinate systems end that are longitude and latitude
 
 
@@ -121,6 +131,7 @@ class FeatureFile:
         self.metadata: dict[bytes, bytes] = {}
         self._path = path
         self._others: dict[str, Any] = {}
+        self._members: set[str] = set()
         first = [feature for feature in islice(self._features(), _MOST_LOOKED_AT) if _is_feature(feature)]
         if not first:
             raise InputError(f"{title} has no features: expected a FeatureCollection with at least one.")
@@ -144,6 +155,11 @@ class FeatureFile:
         if POINT_LON in columns.values():
             self._check_crs()
 
+    @property
+    def members_seen(self) -> set[str]:
+        """All properties and other members of the features that have come by, and members beside the features."""
+        return self._members | (self._others.keys() - _OF_COLLECTIONS)
+
     def _rows(self, names: list[str]) -> Iterator[list[Any] | None]:
         """The wanted values of each feature and no more of it; None for what is no feature."""
         wants_points = POINT_LON in names
@@ -152,6 +168,9 @@ class FeatureFile:
                 yield None
                 continue
             values = _properties(feature)
+            self._members.update(values, feature.keys() - _OF_FEATURES)
+            if FEATURE_GEOMETRY in names:
+                values = {**values, FEATURE_GEOMETRY: _ring(feature)}
             if wants_points:
                 values = {**values, **self._point(feature)}
             yield [values.get(name) for name in names]
@@ -163,7 +182,11 @@ class FeatureFile:
             return {}
         check_points([kind], self.title)
         coordinates = feature["geometry"].get("coordinates")
-        return dict(zip(_TYPES, coordinates, strict=False)) if isinstance(coordinates, list) else {}
+        return (
+            dict(zip((POINT_LON, POINT_LAT), coordinates, strict=False))
+            if isinstance(coordinates, list)
+            else {}
+        )
 
     def _features(self) -> Iterator[Any]:
         """All features, one after the other."""
@@ -212,3 +235,21 @@ def _properties(feature: dict[str, Any]) -> dict[str, Any]:
 def _kind(feature: dict[str, Any]) -> str | None:
     geometry = feature.get("geometry")
     return str(geometry.get("type")) if isinstance(geometry, dict) else None
+
+
+def _ring(feature: dict[str, Any]) -> list[float] | None:
+    """The five points of a polygon of one ring, in a row; None for any other geometry."""
+    geometry = feature.get("geometry")
+    if (
+        not isinstance(geometry, dict)
+        or geometry.keys() != {"type", "coordinates"}
+        or _kind(feature) != "Polygon"
+    ):
+        return None
+    rings = geometry["coordinates"]
+    if not isinstance(rings, list) or len(rings) != 1 or not isinstance(rings[0], list) or len(rings[0]) != 5:
+        return None
+    if not all(isinstance(point, list) and len(point) == 2 for point in rings[0]):
+        return None
+    numbers = [number for point in rings[0] for number in point]
+    return [float(number) for number in numbers] if all(type(n) in (int, float) for n in numbers) else None

@@ -11,6 +11,7 @@ from markupsafe import Markup, escape
 from shoal.auditing.attack_names import named_figures
 from shoal.auditing.attacks.chain import CHAIN
 from shoal.auditing.exposures import Exposure
+from shoal.auditing.guarantees.judgement import Basis, State
 from shoal.auditing.measures import Measure
 from shoal.auditing.rating import Rating
 from shoal.auditing.result import Audit
@@ -82,7 +83,7 @@ def report_page(facts: Facts, *, public: bool, synthetic: bool = False) -> str:
         people=None if public or facts.people is None else _people(facts),
         settings=_settings(facts, public=public),
         beyond=max(audit.coverage.n_strict, audit.coverage.n_tolerant),
-        relaxations=_relaxations(facts),
+        relaxations=_relaxations(facts, public=public),
         tabs=_tabs(public or facts.people is None),
         audit_seconds=audit.seconds,
         draw=audit.draw,
@@ -111,11 +112,17 @@ def _exposure(exposure: Exposure, *, public: bool) -> tuple[_Rating, Markup]:
     return rating, Markup("{}<strong>{}</strong>{}").format(before, figure, after)
 
 
-def _relaxations(facts: Facts) -> str | None:
-    """How often guarantee 2 was relaxed, rounded up, if the manifest tells it of the same promise."""
+def _relaxations(facts: Facts, *, public: bool) -> str | None:
+    """How often guarantee 2 was relaxed, if the manifest tells it of the same promise.
+
+    That is rounded up; an internal page says exactly how often, where the evidence tells it.
+    """
     manifest, audit = facts.manifest, facts.audit
     if manifest is None or not tells_of(manifest, audit.promise, audit.grid):
         return None
+    two = audit.guarantees.one_window
+    if not public and two.basis is Basis.EVIDENCE and two.state is State.WEAKENED and two.part:
+        return f"{two.part:,}"
     told = manifest.get("relaxations")
     return public_count_in_words(told) if isinstance(told, (int, str)) and told else None
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from shoal.core.arrays import Floats
 from shoal.core.projection import Plane
@@ -112,3 +113,13 @@ def as_polygons(hulls: Bounds) -> pa.Array:
     return pa.LargeBinaryArray.from_buffers(
         pa.large_binary(), len(polygons), [None, pa.py_buffer(offsets), pa.py_buffer(polygons.tobytes())]
     ).cast(pa.binary())
+
+
+def rings_of(polygons: pa.Array) -> Floats:
+    """The rings of boxes in well-known binary, one of five points each; NaN for whatever else is there."""
+    rings = np.full((len(polygons), 5, 2), np.nan)
+    fitting = pc.fill_null(pc.equal(pc.binary_length(polygons), _POLYGON.itemsize), False)
+    found = np.frombuffer(b"".join(polygons.filter(fitting).to_pylist()), _POLYGON)
+    is_box = (found["order"] == 1) & (found["kind"] == 3) & (found["rings"] == 1) & (found["points"] == 5)
+    rings[np.flatnonzero(fitting.to_numpy(zero_copy_only=False))[is_box]] = found["ring"][is_box]
+    return rings

@@ -7,8 +7,8 @@ import struct
 import numpy as np
 import pytest
 
+from shoal.core.geographic_hulls import Bounds, as_polygons, in_degrees
 from shoal.core.projection import Projection
-from shoal.publishing.geographic_hulls import Bounds, as_polygons, in_degrees
 
 POINTS = 501
 Box = tuple[float, float, float, float]
