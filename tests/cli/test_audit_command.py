@@ -564,7 +564,8 @@ def test_a_part_of_the_events(world: World, tmp_path: Path) -> None:
     assert content["kept"] is True
     assert content["counts"]["users"] == len(read_table(key)) < len(users)
     assert figures(world.events, tmp_path / "out.parquet", "--key", key)["counts"] == content["counts"]
-    (tmp_path / "key.parquet.private.json").unlink()
+    for beside in ("private.json", "evidence.parquet"):
+        (tmp_path / f"key.parquet.{beside}").unlink()
     everything = figures(world.events, tmp_path / "out.parquet", "--key", key)["truthfulness"]
     assert everything["users_without_record"] == len(users) - len(read_table(key))
     assert everything["suppressed"]["share"] > content["truthfulness"]["suppressed"]["share"] + 0.2

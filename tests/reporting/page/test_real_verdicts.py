@@ -63,6 +63,12 @@ def test_partners_that_ran_out(relaxing: Release, tmp_path: Path) -> None:
     assert manifest["relaxations"]
     _, words = words_of(relaxing, tmp_path / "report.html")
     assert "KEPT" in words
+    found = re.search(r"so that ([\d,]+) times somebody had to be hidden by the same person again", words)
+    assert found is not None  # exactly, from the evidence; the manifest rounds up
+    assert 0 < int(found[1].replace(",", "")) <= manifest["relaxations"]
+    Path(f"{relaxing.key}.evidence.parquet").rename(tmp_path / "evidence.parquet")
+    _, words = words_of(relaxing, tmp_path / "without.html")
+    (tmp_path / "evidence.parquet").rename(f"{relaxing.key}.evidence.parquet")
     told = manifest["relaxations"]
     times = told if isinstance(told, str) else f"up to {told:,}"
     assert f"so that {times} times somebody had to be hidden by the same person again" in words
