@@ -121,11 +121,16 @@ def presence_left(records, victim_samples, begin: int, tau: int, epsilon: int) -
     """The records of S(K) that fit when it is known, too, in which of the pieces around the victim was active."""
     around = pieces_around(begin, tau, epsilon)
     active = [piece for piece in around if any(t in range(*piece) for t, _, _ in victim_samples)]
-    idle = [piece for piece in around if piece not in active]
     known = [s for s in victim_samples if begin <= s[0] < begin + tau]
 
+    def may_be_own(box) -> bool:
+        return any(box[0] < end and box[1] >= since for since, end in active) or any(
+            in_box(sample, box) for sample in known
+        )
+
     def ruled_out(boxes) -> bool:
-        return any(wholly_inside(box, *piece) for box in boxes for piece in idle)
+        inside = [box for box in boxes if wholly_inside(box, around[0][0], around[-1][1])]
+        return not all(may_be_own(box) for box in inside)
 
     def touched(boxes) -> int:
         return sum(any(box[0] < end and box[1] >= since for box in boxes) for since, end in active)

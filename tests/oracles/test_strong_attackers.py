@@ -121,19 +121,22 @@ def test_presence_around():
         [here, at(30, 31)],
         [at(5, 5), here, at(35, 35), at(44, 44)],  # ruled out by epoch 4
         [at(5, 5, 9), here, at(95, 95)],  # no place is known but in I
-        [at(5, 12), here, at(95, 95)],  # not wholly inside epoch 1
+        [at(5, 12), here, at(95, 95)],  # touches epoch 0
         [at(5, 5), at(35, 35)],  # not in S(K)
     ]
     assert presence_left(records, victim, 20, 10, 10) == [1, 2, 4, 5]
     assert presence_left([*records, [at(5, 5), here, at(35, 35)]], victim, 20, 10, 10) == [7]
     assert presence_left([records[3]], victim, 20, 10, 10) == []
+    # A box that reaches from epoch 1 into I is nobody's but the victim's there, so it must hold what is known of I.
+    assert presence_left([[at(15, 22), here], [at(15, 25)]], victim, 20, 10, 10) == [1]
+    assert presence_left([[at(15, 22), here], [at(5, 22), here]], victim, 20, 10, 10) == [1]
 
 
 def test_presence_in_pieces_of_epochs():
     # I is [22, 32). Known are [0, 10), [10, 20), [20, 22), [32, 40), [40, 50), [50, 60): active the first and the last.
     victim = [(0, 0, 0), (5, 0, 0), (25, 0, 0), (50, 0, 0), (52, 0, 0)]
     here = at(25, 25)
-    assert presence_left([[here, at(20, 21)], [here, at(20, 22)], [here]], victim, 22, 10, 10) == [1, 2]
+    assert presence_left([[here, at(20, 21)], [here, at(20, 22)], [here], [at(20, 25)]], victim, 22, 10, 10) == [2, 3]
     assert presence_left([[here, at(33, 34)], [here, at(52, 55)]], victim, 22, 10, 10) == [1]
     assert presence_left([[here, at(0, 1)], [here, at(9, 10)], [here]], victim, 22, 10, 10) == [0, 1]
     assert presence_left([[here, at(51, 51)], [at(0, 2), here], [here]], victim, 22, 10, 10) == [0, 1]

@@ -119,7 +119,9 @@ def _present(
     active = _active(context, knowledge.victim, low, high)
     context.workers.for_blocks(
         len(fits.n),
-        lambda begin, end: match_presence(target.index, low, high, active, fits, begin, end, touched),
+        lambda begin, end: match_presence(
+            context.trajectories, target.index, knowledge, low, high, active, fits, begin, end, touched
+        ),
     )
     attack = attack_of(fits)
     most = np.full(len(fits.n), -1)

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from shoal.auditing.kernels.consistency import BoxIndex, first_box_ending_after
-from shoal.auditing.kernels.fits import Fits
+from shoal.auditing.kernels.consistency import BoxIndex, Trajectories, first_box_ending_after, holds_any
+from shoal.auditing.kernels.fits import Fits, Knowledge
 from shoal.core.arrays import Bools, Int64s
 from shoal.core.compiled import jit, jit_inline
 
@@ -163,7 +163,9 @@ def touches(index: BoxIndex, record: int, slot: int) -> bool:
 
 @jit
 def match_presence(
+    trajectories: Trajectories,
     index: BoxIndex,
+    knowledge: Knowledge,
     low: Int64s,
     high: Int64s,
     active: Bools,
@@ -172,22 +174,24 @@ def match_presence(
     end: int,
     touched: Int64s,
 ) -> None:
-    """touched[line]: how many of the pieces of time around an attack (slots low[attack, j] .. high[attack, j] - 1) in
-    which the victim was active a record that fits touches; -1 if one of its boxes lies inside one of the others."""
+    """touched[line]: how many of the pieces of time around an attack (slots low[attack, j] .. high[attack, j] - 1, by
+    time, with the interval between them) in which the victim was active a record that fits touches; -1 if one of its
+    boxes, wholly inside of all this, touches none of them and holds no known sample."""
+    n_pieces = low.shape[1]
     for attack in range(begin, end):
+        since, until = low[attack, 0], high[attack, n_pieces - 1]
+        first, last = knowledge.first[attack], knowledge.last[attack]
+        meets = np.empty(n_pieces, np.bool_)
         for line in range(fits.at[attack], fits.at[attack] + fits.n[attack]):
-            record, touched[line] = fits.record[line], 0
-            for j in range(low.shape[1]):
-                since, until = low[attack, j], high[attack, j]
-                meets = inside = False
-                box = first_box_ending_after(index, record, since)
-                while box < index.ptr[record + 1] and index.box[box]["since"] < until:
-                    row = index.box[box]
-                    meets |= row["t0"] < until
-                    inside |= row["t0"] >= since and row["t1"] < until
-                    box += 1
-                if active[attack, j]:
-                    touched[line] += meets
-                elif inside:
-                    touched[line] = -1
-                    break
+            record, meets[:], wrong = fits.record[line], False, False
+            box = first_box_ending_after(index, record, since)
+            while box < index.ptr[record + 1] and index.box[box]["since"] < until and not wrong:
+                row, explained = index.box[box], False
+                for j in range(n_pieces):
+                    here = active[attack, j] and row["t0"] < high[attack, j] and row["t1"] >= low[attack, j]
+                    meets[j] |= here
+                    explained |= here
+                if row["t0"] >= since and row["t1"] < until and not explained:
+                    wrong = not holds_any(trajectories, index, box, first, last)
+                box += 1
+            touched[line] = -1 if wrong else meets.sum()
