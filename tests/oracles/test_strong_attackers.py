@@ -136,7 +136,9 @@ def test_presence_in_pieces_of_epochs():
     # I is [22, 32). Known are [0, 10), [10, 20), [20, 22), [32, 40), [40, 50), [50, 60): active the first and the last.
     victim = [(0, 0, 0), (5, 0, 0), (25, 0, 0), (50, 0, 0), (52, 0, 0)]
     here = at(25, 25)
-    assert presence_left([[here, at(20, 21)], [here, at(20, 22)], [here], [at(20, 25)]], victim, 22, 10, 10) == [2, 3]
+    assert presence_left(
+        [[here, at(20, 21)], [here, at(20, 22)], [here], [at(20, 25)]], victim, 22, 10, 10
+    ) == [2, 3]
     assert presence_left([[here, at(33, 34)], [here, at(52, 55)]], victim, 22, 10, 10) == [1]
     assert presence_left([[here, at(0, 1)], [here, at(9, 10)], [here]], victim, 22, 10, 10) == [0, 1]
     assert presence_left([[here, at(51, 51)], [at(0, 2), here], [here]], victim, 22, 10, 10) == [0, 1]
