@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from shoal.auditing.attacks.inference import LeakageSpread
-from shoal.auditing.attacks.linkage import INTERVALS, LONGER, POINTS, PUBLISHED_POINTS
+from shoal.auditing.attacks.linkage import INTERVALS, LONGER, POINTS
 from shoal.auditing.attacks.places import RADII_M, TOP
 from shoal.auditing.attacks.rankings import RANKINGS, Finding
 from shoal.auditing.attacks.times import SOME_EPOCHS
@@ -53,25 +53,24 @@ def truth(
 
 def figures(value: float, *, timed: bool, with_key: bool, n: int = 2000) -> list[Measure]:
     """Every figure of an audit with the same share."""
-    linked = ("success", "below_k", "single")
+    linked = ("success", "below_k", "single", "pick")
     names = [("linkage", "", measure) for measure in linked]
     names += [("rankings", "", name) for name in RANKINGS]
     if timed:
-        names += [("method", "", measure) for measure in ("pick", *linked, "above", "ruled_out")]
+        names += [("method", "", measure) for measure in (*linked, "above", "ruled_out")]
         names += [("presence", "", measure) for measure in linked]
         names += [("everybody", "", "success")]
         names += [("longer", f"{factor}_tau", measure) for factor in LONGER for measure in linked]
         names += [("intervals", str(number), measure) for number in INTERVALS for measure in linked]
         names += [("leakage", "", "above_epsilon")]
     names += [("points", str(number), measure) for number in POINTS for measure in linked]
-    names += [("points", PUBLISHED_POINTS, "single")]
     names += [
         ("times", number, measure)
         for number in ("all", "all_slots", *map(str, SOME_EPOCHS))
         for measure in linked
     ]
     names += [("place", size, measure) for size in ("all", "above_1km2") for measure in IN_BOX]
-    names += [("top_locations", str(number), measure) for number in TOP for measure in (*linked, "pick")]
+    names += [("top_locations", str(number), measure) for number in TOP for measure in linked]
     names += [("home_and_work", place, radius) for place in ("home", "work") for radius in RADII_M]
     names += [("homogeneity", "", measure) for measure in ("one_cell", "within_500m", "within_1km")]
     return [
@@ -89,11 +88,9 @@ def _value(attack: str, _: str, measure: str, value: float) -> float:
     return 1.0 if (attack, measure) == ("place", "candidate") else value  # no success of an attacker
 
 
-def _secret(attack: str, variant: str, measure: str) -> bool:
-    return (
-        variant == PUBLISHED_POINTS
-        or attack in ("rankings", "home_and_work", "place", "everybody")
-        or (measure == "pick" or (attack == "method" and measure in ("success", "above", "ruled_out")))
+def _secret(attack: str, _: str, measure: str) -> bool:
+    return attack in ("rankings", "home_and_work", "place", "everybody") or (
+        measure == "pick" or (attack == "method" and measure in ("success", "above", "ruled_out"))
     )
 
 

@@ -9,7 +9,7 @@ import pytest
 from auditing.audits import TIMED, WHOLE, broken, share, some_audit
 from shoal.auditing.belonging import Belonging
 from shoal.auditing.events_check import OTHER, UNCHECKED, EventsCheck
-from shoal.auditing.exposures import exposures_of, four_moments
+from shoal.auditing.exposures import active_times, exposures_of, four_moments
 from shoal.auditing.guarantees.judgement import Basis, Judgement, State
 from shoal.auditing.measures import NO_KEY, NO_VICTIM
 from shoal.auditing.rating import Rating, Thresholds
@@ -46,10 +46,8 @@ def test_what_somebody_who_signs_has_to_know() -> None:
     told = " of attacks (raw data 25 %, guessing 25 %)"
     assert [exposure.sentence for exposure in exposures_of(audit)] == [
         f"Somebody who watched somebody for any 30 min picks the right record in 25 %{told}",
-        "Somebody who knows four moments of somebody, at any times, is left with that person's record alone in"
-        f" 25 %{told}",
-        "Somebody who knows when somebody was active, and no place, is left with that person's record alone in"
-        f" 25 %{told}",
+        f"Somebody who knows four moments of somebody, at any times, picks the right record in 25 %{told}",
+        f"Somebody who knows when somebody was active, and no place, picks the right record in 25 %{told}",
         "Somebody who knows the two places where somebody is most, home and work say, and no times, picks the right"
         f" record in 25 %{told}",
         "Somebody who watched somebody for any 30 min and knows how shoal works picks the right record in"
@@ -78,10 +76,10 @@ def test_over_whole_trajectories_everything_is_known() -> None:
     [
         ("watched", ("linkage", "success", "")),
         ("watched", ("rankings", "faces", "")),
-        ("four_moments", ("points", "single", "4")),
-        ("four_moments", ("points", "single", "4_published")),
-        ("hours", ("times", "single", "all")),
-        ("hours", ("times", "single", "all_slots")),
+        ("watched", ("linkage", "pick", "")),
+        ("four_moments", ("points", "pick", "4")),
+        ("hours", ("times", "pick", "all")),
+        ("hours", ("times", "pick", "all_slots")),
         ("home_and_work", ("top_locations", "pick", "2")),
         ("method", ("method", "pick", "")),
         ("everybody", ("everybody", "success", "")),
@@ -134,10 +132,12 @@ def test_who_needs_allies_to_find_places_is_told() -> None:
     assert "has nothing but the file finds" in sentence(audit, "file_alone")
 
 
-def test_without_a_key_four_moments_are_those_of_all_samples() -> None:
-    figure = four_moments(some_audit(with_key=False))
-    assert figure is not None
-    assert figure.variant == "4"
+def test_without_a_key_it_is_told_how_often_one_record_is_left() -> None:
+    audit = some_audit(with_key=False)
+    for figure in (four_moments(audit), active_times(audit)):
+        assert figure is not None
+        assert figure.measure == "single"
+    assert "at any times, is left with that person's record alone in" in sentence(audit, "four_moments")
 
 
 def test_thresholds_that_are_set_are_used() -> None:

@@ -228,7 +228,8 @@ FIGURE = {"words": None, "published": SHARE, "raw": SHARE, "guessing": None}
 UNKNOWN_FIGURE = {**FIGURE, "published": None}
 NOBODY = dict.fromkeys(FIGURE)
 PART = dict.fromkeys(("samples", "suppressed", "share"))
-LINKED = {"success": FIGURE, "below_k": FIGURE, "single": FIGURE}
+LINKED = {"success": FIGURE, "below_k": FIGURE, "single": FIGURE, "pick": FIGURE}
+UNPICKED = {**LINKED, "pick": UNKNOWN_FIGURE}
 PLACES = {
     place: {"within_500m": FIGURE, "within_1km": FIGURE, "within_2km": FIGURE} for place in ("home", "work")
 }
@@ -287,15 +288,15 @@ KEYS: dict[str, Any] = {
     "attacks": {
         "linkage": LINKED,
         "rankings": {"smallest": FIGURE, "faces": FIGURE, "central": FIGURE},
-        "method": {**LINKED, "pick": FIGURE, "above": FIGURE, "ruled_out": FIGURE},
+        "method": {**LINKED, "above": FIGURE, "ruled_out": FIGURE},
         "presence": LINKED,
         "everybody": {"success": FIGURE},
         "longer": {"1_tau": LINKED, "2_tau": LINKED, "4_tau": LINKED, "8_tau": LINKED},
         "intervals": {"1": LINKED, "2": LINKED, "3": LINKED, "4": LINKED},
-        "points": {**dict.fromkeys("12345678", LINKED), "4_published": {"single": FIGURE}},
+        "points": dict.fromkeys("12345678", LINKED),
         "times": dict.fromkeys(("all", "1", "2", "4", "8", "16", "all_slots"), LINKED),
         "place": dict.fromkeys(("all", "above_1km2"), IN_BOX),
-        "top_locations": {n: {**LINKED, "pick": FIGURE} for n in "123"},
+        "top_locations": dict.fromkeys("123", LINKED),
         "home_and_work": PLACES,
         "homogeneity": {"one_cell": FIGURE, "within_500m": FIGURE, "within_1km": FIGURE},
         "leakage": {"above_epsilon": FIGURE, "any": FIGURE},
@@ -328,11 +329,12 @@ def frozen(keys: dict[str, Any], *, with_key: bool, timed: bool) -> dict[str, An
         attacks["home_and_work"] = {
             place: dict.fromkeys(measures, UNKNOWN_FIGURE) for place, measures in PLACES.items()
         }
-        attacks["top_locations"] = {n: {**LINKED, "pick": UNKNOWN_FIGURE} for n in "123"}
-        attacks["points"] = {**attacks["points"], "4_published": {"single": UNKNOWN_FIGURE}}
+        attacks["linkage"] = UNPICKED
+        for name in ("top_locations", "points", "times", *(("longer", "intervals") if timed else ())):
+            attacks[name] = {n: UNPICKED if n_of == LINKED else n_of for n, n_of in attacks[name].items()}
         attacks["place"] = dict.fromkeys(attacks["place"], dict.fromkeys(IN_BOX, UNKNOWN_FIGURE))
         if timed:
-            attacks["everybody"] = {"success": UNKNOWN_FIGURE}
+            attacks["everybody"], attacks["presence"] = {"success": UNKNOWN_FIGURE}, UNPICKED
             unknown = dict.fromkeys(("pick", "success", "above", "ruled_out"), UNKNOWN_FIGURE)
             attacks["method"] = {**attacks["method"], **unknown}
     measured = keys["guarantees"]["held_in_epochs_apart"] if with_key and timed else None

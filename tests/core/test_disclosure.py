@@ -10,6 +10,7 @@ from auditing.audits import some_audit
 from reporting.town import by_day, publish
 from shoal.auditing.measures import Measure
 from shoal.auditing.opening import open_audit
+from shoal.auditing.published_part import published_part
 from shoal.core.disclosure import (
     PublicShare,
     public_count,
@@ -22,7 +23,7 @@ from shoal.core.disclosure import (
 from shoal.core.options import AuditOptions, ReadingOptions
 from shoal.core.progress import SilentProgress
 from shoal.core.proportions import Proportion, proportion_among
-from shoal.reporting.facts.datasheet import public_audit, published_part
+from shoal.reporting.facts.datasheet import public_audit
 from shoal.reporting.facts.usefulness import measure_usefulness
 
 

@@ -26,30 +26,34 @@ class AttackName(NamedTuple):
 
 LONGEST_NAME = 38
 
+
+def _both(attack: str, variants: dict[str, str], drawn: str = "") -> list[AttackName]:
+    """How often an attacker is left with one record, and how often the right one is picked, for each variant."""
+    return [
+        AttackName(attack, variant, measure, f"{knows}: {words}", variant == drawn and measure == "pick")
+        for variant, knows in variants.items()
+        for measure, words in (("single", "one left"), ("pick", "picks it"))
+    ]
+
+
 ATTACK_NAMES = (
     AttackName("linkage", "", "success", "picks among the records that fit", drawn=True),
+    AttackName("linkage", "", "pick", "weighs them by places", drawn=True),
     AttackName("rankings", "", "smallest", "ranks them by smallest boxes", drawn=True),
     AttackName("rankings", "", "faces", "ranks them by faces touched", drawn=True),
     AttackName("rankings", "", "central", "ranks them by central samples", drawn=True),
     AttackName("method", "", "pick", "knows the method: picks the right one", drawn=True),
     AttackName("method", "", "success", "knows the method: right one's chance"),
     AttackName("method", "", "single", "knows the method: one record left"),
-    AttackName("presence", "", "single", "knows tau and activity near: one left", drawn=True),
+    AttackName("presence", "", "single", "knows tau and activity near: one left"),
+    AttackName("presence", "", "pick", "knows tau and activity near: picks it", drawn=True),
     AttackName("everybody", "", "success", "knows everybody at once: right match", drawn=True),
     AttackName("leakage", "", "above_epsilon", "learns more than a further epsilon", drawn=True),
-    *(AttackName("longer", f"{n}_tau", "single", f"knows {n} tau: one record left") for n in (2, 4, 8)),
-    *(
-        AttackName("intervals", str(n), "single", f"knows {n} intervals: one record left", drawn=n == 2)
-        for n in (2, 3, 4)
-    ),
-    *(
-        AttackName("points", str(n), "single", f"knows {counted(n, 'sample')}: one record left", drawn=n == 4)
-        for n in (1, 2, 4, 8)
-    ),
-    AttackName("points", "4_published", "single", "knows 4 published samples: one left"),
-    AttackName("times", "all", "single", "knows all active epochs: one left", drawn=True),
-    AttackName("times", "all_slots", "single", "knows all exact times: one record left"),
-    *(AttackName("times", str(n), "single", f"knows {n} active epochs: one left") for n in (4, 8, 16)),
+    *_both("longer", {f"{n}_tau": f"knows {n} tau" for n in (2, 4, 8)}),
+    *_both("intervals", {str(n): f"knows {n} intervals" for n in (2, 3, 4)}, drawn="2"),
+    *_both("points", {str(n): f"knows {counted(n, 'sample')}" for n in (1, 2, 4, 8)}, drawn="4"),
+    *_both("times", {"all": "knows all active epochs", "all_slots": "knows all exact times"}, drawn="all"),
+    *_both("times", {str(n): f"knows {n} active epochs" for n in (4, 8, 16)}),
     *(
         AttackName(
             "top_locations", str(n), "pick", f"knows {counted(n, 'top location')}: picks right", drawn=n == 2

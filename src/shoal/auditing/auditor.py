@@ -24,6 +24,7 @@ from shoal.auditing.coverage.check import RunTasks, check
 from shoal.auditing.guarantees.judging import judge_guarantees
 from shoal.auditing.guarantees.one_window import measure_held_apart
 from shoal.auditing.measures import Measure
+from shoal.auditing.published_part import attacked_part
 from shoal.auditing.reading_hint import with_hint
 from shoal.auditing.result import AttackSettings, Audit, DatasetCounts
 from shoal.auditing.truthfulness import check_truthfulness
@@ -58,7 +59,7 @@ def run_audit(
 ) -> Audit:
     """Hold a file to a promise, and measure what is not promised; ``run`` may carry out the exact check elsewhere.
 
-    ``attacked`` is what the attacks work on, where that is less than what is checked.
+    ``attacked`` is what the attacks work on; unless given, what was published, where that is known and true.
     """
     began = time.perf_counter()
     store, published = context.store, context.published
@@ -70,7 +71,7 @@ def run_audit(
     held_apart = measure_held_apart(context)
     progress.stage("attacking", len(ATTACKS) + 1)
     measures: list[Measure] = []
-    attacked = attacked or context
+    attacked = attacked or attacked_part(context, truthfulness)
     for attack in ATTACKS:
         measures += attack(attacked)
         progress.advance()

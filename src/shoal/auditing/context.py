@@ -18,7 +18,7 @@ from shoal.auditing.kernels.sites import Sites
 from shoal.auditing.rating import DEFAULT_THRESHOLDS, Thresholds
 from shoal.auditing.site_index import make_sites, tightened
 from shoal.auditing.truthfulness import HeldByOwn, held_by_own
-from shoal.core.arrays import Floats, Int64s
+from shoal.core.arrays import Int64s
 from shoal.core.boxes import NONE
 from shoal.core.promise import Grid, Promise
 from shoal.core.samples import Samples
@@ -44,7 +44,7 @@ class AuditContext:
     is some, but not what was written with the key. ``events_checked``: whether the samples are those of the
     release. ``thresholds``: from which shares on risks are called moderate and high. ``file``: what is audited;
     ``carried``: what it has beside its boxes; ``n_named``: how many of its records are named after users.
-    ``learnt``: weights that one attack learnt and others use. ``n_attacks`` are drawn of each kind.
+    ``memo``: what one attack found and others use. ``n_attacks`` are drawn of each kind.
     """
 
     store: SampleStore
@@ -68,7 +68,7 @@ class AuditContext:
     file: AuditedFile | None = None
     carried: Carried = NOTHING_CARRIED
     n_named: int = 0
-    learnt: dict[str, list[Floats]] = field(default_factory=dict)
+    memo: dict[str, Any] = field(default_factory=dict, init=False)
 
     def __repr__(self) -> str:
         return f"<AuditContext: {self.store!r}, {self.published!r}>"

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from shoal.auditing.attacks.attackers import LEARNT, TRANSFER
 from shoal.auditing.attacks.chain import CHAIN
 from shoal.auditing.attacks.everybody import EVERYBODY
-from shoal.auditing.attacks.linkage import PUBLISHED_POINTS
 from shoal.auditing.attacks.place_in_box import PLACE
 from shoal.auditing.attacks.rankings import RANKINGS
 from shoal.auditing.attacks.times import ALL_EPOCHS, ALL_SLOTS, TIMES
@@ -57,8 +56,8 @@ def exposures_of(audit: Audit) -> list[Exposure]:
     watched = "knows everything that somebody did" if tau is None else f"watched somebody for any {tau}"
     wanted = (
         ("watched", watched, _PICKS, _best_pick(audit)),
-        ("four_moments", "knows four moments of somebody, at any times,", _ALONE, four_moments(audit)),
-        ("hours", "knows when somebody was active, and no place,", _ALONE, active_times(audit)),
+        ("four_moments", "knows four moments of somebody, at any times,", None, four_moments(audit)),
+        ("hours", "knows when somebody was active, and no place,", None, active_times(audit)),
         (
             "home_and_work",
             "knows the two places where somebody is most, home and work say, and no times,",
@@ -83,7 +82,7 @@ def exposures_of(audit: Audit) -> list[Exposure]:
         Exposure(
             name,
             attacker,
-            achieves,
+            achieves or (_PICKS if found.measure == "pick" else _ALONE),
             found.published,
             found.raw,
             found.guessing,
@@ -95,9 +94,10 @@ def exposures_of(audit: Audit) -> list[Exposure]:
 
 
 def _best_pick(audit: Audit) -> Measure | None:
-    """Picking blindly among the records that fit, or by the best of the rankings."""
+    """Picking among the records that fit: blindly, by the best of the rankings, or by places."""
     blind = audit.figure("linkage", "success")
-    found = _best_of([blind, *(audit.figure("rankings", name) for name in RANKINGS)])
+    weighed = audit.figure("linkage", "pick")
+    found = _best_of([blind, weighed, *(audit.figure("rankings", name) for name in RANKINGS)])
     if found is None or blind is None:
         return found
     return found._replace(
@@ -106,13 +106,21 @@ def _best_pick(audit: Audit) -> Measure | None:
 
 
 def four_moments(audit: Audit) -> Measure | None:
-    """Four of somebody's samples, or four of those that were published, whichever says more."""
-    return _best_of([audit.figure("points", "single", variant) for variant in ("4", PUBLISHED_POINTS)])
+    """What four of somebody's samples give away."""
+    return _pick_or_single(audit, "points", "4")
 
 
 def active_times(audit: Audit) -> Measure | None:
-    """The epochs in which somebody was active, or the exact times, whichever say more."""
-    return _best_of([audit.figure(TIMES, "single", variant) for variant in (ALL_EPOCHS, ALL_SLOTS)])
+    """What the epochs in which somebody was active give away, or the exact times, whichever say more."""
+    return _pick_or_single(audit, TIMES, ALL_EPOCHS, ALL_SLOTS)
+
+
+def _pick_or_single(audit: Audit, attack: str, *variants: str) -> Measure | None:
+    """How often the right record is picked; where that is not known, how often one record is left."""
+    pick = _best_of([audit.figure(attack, "pick", variant) for variant in variants])
+    if pick is not None and isinstance(pick.published, Proportion):
+        return pick
+    return _best_of([audit.figure(attack, "single", variant) for variant in variants])
 
 
 def who_finds_places(audit: Audit) -> str:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from shoal.auditing.attacks.chain import CHAIN
 from shoal.auditing.attacks.everybody import EVERYBODY
-from shoal.auditing.attacks.linkage import PUBLISHED_POINTS
 from shoal.auditing.attacks.place_in_box import PLACE
 from shoal.auditing.attacks.rankings import RANKINGS
 from shoal.auditing.attacks.times import PRESENCE
@@ -166,6 +165,7 @@ def _failure(audit: Audit) -> str:
 
 def _singling_out(audit: Audit) -> Risk:
     linkage, method = _share(audit, "linkage", "success"), _share(audit, CHAIN, "pick")
+    weighed = _share(audit, "linkage", "pick")
     best = max(
         (share for name in RANKINGS if (share := _share(audit, "rankings", name)) is not None),
         key=lambda share: share.value,
@@ -177,12 +177,13 @@ def _singling_out(audit: Audit) -> Risk:
         f" {audit.promise.k:,} fit."
     )
     if best is not None:
-        meaning += f" The best of {len(RANKINGS)} ways to rank them is right in {_in_words(best)}."
+        meaning += f" The best of {len(RANKINGS)} ways to rank them is right in {_in_words(best)}"
+        meaning += f", weighing them by places in {_in_words(weighed)}."
     if method is not None:
         meaning += f" Somebody who knows the method besides picks the right one in {_in_words(method)}."
     elif not audit.has_key:
         meaning += " Whether some of them are likelier than others was not checked: no key."
-    found = [share for share in (linkage, best, method) if share is not None]
+    found = [share for share in (linkage, best, weighed, method) if share is not None]
     worst = max(found, key=lambda share: share.value, default=None)
     if worst is not None and worst.low > 1 / audit.promise.k:
         meaning += f" The largest of these is more than {bound}, and not by chance: {_LIKELIER}"
@@ -192,17 +193,17 @@ def _singling_out(audit: Audit) -> Risk:
 
 
 def _linkability(audit: Audit) -> Risk:
-    found = four_moments(audit)
-    single = _published(found)
-    among = " published" if found is not None and found.variant == PUBLISHED_POINTS else ""
-    meaning = f"With 4{among} samples exactly one record fits in {single} of attacks"
+    found, four = four_moments(audit), _in_words(_found(audit, "points", "single", "4"))
+    meaning = f"With 4 samples exactly one record fits in {four} of attacks"
     if audit.promise.tau is None:
         meaning += "; the promise allows none, whichever samples are known."
     else:
         two = _found(audit, "intervals", "single", "2")
         meaning += f", with two intervals of {_tau(audit)} in {_in_words(two)}. This is not promised."
+    if audit.has_key:
+        meaning += f" The likeliest record that fits 4 samples is the right one in {_published(found)}."
     times, top = active_times(audit), _found(audit, "top_locations", "pick", "2")
-    meaning += f" Knowing only when somebody was active leaves one record in {_published(times)}"
+    meaning += f" Knowing only when somebody was active {_leads(times)} in {_published(times)}"
     meaning += f"; the two commonest places, without times, pick the right one in {_in_words(top)}."
     meaning += " A second dataset about the same people can be linked to this one."
     return Risk(
@@ -242,14 +243,17 @@ def _limits(audit: Audit) -> list[Limit]:
         longer = {f"{factor}_tau": duration(factor * tau_s) for factor in (2, 4, 8)}
         points = {str(n): str(n) for n in (1, 2, 4, 8)}
         limits = [
-            Limit("Knowing longer than tau", _single(audit, "longer", longer)),
+            Limit("Knowing longer than tau", _picks(audit, "longer", longer)),
             Limit(
                 f"Knowing several separate intervals of {_tau(audit)}",
-                _single(audit, "intervals", {str(n): str(n) for n in (2, 3, 4)}),
+                _picks(audit, "intervals", {str(n): str(n) for n in (2, 3, 4)}),
             ),
             Limit("An attacker who knows the method and links windows (chain attack)", _chain(audit)),
-            Limit("Knowing samples at any times", _single(audit, "points", points)),
-            Limit("Knowing top locations, but not when", _top(audit)),
+            Limit("Knowing samples at any times", _picks(audit, "points", points)),
+            Limit(
+                "Knowing top locations, but not when",
+                _picks(audit, "top_locations", {str(n): str(n) for n in (1, 2, 3)}),
+            ),
         ]
     home, work = (
         _in_words(_found(audit, "home_and_work", "within_500m", place)) for place in ("home", "work")
@@ -260,7 +264,7 @@ def _limits(audit: Audit) -> list[Limit]:
         *limits,
         Limit(
             "When somebody is active",
-            f"a record has boxes just where its person has samples; these times alone leave one record in"
+            f"a record has boxes just where its person has samples; knowing these times alone {_leads(active)} in"
             f" {_published(active)} of attacks{_presence(audit)}",
         ),
         Limit(
@@ -301,15 +305,26 @@ def _presence(audit: Audit) -> str:
     found = _found(audit, PRESENCE, "single")
     if found is None:
         return ""
-    return f"; {_tau(audit)} and the activity shortly before and after leave one in {_in_words(found)}"
+    picked = f", and pick it in {_in_words(_found(audit, PRESENCE, 'pick'))}" if audit.has_key else ""
+    return (
+        f"; {_tau(audit)} and the activity shortly before and after leave one in {_in_words(found)}{picked}"
+    )
 
 
-def _top(audit: Audit) -> str:
-    """How often top locations leave one record, and how often the likeliest is the right one."""
+def _leads(found: Measure | None) -> str:
+    """What knowing something leads to."""
+    return "picks the right record" if found is not None and found.measure == "pick" else "leaves one record"
+
+
+def _picks(audit: Audit, attack: str, variants: dict[str, str]) -> str:
+    """How often the right record is picked, and without a key how often one is left, for variants by their names."""
     if not audit.has_key:
-        return _single(audit, "top_locations", {str(n): str(n) for n in (1, 2, 3)})
-    one, two, three = (_in_words(_found(audit, "top_locations", "pick", str(n))) for n in (1, 2, 3))
-    return f"the right record is picked in {one} of attacks with 1, {two} with 2, {three} with 3"
+        return _single(audit, attack, variants)
+    first, *others = (
+        (_in_words(_found(audit, attack, "pick", variant)), name) for variant, name in variants.items()
+    )
+    rest = "".join(f", {share} with {name}" for share, name in others)
+    return f"the right record is picked in {first[0]} of attacks with {first[1]}{rest}"
 
 
 def _single(audit: Audit, attack: str, variants: dict[str, str]) -> str:

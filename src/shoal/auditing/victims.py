@@ -6,7 +6,7 @@ import numpy as np
 
 from shoal.auditing.context import AuditContext
 from shoal.auditing.kernels.fits import Knowledge, find_rows
-from shoal.core.arrays import Bools, Int64s
+from shoal.core.arrays import Int64s
 
 _ROUNDS = 50  # of drawing again for victims whose intervals overlap
 
@@ -53,20 +53,14 @@ def knowledge_of(context: AuditContext, victim: Int64s, begin: Int64s, length: i
     return Knowledge(victim, np.arange(n + 1) * n_intervals, first, last, starts, ends)
 
 
-def points(
-    context: AuditContext, rng: np.random.Generator, n_points: int, among: Bools | None = None
-) -> Knowledge:
-    """Draw victims with at least ``n_points`` samples, and as many of their samples; other samples stay unknown.
-
-    ``among``: which samples, user by user, can be drawn; all of them unless given.
-    """
-    rows = np.arange(len(context.samples)) if among is None else np.flatnonzero(among)
-    ptr = np.searchsorted(rows, context.trajectories.ptr)
+def points(context: AuditContext, rng: np.random.Generator, n_points: int) -> Knowledge:
+    """Draw victims with at least ``n_points`` samples, and as many of their samples; other samples stay unknown."""
+    ptr = context.trajectories.ptr
     victims = context.victims[(ptr[context.victims + 1] - ptr[context.victims]) >= n_points]
     victim = rng.choice(victims, context.n_attacks if len(victims) else 0)
     drawn = [
         ptr[user] + rng.choice(ptr[user + 1] - ptr[user], n_points, replace=False) for user in victim.tolist()
     ]
-    row = rows[np.array(drawn, np.int64).reshape(-1)]
+    row = np.array(drawn, np.int64).reshape(-1)
     t = context.samples.t[row]
     return Knowledge(victim, np.arange(len(victim) + 1) * n_points, row, row + 1, t, t)

@@ -13,12 +13,13 @@ from typing import Any, Unpack
 
 from shoal.auditing.auditor import run_audit
 from shoal.auditing.opening import open_audit
+from shoal.auditing.published_part import published_part
 from shoal.auditing.result import Audit
 from shoal.core.options import AuditKeywords, AuditOptions, ReadingKeywords, ReadingOptions, refuse_unknown
 from shoal.core.progress import Progress, SilentProgress
 from shoal.publishing.outputs import Outputs
 from shoal.reporting.facts import Facts
-from shoal.reporting.facts.datasheet import check_datasheet, public_audit, public_suppression, published_part
+from shoal.reporting.facts.datasheet import check_datasheet, public_audit, public_suppression
 from shoal.reporting.facts.people import follow_people
 from shoal.reporting.facts.precision import measure_precision
 from shoal.reporting.facts.usefulness import measure_usefulness
@@ -60,7 +61,7 @@ def write_report(
         if public:
             check_datasheet(context.promise, context.noted, has_key=context.published.has_key)
         seen = published_part(context) if public else context
-        audit = run_audit(context, cautions, progress, attacked=seen)
+        audit = run_audit(context, cautions, progress, attacked=seen if public else None)
         if public and audit.failed and not audit.only_weakened:
             return audit
         if public:

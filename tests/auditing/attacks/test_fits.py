@@ -336,7 +336,6 @@ def test_every_attack_has_the_same_shape(attack: Any) -> None:
             needs_key = (
                 figure.attack in ("rankings", "home_and_work", "place", "everybody")
                 or figure.measure == "pick"
-                or figure.variant == linkage.PUBLISHED_POINTS
                 or (figure.attack == "method" and figure.measure in ("success", "above", "ruled_out"))
             )
             assert (figure.published == NO_KEY) == needs_key

@@ -34,6 +34,8 @@ ATTACKS = {
 SHUFFLES = 3
 HEADLINES = {
     ("linkage", "", "success"), ("longer", "4_tau", "success"), ("intervals", "2", "success"),
+    ("linkage", "", "pick"), ("longer", "2_tau", "pick"), ("intervals", "2", "pick"),
+    ("points", "1", "pick"), ("points", "4", "pick"), ("times", "4", "pick"), ("presence", "", "pick"),
     ("points", "4", "success"), ("method", "", "pick"), ("method", "", "success"),
     ("times", "all", "success"), ("times", "8", "success"), ("times", "4", "success"),
     ("presence", "", "success"), ("everybody", "", "success"),
@@ -136,7 +138,7 @@ def widened(context: AuditContext, cells: int) -> AuditContext:
     larger = boxes._replace(
         x0=boxes.x0 - cells, x1=boxes.x1 + cells, y0=boxes.y0 - cells, y1=boxes.y1 + cells
     )
-    return replace(context, published=AttackedRecords(make_records(larger), context.published.own), learnt={})
+    return replace(context, published=AttackedRecords(make_records(larger), context.published.own))
 
 
 @pytest.mark.parametrize("cells", [1, 2, 3])

@@ -8,6 +8,7 @@ import pytest
 from auditing.audit_contexts import SLOTS_AN_HOUR, tiny_context, tiny_releases
 from oracles.strong_attackers import epochs_touched, pieces_around, presence_left, times_left
 from shoal.auditing.attacks import times
+from shoal.auditing.attacks.chain import weighed_attacks
 from shoal.auditing.victims import intervals
 from shoal.core.workers import Workers
 
@@ -16,7 +17,7 @@ from shoal.core.workers import Workers
 @pytest.mark.parametrize("n", [None, 1, 2, 4])
 @pytest.mark.parametrize("exact", [False, True])
 def test_records_that_agree_with_known_epochs(exact: bool, n: int | None, whole: bool) -> None:
-    attacks = 0
+    attacks = told = 0
     for release, _ in tiny_releases(40, 300):
         context = tiny_context(release, whole=whole, n_attacks=4)
         slots = 1 if exact else SLOTS_AN_HOUR if whole else release.epsilon
@@ -32,7 +33,20 @@ def test_records_that_agree_with_known_epochs(exact: bool, n: int | None, whole:
             own = int(context.published.own[user])
             assert found.n[attack] == len(left)
             assert (found.own[attack] == found.most[attack] >= 0) == (own in left)
+            in_all = {record: touched_in_all(release.records[record], slots) for record in left}
+            fewest = [record for record in left if in_all[record] == min(in_all.values())]
+            picked = times._timed(context, context.published, victim, known)["pick"][attack]
+            assert picked == (1 / len(fewest) if own in fewest else 0)
+            told += len(fewest) < len(left)
     assert attacks > 300
+    assert told > 30
+
+
+def touched_in_all(boxes: list[tuple[int, ...]], slots: int) -> int:
+    """The epochs that a record touches; of epochs of one slot, the slots of each box."""
+    if slots == 1:
+        return sum(t1 - t0 + 1 for t0, t1, *_ in boxes)
+    return len(epochs_touched(boxes, slots))
 
 
 def test_threads_share_the_records_out() -> None:
@@ -62,13 +76,26 @@ def test_presence_around_an_interval() -> None:
     for release, _ in tiny_releases(43, 1000, crowds=False):
         context = tiny_context(release, n_attacks=6)
         drawn = intervals(context, np.random.default_rng(3), release.tau)
-        found = times._present(context, context.published, drawn)
-        n_fit = context.fits(context.published, drawn).n
+        fits = context.fits(context.published, drawn)
+        present = times.present_records(context, context.published, drawn, fits)
         for attack, (user, begin) in enumerate(zip(drawn.victim.tolist(), drawn.begin.tolist(), strict=True)):
             left = presence_left(release.records, release.samples[user], begin, release.tau, release.epsilon)
-            own = int(context.published.own[user]) in left
-            assert found["success"][attack] == (1 / len(left) if own else 0)
-            assert found["below_k"][attack] == (own and len(left) < 2)
-            assert found["single"][attack] == (own and len(left) == 1)
-            told += len(left) < n_fit[attack]
+            lines = slice(fits.at[attack], fits.at[attack] + fits.n[attack])
+            assert sorted(fits.record[lines][present[lines]].tolist()) == left
+            told += len(left) < fits.n[attack]
     assert told > 300
+
+
+def test_of_the_records_that_presence_leaves_the_likeliest_is_picked() -> None:
+    """The one record that is left is picked; a record that is not left never is."""
+    more = 0
+    for release, _ in tiny_releases(44, 200, crowds=False):
+        context = tiny_context(release, n_attacks=20)
+        figures = {figure.measure: figure for figure in times.attack_presence(context)}
+        attacks = weighed_attacks(context, context.published)
+        found = times._present(context, context.published, attacks)
+        assert figures["pick"].published.value == pytest.approx(found["pick"].mean())
+        assert (found["pick"][found["single"]] == 1).all()
+        assert (found["pick"][found["success"] == 0] == 0).all()
+        more += (found["pick"] > found["success"]).sum()
+    assert more > 20

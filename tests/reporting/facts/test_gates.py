@@ -16,6 +16,7 @@ from shoal.auditing.auditor import run_audit
 from shoal.auditing.context import AuditContext
 from shoal.auditing.measures import Measure
 from shoal.auditing.opening import open_audit
+from shoal.auditing.published_part import published_part
 from shoal.core.boxes import Boxes
 from shoal.core.options import AuditOptions, ReadingOptions
 from shoal.core.progress import SilentProgress
@@ -23,7 +24,7 @@ from shoal.core.promise import Grid, Promise
 from shoal.core.proportions import Proportion, proportion_among
 from shoal.core.zones import Zone
 from shoal.reporting import write_report
-from shoal.reporting.facts.datasheet import public_audit, published_part
+from shoal.reporting.facts.datasheet import public_audit
 from shoal.reporting.facts.precision import measure_precision, medians_of_groups
 from shoal.reporting.facts.usefulness import measure_usefulness
 from shoal.utility import density, flows, gyration

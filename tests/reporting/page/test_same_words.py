@@ -127,7 +127,7 @@ def test_sentences_come_directly_under_the_headline(internal: Told) -> None:
 def test_sentences_have_the_figures_of_the_table(internal: Told) -> None:
     rows = rows_of(internal.page)
     for name, words in (
-        ("hours", "knows all exact times: one record left"),
+        ("hours", "knows all exact times: picks it"),
         ("home_and_work", "knows 2 top locations: picks right"),
         ("method", "knows the method: picks the right one"),
         ("everybody", "knows everybody at once: right match"),

@@ -68,6 +68,13 @@ class Cases(NamedTuple):
     learnt_features: Floats | None = None
 
 
+def chosen_cases(cases: Cases, lines: Bools) -> Cases:
+    """The cases with some of their lines only; cases without any of these are left out."""
+    which, case = np.unique(cases.case[lines], return_inverse=True)
+    more = None if cases.learnt_features is None else cases.learnt_features[lines]
+    return Cases(case, cases.right[lines], cases.features[lines], cases.half[which], more)
+
+
 class Outcomes(NamedTuple):
     """How attackers fared. picks: for each of them, for every case, the share of right lines among those that look
     best. score: for transfer and learnt, the score of every line; chance: what follows from it."""

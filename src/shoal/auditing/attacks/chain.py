@@ -13,6 +13,7 @@ import numpy as np
 
 from shoal.auditing.attacks.attackers import Cases, Outcomes, transferred_weights, try_attackers
 from shoal.auditing.attacks.place_in_box import learnt_place_weights, place_weights
+from shoal.auditing.attacks.places import AskedCells, log_masses
 from shoal.auditing.box_index import AttackedRecords
 from shoal.auditing.claims import windows_of
 from shoal.auditing.context import AuditContext
@@ -48,16 +49,17 @@ def attack_chain(context: AuditContext) -> list[Measure]:
     """Rule out records that may not be covered in every window, and weigh the survivors."""
     if context.promise.tau is None:
         return []
-    knowledge = intervals(context, context.randomness(7), context.promise.tau)
-    published = _outcomes(context, context.published, knowledge)
+    published, raw = (weighed_attacks(context, target) for target in (context.published, context.raw))
+    found = _outcomes(context, context.published, published)
     if not context.published.has_key:
-        published = {name: found for name, found in published.items() if name not in _NEEDS_KEY}
+        found = {name: outcomes for name, outcomes in found.items() if name not in _NEEDS_KEY}
     guessing = guessing_outcomes(context.published, context.promise.k)
+    knowledge = published.knowledge
     return measures_of(
         CHAIN,
         "",
-        published,
-        _outcomes(context, context.raw, knowledge),
+        found,
+        _outcomes(context, context.raw, raw),
         {**guessing, "pick": guessing["success"], "above": guessing["below_k"], "ruled_out": 0.0},
         Victims(knowledge.victim, knowledge.victim),
     )
@@ -76,20 +78,42 @@ class Survivors(NamedTuple):
     ruled_out_truth: Bools
 
 
+class WeighedAttacks(NamedTuple):
+    """Attackers who watched somebody for tau and know the method: what they know, the records that fit, the survivors,
+    and these as cases, where it is known whose records they are."""
+
+    knowledge: Knowledge
+    fits: Fits
+    survivors: Survivors
+    weighed: SurvivorCases | None
+
+
+def weighed_attacks(context: AuditContext, target: AttackedRecords) -> WeighedAttacks:
+    """Attacks drawn at random, on the published file or the raw data; found once an audit."""
+    name = f"{CHAIN} {'published' if target is context.published else 'raw'}"
+    if name not in context.memo:
+        knowledge = intervals(context, context.randomness(7), context.promise.tau)
+        fits = context.fits(target, knowledge)
+        survivors = surviving_records(context, target, knowledge, fits)
+        weighed = weighed_survivors(context, target, knowledge, fits, survivors) if target.has_key else None
+        context.memo[name] = WeighedAttacks(knowledge, fits, survivors, weighed)
+    found: WeighedAttacks = context.memo[name]
+    return found
+
+
 def _outcomes(
-    context: AuditContext, target: AttackedRecords, knowledge: Knowledge
+    context: AuditContext, target: AttackedRecords, attacks: WeighedAttacks
 ) -> dict[str, Floats | Bools]:
-    k, fits = context.promise.k, context.fits(target, knowledge)
-    survivors = surviving_records(context, target, knowledge, fits)
-    attack, own = attack_of(fits), own_lines(target, knowledge, fits) & survivors.surviving
+    knowledge, fits, survivors, cases = attacks
+    k, attack = context.promise.k, attack_of(fits)
+    own = own_lines(target, knowledge, fits) & survivors.surviving
     own_survives = survivors.own_fits
     if target.has_key:
         own_survives = np.bincount(attack[own], minlength=len(fits.n)) > 0
     linked = linkage_outcomes(survivors.n, own_survives, k)
     chance = np.array(linked["success"], np.float64)  # all alike, where too many are left to compare
     pick = chance.copy()
-    if target.has_key:
-        cases = weighed_survivors(context, target, knowledge, fits, survivors)
+    if cases is not None:
         found = try_survivors(cases.cases)
         pick[cases.attack] = found.best
         chance[cases.attack] = np.bincount(
@@ -158,7 +182,8 @@ def weighed_survivors(
     more = None
     if learns:
         learnt = np.where(half[of_attack] == 0, places[:, 1], places[:, 2])[:, None]
-        more = np.concatenate([learnt, learnt**2, transferred**2], axis=1)
+        mass = _masses(context, target, knowledge, fits, line)[:, None]
+        more = np.concatenate([learnt, learnt**2, transferred**2, mass], axis=1)
     features = np.concatenate([traits, transferred], axis=1)
     return SurvivorCases(attack, line, Cases(case, right, features, half[attack], more))
 
@@ -203,6 +228,18 @@ def known_places(
     n_held = np.maximum(np.bincount(of_line[order], minlength=len(line)), 1)
     columns = [np.bincount(of_line[order], weights=each, minlength=len(line)) / n_held for each in found.T]
     return np.stack(columns, axis=1)
+
+
+def _masses(
+    context: AuditContext, target: AttackedRecords, knowledge: Knowledge, fits: Fits, line: Int64s
+) -> Floats:
+    """How much of their time the owners of records most likely spend where victims were: at the first, middle and last
+    sample of the interval."""
+    record, attack = fits.record[line], attack_of(fits)[line]
+    first, last = knowledge.first[attack], knowledge.last[attack]
+    row = context.trajectories.sample[np.stack([first, (first + last) // 2, last - 1], axis=1)]
+    x, y = (row[name].astype(np.int64) for name in ("x", "y"))
+    return log_masses(context, target, [AskedCells(record, x, y)])[0]
 
 
 def try_survivors(cases: Cases) -> Outcomes:

@@ -8,7 +8,6 @@ import numpy as np
 
 from shoal.auditing.attacks.attackers import Cases
 from shoal.auditing.attacks.chain import SurvivorCases, surviving_records, try_survivors, weighed_survivors
-from shoal.auditing.attacks.places import AskedCells, log_masses
 from shoal.auditing.box_index import AttackedRecords
 from shoal.auditing.context import AuditContext
 from shoal.auditing.kernels.fits import Fits, Knowledge, find_rows
@@ -74,9 +73,6 @@ def _matched(context: AuditContext, target: AttackedRecords, crowds: list[Knowle
     """Whether people are matched with their own records, by the better of transfer and learnt."""
     found = [_crowd_fits(context, target, crowd) for crowd in crowds]
     cases = _together([each.weighed.cases for each in found])
-    if cases.learnt_features is not None:
-        mass = np.concatenate([_masses(context, target, each) for each in found])
-        cases = cases._replace(learnt_features=np.concatenate([cases.learnt_features, mass[:, None]], axis=1))
     scores = try_survivors(cases).score
     ends = np.cumsum([len(each.weighed.line) for each in found])[:-1]
     right = []
@@ -104,17 +100,6 @@ def _crowd_fits(context: AuditContext, target: AttackedRecords, crowd: Knowledge
     survivors = surviving_records(context, target, crowd, fits)
     weighed = weighed_survivors(context, target, crowd, fits, survivors)
     return _CrowdFits(crowd, fits, survivors.surviving, weighed)
-
-
-def _masses(context: AuditContext, target: AttackedRecords, found: _CrowdFits) -> Floats:
-    """How much of their time the owners of survivors most likely spend where people were: their first, middle and last
-    sample of the interval."""
-    record, attack = found.fits.record[found.weighed.line], attack_of(found.fits)[found.weighed.line]
-    first, last = found.crowd.first[attack], found.crowd.last[attack]
-    row = context.trajectories.sample[np.stack([first, (first + last) // 2, last - 1], axis=1)]
-    return log_masses(
-        context, target, [AskedCells(record, row["x"].astype(np.int64), row["y"].astype(np.int64))]
-    )[0]
 
 
 def _together(parts: list[Cases]) -> Cases:

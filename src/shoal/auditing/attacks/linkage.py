@@ -2,87 +2,132 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+import numpy as np
+
+from shoal.auditing.attacks.attackers import picked
+from shoal.auditing.attacks.places import AskedCells, log_masses
 from shoal.auditing.box_index import AttackedRecords
 from shoal.auditing.context import AuditContext
-from shoal.auditing.kernels.fits import Knowledge
+from shoal.auditing.kernels.fits import Fits, Knowledge
 from shoal.auditing.measures import (
-    NO_KEY,
     Measure,
     Victims,
+    attack_of,
     guessing_outcomes,
     linkage_outcomes,
     measures_of,
     own_fits,
+    own_lines,
 )
 from shoal.auditing.victims import intervals, points
-from shoal.core.arrays import Bools, Floats
+from shoal.core.arrays import Bools, Floats, Int64s
 
+LINKAGE, LONGER_TAU, SEVERAL, UNICITY = "linkage", "longer", "intervals", "points"
 LONGER = (1, 2, 4, 8)  # times tau
 INTERVALS = (1, 2, 3, 4)
 POINTS = tuple(range(1, 9))
-PUBLISHED_POINTS = "4_published"
+_MOST_COMPARED = 100  # of more records that fit, any is picked
 
 
 def attack_linkage(context: AuditContext) -> list[Measure]:
     """The attacker of the promise: one interval of tau."""
-    return _attack(context, "linkage", "", intervals(context, context.randomness(1), context.promise.tau))
+    return _measured(context, LINKAGE)
 
 
 def attack_longer(context: AuditContext) -> list[Measure]:
     """Knowledge longer than promised: where protection ends."""
-    if context.promise.tau is None:
-        return []
-    found = []
-    for factor in LONGER:
-        knowledge = intervals(context, context.randomness(2, factor), factor * context.promise.tau)
-        found += _attack(context, "longer", f"{factor}_tau", knowledge)
-    return found
+    return _measured(context, LONGER_TAU)
 
 
 def attack_intervals(context: AuditContext) -> list[Measure]:
     """Several separate intervals of tau each."""
-    if context.promise.tau is None:
-        return []
-    found = []
-    for n in INTERVALS:
-        knowledge = intervals(context, context.randomness(3, n), context.promise.tau, n)
-        found += _attack(context, "intervals", str(n), knowledge)
-    return found
+    return _measured(context, SEVERAL)
 
 
 def attack_points(context: AuditContext) -> list[Measure]:
     """Unicity: some of the victim's samples at random; the attacker does not know that there are no others between."""
-    found = []
-    for n in POINTS:
-        found += _attack(context, "points", str(n), points(context, context.randomness(4, n), n))
-    return [*found, _published_points(context)]
+    return _measured(context, UNICITY)
 
 
-def _published_points(context: AuditContext) -> Measure:
-    """Four of the samples that were published, so that what is suppressed does not make the attack look weak.
+class _Known(NamedTuple):
+    """What the attackers of one kind and variant know."""
 
-    Only whether they leave a single record is told: that they lie in the victim's own record is given, so the share of
-    that record among those that fit would say little.
-    """
-    has_key, rng = context.published.has_key, context.randomness(4, 4, 1)
-    known = points(context, rng, 4, context.held.samples if has_key else None)
-    found = {figure.measure: figure for figure in _attack(context, "points", PUBLISHED_POINTS, known)}
-    return found["single"] if has_key else found["single"]._replace(published=NO_KEY)
+    attack: str
+    variant: str
+    knowledge: Knowledge
 
 
-def _attack(context: AuditContext, attack: str, variant: str, knowledge: Knowledge) -> list[Measure]:
-    return measures_of(
-        attack,
-        variant,
-        _outcomes(context, context.published, knowledge),
-        _outcomes(context, context.raw, knowledge),
-        guessing_outcomes(context.published, context.promise.k),
-        Victims(knowledge.victim, knowledge.victim),
-    )
+def _everything_known(context: AuditContext) -> list[_Known]:
+    """What attackers of every kind know, drawn at random."""
+    tau, rng = context.promise.tau, context.randomness
+    known = [_Known(LINKAGE, "", intervals(context, rng(1), tau))]
+    if tau is not None:
+        for factor in LONGER:
+            known.append(
+                _Known(LONGER_TAU, f"{factor}_tau", intervals(context, rng(2, factor), factor * tau))
+            )
+        for n in INTERVALS:
+            known.append(_Known(SEVERAL, str(n), intervals(context, rng(3, n), tau, n)))
+    return known + [_Known(UNICITY, str(n), points(context, rng(4, n), n)) for n in POINTS]
+
+
+def _measured(context: AuditContext, attack: str) -> list[Measure]:
+    """The measures of one kind of attack; all kinds are tried at once, so that every record is weighed once."""
+    if LINKAGE not in context.memo:
+        known = _everything_known(context)
+        outcomes = [_outcomes(context, target, known) for target in (context.published, context.raw)]
+        context.memo[LINKAGE] = list(zip(known, *outcomes, strict=True))
+    guessing = guessing_outcomes(context.published, context.promise.k)
+    guessing["pick"] = guessing["success"]
+    found: list[Measure] = []
+    for (kind, variant, knowledge), published, raw in context.memo[LINKAGE]:
+        if kind == attack:
+            victims = Victims(knowledge.victim, knowledge.victim)
+            found += measures_of(kind, variant, published, raw, guessing, victims)
+    return found
 
 
 def _outcomes(
-    context: AuditContext, target: AttackedRecords, knowledge: Knowledge
-) -> dict[str, Floats | Bools]:
-    fits = context.fits(target, knowledge)
-    return linkage_outcomes(fits.n, own_fits(target, knowledge, fits), context.promise.k)
+    context: AuditContext, target: AttackedRecords, known: list[_Known]
+) -> list[dict[str, Floats | Bools]]:
+    fits = [context.fits(target, each.knowledge) for each in known]
+    found = [
+        linkage_outcomes(each.n, own_fits(target, knowledge, each), context.promise.k)
+        for (_, _, knowledge), each in zip(known, fits, strict=True)
+    ]
+    if target.has_key:
+        for outcomes, pick in zip(found, _picks(context, target, known, fits), strict=True):
+            blind: Floats = np.asarray(outcomes["success"], np.float64)
+            outcomes["pick"] = max((pick, blind), key=lambda each: float(each.sum()))
+    return found
+
+
+def _picks(
+    context: AuditContext, target: AttackedRecords, known: list[_Known], fits: list[Fits]
+) -> list[Floats]:
+    """How likely the record is the victim's, of those that fit, whose owner most likely spends the most time where the
+    victim was seen."""
+    lines = [np.flatnonzero(((each.n > 1) & (each.n <= _MOST_COMPARED))[attack_of(each)]) for each in fits]
+    asked = [
+        _asked(context, knowledge, each, line)
+        for (_, _, knowledge), each, line in zip(known, fits, lines, strict=True)
+    ]
+    found = []
+    for (_, _, knowledge), each, line, mass in zip(
+        known, fits, lines, log_masses(context, target, asked), strict=True
+    ):
+        score = np.zeros(len(each.record))
+        score[line] = mass
+        found.append(picked(attack_of(each), score, own_lines(target, knowledge, each), len(each.n)))
+    return found
+
+
+def _asked(context: AuditContext, knowledge: Knowledge, fits: Fits, line: Int64s) -> AskedCells:
+    """The records of some lines, and the cells of the first, middle and last sample of every piece that is known."""
+    n_pieces = int(knowledge.ptr[1]) if len(knowledge.victim) else 1
+    first, last = (rows.reshape(-1, n_pieces) for rows in (knowledge.first, knowledge.last))
+    some = [first] if (last - first <= 1).all() else [first, (first + last) // 2, last - 1]
+    row = context.trajectories.sample[np.concatenate(some, axis=1)[attack_of(fits)[line]]]
+    return AskedCells(fits.record[line], row["x"].astype(np.int64), row["y"].astype(np.int64))

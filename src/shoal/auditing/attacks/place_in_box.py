@@ -119,11 +119,12 @@ def cases_at_random(context: AuditContext) -> Cases:
 
 def learnt_place_weights(context: AuditContext) -> list[Floats]:
     """Weights learnt from boxes of the other half of the people, for those of half 0 and 1; learnt once an audit."""
-    if PLACE not in context.learnt:
+    if PLACE not in context.memo:
         cases = cases_at_random(context)
         features = centred(cases.case, cases.features)
-        context.learnt[PLACE] = [
+        context.memo[PLACE] = [
             learn_weights(cases.case[taught], features[taught], cases.right[taught])
             for taught in ((cases.half != own)[cases.case] for own in (0, 1))
         ]
-    return context.learnt[PLACE]
+    learnt: list[Floats] = context.memo[PLACE]
+    return learnt

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
+from shoal.auditing.attacks.attackers import chosen_cases
+from shoal.auditing.attacks.chain import WeighedAttacks, try_survivors, weighed_attacks
 from shoal.auditing.box_index import AttackedRecords
 from shoal.auditing.context import AuditContext
-from shoal.auditing.kernels.fits import Knowledge, find_rows
+from shoal.auditing.kernels.fits import Fits, Knowledge, find_rows
 from shoal.auditing.kernels.times import (
     KnownEpochs,
     TimeFits,
     add_slot_fits,
     add_time_fits,
     match_presence,
+    no_time_fits,
 )
 from shoal.auditing.measures import (
     Measure,
@@ -23,13 +26,13 @@ from shoal.auditing.measures import (
     measures_of,
     own_lines,
 )
-from shoal.auditing.victims import intervals
 from shoal.core.arrays import Bools, Floats, Int64s
 
 TIMES, PRESENCE = "times", "presence"
 SOME_EPOCHS = (1, 2, 4, 8, 16)
 ALL_EPOCHS, ALL_SLOTS = "all", "all_slots"
 _AROUND = 2  # epochs before, and as many after
+_MANY = np.iinfo(np.int64).max
 
 
 def attack_times(context: AuditContext) -> list[Measure]:
@@ -44,6 +47,7 @@ def attack_times(context: AuditContext) -> list[Measure]:
             _timed(context, target, victim, known) for target in (context.published, context.raw)
         )
         guessing = guessing_outcomes(context.published, context.promise.k)
+        guessing["pick"] = guessing["success"]
         found += measures_of(TIMES, variant, published, raw, guessing, Victims(victim, victim))
     return found
 
@@ -75,8 +79,14 @@ def _timed(
     context: AuditContext, target: AttackedRecords, victim: Int64s, known: KnownEpochs
 ) -> dict[str, Floats | Bools]:
     found = time_fits(context, target, victim, known)
-    own = found.own == found.most if target.has_key else found.n > 0
-    return linkage_outcomes(found.n, own & (found.most >= 0), context.promise.k)
+    own = (found.own == found.most if target.has_key else found.n > 0) & (found.most >= 0)
+    outcomes = linkage_outcomes(found.n, own, context.promise.k)
+    if (
+        target.has_key
+    ):  # of two records that fit, the one that is active in fewer epochs leaves less to chance
+        picked = own & (found.own_all == found.fewest)
+        outcomes["pick"] = picked / np.maximum(found.n_fewest, 1)
+    return outcomes
 
 
 def time_fits(context: AuditContext, target: AttackedRecords, victim: Int64s, known: KnownEpochs) -> TimeFits:
@@ -85,35 +95,56 @@ def time_fits(context: AuditContext, target: AttackedRecords, victim: Int64s, kn
     add_fits = add_slot_fits if known.slots == 1 else add_time_fits
 
     def look(begin: int, end: int) -> None:
-        part = TimeFits(np.full(n, -1), np.zeros(n, np.int64), np.full(n, -1))
+        part = no_time_fits(n)
         add_fits(target.index, known, own, begin, end, part)
         parts.append(part)
 
     context.workers.for_blocks(target.records.n_records, look)
     most = np.max([part.most for part in parts], axis=0)
-    number = np.sum([np.where(part.most == most, part.n, 0) for part in parts], axis=0)
-    return TimeFits(most, number, np.max([part.own for part in parts], axis=0))
+    fewest = np.min([np.where(part.most == most, part.fewest, _MANY) for part in parts], axis=0)
+    number = sum(np.where(part.most == most, part.n, 0) for part in parts)
+    n_fewest = sum(
+        np.where((part.most == most) & (part.fewest == fewest), part.n_fewest, 0) for part in parts
+    )
+    own, own_all = (np.max([getattr(part, name) for part in parts], axis=0) for name in ("own", "own_all"))
+    return TimeFits(most, np.asarray(number), own, fewest, np.asarray(n_fewest), own_all)
 
 
 def attack_presence(context: AuditContext) -> list[Measure]:
     """The attacker of the promise, who knows besides whether the victim was active shortly before and after."""
     if context.promise.tau is None:
         return []
-    knowledge = intervals(context, context.randomness(15), context.promise.tau)
+    published, raw = (weighed_attacks(context, target) for target in (context.published, context.raw))
+    victim, guessing = published.knowledge.victim, guessing_outcomes(context.published, context.promise.k)
     return measures_of(
         PRESENCE,
         "",
-        _present(context, context.published, knowledge),
-        _present(context, context.raw, knowledge),
-        guessing_outcomes(context.published, context.promise.k),
-        Victims(knowledge.victim, knowledge.victim),
+        _present(context, context.published, published),
+        _present(context, context.raw, raw),
+        guessing | {"pick": guessing["success"]},
+        Victims(victim, victim),
     )
 
 
 def _present(
-    context: AuditContext, target: AttackedRecords, knowledge: Knowledge
+    context: AuditContext, target: AttackedRecords, attacks: WeighedAttacks
 ) -> dict[str, Floats | Bools]:
-    fits = context.fits(target, knowledge)
+    knowledge, fits = attacks.knowledge, attacks.fits
+    left, attack = present_records(context, target, knowledge, fits), attack_of(fits)
+    n = np.bincount(attack[left], minlength=len(fits.n))
+    own = n > 0
+    if target.has_key:
+        own = np.bincount(attack[left & own_lines(target, knowledge, fits)], minlength=len(fits.n)) > 0
+    found = linkage_outcomes(n, own, context.promise.k)
+    if attacks.weighed is not None:
+        found["pick"] = _picks(target, attacks, left)
+    return found
+
+
+def present_records(
+    context: AuditContext, target: AttackedRecords, knowledge: Knowledge, fits: Fits
+) -> Bools:
+    """Which of the records that fit agree best with when the victim was active around the interval."""
     low, high = pieces_around(knowledge, context.epoch_slots)
     touched = np.empty(len(fits.record), np.int64)
     active = _active(context, knowledge.victim, low, high)
@@ -123,15 +154,28 @@ def _present(
             context.trajectories, target.index, knowledge, low, high, active, fits, begin, end, touched
         ),
     )
-    attack = attack_of(fits)
-    most = np.full(len(fits.n), -1)
+    attack, most = attack_of(fits), np.full(len(fits.n), -1)
     np.maximum.at(most, attack, touched)
-    left = (touched >= 0) & (touched == most[attack])
-    n = np.bincount(attack[left], minlength=len(fits.n))
-    own = n > 0
-    if target.has_key:
-        own = np.bincount(attack[left & own_lines(target, knowledge, fits)], minlength=len(fits.n)) > 0
-    return linkage_outcomes(n, own, context.promise.k)
+    left: Bools = (touched >= 0) & (touched == most[attack])
+    return left
+
+
+def _picks(target: AttackedRecords, attacks: WeighedAttacks, left: Bools) -> Floats:
+    """How likely the likeliest of the records left is the victim's, by what the method attack weighs.
+
+    Records that the chain attack rules out are left out as well, where that leaves any.
+    """
+    knowledge, fits, survivors, weighed = attacks
+    attack, n_attacks = attack_of(fits), len(fits.n)
+    both = left & survivors.surviving
+    both |= left & (np.bincount(attack[both], minlength=n_attacks) == 0)[attack]
+    n = np.bincount(attack[both], minlength=n_attacks)
+    own = np.bincount(attack[both & own_lines(target, knowledge, fits)], minlength=n_attacks)
+    pick: Floats = own / np.maximum(n, 1)
+    if weighed is not None and both[weighed.line].any():
+        cases = chosen_cases(weighed.cases, both[weighed.line])
+        pick[weighed.attack[np.unique(weighed.cases.case[both[weighed.line]])]] = try_survivors(cases).best
+    return pick
 
 
 def pieces_around(knowledge: Knowledge, slots: int) -> tuple[Int64s, Int64s]:

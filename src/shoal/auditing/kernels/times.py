@@ -30,11 +30,18 @@ class KnownEpochs(NamedTuple):
 
 class TimeFits(NamedTuple):
     """For every attack: the most known epochs that a record touches which is not ruled out (-1: all are), how many
-    records touch as many, and how many the victim's own record touches (-1: it is ruled out)."""
+    records touch as many, and how many the victim's own record touches (-1: it is ruled out).
+
+    Of the records that touch as many, fewest: the fewest epochs, known or not, that one of them touches in all;
+    n_fewest: how many touch so few; own_all: how many the victim's own record touches in all.
+    """
 
     most: Int64s
     n: Int64s
     own: Int64s
+    fewest: Int64s
+    n_fewest: Int64s
+    own_all: Int64s
 
 
 @jit_inline
@@ -67,11 +74,31 @@ def longest_record(index: BoxIndex) -> int:
     return int(longest)
 
 
+def no_time_fits(n: int) -> TimeFits:
+    """Of n attacks, before any record was looked at."""
+    none, nothing = (np.full(n, value) for value in (-1, 0))
+    return TimeFits(none, nothing, none.copy(), none.copy(), nothing.copy(), none.copy())
+
+
+@jit_inline
+def note_record(found: TimeFits, attack: int, n: int, n_all: int, is_own: bool) -> None:
+    """Note a record that touches n known epochs, and n_all epochs in all."""
+    if n > found.most[attack]:
+        found.most[attack], found.n[attack], found.fewest[attack] = n, 0, -1
+    if n == found.most[attack]:
+        found.n[attack] += 1
+        if found.fewest[attack] < 0 or n_all < found.fewest[attack]:
+            found.fewest[attack], found.n_fewest[attack] = n_all, 0
+        found.n_fewest[attack] += n_all == found.fewest[attack]
+    if is_own:
+        found.own[attack], found.own_all[attack] = n, n_all
+
+
 @jit
 def add_time_fits(
     index: BoxIndex, known: KnownEpochs, own: Int64s, begin: int, end: int, found: TimeFits
 ) -> None:
-    """Add records begin .. end - 1 to ``found``, which has -1, 0 and -1 everywhere before."""
+    """Add records begin .. end - 1 to ``found``, which is as no_time_fits() gives it before."""
     n_attacks, n_words = len(own), (known.n_epochs + 63) >> 6
     active = np.zeros((n_attacks, n_words), np.uint64)
     for attack in range(n_attacks):
@@ -91,17 +118,16 @@ def add_time_fits(
             else:
                 span[n_spans, 0], span[n_spans, 1] = low, high
                 n_spans += 1
+        n_all = 0
+        for word in range(n_words):
+            n_all += ones(touched[word])
         for attack in range(n_attacks):
             if known.complete and is_ruled_out(active[attack], alone, span, n_spans):
                 continue
             n = 0
             for word in range(n_words):
                 n += ones(touched[word] & active[attack, word])
-            if n > found.most[attack]:
-                found.most[attack], found.n[attack] = n, 0
-            found.n[attack] += n == found.most[attack]
-            if record == own[attack]:
-                found.own[attack] = n
+            note_record(found, attack, n, n_all, record == own[attack])
 
 
 @jit_inline
@@ -126,6 +152,9 @@ def add_slot_fits(
 ) -> None:
     """As add_time_fits, for epochs of one slot: there are many, and nearly all records are ruled out at once."""
     for record in range(begin, end):
+        n_all = 0
+        for box in range(index.ptr[record], index.ptr[record + 1]):
+            n_all += index.box[box]["t1"] - index.box[box]["t0"] + 1
         for attack in range(len(own)):
             slots = known.epoch[known.ptr[attack] : known.ptr[attack + 1]]
             if known.complete and has_empty_box(index, record, slots, known.first):
@@ -133,11 +162,7 @@ def add_slot_fits(
             n = 0
             for slot in slots:
                 n += touches(index, record, known.first + slot)
-            if n > found.most[attack]:
-                found.most[attack], found.n[attack] = n, 0
-            found.n[attack] += n == found.most[attack]
-            if record == own[attack]:
-                found.own[attack] = n
+            note_record(found, attack, n, n_all, record == own[attack])
 
 
 @jit_inline

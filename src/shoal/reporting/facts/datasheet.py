@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.auditing.box_index import AttackedRecords
 from shoal.auditing.context import AuditContext
 from shoal.auditing.guarantees.judgement import Judgement, State
 from shoal.auditing.measures import Measure
@@ -24,33 +23,8 @@ from shoal.core.disclosure import (
 )
 from shoal.core.promise import Promise
 from shoal.core.proportions import Proportion, proportion_among
-from shoal.core.samples import Samples
 from shoal.errors import InputError
 from shoal.reporting.facts.precision import DAY_HOURS, owners_of_groups
-from shoal.storage.sample_store import store_of
-
-
-def published_part(context: AuditContext) -> AuditContext:
-    """The context without samples that are in no box, and with the numbers of records instead of the names of users.
-
-    So nothing that is computed from it can show what was suppressed or what users are called. Attacks on it succeed at
-    least as often: a sample that is in no box of the victim's record only leads the attacker away from that record.
-    """
-    samples, own = context.samples, context.published.own
-    rows = np.flatnonzero(context.held.samples)
-    rows = rows[np.argsort(own[samples.user[rows]], kind="stable")]
-    records, number = np.unique(own[samples.user[rows]], return_inverse=True)
-    part = Samples(
-        records.astype(object),
-        number.astype(np.int32),
-        samples.t[rows],
-        samples.x[rows],
-        samples.y[rows],
-    )
-    return replace(
-        context, store=store_of(part), published=AttackedRecords(context.published.records, records)
-    )
-
 
 _QUARTERS = 4
 

@@ -1,0 +1,45 @@
+"""What attackers know, without what was suppressed: so suppression never makes an attack look weak."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from shoal.auditing.box_index import AttackedRecords
+from shoal.auditing.context import AuditContext
+from shoal.auditing.truthfulness import Truthfulness
+from shoal.core.samples import Samples
+from shoal.storage.sample_store import store_of
+
+
+def published_part(context: AuditContext) -> AuditContext:
+    """The context without samples that are in no box, and with the numbers of records instead of the names of users.
+
+    So nothing that is computed from it can show what was suppressed or what users are called. Attacks on it succeed at
+    least as often: a sample that is in no box of the victim's record only leads the attacker away from that record.
+    """
+    samples, own = context.samples, context.published.own
+    rows = np.flatnonzero(context.held.samples)
+    rows = rows[np.argsort(own[samples.user[rows]], kind="stable")]
+    records, number = np.unique(own[samples.user[rows]], return_inverse=True)
+    part = Samples(
+        records.astype(object),
+        number.astype(np.int32),
+        samples.t[rows],
+        samples.x[rows],
+        samples.y[rows],
+    )
+    return replace(
+        context, store=store_of(part), published=AttackedRecords(context.published.records, records)
+    )
+
+
+def attacked_part(context: AuditContext, truthfulness: Truthfulness | None) -> AuditContext:
+    """What attacks work on: the published part, where it is known whose records are true and something was suppressed.
+
+    In an untrue file a sample says nothing about the record that is said to be its user's, so nothing is left out.
+    """
+    if truthfulness is None or not truthfulness.kept or not truthfulness.suppressed.n_suppressed:
+        return context
+    return published_part(context)
