@@ -45,14 +45,15 @@ def content(audit: shoal.Audit) -> dict[str, Any]:
     return found
 
 
-BY_METHOD = ("method", "everybody")  # attacks that build on how a file says that it was made
+BY_METHOD = ("method", "presence", "everybody")  # attacks that build on how a file says that it was made
 
 
 def without_method(found: dict[str, Any]) -> dict[str, Any]:
     """A table has no manifest to tell how it was made, so whoever knows the method can count on less."""
     attacks = {name: figures for name, figures in found["attacks"].items() if name not in BY_METHOD}
-    limits = [limit for limit in found["verdict"]["limits"] if "knows the method" not in limit["what"]]
-    assert len(limits) == len(found["verdict"]["limits"]) - 1
+    told = ("An attacker who knows the method and links windows (chain attack)", "When somebody is active")
+    limits = [limit for limit in found["verdict"]["limits"] if limit["what"] not in told]
+    assert len(limits) == len(found["verdict"]["limits"]) - 2
     guarantees = {name: judged for name, judged in found["guarantees"].items() if name != "one_window"}
     exposures = [each for each in found["verdict"]["exposures"] if each["name"] not in BY_METHOD]
     assert len(exposures) == len(found["verdict"]["exposures"]) - 2

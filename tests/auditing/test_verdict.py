@@ -172,7 +172,9 @@ def test_the_larger_of_picking_and_ranking_is_the_risk() -> None:
     assert (
         "Picking blindly among the records that fit is right in 25 % of attacks: at most 50 % wherever 2 fit."
     ) in risk(verdict, "Singling out")
-    assert "The best of 3 ways to rank them is right in 25 %." in risk(verdict, "Singling out")
+    assert "The best of 3 ways to rank them is right in 25 %, weighing them by places in 25 %." in risk(
+        verdict, "Singling out"
+    )
     assert "likelier" not in risk(verdict, "Singling out")
     found = judge(some_audit(value=0.6, findings=[finding()]))
     assert (

@@ -195,13 +195,15 @@ def _singling_out(audit: Audit) -> Risk:
 def _linkability(audit: Audit) -> Risk:
     found, four = four_moments(audit), _in_words(_found(audit, "points", "single", "4"))
     meaning = f"With 4 samples exactly one record fits in {four} of attacks"
+    if audit.has_key:
+        meaning += f", and the likeliest that fits is the right one in {_published(found)}"
     if audit.promise.tau is None:
         meaning += "; the promise allows none, whichever samples are known."
     else:
         two = _found(audit, "intervals", "single", "2")
-        meaning += f", with two intervals of {_tau(audit)} in {_in_words(two)}. This is not promised."
-    if audit.has_key:
-        meaning += f" The likeliest record that fits 4 samples is the right one in {_published(found)}."
+        meaning += (
+            f"; with two intervals of {_tau(audit)} one fits in {_in_words(two)}. This is not promised."
+        )
     times, top = active_times(audit), _found(audit, "top_locations", "pick", "2")
     meaning += f" Knowing only when somebody was active {_leads(times)} in {_published(times)}"
     meaning += f"; the two commonest places, without times, pick the right one in {_in_words(top)}."

@@ -156,7 +156,7 @@ def test_a_datasheet_has_the_sentences_with_bounds(release: Release, tmp_path: P
         assert exposure.share.n == 0  # what may be told
         assert exposure.sentence in re.sub(r"(?<=%) (?=[,)])", "", page)
     hours = next(each for each in sheet.audit.verdict.exposures if each.name == "hours")
-    assert "alone in over " in hours.sentence
+    assert "picks the right record in over " in hours.sentence
     assert hashlib.sha256(release.published.read_bytes()).hexdigest() in page
     assert list(rows_of(sheet.page)) == [name.words for name in ATTACK_NAMES]
 
@@ -165,28 +165,26 @@ def test_a_datasheet_has_the_sentences_with_bounds(release: Release, tmp_path: P
 
 
 def test_suppression_does_not_make_one_page_say_little_and_another_much(tmp_path: Path) -> None:
-    """Four fifths suppressed: four moments of which most are not in the file say little, and four that are say much.
-
-    The page for the owner takes the larger, so it agrees with the datasheet, which knows nothing of the others.
-    """
+    """Four fifths suppressed: the page for the owner says what the datasheet says, which knows what is published."""
     release = make_release(tmp_path, users=300, k=20, tau="2h", epsilon="10min")
-    shares = []
+    audits = []
     for public in (False, True):
         folder = tmp_path / f"{public}"
         folder.mkdir()
-        found = told(release, folder, key=release.key, public=public, tolerance=1).audit
-        (linkability,) = [risk.share for risk in found.verdict.risks if risk.name == "Linkability"]
-        (moments,) = [each.share for each in found.verdict.exposures if each.name == "four_moments"]
-        assert linkability == moments
-        assert isinstance(moments, Proportion)
-        shares.append(moments)
-        if not public:
-            assert found.truthfulness is not None
-            assert found.truthfulness.suppressed.share > 0.7
-            of_all = found.figure("points", "single", "4")
-            assert of_all is not None
-            assert isinstance(of_all.published, Proportion)
-            assert of_all.published.high < moments.low  # what the page would say otherwise
-    internal, public_share = shares
-    assert internal.low <= public_share.high
-    assert public_share.low <= internal.high
+        audits.append(told(release, folder, key=release.key, public=public, tolerance=1).audit)
+    internal, _ = audits
+    assert internal.truthfulness is not None
+    assert internal.truthfulness.suppressed.share > 0.7
+    compared = 0
+    for name in ATTACK_NAMES:
+        own, other = (audit.figure(name.attack, name.measure, name.variant) for audit in audits)
+        assert own is not None
+        assert other is not None
+        if isinstance(own.published, Proportion) and isinstance(other.published, Proportion):
+            assert own.published.low <= other.published.high, name
+            assert other.published.low <= own.published.high, name
+            compared += 1
+    assert compared > 30
+    (moments,) = [each.share for each in internal.verdict.exposures if each.name == "four_moments"]
+    assert isinstance(moments, Proportion)
+    assert moments.value > 0.4
