@@ -127,7 +127,7 @@ def test_agreement_of_a_small_town_tells_no_few_people(n_users: int, told: bool,
     made = publish(tmp_path, by_day(n_users))
     options = AuditOptions(key=made.key, attacks=20)
     with open_audit(made.events, made.published, SilentProgress(), options, ReadingOptions()) as (context, _):
-        found = measure_usefulness(published_part(context), public=True)
+        found = measure_usefulness(published_part(context, by_record=True), public=True)
     shares = {
         name: getattr(found.agreement, name) for name in ("homes", "workplaces", "flows", "gyration_distance")
     }

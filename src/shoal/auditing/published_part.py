@@ -13,25 +13,30 @@ from shoal.core.samples import Samples
 from shoal.storage.sample_store import store_of
 
 
-def published_part(context: AuditContext) -> AuditContext:
-    """The context without samples that are in no box, and with the numbers of records instead of the names of users.
+def published_part(context: AuditContext, *, by_record: bool = False) -> AuditContext:
+    """The context without samples that are in no box, and with numbers instead of the names of users.
 
-    So nothing that is computed from it can show what was suppressed or what users are called. Attacks on it succeed at
-    least as often: a sample that is in no box of the victim's record only leads the attacker away from that record.
+    With ``by_record`` users are numbered like their records, so that nothing that is computed from it can show what was
+    suppressed, or what users are called. Attacks on it succeed at least as often: a sample that is in no box of the
+    victim's record only leads the attacker away from that record.
     """
     samples, own = context.samples, context.published.own
+    users = np.unique(samples.user[context.held.samples])
+    if by_record:
+        users = users[np.argsort(own[users])]
+    number = np.full(samples.n_users, -1, np.int32)
+    number[users] = np.arange(len(users), dtype=np.int32)
     rows = np.flatnonzero(context.held.samples)
-    rows = rows[np.argsort(own[samples.user[rows]], kind="stable")]
-    records, number = np.unique(own[samples.user[rows]], return_inverse=True)
+    rows = rows[np.argsort(number[samples.user[rows]], kind="stable")]
     part = Samples(
-        records.astype(object),
-        number.astype(np.int32),
+        np.arange(len(users)).astype(object),
+        number[samples.user[rows]],
         samples.t[rows],
         samples.x[rows],
         samples.y[rows],
     )
     return replace(
-        context, store=store_of(part), published=AttackedRecords(context.published.records, records)
+        context, store=store_of(part), published=AttackedRecords(context.published.records, own[users])
     )
 
 

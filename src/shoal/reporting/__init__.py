@@ -60,7 +60,7 @@ def write_report(
     with open_audit(events, published, progress, auditing, reading) as (context, cautions):
         if public:
             check_datasheet(context.promise, context.noted, has_key=context.published.has_key)
-        seen = published_part(context) if public else context
+        seen = published_part(context, by_record=True) if public else context
         audit = run_audit(context, cautions, progress, attacked=seen if public else None)
         if public and audit.failed and not audit.only_weakened:
             return audit

@@ -46,7 +46,7 @@ def context(made: Release) -> Iterator[AuditContext]:
 
 
 def test_the_published_part_has_every_sample_but_those_suppressed(context: AuditContext) -> None:
-    part = published_part(context)
+    part = published_part(context, by_record=True)
     assert len(part.samples) == len(context.samples) - 15
     assert part.samples.n_users == context.published.records.n_records
     one, other = (
@@ -96,7 +96,7 @@ def _as_table(context: AuditContext) -> object:
 def test_in_public_the_raw_side_is_squares_with_many_people(context: AuditContext) -> None:
     """Some squares have a few people, one has half of the town at work."""
     internal, public = (
-        measure_usefulness(published_part(context), public=public) for public in (False, True)
+        measure_usefulness(published_part(context, by_record=True), public=public) for public in (False, True)
     )
     assert (internal.crowds[0].people < 10).any()
     assert (public.crowds[0].people >= 10).all()
