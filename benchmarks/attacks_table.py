@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -44,9 +44,18 @@ alone. (The attack on the cell inside a box looks for faces that are coordinates
 not: its low figures for the grid are those of an attacker made for shoal's boxes.)
 """
 
+
+def both(words: str, attack: str, variants: dict[str, str]) -> Iterator[tuple[str, str, str, str]]:
+    """Two rows for each variant: how often one record is left, and how often the right one is picked."""
+    for name, variant in variants.items():
+        yield f"{words.format(name)}: one left", attack, variant, "single"
+        yield "... picks the right record", attack, variant, "pick"
+
+
 ROWS = (
     ("watched tau: one record left", "linkage", "", "single"),
-    ("watched tau: picks the right record", "linkage", "", "success"),
+    ("... picks any that fits", "linkage", "", "success"),
+    ("... picks by places", "linkage", "", "pick"),
     ("... ranking by smallest boxes", "rankings", "", "smallest"),
     ("... ranking by faces touched", "rankings", "", "faces"),
     ("... ranking by central samples", "rankings", "", "central"),
@@ -55,27 +64,20 @@ ROWS = (
     ("... mean chance given to it", "method", "", "success"),
     ("knows everybody at once: right for", "everybody", "", "success"),
     ("watched tau, and activity around it: one left", "presence", "", "single"),
+    ("... picks the right record", "presence", "", "pick"),
     ("learns more than a further epsilon", "leakage", "", "above_epsilon"),
-    ("watched 2 tau: one left", "longer", "2_tau", "single"),
-    ("watched 4 tau: one left", "longer", "4_tau", "single"),
-    ("watched 8 tau: one left", "longer", "8_tau", "single"),
-    ("2 separate intervals: one left", "intervals", "2", "single"),
-    ("3 separate intervals: one left", "intervals", "3", "single"),
-    ("1 sample: one left", "points", "1", "single"),
-    ("2 samples: one left", "points", "2", "single"),
-    ("4 samples: one left", "points", "4", "single"),
-    ("8 samples: one left", "points", "8", "single"),
-    ("all active epochs, no place: one left", "times", "all", "single"),
-    ("all exact times, no place: one left", "times", "all_slots", "single"),
-    ("4 active epochs: one left", "times", "4", "single"),
-    ("16 active epochs: one left", "times", "16", "single"),
-    ("1 top location, no time: picks right", "top_locations", "1", "pick"),
-    ("2 top locations: picks right", "top_locations", "2", "pick"),
-    ("3 top locations: picks right", "top_locations", "3", "pick"),
-    ("the file alone: cell inside a box", "place", "all", "exact"),
-    ("... transferred weights", "place", "all", "transfer"),
+    *both("watched {} tau", "longer", {"2": "2_tau", "4": "4_tau", "8": "8_tau"}),
+    *both("{} separate intervals", "intervals", {"2": "2", "3": "3"}),
+    *both("samples known: {}", "points", {n: n for n in "1248"}),
+    *both("{}, no place", "times", {"all active epochs": "all", "all exact times": "all_slots"}),
+    *both("{} active epochs", "times", {n: n for n in ("4", "8", "16")}),
+    *((f"top locations, no time: {n}, picks right", "top_locations", n, "pick") for n in "123"),
+    ("cell inside a box, best attacker", "place", "all", "exact"),
+    ("... the file alone: transferred weights", "place", "all", "transfer"),
+    ("... the file alone: best single feature", "place", "all", "feature"),
+    ("... half of the people as allies", "place", "all", "learnt"),
     ("... commonest cell", "place", "all", "commonest"),
-    ("... boxes above 1 km2", "place", "above_1km2", "exact"),
+    ("... boxes above 1 km2, best attacker", "place", "above_1km2", "exact"),
     ("knows the record: home within 500 m", "home_and_work", "home", "within_500m"),
     ("... work within 500 m", "home_and_work", "work", "within_500m"),
     ("all that fit in one cell", "homogeneity", "", "one_cell"),
