@@ -10,6 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from shoal.auditing.opening import open_audit
+from shoal.core.options import AuditOptions, ReadingOptions
+from shoal.core.progress import SilentProgress
 from support.run_command import HALF_HOURS, Run, anonymize, audit, city, in_metres, read_table, run, write
 
 REQUIRED = ("--k", 2, *HALF_HOURS)
@@ -318,6 +321,22 @@ def relabelled(made: Made) -> None:
     told = made.told()
     told["promise"] = {"k": 2, "whole": False, "tau_s": 1800, "epsilon_s": 1800}
     made.manifest.write_text(json.dumps(told))
+
+
+def test_an_audit_knows_whether_the_file_is_the_one_written(good: Made, tmp_path: Path) -> None:
+    changed, unnoted = tmp_path / "changed.parquet", tmp_path / "key.csv"
+    table = read_table(good.output)
+    write(table, changed)
+    unnoted.write_bytes(good.key.read_bytes())
+    for published, key, as_written in (
+        (good.output, good.key, True),
+        (changed, good.key, False),
+        (table, good.key, False),  # no bytes to compare
+        (good.output, unnoted, False),
+    ):
+        options = AuditOptions(key=key)
+        with open_audit(good.events, published, SilentProgress(), options, ReadingOptions()) as (context, _):
+            assert context.as_written is as_written
 
 
 def test_a_mislabelled_file_with_its_key_gets_a_verdict(tmp_path: Path) -> None:

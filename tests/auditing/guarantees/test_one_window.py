@@ -215,10 +215,12 @@ def test_a_little_that_a_file_admits_may_be_more() -> None:
     assert told(words, required=True).fails(0)
 
 
-def with_account(n_again: int, n_members: int, *, reuse: str = "once", **more: Any) -> OneWindow:
+def with_account(
+    n_again: int, n_members: int, *, reuse: str = "once", certain: bool = True, **more: Any
+) -> OneWindow:
     """Evidence of 6 members, 4 of whom serve again, beside a manifest that tells of others."""
     world, records = pair_world()
-    context = context_of(world, records, 2, 4, 4)
+    context = context_of(world, records, 2, 4, 4, certain=certain)
     account = {
         **manifest(f"weakened: {n_again} of {n_members} members" if n_again else "given"),
         "relaxations": n_again,
@@ -255,6 +257,7 @@ def test_counts_are_compared_only_where_they_count_the_same() -> None:
     assert with_account(5, 6, reuse="pair").disagreements == ()  # a pair may serve the other way round
     assert with_account(3, 6, reuse="pair").disagreements
     assert with_account(0, 6, reuse="spaced").disagreements == ()
+    assert with_account(1, 150, certain=False).disagreements == ()  # who hides whom was suppressed afterwards
     other = with_account(3, 6, promise=Promise(2, 3, 4), noted=Promise(2, 4, 4))  # as long, as it happens
     assert other.disagreements
     assert with_account(3, 6, promise=Promise(2, 8, 4), noted=Promise(2, 8, 8)).disagreements == ()

@@ -122,7 +122,12 @@ def _judge(context: AuditContext, account: OwnAccount | None) -> OneWindow:
 
 
 def _differences(context: AuditContext, account: OwnAccount, serving: Serving) -> tuple[str, ...]:
-    """What the evidence says otherwise than the manifest, which tells of the windows of the file's own promise."""
+    """What the evidence says otherwise than the manifest, which tells of the windows of the file's own promise.
+
+    Members who were suppressed afterwards, as by the paper's selector unless repaired, are in the manifest only.
+    """
+    if not context.method_claim.certain:
+        return ()
     same_windows = context.noted is not None and context.noted.window == context.promise.window
     return tuple(differences(account, serving.members, serving.again if same_windows else None))
 
