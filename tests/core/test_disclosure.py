@@ -12,11 +12,13 @@ from shoal.auditing.measures import Measure
 from shoal.auditing.opening import open_audit
 from shoal.auditing.published_part import published_part
 from shoal.core.disclosure import (
+    CountRange,
     PublicShare,
     public_count,
     public_count_in_words,
     public_share,
     public_share_of_people,
+    range_of_count,
     round_down,
     round_up,
 )
@@ -38,6 +40,19 @@ def test_public_counts(k: int) -> None:
         assert isinstance(told, int)
         assert count <= told <= count * 1.1
         assert len(str(told).rstrip("0")) <= 2
+
+
+@pytest.mark.parametrize("k", [2, 17, 104, 1000])
+def test_what_a_public_count_leaves_open(k: int) -> None:
+    for count in [*range(1200), 12_345, 999_999, 10**7]:
+        told = range_of_count(public_count(count, k), k)
+        assert told is not None
+        assert told.least <= count <= told.most
+        assert told.least >= 0.9 * told.most or told == (1, max(k, 10) - 1)
+    assert range_of_count(0, k) == (0, 0)
+    for nothing in (None, True, -1, 1.5, "fewer than 3", "some"):
+        assert range_of_count(nothing, k) is None
+    assert (CountRange(9, 9).in_words(), CountRange(991, 1000).in_words()) == ("9", "991 to 1,000")
 
 
 def test_public_shares() -> None:

@@ -10,6 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from shoal.auditing.opening import open_audit
+from shoal.core.options import AuditOptions, ReadingOptions
+from shoal.core.progress import SilentProgress
 from support.run_command import HALF_HOURS, Run, anonymize, audit, city, in_metres, read_table, run, write
 
 REQUIRED = ("--k", 2, *HALF_HOURS)
@@ -19,15 +22,17 @@ GRID = ("--cell", "100m", "--step", "1min")
 class Made:
     """Events and a release of them, with its key."""
 
-    def __init__(self, folder: Path, events: pa.Table, *options: object, k: int = 2) -> None:
+    def __init__(
+        self, folder: Path, events: pa.Table, *options: object, k: int = 2, output: str = "out.parquet"
+    ) -> None:
         self.folder, self.events = folder, write(events, folder / "events.parquet")
-        self.output, self.key = folder / "out.parquet", folder / "key.csv"
+        self.output, self.key = folder / output, folder / "key.csv"
         self.run = anonymize(self.events, self.output, "--key-out", self.key, *options, k=k)
         assert self.run.code == 0, self.run
 
     @property
     def manifest(self) -> Path:
-        return self.output.with_name("out.parquet.manifest.json")
+        return self.output.with_name(f"{self.output.name}.manifest.json")
 
     def told(self) -> dict[str, Any]:
         return json.loads(self.manifest.read_text())
@@ -253,6 +258,95 @@ def test_evidence_that_repeats_its_lines_does_not_water_down_what_is_weakened(tm
         assert "lines of the evidence stand there twice" in words
         assert "0.1 % of members" not in words
         assert ("WEAKENED" in words) is manifest
+
+
+def account(words: str, again: object, members: object) -> dict[str, Any]:
+    """What a manifest says of guarantee 2."""
+    return {"one_window": words, "relaxations": again, "members": members}
+
+
+def copy(made: Made, folder: Path, told: dict[str, Any]) -> Path:
+    """The published file with another account of guarantee 2 in its manifest."""
+    output, content = folder / "out.parquet", made.told()
+    output.write_bytes(made.output.read_bytes())
+    content["guarantees"]["one_window"] = told.pop("one_window")
+    Path(f"{output}.manifest.json").write_text(json.dumps({**content, **told}))
+    return output
+
+
+@pytest.mark.parametrize(
+    ("told", "words"),
+    [
+        (
+            account("weakened: 5 of 150,000 members", 5, 150_000),
+            "the number of members is 140,001 to 150,000 by the",
+        ),
+        (
+            account("given", 0, None),
+            "the number of members that had to serve again is 0 by the",
+        ),
+        (
+            {"one_window": "weakened: 5 of 150,000 members had to serve again"},
+            "the manifest says of guarantee 2 in",
+        ),
+    ],
+)
+def test_an_account_by_hand_does_not_overrule_the_evidence(
+    told: dict[str, Any], words: str, tmp_path: Path
+) -> None:
+    made = Made(tmp_path, in_metres(users=12, samples=8), "--tau", "30min", "--epsilon", "10min", k=4)
+    (tmp_path / "by hand").mkdir()
+    output = copy(made, tmp_path / "by hand", told)
+    for options in ((), ("--tolerance", 1)):
+        done = audit(made.events, output, "--key", made.key, *options)
+        assert done.code == 1
+        assert f"BROKEN: {words}" in " ".join(done.out.split())
+
+
+def test_a_file_that_admits_a_little_proves_nothing(good: Made, tmp_path: Path) -> None:
+    output = copy(good, tmp_path, account("weakened: up to 1 of about 1,000 members", 1, 1_000))
+    claimed, required = audit(good.events, output), audit(good.events, output, *REQUIRED)
+    assert (claimed.code, required.code) == (0, 4)
+    admits = "not checked: the file admits that up to 0.2 % of members had to serve again"
+    key = tmp_path / "key.csv"
+    key.write_bytes(good.key.read_bytes())  # without its evidence
+    with_key = audit(good.events, output, *REQUIRED, "--key", key)
+    assert with_key.code == 4
+    for done in (claimed, required, with_key):
+        assert admits in " ".join(done.out.split())
+
+
+def relabelled(made: Made) -> None:
+    """Say of a CSV file over whole trajectories that it was made for half hours, and that nobody served again."""
+    told = made.told()
+    told["promise"] = {"k": 2, "whole": False, "tau_s": 1800, "epsilon_s": 1800}
+    made.manifest.write_text(json.dumps(told))
+
+
+def test_an_audit_knows_whether_the_file_is_the_one_written(good: Made, tmp_path: Path) -> None:
+    changed, unnoted = tmp_path / "changed.parquet", tmp_path / "key.csv"
+    table = read_table(good.output)
+    write(table, changed)
+    unnoted.write_bytes(good.key.read_bytes())
+    for published, key, as_written in (
+        (good.output, good.key, True),
+        (changed, good.key, False),
+        (table, good.key, False),  # no bytes to compare
+        (good.output, unnoted, False),
+    ):
+        options = AuditOptions(key=key)
+        with open_audit(good.events, published, SilentProgress(), options, ReadingOptions()) as (context, _):
+            assert context.as_written is as_written
+
+
+def test_a_mislabelled_file_with_its_key_gets_a_verdict(tmp_path: Path) -> None:
+    made = Made(tmp_path, city(60), "--whole", output="out.csv")
+    relabelled(made)
+    (tmp_path / "key.csv.evidence.parquet").unlink()
+    done = made.audit("--key", made.key)
+    words = "the manifest says that the file was made by shoal, but true records do not look like it"
+    assert done.code == 1, done
+    assert f"BROKEN: {words}" in " ".join(done.out.split())
 
 
 @pytest.mark.parametrize("told", ["weakened: , of , members", "weakened: 5 of 0 members"])

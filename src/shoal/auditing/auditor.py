@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 from shoal.auditing.attacks.chain import CHAIN, attack_chain
 from shoal.auditing.attacks.everybody import attack_everybody
@@ -32,6 +33,7 @@ from shoal.core.progress import Progress
 from shoal.core.proportions import Proportion
 from shoal.errors import UnfinishedError
 
+_UNLIKE = "the manifest says that the file was made by shoal, but true records do not look like it"
 ATTACKS = (
     attack_linkage,
     attack_rankings,
@@ -67,7 +69,7 @@ def run_audit(
     truthfulness = check_truthfulness(context) if published.has_key else None
     belonging = check_belonging(context)
     progress.stage("judging the guarantees")
-    guarantees = judge_guarantees(context, coverage, belongs=not belonging.disagreements)
+    guarantees, differing = judge_guarantees(context, coverage, belongs=not belonging.disagreements)
     held_apart = measure_held_apart(context)
     progress.stage("attacking", len(ATTACKS) + 1)
     measures: list[Measure] = []
@@ -94,7 +96,7 @@ def run_audit(
         samples=context.samples,
         noted=context.noted,
         guarantees=guarantees,
-        belonging=belonging,
+        belonging=belonging._replace(disagreements=(*belonging.disagreements, *differing)),
         held_apart=held_apart,
         tolerance=context.tolerance,
         events_checked=with_hint(context, coverage, truthfulness),
@@ -103,17 +105,26 @@ def run_audit(
         weak_claim=not context.required and is_weak(context.promise, context.trajectories),
     )
     if context.method_claim.certain and not audit.failed:
-        _check_chain(audit)
+        audit = _with_chain_checked(audit, as_written=context.as_written)
     return audit
 
 
-def _check_chain(audit: Audit) -> None:
-    """Stop where the chain attack ruled out true records, though the file was made as the attack assumes."""
+def _with_chain_checked(audit: Audit, *, as_written: bool) -> Audit:
+    """The audit with a disagreement more where the chain attack ruled out true records, though the manifest says that
+    the file was made as the attack assumes.
+
+    Where the file is the one that was written, and the evidence shows that it was made so, shoal itself is at fault.
+    """
     measure = audit.figure(CHAIN, "ruled_out")
-    if measure is not None and isinstance(share := measure.published, Proportion) and share.value > 0:
-        n_wrong = round(share.value * share.n)
+    if measure is None or not isinstance(share := measure.published, Proportion) or not share.value:
+        return audit
+    n_wrong = round(share.value * share.n)
+    if as_written and audit.guarantees.one_window.shown_by_evidence:
         raise UnfinishedError(
             f"Self-check failed: whoever knows the method rules out the true record in {n_wrong:,} of"
-            f" {share.n:,} attacks. The file was changed, or made from other events, or this is a fault of shoal:"
-            " please report it."
+            f" {share.n:,} attacks, though the file is the one that was written. This is a fault of shoal: please"
+            " report it."
         )
+    unlike = f"{_UNLIKE} ({n_wrong:,} of {share.n:,} attacks rule them out)"
+    belonging = audit.belonging
+    return replace(audit, belonging=belonging._replace(disagreements=(*belonging.disagreements, unlike)))

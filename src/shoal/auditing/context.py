@@ -41,7 +41,8 @@ class AuditContext:
     has one, and ``notes`` what its metadata say, or else its manifest. ``required``: whether whoever audits asks
     for the promise; otherwise it is the file's claim. ``tolerance``: for which share of the members it may be
     weakened. ``evidence``: which records were made to hold whom, where that is known; ``evidence_differs``: there
-    is some, but not what was written with the key. ``events_checked``: whether the samples are those of the
+    is some, but not what was written with the key. ``as_written``: private notes say that the published file is,
+    byte for byte, the one written with the key. ``events_checked``: whether the samples are those of the
     release. ``thresholds``: from which shares on risks are called moderate and high. ``file``: what is audited;
     ``carried``: what it has beside its boxes; ``n_named``: how many of its records are named after users.
     ``memo``: what one attack found and others use. ``n_attacks`` are drawn of each kind.
@@ -63,6 +64,7 @@ class AuditContext:
     tolerance: float = 0.0
     evidence: HidingEvidence | None = None
     evidence_differs: bool = False
+    as_written: bool = False
     events_checked: EventsCheck = UNCHECKED
     thresholds: Thresholds = DEFAULT_THRESHOLDS
     file: AuditedFile | None = None

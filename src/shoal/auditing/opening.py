@@ -79,7 +79,8 @@ def open_audit(
             warnings.append(_UNNOTED)
     if notes is not None and events_checked.status == NOT_CHECKED:
         warnings.append(f"The events were {events_checked.reason}, as asked for: they cannot be checked.")
-    if notes is not None and not notes.has_published(published):
+    as_written = None if notes is None else notes.has_published(published)
+    if as_written is False:
         warnings.append(_CHANGED)
     store, records, grid, zone = found.store, make_records(table.boxes), table.grid, Zone(found.timezone)
     manifest, metadata, carried = table.manifest, table.notes, table.carried
@@ -103,6 +104,7 @@ def open_audit(
             tolerance=options.tolerance,
             evidence=evidence,
             evidence_differs=evidence_differs,
+            as_written=as_written is True,
             events_checked=events_checked,
             thresholds=Thresholds(options.moderate, options.high),
             file=describe_file(published, records.boxes, grid, zone),

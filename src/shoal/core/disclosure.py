@@ -34,6 +34,27 @@ def public_count_in_words(told: int | str) -> str:
     return told if isinstance(told, str) else f"up to {told:,}"
 
 
+class CountRange(NamedTuple):
+    """The least and the most that may stand behind a public count."""
+
+    least: int
+    most: int
+
+    def in_words(self) -> str:
+        """The range as part of a sentence."""
+        return f"{self.least:,}" if self.least == self.most else f"{self.least:,} to {self.most:,}"
+
+
+def range_of_count(told: object, k: int) -> CountRange | None:
+    """What a public count leaves open; None where it is no such count."""
+    if told == public_count(1, k):
+        return CountRange(1, minimum_people(k) - 1)
+    if type(told) is not int or told < 0:
+        return None
+    unit = 10 ** max(0, len(str(told)) - 2)
+    return CountRange(max(0, told - unit + 1), told)
+
+
 def public_share(part: int, whole: int, n_people: int, k: int) -> float | str:
     """A share of samples or intervals, rounded up to three decimals; in words where few people stand behind the part.
 

@@ -106,6 +106,7 @@ def make_manifest(
             **({} if unprotected is None else {_MISSING_COVERAGE: unprotected.public_share(k)}),
         },
         "relaxations": public_count(outcome.relaxations, k),
+        "members": public_count(outcome.n_members, k),
         "verified": verified,
         "versions": {
             "shoal": version("shoal"),
@@ -132,6 +133,7 @@ def _one_window(outcome: Outcome, options: HidingOptions, k: int) -> str:
     if options.reuse is Reuse.SPACED:
         return "not given: members may serve again after a while (reuse spaced)"
     if outcome.relaxations:
-        times = public_count_in_words(public_count(outcome.relaxations, k))
-        return f"weakened: k kept; epsilon not: {times} of {outcome.n_members:,} members had to serve again"
+        again, members = (public_count(count, k) for count in (outcome.relaxations, outcome.n_members))
+        of = members if isinstance(members, str) else f"about {members:,}"
+        return f"weakened: k kept; epsilon not: {public_count_in_words(again)} of {of} members had to serve again"
     return "given"

@@ -35,9 +35,11 @@ class PrivateNotes(NamedTuple):
     evidence: str | None = None
     dropped: Mapping[str, int] = MappingProxyType({})
 
-    def has_published(self, published: object) -> bool:
-        """Whether a file is the one that was published, byte for byte; tables in memory cannot be told apart."""
-        return not isinstance(published, str | os.PathLike) or _digest(Path(published)) == self.published
+    def has_published(self, published: object) -> bool | None:
+        """Whether a file is the one that was published, byte for byte; None for tables in memory, which have none."""
+        if not isinstance(published, str | os.PathLike):
+            return None
+        return _digest(Path(published)) == self.published
 
     def has_evidence(self, evidence: Path) -> bool | None:
         """Whether a file is the evidence that was written with the key, byte for byte; None where that is not noted."""

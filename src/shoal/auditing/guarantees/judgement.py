@@ -56,6 +56,11 @@ class Judgement(NamedTuple):
         """Part of whole."""
         return self.part / self.whole if self.part is not None and self.whole else None
 
+    @property
+    def shown_by_evidence(self) -> bool:
+        """Whether the private evidence shows how the file was made."""
+        return self.basis is Basis.EVIDENCE and self.state is not State.NOT_CHECKED
+
     def fails(self, tolerance: float) -> bool:
         """Whether what is asked for is broken, or weakened for more than a share of the members."""
         if self.asked is Asked.DISCLAIMED:

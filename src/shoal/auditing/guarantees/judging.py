@@ -14,15 +14,22 @@ if TYPE_CHECKING:
     from shoal.auditing.context import AuditContext
 
 
-def judge_guarantees(context: AuditContext, coverage: Coverage, *, belongs: bool) -> Guarantees:
-    """Judge every guarantee on its own; ``belongs``: whether the manifest, if any, is about this file."""
+def judge_guarantees(
+    context: AuditContext, coverage: Coverage, *, belongs: bool
+) -> tuple[Guarantees, tuple[str, ...]]:
+    """Judge every guarantee on its own, and say what of the manifest's account cannot be so.
+
+    ``belongs``: whether the manifest, if any, is about this file.
+    """
     asked = Asked.REQUIRED if context.required else Asked.CLAIMED
     disclaimed = belongs and not context.required and _disclaims(context.manifest, "matching")
-    return Guarantees(
+    one_window = judge_one_window(context, belongs=belongs)
+    guarantees = Guarantees(
         judge_coverage(coverage, has_key=context.published.has_key)._replace(asked=asked),
-        judge_one_window(context, belongs=belongs),
+        one_window.judgement,
         judge_matchings(check_matchings(context))._replace(asked=Asked.DISCLAIMED if disclaimed else asked),
     )
+    return guarantees, one_window.disagreements
 
 
 def judge_coverage(found: Coverage, *, has_key: bool) -> Judgement:

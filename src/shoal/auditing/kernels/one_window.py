@@ -39,6 +39,15 @@ class EvidenceLines(NamedTuple):
     longest: int
 
 
+class WindowLines(NamedTuple):
+    """Lines of windows, user by user: user i has lines ptr[i] .. ptr[i + 1] - 1, by the numbers of their windows and
+    then by record."""
+
+    ptr: Int64s
+    window: Int64s
+    record: Int32s
+
+
 @jit_no_arrays
 def check_lines(
     trajectories: Trajectories,
@@ -136,6 +145,43 @@ def explain_boxes(
 
 
 @jit_no_arrays
+def count_uncovered(
+    trajectories: Trajectories,
+    held: Bools,
+    own: Int64s,
+    window_begin: Int64s,
+    window_end: Int64s,
+    lines: WindowLines,
+    needed: int,
+    most: int,
+    begin: int,
+    end: int,
+    uncovered: Int64s,
+) -> None:
+    """uncovered[i]: in how many windows user i has a published sample, and lines of fewer than ``needed`` or more than
+    ``most`` different records, none of them own[i]. Windows go by their begins; held: which samples are published."""
+    for user in range(begin, end):
+        sample, stop = trajectories.ptr[user], trajectories.ptr[user + 1]
+        line, last_line = lines.ptr[user], lines.ptr[user + 1]
+        uncovered[user] = 0
+        for window in range(len(window_begin)):
+            while sample < stop and (
+                not held[sample] or trajectories.sample[sample]["t"] < window_begin[window]
+            ):
+                sample += 1
+            covers, last = 0, np.int64(-1)
+            while line < last_line and lines.window[line] == window:
+                record = np.int64(lines.record[line])
+                if record != own[user] and record != last:
+                    covers += 1
+                    last = record
+                line += 1
+            is_there = sample < stop and trajectories.sample[sample]["t"] < window_end[window]
+            if is_there and (covers < needed or covers > most):
+                uncovered[user] += 1
+
+
+@jit_no_arrays
 def count_again(user: Int32s, record: Int32s, begin: Int64s, end: Int64s, window: int) -> int:
     """How many lines go beyond one window of their user and record; lines go by user and record, then by begin."""
     again, since = 0, np.int64(0)
@@ -158,17 +204,19 @@ def find_held_apart(
     begin: int,
     end: int,
     found: Bools,
+    n_fitting: Int64s,
 ) -> None:
     """found[i]: whether some record other than own[i] fits user i in two epochs, present in both, that no window joins.
+    n_fitting[i]: how many such records fit in some epoch.
 
     A record that was made to hold a user fits, epoch by epoch: all samples lie in its boxes, all boxes hold one.
     """
     first_held = np.empty(len(index.ptr) - 1, np.int64)
     asked = np.full(len(index.ptr) - 1, -1, np.int64)
     for user in range(begin, end):
-        found[user] = False
+        found[user], n_fitting[user] = False, 0
         first, stop = trajectories.ptr[user], trajectories.ptr[user + 1]
-        while first < stop and not found[user]:
+        while first < stop:
             row = trajectories.sample[first]
             t, x, y = row["t"], row["x"], row["y"]
             epoch = t // epsilon
@@ -180,7 +228,7 @@ def find_held_apart(
                     record = index.box[box]["record"]
                     if record == own[user] or not is_probed(index, slot, entry, probe, x, y):
                         continue
-                    if asked[record] == user and epoch - first_held[record] <= reach:
+                    if asked[record] == user and (found[user] or epoch - first_held[record] <= reach):
                         continue
                     if holds(index, box, t, x, y) and is_consistent(
                         trajectories, index, record, first, last,
@@ -190,4 +238,19 @@ def find_held_apart(
                             found[user] = True
                         else:
                             asked[record], first_held[record] = user, epoch
+                            n_fitting[user] += 1
             first = last
+
+
+@jit_no_arrays
+def count_windows(
+    trajectories: Trajectories, window_begin: Int64s, window_end: Int64s, begin: int, end: int, number: Int64s
+) -> None:
+    """number[i]: in how many windows user i has a sample; windows go by their begins."""
+    for user in range(begin, end):
+        sample, stop = trajectories.ptr[user], trajectories.ptr[user + 1]
+        number[user] = 0
+        for window in range(len(window_begin)):
+            while sample < stop and trajectories.sample[sample]["t"] < window_begin[window]:
+                sample += 1
+            number[user] += sample < stop and trajectories.sample[sample]["t"] < window_end[window]

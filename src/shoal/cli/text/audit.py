@@ -104,10 +104,11 @@ def _guarantees(audit: Audit) -> Iterable[str]:
         resting = "" if judgement.basis is Basis.NOTHING else f" ({judgement.basis})"
         yield f"{judgement.number} {name} {judgement.state}{detail}{resting}"
     if audit.held_apart is not None:
-        found, accident = audit.held_apart
+        found, accident, again = audit.held_apart
         yield (
-            f"(2 from file and key alone: another record holds {found.in_words()} of users at times that no window"
-            f" joins; by accident alone it would be {accident.in_words()})"
+            f"(2 from file and key alone: at least {again.in_words()} of members serve again; another record holds"
+            f" {found.in_words()} of users at times that no window joins; by accident alone it would be at least"
+            f" {accident.in_words()})"
         )
 
 
