@@ -7,9 +7,10 @@ from dataclasses import replace
 import pytest
 
 from auditing.audits import TIMED, WHOLE, broken, share, some_audit
+from shoal.auditing.attack_names import named_figures
 from shoal.auditing.belonging import Belonging
 from shoal.auditing.events_check import OTHER, UNCHECKED, EventsCheck
-from shoal.auditing.exposures import exposures_of, four_moments
+from shoal.auditing.exposures import LOOKS_ELSEWHERE, exposures_of, four_moments
 from shoal.auditing.guarantees.judgement import Basis, Judgement, State
 from shoal.auditing.measures import NO_KEY, NO_VICTIM
 from shoal.auditing.rating import Rating, Thresholds
@@ -121,6 +122,16 @@ def test_what_was_not_checked_says_so() -> None:
 def test_an_attack_on_places_that_looks_elsewhere_shows_no_low_risk() -> None:
     audit = with_figure(some_audit(value=0.01), 0.3, "place", "candidate", "all")
     assert {e.name: e.rating for e in exposures_of(audit)}["file_alone"] is Rating.UNKNOWN
+    assert sentence(audit, "file_alone") == (
+        "Somebody who has nothing but the file: not checked: in most boxes, the cell in which the person was is none of"
+        " the attack's candidates"
+    )
+    inference = next(risk for risk in audit.verdict.risks if risk.name == "Inference")
+    assert f"is found for an unknown share ({LOOKS_ELSEWHERE}) of the boxes." in inference.meaning
+    (inside,) = [limit for limit in audit.verdict.limits if limit.what == "Where in a box somebody was"]
+    assert "%" not in inside.measured
+    told = {name.words: figure.published for name, figure in named_figures(audit)}
+    assert told["finds the cell inside a box"] == LOOKS_ELSEWHERE
     audit = with_figure(some_audit(value=0.2), 0.3, "place", "candidate", "all")
     assert {e.name: e.rating for e in exposures_of(audit)}["file_alone"] is Rating.MODERATE
 

@@ -43,6 +43,9 @@ class Exposure(NamedTuple):
 
 
 _PICKS = "picks the right record in {} of attacks"
+LOOKS_ELSEWHERE = (
+    "not checked: in most boxes, the cell in which the person was is none of the attack's candidates"
+)
 _ALONE = "is left with that person's record alone in {} of attacks"
 
 
@@ -76,7 +79,7 @@ def exposures_of(audit: Audit) -> list[Exposure]:
             "file_alone",
             who_finds_places(audit),
             "finds the exact cell in which the person was in {} of the boxes",
-            audit.figure(PLACE, "exact", "all"),
+            place_in_box(audit),
         ),
     )  # fmt: skip
     return [
@@ -87,7 +90,7 @@ def exposures_of(audit: Audit) -> list[Exposure]:
             found.published,
             found.raw,
             found.guessing,
-            _rated(audit, name, found),
+            audit.thresholds.rate(found.published),
         )
         for name, attacker, achieves, found in wanted
         if found is not None
@@ -128,16 +131,21 @@ def who_finds_places(audit: Audit) -> str:
     return "has nothing but the file"
 
 
-def _rated(audit: Audit, name: str, found: Measure) -> Rating:
-    """The rating of a figure; an attack on places that mostly looks elsewhere shows no low risk."""
-    rating, seen = audit.thresholds.rate(found.published), audit.figure(PLACE, "candidate", "all")
-    looks_elsewhere = (
-        name == "file_alone"
-        and seen is not None
-        and isinstance(seen.published, Proportion)
-        and _value(seen) < 0.5
-    )
-    return Rating.UNKNOWN if looks_elsewhere and rating is Rating.LOW else rating
+def place_in_box(audit: Audit) -> Measure | None:
+    """How often the cell inside a box is found, as it is told."""
+    found = audit.figure(PLACE, "exact", "all")
+    return None if found is None else as_told(audit, found)
+
+
+def as_told(audit: Audit, figure: Measure) -> Measure:
+    """A figure as it is told: an attack on places that mostly looks elsewhere cannot show that a risk is low."""
+    if (figure.attack, figure.measure) != (PLACE, "exact"):
+        return figure
+    seen = audit.figure(PLACE, "candidate", figure.variant)
+    looks_elsewhere = seen is not None and isinstance(seen.published, Proportion) and _value(seen) < 0.5
+    if not looks_elsewhere or audit.thresholds.rate(figure.published) is not Rating.LOW:
+        return figure
+    return figure._replace(published=LOOKS_ELSEWHERE)
 
 
 def _best_of(ways: list[Measure | None]) -> Measure | None:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from shoal.auditing.attacks.chain import CHAIN
 from shoal.auditing.attacks.everybody import EVERYBODY
 from shoal.auditing.attacks.linkage import PUBLISHED_POINTS
-from shoal.auditing.attacks.place_in_box import PLACE
 from shoal.auditing.attacks.rankings import RANKINGS
 from shoal.auditing.attacks.times import PRESENCE
 from shoal.auditing.belonging import wrong_in_words
@@ -20,6 +19,7 @@ from shoal.auditing.exposures import (
     active_times,
     exposures_of,
     four_moments,
+    place_in_box,
     next_steps,
     overall,
     who_finds_places,
@@ -215,7 +215,7 @@ def _linkability(audit: Audit) -> Risk:
 
 def _inference(audit: Audit) -> Risk:
     """Where in its boxes somebody was, what follows beyond epsilon, and what all that fit have in common."""
-    inside = _found(audit, PLACE, "exact", "all")
+    inside = _share_or_why(place_in_box(audit))
     meaning = f"Where in a box the person was, to the cell, is found for {_in_words(inside)} of the boxes."
     leak, cell = _found(audit, "leakage", "above_epsilon"), _found(audit, "homogeneity", "one_cell")
     if leak is not None and leak != NO_VICTIM and audit.promise.epsilon is not None:
@@ -255,7 +255,7 @@ def _limits(audit: Audit) -> list[Limit]:
         _in_words(_found(audit, "home_and_work", "within_500m", place)) for place in ("home", "work")
     )
     near = _in_words(_found(audit, "homogeneity", "within_1km"))
-    active, inside = active_times(audit), _found(audit, PLACE, "exact", "all")
+    active, inside = active_times(audit), place_in_box(audit)
     return [
         *limits,
         Limit(
@@ -265,7 +265,7 @@ def _limits(audit: Audit) -> list[Limit]:
         ),
         Limit(
             "Where in a box somebody was",
-            f"somebody who {who_finds_places(audit)} finds the exact cell for {_in_words(inside)} of the boxes"
+            f"somebody who {who_finds_places(audit)} finds the exact cell for {_published(inside)} of the boxes"
             if audit.has_key
             else NO_KEY,
         ),
@@ -327,7 +327,10 @@ def _share(audit: Audit, attack: str, measure: str, variant: str = "") -> Propor
 
 def _found(audit: Audit, attack: str, measure: str, variant: str = "") -> Proportion | str | None:
     """A proportion, or why there is none; None where the attack does not apply."""
-    found = audit.figure(attack, measure, variant)
+    return _share_or_why(audit.figure(attack, measure, variant))
+
+
+def _share_or_why(found: Measure | None) -> Proportion | str | None:
     return None if found is None else found.published
 
 
@@ -343,7 +346,7 @@ def _in_words(found: Proportion | str | None) -> str:
 
 
 def _published(found: Measure | None) -> str:
-    return _in_words(None if found is None else found.published)
+    return _in_words(_share_or_why(found))
 
 
 def _tau(audit: Audit) -> str:

@@ -227,7 +227,8 @@ def _table(audit: Audit) -> list[str]:
 
 def _row(title: str, figure: Measure) -> str:
     if isinstance(figure.published, str):
-        return f"{title:<{LONGEST_NAME}} {figure.published}"
+        room, why = WIDTH - LONGEST_NAME - 1, figure.published
+        return f"{title:<{LONGEST_NAME}} {why if len(why) <= room else why.partition(':')[0]}"
     raw = "" if isinstance(figure.raw, str) else _cell(figure.raw.value)
     guess = "" if figure.guessing is None else _cell(figure.guessing)
     share = figure.published

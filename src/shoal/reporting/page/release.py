@@ -107,7 +107,8 @@ def _exposure(exposure: Exposure, *, public: bool) -> tuple[_Rating, Markup]:
     """The rating of a sentence that matters, and the sentence; of few people a public page tells nothing."""
     rating, share = _rating(exposure.rating), exposure.share
     if isinstance(share, str):
-        return rating._replace(word="not told") if public else rating, escape(exposure.sentence)
+        untold = public and not share.startswith(str(Rating.UNKNOWN))
+        return rating._replace(word="not told") if untold else rating, escape(exposure.sentence)
     before, figure, after = bound(exposure.sentence).partition(bound(share.in_words()))
     return rating, Markup("{}<strong>{}</strong>{}").format(before, figure, after)
 
