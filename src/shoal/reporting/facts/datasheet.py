@@ -133,6 +133,12 @@ def check_datasheet(held_to: Promise, noted: Promise | None, *, has_key: bool) -
         )
 
 
+def may_be_public(audit: Audit) -> bool:
+    """Whether a datasheet may be written: nothing fails but a guarantee that is weakened, and the events are those of
+    the release as far as can be seen. (What makes them doubtful may be what was left out or suppressed.)"""
+    return not audit.events_checked.doubtful and (not audit.failed or audit.only_weakened)
+
+
 def public_audit(audit: Audit) -> Audit:
     """The audit with figures that may be told; the spread of leakage, which few attacks make, is left out."""
     figures = [_public_figure(as_told(audit, figure), audit.promise.k) for figure in audit.figures]
