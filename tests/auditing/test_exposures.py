@@ -7,9 +7,10 @@ from dataclasses import replace
 import pytest
 
 from auditing.audits import TIMED, WHOLE, broken, share, some_audit
+from shoal.auditing.attack_names import named_figures
 from shoal.auditing.belonging import Belonging
 from shoal.auditing.events_check import OTHER, UNCHECKED, EventsCheck
-from shoal.auditing.exposures import active_times, exposures_of, four_moments
+from shoal.auditing.exposures import LOOKS_ELSEWHERE, active_times, exposures_of, four_moments
 from shoal.auditing.guarantees.judgement import Basis, Judgement, State
 from shoal.auditing.measures import NO_KEY, NO_VICTIM
 from shoal.auditing.rating import Rating, Thresholds
@@ -119,6 +120,16 @@ def test_what_was_not_checked_says_so() -> None:
 def test_an_attack_on_places_that_looks_elsewhere_shows_no_low_risk() -> None:
     audit = with_figure(some_audit(value=0.01), 0.3, "place", "candidate", "all")
     assert {e.name: e.rating for e in exposures_of(audit)}["file_alone"] is Rating.UNKNOWN
+    assert sentence(audit, "file_alone") == (
+        "Somebody who has nothing but the file: not checked: in most boxes, the cell in which the person was is none of"
+        " the attack's candidates"
+    )
+    inference = next(risk for risk in audit.verdict.risks if risk.name == "Inference")
+    assert f"is found for an unknown share ({LOOKS_ELSEWHERE}) of the boxes." in inference.meaning
+    (inside,) = [limit for limit in audit.verdict.limits if limit.what == "Where in a box somebody was"]
+    assert "%" not in inside.measured
+    told = {name.words: figure.published for name, figure in named_figures(audit)}
+    assert told["finds the cell inside a box"] == LOOKS_ELSEWHERE
     audit = with_figure(some_audit(value=0.2), 0.3, "place", "candidate", "all")
     assert {e.name: e.rating for e in exposures_of(audit)}["file_alone"] is Rating.MODERATE
 
@@ -191,11 +202,14 @@ def test_what_to_do_with_a_file_that_fails() -> None:
 
 
 def test_what_to_do_with_a_file_made_for_something_else() -> None:
-    audit = some_audit(Promise(3, 60, 30), noted=TIMED, coverage=broken(1))
-    (step,) = audit.verdict.next_steps
-    assert "was not checked here: leave --k, --tau, --epsilon and --whole out" in step
-    assert "publish it under its own promise; for the one above, make a file" in step
-    assert "Make it again" not in step
+    for value in (0.01, 0.9):
+        audit = some_audit(Promise(3, 60, 30), noted=TIMED, coverage=broken(1), value=value)
+        step, *others = audit.verdict.next_steps
+        assert "was not checked here: leave --k, --tau, --epsilon and --whole out" in step
+        assert "Only if it does, the following is about it; for the promise above, make a file" in step
+        assert others == some_audit(Promise(3, 60, 30), value=value).verdict.next_steps
+        assert "publish it" not in " ".join(audit.verdict.next_steps).replace("publish it on the", "")
+    assert others[0].startswith("Not for open publication")
 
 
 def test_what_to_do_with_a_file_that_is_weakened_or_not_wholly_checked() -> None:
@@ -204,5 +218,30 @@ def test_what_to_do_with_a_file_that_is_weakened_or_not_wholly_checked() -> None
     steps = replace(audit, guarantees=audit.guarantees._replace(one_window=weakened)).verdict.next_steps
     assert steps[0].startswith("Guarantee 2 is weakened: make it again with a smaller k")
     assert steps[1].startswith("Not for open publication")
+    tolerated = replace(audit, guarantees=audit.guarantees._replace(one_window=weakened), tolerance=1.0)
+    assert not tolerated.failed
+    assert tolerated.verdict.next_steps == steps
     steps = some_audit(value=0.01, required=True).verdict.next_steps
     assert steps[0] == "Not all that was required could be checked: give --key, with the evidence beside it."
+
+
+HINT = "rows were left out by --bbox, which is not so now"
+DOUBTFUL = EventsCheck(**{**UNCHECKED._asdict(), "hint": HINT, "doubtful": True})
+
+
+@pytest.mark.parametrize("value", [0.01, 0.9])
+def test_what_to_do_with_doubtful_events(value: float) -> None:
+    """Whatever the attacks found: they were perhaps on other events."""
+    audit = some_audit(value=value, events_checked=DOUBTFUL)
+    assert audit.verdict.next_steps == [
+        f"Were the events read as for the release? Look there first: {HINT}.",
+        "Then audit again: as it stands, do not publish it on the strength of this audit.",
+    ]
+
+
+def test_what_to_do_with_a_weak_claim() -> None:
+    first, second = some_audit(value=0.01, weak_claim=True).verdict.next_steps
+    assert first == "The claim is weak: audit again, and say with --k, --tau and --epsilon what you require."
+    assert second.endswith("do not publish it on the strength of this audit.")
+    steps = some_audit(value=0.9, weak_claim=True).verdict.next_steps
+    assert steps[1].startswith("Not for open publication")

@@ -9,6 +9,7 @@ import pytest
 
 from auditing.audits import HUGE, KEPT, TIMED, WHOLE, broken, finding, share, some_audit, truth
 from shoal.auditing.belonging import Belonging
+from shoal.auditing.events_check import NOT_CHECKED, EventsCheck
 from shoal.auditing.guarantees.judgement import Basis, Guarantees, Judgement, State
 from shoal.auditing.guarantees.judging import judge_matchings
 from shoal.auditing.guarantees.matchings import Matchings
@@ -123,12 +124,13 @@ def test_a_weakened_guarantee_fails_beyond_the_tolerance_only() -> None:
     audit = judged(2, weakened, tolerance=0.01)
     assert (audit.exit_code, audit.only_weakened) == (1, True)
     assert audit.verdict.headline == (
-        "WEAKENED: guarantee 1 KEPT, 2 weakened (91 % of members had to serve again, from the private evidence),"
-        " 3 kept on 48 of 48 windows"
+        "WEAKENED: guarantee 1 KEPT, 2 weakened (91 % of members had to serve again, from the private evidence;"
+        " tolerance 1 %), 3 kept on 48 of 48 windows"
     )
     tolerated = judged(2, weakened, tolerance=0.91)
     assert (tolerated.exit_code, tolerated.only_weakened) == (0, False)
     assert tolerated.verdict.headline.startswith("Guarantee 1 KEPT, 2 weakened (91 %")
+    assert "; tolerance 91 %)" in tolerated.verdict.headline
 
 
 def test_a_broken_guarantee_3_is_never_kept() -> None:
@@ -146,6 +148,35 @@ def test_what_is_required_and_could_not_be_checked_has_a_code_of_its_own() -> No
     assert some_audit(WHOLE, coverage=left_out, with_key=False).exit_code == 0
     assert some_audit(WHOLE, coverage=left_out, with_key=False, required=True).exit_code == 4
     assert some_audit(coverage=broken(1), required=True).exit_code == 1
+
+
+@pytest.mark.parametrize("required", [False, True])
+def test_doubtful_events_are_never_kept(required: bool) -> None:
+    doubtful = EventsCheck(NOT_CHECKED, hint="rows were left out", doubtful=True)
+    audit = some_audit(WHOLE, events_checked=doubtful, required=required)
+    assert (audit.exit_code, audit.kept, audit.failed, audit.verdict.kept) == (4, False, False, False)
+    asked = "required" if required else "the file claims"
+    assert audit.verdict.headline == (
+        "EVENTS READ OTHERWISE THAN FOR THE RELEASE, perhaps: guarantee 1 kept, 2 kept, 3 kept on 48 of 48 windows, as"
+        f" {asked} (k 2 over whole trajectories), but of these events only"
+    )
+    failing = some_audit(coverage=broken(1), events_checked=doubtful)
+    assert failing.exit_code == 1
+    assert failing.verdict.headline.startswith(
+        "BROKEN, or the events were read otherwise than for the release: 1"
+    )
+    other = some_audit(Promise(3, 60, 30), noted=TIMED, coverage=broken(1), events_checked=doubtful)
+    assert "made for k 2 and 30 min), or the events were read otherwise" in other.verdict.headline
+
+
+def test_a_weak_claim_is_never_kept() -> None:
+    audit = some_audit(weak_claim=True)
+    assert (audit.exit_code, audit.kept, audit.failed, audit.verdict.kept) == (4, False, False, False)
+    assert audit.verdict.headline == (
+        "WEAK CLAIM: guarantee 1 kept, 2 not checked, 3 kept on 48 of 48 windows, as the file claims (k 2 and 30 min),"
+        " which says nearly nothing of these events"
+    )
+    assert "KEPT" not in judged(3, judge_matchings(Matchings(48, 40, 2)), weak_claim=True).verdict.headline
 
 
 def test_longer_windows_than_required_are_not_the_files_own_promise() -> None:

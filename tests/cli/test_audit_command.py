@@ -263,7 +263,7 @@ KEYS: dict[str, Any] = {
     "grid": {"cell_m": None, "step_s": None},
     "draw": {"attacks": None, "seed": None, "timezone": None},
     "counts": {"users": None, "samples": None, "records": None, "boxes": None},
-    "events": {"checked": None, "note": None, "hint": None},
+    "events": {"checked": None, "note": None, "hint": None, "doubtful": None},
     "verdict": {
         "headline": None,
         "warning": None,
@@ -568,7 +568,7 @@ def test_a_part_of_the_events(world: World, tmp_path: Path) -> None:
     assert figures(world.events, tmp_path / "out.parquet", "--key", key)["counts"] == content["counts"]
     for beside in ("private.json", "evidence.parquet"):
         (tmp_path / f"key.parquet.{beside}").unlink()
-    everything = figures(world.events, tmp_path / "out.parquet", "--key", key)["truthfulness"]
+    everything = figures(world.events, tmp_path / "out.parquet", "--key", key, code=4)["truthfulness"]
     assert everything["users_without_record"] == len(users) - len(read_table(key))
     assert everything["suppressed"]["share"] > content["truthfulness"]["suppressed"]["share"] + 0.2
 
@@ -581,7 +581,13 @@ def test_the_audit_sees_what_anonymize_saw(plain: World, tmp_path: Path) -> None
         *("--min-days-active", 2),
         *("--resample", "30min"),
     )
-    assert anonymize(plain.events, output, *part, "--key-out", key).code == 0
+    hours = (
+        "--tau",
+        "1h",
+        "--epsilon",
+        "30min",
+    )  # of one sample every 30 min, half hours would be a weak claim
+    assert anonymize(plain.events, output, *part, *hours, "--key-out", key).code == 0
     same = figures(plain.events, output, "--key", key, *part, "--tolerance", 1)
     assert same["kept"] is True
     assert same["truthfulness"]["users_without_record"] == 0
@@ -607,7 +613,7 @@ def test_format_and_its_timezone(tmp_path: Path) -> None:
             for hour in range(8, 14)
         ]
         (folder / f"{taxi}.txt").write_text("\n".join([*rows, ""]))
-    assert anonymize(folder, output, "--key-out", key).code == 0
+    assert anonymize(folder, output, "--tau", "2h", "--epsilon", "2h", "--key-out", key).code == 0
     beijing = figures(folder, output, "--key", key)
     assert beijing == figures(folder, output, "--key", key, "--format", "t-drive")
     assert beijing["draw"]["timezone"] == "Asia/Shanghai"

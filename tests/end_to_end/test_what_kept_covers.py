@@ -170,11 +170,12 @@ def test_claiming_less_is_not_rewarded(tmp_path: Path) -> None:
     )
     made = Made(tmp_path, read_table(events), "--tau", "1min", "--epsilon", "1min")
     claimed = made.audit("--key", made.key)
-    assert claimed.code == 0
+    assert claimed.code == 4
     words = " ".join(claimed.out.split())
+    assert words.startswith("Verdict WEAK CLAIM: guarantee 1 kept")
     assert "as the file claims (k 2 and 1 min)" in words
     assert "the file's own claim: k = 2, tau = 1 min" in words
-    assert "Verdict KEPT" not in words
+    assert "KEPT" not in words
     required = made.audit("--key", made.key, *REQUIRED)
     assert required.code == 1
     assert "FAILS a promise that is not its own" in " ".join(required.out.split())
@@ -196,7 +197,7 @@ def test_boxes_that_overlap_or_lie_outside_the_period(
     write(pa.concat_tables([table, row]), planted)
     done = audit(good.events, planted, *(("--key", good.key) if key else ()))
     assert done.code == 1
-    words = "lie before the first or after the last" if shift else "with another of the same record in time"
+    words = "lies before the first or after the last" if shift else "with another of the same record in time"
     assert words in " ".join(done.out.split())
 
 
@@ -214,6 +215,8 @@ def test_json_and_report_say_the_same(good: Made, tmp_path: Path) -> None:
         )
         assert done.code == code, done
         assert "Guarantee 1 KEPT" in page.read_text()
+        assert ("Each of the other records stays with the person" in page.read_text()) is (code == 0)
+        assert ("but guarantee 2 could not be checked" in page.read_text()) is (code == 4)
 
 
 def test_a_city_of_few_is_weakened_by_its_own_account(tmp_path: Path) -> None:
@@ -384,3 +387,15 @@ def test_evidence_that_is_not_the_one_written_with_the_key(tmp_path: Path) -> No
     forget_evidence(made)
     done = made.audit("--key", made.key, *REQUIRED)
     assert (done.code, "Nothing beside the key says whether the evidence" in done.err) == (0, True)
+
+
+def test_a_page_about_an_extra_column_says_so(good: Made, tmp_path: Path) -> None:
+    table, output, page = read_table(good.output), tmp_path / "out.parquet", tmp_path / "page.html"
+    write(table.append_column("note", pa.array([0] * len(table))), output)
+    done = run("report", good.events, output, "-o", page, "--attacks", 20, "--key", good.key)
+    assert done.code == 1
+    html = page.read_text()
+    assert "<h1>The file holds columns that were not checked: do not publish this file.</h1>" in html
+    assert "This file says more than its boxes, in columns that were not checked." in html
+    assert "but the file holds columns that were not checked" in html
+    assert "stay with a person for longer" not in html

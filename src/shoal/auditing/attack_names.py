@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from shoal.auditing.exposures import as_told
 from shoal.core.formatting import counted
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def words_of(figure: Measure) -> str | None:
 def named_figures(audit: Audit) -> list[tuple[AttackName, Measure]]:
     """The figures of an audit that have names, in the order in which they are told."""
     return [
-        (name, figure)
+        (name, as_told(audit, figure))
         for name in ATTACK_NAMES
         if (figure := audit.figure(name.attack, name.measure, name.variant)) is not None
     ]

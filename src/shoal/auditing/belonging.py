@@ -13,7 +13,7 @@ import numpy.typing as npt
 from shoal.auditing.truthfulness import overlapping
 from shoal.core.arrays import Int64s
 from shoal.core.boxes import UNKNOWN
-from shoal.core.formatting import counted, duration, joined
+from shoal.core.formatting import duration
 
 if TYPE_CHECKING:
     from shoal.auditing.context import AuditContext
@@ -56,7 +56,6 @@ class Belonging(NamedTuple):
 
 
 ALL_BELONGS = Belonging()
-_MOST_LISTED = 8  # columns
 
 
 def check_belonging(context: AuditContext) -> Belonging:
@@ -168,40 +167,3 @@ def _part(account: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     """A section of a manifest or of metadata, empty where there is none."""
     section = account.get(name)
     return section if isinstance(section, Mapping) else {}
-
-
-def wrong_in_words(found: Belonging) -> list[str]:
-    """What is wrong, a clause for each thing, worst first."""
-    clauses = []
-    if found.n_surplus_records:
-        more = counted(found.n_surplus_records, "record")
-        clauses.append(f"there are {more} more than users, so the file is not true")
-    if found.n_overlapping_boxes:
-        overlap = (
-            "1 box overlaps"
-            if found.n_overlapping_boxes == 1
-            else f"{found.n_overlapping_boxes:,} boxes overlap"
-        )
-        clauses.append(f"{overlap} with another of the same record in time")
-    if found.n_boxes_outside:
-        clauses.append(
-            f"{found.n_boxes_outside:,} boxes lie before the first or after the last of these events"
-        )
-    if found.n_named:
-        named = "1 record is named after its user" if found.n_named == 1 else (
-            f"{found.n_named:,} records are named after their users"
-        )  # fmt: skip
-        clauses.append(f"{named}, by identifiers or digests of them: give records random names")
-    if found.n_other_places:
-        boxes = "1 box has" if found.n_other_places == 1 else f"{found.n_other_places:,} boxes have"
-        clauses.append(
-            f"{boxes} other places beside x and y than their hull, in degrees or as polygons: drop these columns, or"
-            " make them of x and y"
-        )
-    if found.unchecked:
-        clauses.append(
-            f"{counted(len(found.unchecked), 'column')} {'was' if len(found.unchecked) == 1 else 'were'} not checked"
-            f" ({joined(found.unchecked[:_MOST_LISTED])}{', ...' if len(found.unchecked) > _MOST_LISTED else ''}):"
-            " drop what is no part of the format"
-        )
-    return [*clauses, *found.disagreements]

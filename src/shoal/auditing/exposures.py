@@ -10,6 +10,7 @@ from shoal.auditing.attacks.everybody import EVERYBODY
 from shoal.auditing.attacks.place_in_box import PLACE
 from shoal.auditing.attacks.rankings import RANKINGS
 from shoal.auditing.attacks.times import ALL_EPOCHS, ALL_SLOTS, TIMES
+from shoal.auditing.guarantees.judgement import State
 from shoal.auditing.rating import Rating, worst_of
 from shoal.core.formatting import duration, percent, unnumbered
 from shoal.core.proportions import Proportion
@@ -41,6 +42,9 @@ class Exposure(NamedTuple):
         return f"Somebody who {self.attacker} {self.achieves.format(self.share.in_words())}{told}"
 
 
+LOOKS_ELSEWHERE = (
+    "not checked: in most boxes, the cell in which the person was is none of the attack's candidates"
+)
 _PICKS = "picks the right record in {} of attacks"
 _ALONE = "is left with that person's record alone in {} of attacks"
 
@@ -75,7 +79,7 @@ def exposures_of(audit: Audit) -> list[Exposure]:
             "file_alone",
             who_finds_places(audit),
             "finds the exact cell in which the person was in {} of the boxes",
-            audit.figure(PLACE, "exact", "all"),
+            place_in_box(audit),
         ),
     )  # fmt: skip
     return [
@@ -86,7 +90,7 @@ def exposures_of(audit: Audit) -> list[Exposure]:
             found.published,
             found.raw,
             found.guessing,
-            _rated(audit, name, found),
+            audit.thresholds.rate(found.published),
         )
         for name, attacker, achieves, found in wanted
         if found is not None
@@ -136,16 +140,21 @@ def who_finds_places(audit: Audit) -> str:
     return "has nothing but the file"
 
 
-def _rated(audit: Audit, name: str, found: Measure) -> Rating:
-    """The rating of a figure; an attack on places that mostly looks elsewhere shows no low risk."""
-    rating, seen = audit.thresholds.rate(found.published), audit.figure(PLACE, "candidate", "all")
-    looks_elsewhere = (
-        name == "file_alone"
-        and seen is not None
-        and isinstance(seen.published, Proportion)
-        and _value(seen) < 0.5
-    )
-    return Rating.UNKNOWN if looks_elsewhere and rating is Rating.LOW else rating
+def place_in_box(audit: Audit) -> Measure | None:
+    """How often the cell inside a box is found, as it is told."""
+    found = audit.figure(PLACE, "exact", "all")
+    return None if found is None else as_told(audit, found)
+
+
+def as_told(audit: Audit, figure: Measure) -> Measure:
+    """A figure as it is told: an attack on places that mostly looks elsewhere cannot show that a risk is low."""
+    if (figure.attack, figure.measure) != (PLACE, "exact"):
+        return figure
+    seen = audit.figure(PLACE, "candidate", figure.variant)
+    looks_elsewhere = seen is not None and isinstance(seen.published, Proportion) and _value(seen) < 0.5
+    if not looks_elsewhere or audit.thresholds.rate(figure.published) is not Rating.LOW:
+        return figure
+    return figure._replace(published=LOOKS_ELSEWHERE)
 
 
 def _best_of(ways: list[Measure | None]) -> Measure | None:
@@ -164,16 +173,51 @@ def overall(exposures: list[Exposure]) -> Rating:
 
 
 def next_steps(audit: Audit, rating: Rating) -> list[str]:
-    """What to do with a file, in sentences."""
-    if audit.failed and not audit.only_weakened:
-        return _steps_of_failure(audit)
-    steps = [] if not audit.only_weakened else [
-        "Guarantee 2 is weakened: make it again with a smaller k, a longer epsilon, fewer days or more people, or tell"
-        " whoever gets it for how many members it does not hold.",
+    """What to do with a file, in sentences; first of all to read the events as for the release, if that is in doubt."""
+    check = audit.events_checked
+    if check.is_other:
+        return ["Give the events from which it was made."]
+    doubt = [] if check.hint is None else [
+        f"Were the events read as for the release? Look there first: {check.hint}.",
     ]  # fmt: skip
+    if audit.failed and not audit.only_weakened and not audit.only_fails_other:
+        return [*doubt, _MAKE_IT_AGAIN]
+    if check.doubtful:
+        return [*doubt, "Then audit again: as it stands, do not publish it on the strength of this audit."]
+    return [*doubt, *_steps_by_guarantees(audit), *_steps_by_rating(audit, rating)]
+
+
+_MAKE_IT_AGAIN = (
+    "Do not hand it on. Make it again from the events with shoal anonymize, which checks a release before it"
+    " appears."
+)
+
+
+def _steps_by_guarantees(audit: Audit) -> list[str]:
+    """What to do about guarantees that fail, are weakened, could not be checked, or say nearly nothing."""
+    steps = []
+    if audit.only_fails_other:
+        steps.append(
+            "Whether it keeps its own promise was not checked here: leave --k, --tau, --epsilon and --whole out to see."
+            " Only if it does, the following is about it; for the promise above, make a file with shoal anonymize."
+        )
+    if audit.guarantees.one_window.state is State.WEAKENED:
+        steps.append(
+            "Guarantee 2 is weakened: make it again with a smaller k, a longer epsilon, fewer days or more people, or"
+            " tell whoever gets it for how many members it does not hold."
+        )
     if any(judgement.is_open for judgement in audit.guarantees):
         steps.append("Not all that was required could be checked: give --key, with the evidence beside it.")
-    steps += _BY_RATING[rating]
+    if audit.weak_claim:
+        steps.append(
+            "The claim is weak: audit again, and say with --k, --tau and --epsilon what you require."
+        )
+    return steps
+
+
+def _steps_by_rating(audit: Audit, rating: Rating) -> list[str]:
+    """What to do about attacks; towards a weak claim, those who watch for longer were not tried."""
+    steps = list(_BY_RATING[Rating.UNKNOWN if audit.weak_claim and rating is Rating.LOW else rating])
     if rating is Rating.HIGH:
         longer = "" if audit.promise.whole else ", a longer tau or --whole"
         steps.append(
@@ -195,23 +239,3 @@ _BY_RATING = {
     Rating.LOW: ["As far as these attacks go, open publication can be defended."],
     Rating.UNKNOWN: ["Not all attackers were tried, so do not publish it on the strength of this audit."],
 }  # fmt: skip
-
-
-def _steps_of_failure(audit: Audit) -> list[str]:
-    """What to do with a file that does not keep what it was held to."""
-    check = audit.events_checked
-    if check.is_other:
-        return ["Give the events from which it was made."]
-    if audit.only_fails_other:
-        return [
-            "Whether it keeps its own promise was not checked here: leave --k, --tau, --epsilon and --whole out to see."
-            " If so, publish it under its own promise; for the one above, make a file with shoal anonymize.",
-        ]
-    doubt = [] if check.hint is None else [
-        f"Were the events read as for the release? Look there first: {check.hint}.",
-    ]  # fmt: skip
-    return [
-        *doubt,
-        "Do not hand it on. Make it again from the events with shoal anonymize, which checks a release before it"
-        " appears.",
-    ]

@@ -21,32 +21,39 @@ def with_hint(context: AuditContext, coverage: Coverage, truth: Truthfulness | N
     check = context.events_checked
     if check.status != NOT_CHECKED:
         return check
+    failed = not (coverage.kept and (truth is None or truth.kept))
     if check.left_out:
         hint = (
             f"when the release was made, rows were left out by {joined(check.left_out)}, which is not so now: give the"
             " same options as for the release"
         )
         return check._replace(hint=hint, doubtful=True)
+    lost = _lost_samples(context, truth) or (None if failed else _lost_users(context, truth))
+    if lost is not None:
+        return check._replace(hint=lost, doubtful=True)
+    possible = f"if the release was made with {_READING}, give the same here"
+    return check._replace(hint=_lost_users(context, truth) or possible) if failed else check
+
+
+def _lost_samples(context: AuditContext, truth: Truthfulness | None) -> str | None:
+    """A hint where more samples lie in no box than any release suppresses, and than the manifest tells."""
     share = _share_in_no_box(context) if truth is None else truth.suppressed.share
     told = _told(context.manifest, "share_of_samples")
-    if share > _MOST and not (isinstance(told, float) and told > _MOST):
-        where = "in no box" if truth is None else "in no box of their own record"
-        lost = f"{percent(share)} of the samples lie {where}"
-        hint = f"{lost}: read the events as for the release, with the same {_READING}"
-        return check._replace(hint=hint, doubtful=True)
-    if (
-        truth is not None
-        and truth.n_users_without_record
-        and not _told(context.manifest, "users_without_record")
-    ):
-        hint = (
-            f"{counted(truth.n_users_without_record, 'user')} without a record: if they were left out when the release"
-            f" was made, read the events with the same {_READING}"
-        )
-        return check._replace(hint=hint)
-    if not (coverage.kept and (truth is None or truth.kept)):
-        return check._replace(hint=f"if the release was made with {_READING}, give the same here")
-    return check
+    if share <= _MOST or (isinstance(told, float) and told > _MOST):
+        return None
+    where = "in no box" if truth is None else "in no box of their own record"
+    return f"{percent(share)} of the samples lie {where}: read the events as for the release, with the same {_READING}"
+
+
+def _lost_users(context: AuditContext, truth: Truthfulness | None) -> str | None:
+    """A hint where users have no record, of whom the manifest does not tell."""
+    n_lost = 0 if truth is None else truth.n_users_without_record
+    if not n_lost or _told(context.manifest, "users_without_record"):
+        return None
+    return (
+        f"{counted(n_lost, 'user')} without a record: if they were left out when the release was made, read the events"
+        f" with the same {_READING}"
+    )
 
 
 def _share_in_no_box(context: AuditContext) -> float:

@@ -91,7 +91,8 @@ class Audit:
     def kept(self) -> bool:
         """Whether all that was required is kept; where nothing was, whether nothing of the file's claim fails.
 
-        What could not be checked of a mere claim does not count against the file: look at ``guarantees``, too.
+        What could not be checked of a mere claim does not count against the file: look at ``guarantees``, too. A weak
+        claim is never kept, nor is anything where the events are doubtful.
         """
         return self.exit_code == 0
 
@@ -109,10 +110,12 @@ class Audit:
 
     @property
     def exit_code(self) -> int:
-        """0: kept; 1: failed; 4: nothing failed, but something required could not be checked (docs/formats.md)."""
+        """0: kept; 1: failed; 4: nothing failed, but something required could not be checked, the claim is weak, or the
+        events are doubtful (docs/formats.md)."""
         if self.failed:
             return FAILED
-        return NOT_CHECKED if any(judgement.is_open for judgement in self.guarantees) else 0
+        is_open = any(judgement.is_open for judgement in self.guarantees)
+        return NOT_CHECKED if is_open or self.weak_claim or self.events_checked.doubtful else 0
 
     @property
     def is_true(self) -> bool:
@@ -174,6 +177,7 @@ class Audit:
                 "checked": self.events_checked.status,
                 "note": self.events_checked.in_words,
                 "hint": self.events_checked.hint,
+                "doubtful": self.events_checked.doubtful,
             },
             "verdict": self._verdict(),
             "coverage": self._coverage(show_users),

@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from shoal.auditing.attacks.chain import CHAIN
 from shoal.auditing.attacks.everybody import EVERYBODY
-from shoal.auditing.attacks.place_in_box import PLACE
 from shoal.auditing.attacks.rankings import RANKINGS
 from shoal.auditing.attacks.times import PRESENCE
-from shoal.auditing.belonging import wrong_in_words
 from shoal.auditing.claims import WEAK
 from shoal.auditing.exposures import (
     Exposure,
@@ -21,9 +19,10 @@ from shoal.auditing.exposures import (
     four_moments,
     next_steps,
     overall,
+    place_in_box,
     who_finds_places,
 )
-from shoal.auditing.guarantees.judgement import State
+from shoal.auditing.faults import faults_of, guarantees_in_words
 from shoal.auditing.measures import NO_KEY, NO_VICTIM
 from shoal.auditing.rating import Rating
 from shoal.core.formatting import duration, percent, promise_in_short, unnumbered
@@ -59,8 +58,8 @@ class Verdict(NamedTuple):
     """What holds of each guarantee, in one sentence, what attackers achieve, what to do, and then the three risks and
     what is not promised.
 
-    kept: whether nothing failed; what could not be checked is in the headline. rating: the worst of the exposures'.
-    warning: that what is kept says nearly nothing, if that is so.
+    kept: whether the exit code is 0. rating: the worst of the exposures'. warning: that what is kept says nearly
+    nothing, if that is so.
     """
 
     kept: bool
@@ -78,7 +77,7 @@ def judge(audit: Audit) -> Verdict:
     exposures = exposures_of(audit)
     rating = overall(exposures)
     return Verdict(
-        not audit.failed,
+        audit.kept,
         _headline(audit) + _unchecked(audit),
         rating,
         exposures,
@@ -90,48 +89,24 @@ def judge(audit: Audit) -> Verdict:
 
 
 def _headline(audit: Audit) -> str:
-    k, found = audit.promise.k, audit.coverage
-    if audit.events_checked.is_other:
-        return (
-            "NOT THE EVENTS OF THIS RELEASE: it was made from others, so nothing is known about its promise"
-        )
-    if found.worst:
-        n, fewest = len({violation.user for violation in found.worst}), found.worst[0].n_records
-        worst = "no record fits" if fewest == 0 else f"only {fewest:,} fit{'s' if fewest == 1 else ''}"
-        return (
-            f"{_failure(audit)}: {n:,} of {found.n_users:,} users {'is' if n == 1 else 'are'} not hidden among"
-            f" {k:,} records; at worst {worst}"
-        )
-    if found.n_untrue:
-        records = "1 record" if found.n_untrue == 1 else f"{found.n_untrue:,} records"
-        return (
-            f"{_failure(audit)}: at least {records} can be nobody's in these events, so the file is not true"
-        )
+    """What is wrong, or may be; else what is kept, by whom it is asked for, and what that means."""
+    faults, check = faults_of(audit), audit.events_checked
+    if check.is_other:
+        return f"NOT THE EVENTS OF THIS RELEASE: {faults[0].clause}"
+    if faults:
+        return f"{_failure(audit)}: {faults[0].clause}"
+    words = f"{guarantees_in_words(audit)}, as {_asked(audit)}"
+    if check.doubtful:
+        return f"EVENTS READ OTHERWISE THAN FOR THE RELEASE, perhaps: {_first_small(words)}, but of these events only"
+    if audit.weak_claim:
+        return f"WEAK CLAIM: {_first_small(words)}, which says nearly nothing of these events"
     truth = audit.truthfulness
-    if truth is not None and truth.n_empty_boxes:
-        return f"{_failure(audit)}: {truth.n_empty_boxes:,} of {truth.n_boxes:,} boxes hold no sample of their own user"
-    if not audit.belonging.kept:
-        return f"{_failure(audit)}: {wrong_in_words(audit.belonging)[0]}"
-    if audit.failed:
-        return f"{_failure(audit)}: {_first_small(guarantees_in_words(audit))}"
     known = "" if audit.promise.tau is None else f" in any {unnumbered(_tau(audit))}"
     gaps = "" if truth is not None and not truth.suppressed.n_suppressed else ", gaps forgiven"
     return (
-        f"{guarantees_in_words(audit)}, as {_asked(audit)}: whoever knows everything that anybody did{known} finds"
-        f" at least {k:,} records that fit{gaps}"
+        f"{words}: whoever knows everything that anybody did{known} finds at least {audit.promise.k:,} records that"
+        f" fit{gaps}"
     )
-
-
-def guarantees_in_words(audit: Audit) -> str:
-    """Each guarantee with its state: "Guarantee 1 KEPT, 2 not checked, 3 kept on 48 of 48 windows"."""
-    one, two, three = audit.guarantees
-    first = f"{one.state.upper()}{'' if audit.has_key else ' as far as can be checked without a key'}"
-    second = str(two.state) + (f" ({two.detail}, {two.basis})" if two.state in _TELLING else "")
-    third = str(three.state) + ("" if three.state is State.NOT_CHECKED else f" {three.detail}")
-    return f"Guarantee 1 {first}, 2 {second}, 3 {third}"
-
-
-_TELLING = (State.WEAKENED, State.BROKEN)
 
 
 def _first_small(words: str) -> str:
@@ -155,12 +130,13 @@ def _failure(audit: Audit) -> str:
 
     Nor is it known to be broken where the events were hardly read as for the release.
     """
+    failure = "WEAKENED" if audit.only_weakened else "BROKEN"
+    if audit.only_fails_other and audit.noted is not None:
+        held, made = (promise_in_short(promise, audit.grid) for promise in (audit.promise, audit.noted))
+        failure = f"FAILS a promise that is not its own (held to {held}, made for {made})"
     if audit.events_checked.doubtful:
-        return "BROKEN, or the events were read otherwise than for the release"
-    if not audit.only_fails_other or audit.noted is None:
-        return "WEAKENED" if audit.only_weakened else "BROKEN"
-    held, made = (promise_in_short(promise, audit.grid) for promise in (audit.promise, audit.noted))
-    return f"FAILS a promise that is not its own (held to {held}, made for {made})"
+        return f"{failure}, or the events were read otherwise than for the release"
+    return failure
 
 
 def _singling_out(audit: Audit) -> Risk:
@@ -218,7 +194,7 @@ def _linkability(audit: Audit) -> Risk:
 
 def _inference(audit: Audit) -> Risk:
     """Where in its boxes somebody was, what follows beyond epsilon, and what all that fit have in common."""
-    inside = _found(audit, PLACE, "exact", "all")
+    inside = _share_or_why(place_in_box(audit))
     meaning = f"Where in a box the person was, to the cell, is found for {_in_words(inside)} of the boxes."
     leak, cell = _found(audit, "leakage", "above_epsilon"), _found(audit, "homogeneity", "one_cell")
     if leak is not None and leak != NO_VICTIM and audit.promise.epsilon is not None:
@@ -261,7 +237,7 @@ def _limits(audit: Audit) -> list[Limit]:
         _in_words(_found(audit, "home_and_work", "within_500m", place)) for place in ("home", "work")
     )
     near = _in_words(_found(audit, "homogeneity", "within_1km"))
-    active, inside = active_times(audit), _found(audit, PLACE, "exact", "all")
+    active, inside = active_times(audit), place_in_box(audit)
     return [
         *limits,
         Limit(
@@ -271,7 +247,7 @@ def _limits(audit: Audit) -> list[Limit]:
         ),
         Limit(
             "Where in a box somebody was",
-            f"somebody who {who_finds_places(audit)} finds the exact cell for {_in_words(inside)} of the boxes"
+            f"somebody who {who_finds_places(audit)} finds the exact cell for {_published(inside)} of the boxes"
             if audit.has_key
             else NO_KEY,
         ),
@@ -344,7 +320,10 @@ def _share(audit: Audit, attack: str, measure: str, variant: str = "") -> Propor
 
 def _found(audit: Audit, attack: str, measure: str, variant: str = "") -> Proportion | str | None:
     """A proportion, or why there is none; None where the attack does not apply."""
-    found = audit.figure(attack, measure, variant)
+    return _share_or_why(audit.figure(attack, measure, variant))
+
+
+def _share_or_why(found: Measure | None) -> Proportion | str | None:
     return None if found is None else found.published
 
 
@@ -360,7 +339,7 @@ def _in_words(found: Proportion | str | None) -> str:
 
 
 def _published(found: Measure | None) -> str:
-    return _in_words(None if found is None else found.published)
+    return _in_words(_share_or_why(found))
 
 
 def _tau(audit: Audit) -> str:

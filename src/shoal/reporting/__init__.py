@@ -19,7 +19,12 @@ from shoal.core.options import AuditKeywords, AuditOptions, ReadingKeywords, Rea
 from shoal.core.progress import Progress, SilentProgress
 from shoal.publishing.outputs import Outputs
 from shoal.reporting.facts import Facts
-from shoal.reporting.facts.datasheet import check_datasheet, public_audit, public_suppression
+from shoal.reporting.facts.datasheet import (
+    check_datasheet,
+    may_be_public,
+    public_audit,
+    public_suppression,
+)
 from shoal.reporting.facts.people import follow_people
 from shoal.reporting.facts.precision import measure_precision
 from shoal.reporting.facts.usefulness import measure_usefulness
@@ -47,8 +52,8 @@ def write_report(
 
     The page may show raw trajectories of a few people unless it is ``public``: then it holds nothing of the events but
     figures over many people (docs/report.md says which), and the page itself gives nobody away. That needs the key, and
-    the file's own promise or a stronger one; no such page is written about a broken promise, and the audit returned
-    has the figures of the page. ``synthetic`` people need no such care.
+    the file's own promise or a stronger one; no such page is written about a broken promise or doubtful events, and
+    the audit returned has the figures of the page. ``synthetic`` people need no such care.
     """
     if made_up is not None:
         warnings.warn("made_up is now synthetic, and goes in 0.3", DeprecationWarning, stacklevel=2)
@@ -62,7 +67,7 @@ def write_report(
             check_datasheet(context.promise, context.noted, has_key=context.published.has_key)
         seen = published_part(context, by_record=True) if public else context
         audit = run_audit(context, cautions, progress, attacked=seen if public else None)
-        if public and audit.failed and not audit.only_weakened:
+        if public and not may_be_public(audit):
             return audit
         if public:
             audit = public_audit(audit)

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from auditing.audits import HUGE, TIMED, USERS, WHOLE, broken, some_audit, truth
+from auditing.audits import HUGE, TIMED, USERS, WHOLE, broken, share, some_audit, truth
 from shoal.auditing.attack_names import ATTACK_NAMES, LONGEST_NAME
+from shoal.auditing.exposures import LOOKS_ELSEWHERE
 from shoal.auditing.measures import NO_VICTIM
 from shoal.auditing.result import Audit
 from shoal.cli.text.audit import audit_lines, report_lines
@@ -170,3 +171,15 @@ def test_no_datasheet_about_another_promise_names_the_way_to_one() -> None:
     assert "for one about the file's own promise leave --k, --tau, --epsilon and --whole out." in told
     own = " ".join(report_lines(some_audit(coverage=broken(1)), Path("report.html"), public=True))
     assert "a file that breaks its promise must not be published" in own
+
+
+def test_a_long_reason_fits_the_table() -> None:
+    audit = some_audit(value=0.01)
+    figures = [
+        figure._replace(published=share(0.3)) if figure.measure == "candidate" else figure
+        for figure in audit.figures
+    ]
+    lines = lines_of(some_audit(value=0.01, figures=figures))
+    assert max(len(line) for line in lines) <= 80
+    assert f"{'finds the cell inside a box':<{LONGEST_NAME}} not checked" in lines
+    assert LOOKS_ELSEWHERE in " ".join(" ".join(lines).split())

@@ -17,6 +17,7 @@ from shoal.auditing.context import AuditContext
 from shoal.auditing.measures import Measure
 from shoal.auditing.opening import open_audit
 from shoal.auditing.published_part import published_part
+from shoal.auditing.rating import Rating
 from shoal.core.boxes import Boxes
 from shoal.core.options import AuditOptions, ReadingOptions
 from shoal.core.progress import SilentProgress
@@ -27,6 +28,7 @@ from shoal.reporting import write_report
 from shoal.reporting.facts.datasheet import public_audit
 from shoal.reporting.facts.precision import measure_precision, medians_of_groups
 from shoal.reporting.facts.usefulness import measure_usefulness
+from shoal.reporting.page.release import _exposure
 from shoal.utility import density, flows, gyration
 
 
@@ -170,7 +172,7 @@ def test_few_victims_are_not_told_and_many_are_in_whole_per_cent() -> None:
     assert first.published == second.raw == third.published == "not told: fewer than 20 victims"
     assert isinstance(first.raw, Proportion)
     assert first.raw[:3] == (0.32, 0.19, 0.48)
-    assert (first.guessing, second.guessing, third.guessing) == (0.01, None, None)
+    assert (first.guessing, second.guessing, third.guessing) == (0.00512, None, None)
     assert third.raw == "not checked: no key"
     assert audit.leakage is None
 
@@ -182,6 +184,34 @@ def test_guessing_that_is_measured_on_people_is_told_where_they_are_not_few(atta
         some_audit(figures=[Measure(attack, "", "exact", many, many, value) for value in (0.5, 0.01)])
     ).figures
     assert (told.guessing, untold.guessing) == (0.5, None)
+
+
+@pytest.mark.parametrize("victims", [20, 30, 41, 1000])
+@pytest.mark.parametrize("candidate", [0.2, 0.496])
+def test_a_datasheet_rates_an_attack_that_looks_elsewhere_as_the_internal_page_does(
+    victims: int, candidate: float
+) -> None:
+    """Rounded or bounded, the figures would look as if it had been checked, or as if the risk was large."""
+    exact, seen = Proportion(0.003, 0.001, 0.008, 2000, victims), proportion_among(candidate, 2000, victims)
+    figures = [
+        Measure("place", "all", measure, share, share, 0.01)
+        for measure, share in (("exact", exact), ("candidate", seen))
+    ]
+    audit = some_audit(figures=figures)
+    internal, public = (
+        next(each for each in found.verdict.exposures if each.name == "file_alone")
+        for found in (audit, public_audit(audit))
+    )
+    assert (public.rating, public.sentence) == (internal.rating, internal.sentence)
+    assert public.rating is Rating.UNKNOWN
+    assert _exposure(public, public=True)[0].word == "not checked"
+
+
+def test_guessing_has_the_words_of_the_internal_page() -> None:
+    many = proportion_among(0.32, 2000, 1000)
+    audit = some_audit(figures=[Measure("linkage", "", "success", many, many, 1 / 3000)])
+    assert audit.verdict.exposures[0].sentence.endswith("guessing under 0.1 %)")
+    assert public_audit(audit).verdict.exposures[0].sentence.endswith("guessing under 0.1 %)")
 
 
 def test_a_large_k_asks_for_more_victims() -> None:

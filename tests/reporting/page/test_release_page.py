@@ -46,7 +46,7 @@ def page_of(release: Release, path: Path, **options: object) -> tuple[str, str]:
 
 def test_a_release_that_keeps_its_promise(release: Release, tmp_path: Path) -> None:
     html, words = page_of(release, tmp_path / "report.html", key=release.key)
-    assert "Watch anyone for 30 minutes: at least 2 records fit." in words
+    assert "Watch anyone for 30 minutes: at least 2 records fit" in words
     assert "Guarantee 1 KEPT, 2 " in words
     assert ": whoever knows everything" in words
     assert "Internal: shows raw data" in words
@@ -104,7 +104,8 @@ def test_a_file_that_fails_what_it_never_promised_is_not_called_broken(
     )
     assert "What it is held to Somebody who watched a person for any hour, and knows" in words
     assert "That is not what it was made for, which is k 2 and 30 minutes." in words
-    assert "If so, publish it under its own promise" in words
+    assert "Only if it does, the following is about it" in words
+    assert "Not for open publication" in words.split("the following is about it")[1]
     assert "among the records that fit would be, were the promise kept, right in at most 33.3 %." in words
     for wrong in (
         "promised Somebody",
@@ -155,18 +156,48 @@ def test_overlapping_boxes_are_not_called_untrue(tmp_path: Path) -> None:
     assert "not true" not in words
 
 
-def test_guarantee_2_is_claimed_only_where_the_manifest_gives_it(release: Release, tmp_path: Path) -> None:
-    promise = {"k": 2, "tau": "30min", "epsilon": "30min"}
-    _, words = page_of(release, tmp_path / "manifest.html", key=release.key)
-    assert "for one stretch of at most" in words
-    copy = release._replace(published=tmp_path / "published.parquet")
-    copy.published.write_bytes(release.published.read_bytes())
-    _, words = page_of(copy, tmp_path / "none.html", key=release.key, **promise)
-    assert "for one stretch of at most" not in words
-    assert "nor how this file was made: it has no manifest" in words
-    _, words = page_of(release, tmp_path / "other.html", key=release.key, **(promise | {"tau": "20min"}))
-    assert "for one stretch of at most" not in words
-    assert "its manifest tells of another promise" in words
+def relabelled(whole: Release, folder: Path) -> Release:
+    """A file made over whole trajectories, with metadata and a manifest as if it was made for half hours."""
+    copy = whole._replace(published=folder / "published.parquet")
+    table, promise = (
+        pq.read_table(whole.published),
+        {"k": 2, "whole": False, "tau_s": 1800, "epsilon_s": 1800},
+    )
+    metadata = dict(table.schema.metadata)
+    notes = {**json.loads(metadata[b"shoal"]), "promise": promise}
+    pq.write_table(
+        table.replace_schema_metadata({**metadata, b"shoal": json.dumps(notes).encode()}), copy.published
+    )
+    manifest = json.loads(Path(f"{whole.published}.manifest.json").read_text())
+    guarantees = {**manifest["guarantees"], "one_window": "given"}
+    Path(f"{copy.published}.manifest.json").write_text(
+        json.dumps({**manifest, "promise": promise, "guarantees": guarantees})
+    )
+    return copy
+
+
+def test_guarantee_2_is_a_fact_only_where_it_was_checked(whole: Release, tmp_path: Path) -> None:
+    copy = relabelled(whole, tmp_path)
+    _, words = page_of(copy, tmp_path / "report.html")
+    assert "at least 2 records fit, but guarantee 2 could not be checked." in words
+    assert "By the file's own account, which was not checked, each of the other records stays" in words
+    assert "Each of the other records" not in words
+    bare = copy._replace(published=tmp_path / "bare.parquet")
+    bare.published.write_bytes(copy.published.read_bytes())
+    _, words = page_of(bare, tmp_path / "bare.html")
+    assert "was not checked: the file does not show how it was made." in words
+    assert "goes its own way" not in words
+
+
+def test_what_is_tolerated_does_not_hide_what_is_weakened(tmp_path: Path) -> None:
+    release = make_release(tmp_path, users=120, k=5, tau="2h")
+    for public in (False, True):
+        _, words = page_of(release, tmp_path / f"{public}.html", key=release.key, tolerance=1, public=public)
+        head = words.split("Risk:")[0]
+        assert "but guarantee 2 is weakened: " in head
+        assert "(tolerance 100 %)." in head
+        assert "; tolerance 100 %), 3" in head
+        assert "Guarantee 2 is weakened: make it again with a smaller k" in words
 
 
 def test_hours_are_told_on_the_clock_of_the_report(release: Release, tmp_path: Path) -> None:

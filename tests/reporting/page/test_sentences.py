@@ -7,16 +7,18 @@ from typing import Any
 
 import pytest
 
-from auditing.audits import WHOLE, broken, some_audit, truth
+from auditing.audits import KEPT, WHOLE, broken, some_audit, truth
 from shoal.auditing.belonging import Belonging
-from shoal.auditing.events_check import OTHER, EventsCheck
-from shoal.auditing.guarantees.judgement import Basis, Judgement, State
+from shoal.auditing.events_check import NOT_CHECKED, OTHER, EventsCheck
+from shoal.auditing.guarantees.judgement import Asked, Basis, Judgement, State
 from shoal.auditing.guarantees.judging import judge_matchings
 from shoal.auditing.guarantees.matchings import Matchings
+from shoal.auditing.result import Audit
 from shoal.core.promise import Grid, Promise
 from shoal.reporting.page.sentences import (
     beyond_in_words,
     headline,
+    is_clear,
     made_for_in_words,
     promise_in_words,
     title,
@@ -35,7 +37,7 @@ def test_whole_trajectories_in_words() -> None:
     promise = Promise(k=3, tau=None, epsilon=None)
     assert headline(promise, Grid()) == "Know anyone's whole trajectory: at least 3 records fit"
     assert "knows every sample of a person" in promise_in_words(promise, Grid())
-    assert beyond_in_words(promise, Grid(), None) is None
+    assert beyond_in_words(some_audit(promise)) is None
 
 
 def test_any_hour_is_not_any_1_hour() -> None:
@@ -54,7 +56,7 @@ BROKEN = "The promise is broken: do not publish this file."
 
 def test_the_title_tells_whose_promise_is_not_kept() -> None:
     own = Promise(2, 30, 30)
-    assert title(some_audit(own, noted=own)) == "Watch anyone for 30 minutes: at least 2 records fit."
+    assert title(judged(KEPT_2)) == "Watch anyone for 30 minutes: at least 2 records fit."
     for noted in (own, None, HARDER, WHOLE):  # whoever fails less than was promised fails that as well
         failing = some_audit(own, noted=noted, coverage=broken(1))
         assert title(failing) == BROKEN
@@ -79,17 +81,59 @@ def test_a_page_names_the_promise_that_a_file_was_made_for() -> None:
 KEEPS = "Watch anyone for 30 minutes: at least 2 records fit"
 
 
-def test_the_title_of_a_weakened_file_says_so() -> None:
-    audit = some_audit()
-    weakened = Judgement(2, State.WEAKENED, Basis.EVIDENCE, "91 % of members had to serve again", 91, 100)
-    found = replace(audit, guarantees=audit.guarantees._replace(one_window=weakened))
-    assert title(found) == f"{KEEPS}, but guarantee 2 is weakened: 91 % of members had to serve again."
-    assert title(replace(found, tolerance=0.95)) == f"{KEEPS}."
+KEPT_2 = Judgement(2, State.KEPT, Basis.EVIDENCE, "none of 100 members serves again", 0, 100)
+WEAKENED = Judgement(2, State.WEAKENED, Basis.EVIDENCE, "91 % of members had to serve again", 91, 100)
 
 
-def test_the_title_says_what_was_required_and_not_checked() -> None:
-    assert title(some_audit(required=True)) == f"{KEEPS}, but guarantee 2 could not be checked."
-    assert title(some_audit()) == f"{KEEPS}."
+def judged(two: Judgement, **changes: Any) -> Audit:
+    """An audit in which guarantee 2 is judged otherwise."""
+    audit = some_audit(**changes)
+    return replace(audit, guarantees=audit.guarantees._replace(one_window=two))
+
+
+@pytest.mark.parametrize(("tolerance", "told"), [(0.01, "1 %"), (0.95, "95 %"), (1.0, "100 %")])
+def test_the_title_of_a_weakened_file_says_so_whatever_is_tolerated(tolerance: float, told: str) -> None:
+    found = judged(WEAKENED, tolerance=tolerance)
+    assert title(found) == (
+        f"{KEEPS}, but guarantee 2 is weakened: 91 % of members had to serve again (tolerance {told})."
+    )
+    assert not is_clear(found)
+    assert is_clear(judged(KEPT_2))
+
+
+@pytest.mark.parametrize("required", [False, True])
+def test_the_title_says_what_was_not_checked(required: bool) -> None:
+    assert title(some_audit(required=required)) == f"{KEEPS}, but guarantee 2 could not be checked."
+    some = some_audit(required=required, with_key=False, coverage=KEPT._replace(n_unchecked=1))
+    assert title(some) == (
+        f"{KEEPS}, but guarantee 1 could not be checked for everybody; guarantee 2 could not be checked."
+    )
+    assert title(judged(UNCHECKED_2._replace(asked=Asked.DISCLAIMED))) == (
+        f"{KEEPS}, but guarantee 2 is not given."
+    )
+
+
+UNCHECKED_2 = Judgement(
+    2, State.NOT_CHECKED, Basis.MANIFEST, "not given: members may serve again (reuse spaced)"
+)
+
+
+def test_the_title_of_a_weak_claim_says_so() -> None:
+    assert title(judged(KEPT_2, weak_claim=True)) == (
+        "A weak claim, which says nearly nothing: at least 2 records fit what anybody did in any 30 minutes."
+    )
+    assert not is_clear(judged(KEPT_2, weak_claim=True))
+
+
+def test_the_title_about_doubtful_events_says_so() -> None:
+    doubtful = EventsCheck(NOT_CHECKED, hint="rows were left out", doubtful=True)
+    assert title(judged(KEPT_2, events_checked=doubtful)) == (
+        "Perhaps these events were read otherwise than for this release: audit it again with the same options."
+    )
+    assert title(some_audit(coverage=broken(1), events_checked=doubtful)) == (
+        "The promise is broken, or these events were read otherwise than for the release: do not publish this file."
+    )
+    assert not is_clear(judged(KEPT_2, events_checked=doubtful))
 
 
 @pytest.mark.parametrize(
@@ -118,36 +162,54 @@ def test_the_title_says_which_guarantee_is_broken() -> None:
     assert title(replace(audit, guarantees=lost)) == "Guarantee 3 is not kept: do not publish this file."
 
 
-STRETCH = "for one stretch of at most 1 hour, and then goes its own way"
+STRETCH = "stays with the person for one stretch of at most 1 hour, and then goes its own way"
 
 
-def beyond(one_window: str | None, *, k: int = 3) -> str:
-    """What is said of a file whose manifest tells of this guarantee 2."""
-    promise = Promise(k=3, tau=30, epsilon=30)
-    made_for = {"k": k, "whole": False, "tau_s": 1800, "epsilon_s": 1800}
-    guarantees = {} if one_window is None else {"one_window": one_window}
-    return beyond_in_words(promise, Grid(), {"promise": made_for, "guarantees": guarantees}) or ""
+def beyond(two: Judgement, **changes: Any) -> str:
+    return beyond_in_words(judged(two, **changes)) or ""
 
 
-def test_what_is_given_away_beyond_the_interval_is_told_by_the_manifest() -> None:
-    assert STRETCH in beyond("given")
-    assert "weakened" not in beyond("given")
-    weakened = beyond("weakened: up to 70 of 4,336 times a user had to hide with somebody again")
-    assert STRETCH not in weakened
-    assert weakened.endswith(
+def test_what_is_given_away_beyond_the_interval_is_told_as_guarantee_2_was_judged() -> None:
+    assert beyond(KEPT_2).startswith(f"Each of the other records {STRETCH}")
+    assert "That is known from the private evidence." in beyond(KEPT_2)
+    own = Judgement(
+        2, State.NOT_CHECKED, Basis.MANIFEST, "given by its own account, which only the evidence can show"
+    )
+    assert beyond(own).startswith(
+        f"By the file's own account, which was not checked, each of the other records {STRETCH}"
+    )
+    assert beyond(WEAKENED, tolerance=1.0).endswith(
         "at most 1 hour. That does not hold: there were too few people, so that some had to hide the same person"
-        " again. Whoever finds these can follow the person for longer (up to 70 of 4,336 times a user had to hide"
-        " with somebody again)."
+        " again. Whoever finds these can follow the person for longer (91 % of members had to serve again, from the"
+        " private evidence; tolerance 100 %)."
     )
 
 
-def test_nothing_is_claimed_of_a_file_of_which_it_is_not_known() -> None:
-    promise = Promise(k=3, tau=30, epsilon=30)
-    spaced = "not given: members may serve again after a while (reuse spaced)"
-    assert beyond(spaced).endswith("is not limited: members may serve again after a while (reuse spaced).")
-    assert "its manifest tells of another promise" in beyond("given", k=2)
-    assert "it has no manifest" in (beyond_in_words(promise, Grid(), None) or "")
-    assert "does not say" in beyond(None)
-    assert "another promise" in (beyond_in_words(promise, Grid(), {"promise": "mine", "guarantees": 3}) or "")
-    for words in (beyond(spaced), beyond("given", k=2), beyond(None)):
-        assert STRETCH not in words
+@pytest.mark.parametrize(
+    ("two", "words"),
+    [
+        (
+            Judgement(2, State.NOT_CHECKED, Basis.NOTHING, "the file does not show how it was made"),
+            "How long the other records stay with the person beyond that time was not checked: the file does not show"
+            " how it was made.",
+        ),
+        (
+            Judgement(
+                2, State.NOT_CHECKED, Basis.EVIDENCE, "9 of 90 lines of the evidence are not so in this file"
+            ),
+            "was not checked: 9 of 90 lines of the evidence are not so in this file.",
+        ),
+        (
+            UNCHECKED_2._replace(asked=Asked.DISCLAIMED),
+            "is not limited: members may serve again (reuse spaced).",
+        ),
+        (
+            Judgement(2, State.BROKEN, Basis.EVIDENCE, "100 % of members stay longer than 1 h", 9, 9),
+            "The other records stay with the person for longer than 1 hour: 100 % of members stay longer than 1 h (from"
+            " the private evidence).",
+        ),
+    ],
+)
+def test_nothing_is_claimed_of_a_file_of_which_it_is_not_known(two: Judgement, words: str) -> None:
+    assert beyond(two).endswith(words)
+    assert STRETCH not in beyond(two)

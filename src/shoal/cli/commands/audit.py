@@ -29,7 +29,7 @@ def audit(
     """Attack PUBLISHED, knowing EVENTS, and say what is and is not protected.
 
     Exit code 1: the promise is broken, or weakened by more than --tolerance says; 4: part of what --k requires was not
-    checked.
+    checked, the file claims nearly nothing, or the events may have been read otherwise than for the release.
     """
     from shoal.api import audit as run
     from shoal.cli.text.audit import audit_lines

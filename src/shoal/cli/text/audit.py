@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.auditing.attack_names import LONGEST_NAME, named_figures
-from shoal.auditing.belonging import wrong_in_words
+from shoal.auditing.faults import basis_in_words, belonging_faults
 from shoal.auditing.guarantees.judgement import Basis
 from shoal.cli.text.layout import WIDTH, labelled, wrapped
 from shoal.core.formatting import counted, percent, promise_parameters
@@ -42,7 +42,7 @@ def audit_lines(audit: Audit, published: Path, *, show_users: bool) -> list[str]
             f"{counts.records:,} records with {counts.boxes:,} boxes"
             f" against {counts.users:,} users with {counts.samples:,} samples",
         ],
-        "Belongs": wrong_in_words(audit.belonging)
+        "Belongs": [fault.clause for fault in belonging_faults(audit.belonging)]
         or ["nothing in the file or its manifest, if any, contradicts the rest"],
         "Events": _events(audit.events_checked),
         "Coverage": list(_coverage(audit, show_users)),
@@ -70,21 +70,27 @@ def _file(audit: Audit, published: Path) -> list[str]:
 
 
 def report_lines(audit: Audit, output: Path, *, public: bool) -> list[str]:
-    """What to say once a page about an audit is written, or was not."""
-    if public and audit.failed and not audit.only_weakened:
-        why = (
-            "for one about the file's own promise leave --k, --tau, --epsilon and --whole out."
-            if audit.only_fails_other
-            else "a file that breaks its promise must not be published."
-        )
-        if audit.events_checked.is_other:
-            why = "give the events from which the file was made."
-        outcome = f"No datasheet was written: {why}"
+    """What to say once a page about an audit is written, or was not; a doubt about the events comes with its hint."""
+    from shoal.reporting.facts.datasheet import may_be_public
+
+    if public and not may_be_public(audit):
+        outcome = f"No datasheet was written: {_why_no_datasheet(audit)}"
         if output.exists():
             outcome += f" {output.name} is still there from an earlier run, and says nothing of this file: remove it."
     else:
         outcome = f"Look at {output}" + ("." if public else ": internal, it shows raw data.")
-    return [line for text in (f"{audit.verdict.headline}.", outcome) for line in wrapped(text, WIDTH)]
+    doubt = audit.verdict.next_steps[:1] if audit.events_checked.doubtful else []
+    return [line for text in (f"{audit.verdict.headline}.", *doubt, outcome) for line in wrapped(text, WIDTH)]
+
+
+def _why_no_datasheet(audit: Audit) -> str:
+    if audit.events_checked.is_other:
+        return "give the events from which the file was made."
+    if audit.events_checked.doubtful:
+        return "read the events as for the release."
+    if audit.only_fails_other:
+        return "for one about the file's own promise leave --k, --tau, --epsilon and --whole out."
+    return "a file that breaks its promise must not be published."
 
 
 def _promises(audit: Audit) -> str:
@@ -101,7 +107,7 @@ def _guarantees(audit: Audit) -> Iterable[str]:
     """A line for each guarantee: its state, how much or why, and on what that rests."""
     for name, judgement in zip(_NAMES, audit.guarantees, strict=True):
         detail = f": {judgement.detail}" if judgement.detail else ""
-        resting = "" if judgement.basis is Basis.NOTHING else f" ({judgement.basis})"
+        resting = "" if judgement.basis is Basis.NOTHING else f" ({basis_in_words(audit, judgement)})"
         yield f"{judgement.number} {name} {judgement.state}{detail}{resting}"
     if audit.held_apart is not None:
         found, accident, again = audit.held_apart
@@ -228,7 +234,8 @@ def _table(audit: Audit) -> list[str]:
 
 def _row(title: str, figure: Measure) -> str:
     if isinstance(figure.published, str):
-        return f"{title:<{LONGEST_NAME}} {figure.published}"
+        room, why = WIDTH - LONGEST_NAME - 1, figure.published
+        return f"{title:<{LONGEST_NAME}} {why if len(why) <= room else why.partition(':')[0]}"
     raw = "" if isinstance(figure.raw, str) else _cell(figure.raw.value)
     guess = "" if figure.guessing is None else _cell(figure.guessing)
     share = figure.published

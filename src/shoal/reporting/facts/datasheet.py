@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.auditing.context import AuditContext
+from shoal.auditing.exposures import as_told
 from shoal.auditing.guarantees.judgement import Judgement, State
 from shoal.auditing.measures import Measure
 from shoal.auditing.result import Audit
@@ -106,9 +107,15 @@ def check_datasheet(held_to: Promise, noted: Promise | None, *, has_key: bool) -
         )
 
 
+def may_be_public(audit: Audit) -> bool:
+    """Whether a datasheet may be written: nothing fails but a guarantee that is weakened, and the events are those of
+    the release as far as can be seen. (What makes them doubtful may be what was left out or suppressed.)"""
+    return not audit.events_checked.doubtful and (not audit.failed or audit.only_weakened)
+
+
 def public_audit(audit: Audit) -> Audit:
     """The audit with figures that may be told; the spread of leakage, which few attacks make, is left out."""
-    figures = [_public_figure(figure, audit.promise.k) for figure in audit.figures]
+    figures = [_public_figure(as_told(audit, figure), audit.promise.k) for figure in audit.figures]
     told = {figure.measure: figure.published for figure in figures if figure.attack == "rankings"}
     findings = [
         finding._replace(success=success)
@@ -137,14 +144,16 @@ def _public_figure(figure: Measure, k: int) -> Measure:
 
 
 def _public_guessing(figure: Measure, k: int) -> float | None:
-    """The success of guessing, rounded; None where only a bound of it may be published."""
+    """The success of guessing, rounded if it is measured on people; None where only a bound of it may be published."""
     value, raw = figure.guessing, figure.raw
     if value is None or isinstance(raw, str):
         return None
     told = public_share_of_people(value, raw.victims or 0, k)
-    if told is None or (told.side and figure.attack in _GUESSED_OF_PEOPLE):
+    if told is None:
         return None
-    return round(value, 2)
+    if figure.attack not in _GUESSED_OF_PEOPLE:
+        return value
+    return None if told.side else round(value, 2)
 
 
 def _public(share: Proportion | str, k: int) -> Proportion | str:

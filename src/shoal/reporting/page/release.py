@@ -11,6 +11,7 @@ from markupsafe import Markup, escape
 from shoal.auditing.attack_names import named_figures
 from shoal.auditing.attacks.chain import CHAIN
 from shoal.auditing.exposures import Exposure
+from shoal.auditing.faults import faults_of
 from shoal.auditing.guarantees.judgement import Basis, State
 from shoal.auditing.measures import Measure
 from shoal.auditing.rating import Rating
@@ -27,8 +28,7 @@ from shoal.reporting.figures import release
 from shoal.reporting.page import bound, page_environment
 from shoal.reporting.page.sentences import (
     beyond_in_words,
-    broken_in_words,
-    fault_in_words,
+    is_clear,
     keeps_k,
     made_for_in_words,
     promise_in_words,
@@ -54,9 +54,8 @@ def report_page(facts: Facts, *, public: bool, synthetic: bool = False) -> str:
         headline=title(audit),
         promise_words=promise_in_words(promise, grid),
         made_for_words=made_for_in_words(audit),
-        beyond_words=beyond_in_words(promise, grid, facts.manifest),
-        broken_words=None if keeps_k(audit) else broken_in_words(audit),
-        fault=fault_in_words(audit),
+        beyond_words=beyond_in_words(audit),
+        fault=next(iter(faults_of(audit)), None),
         zone=audit.draw.timezone,
         verdict=audit.verdict,
         rating=_rating(audit.verdict.rating),
@@ -64,7 +63,7 @@ def report_page(facts: Facts, *, public: bool, synthetic: bool = False) -> str:
         thresholds=audit.thresholds.in_words(),
         file=audit.file,
         kept=keeps_k(audit),
-        weakened=audit.only_weakened,
+        clear=is_clear(audit),
         promise=promise,
         tau=None if promise.tau is None else duration_in_words(promise.tau * grid.step_s),
         epsilon=None if promise.epsilon is None else duration_in_words(promise.epsilon * grid.step_s),
@@ -107,7 +106,8 @@ def _exposure(exposure: Exposure, *, public: bool) -> tuple[_Rating, Markup]:
     """The rating of a sentence that matters, and the sentence; of few people a public page tells nothing."""
     rating, share = _rating(exposure.rating), exposure.share
     if isinstance(share, str):
-        return rating._replace(word="not told") if public else rating, escape(exposure.sentence)
+        untold = public and not share.startswith(str(Rating.UNKNOWN))
+        return rating._replace(word="not told") if untold else rating, escape(exposure.sentence)
     before, figure, after = bound(exposure.sentence).partition(bound(share.in_words()))
     return rating, Markup("{}<strong>{}</strong>{}").format(before, figure, after)
 

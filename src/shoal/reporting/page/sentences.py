@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
+from shoal.auditing.faults import basis_in_words, faults_of, tolerance_in_words
+from shoal.auditing.guarantees.judgement import Asked, Basis, Judgement, State
 from shoal.auditing.result import Audit
-from shoal.core.formatting import duration_in_words, joined, promise_in_short, unnumbered
+from shoal.core.formatting import duration_in_words, promise_in_short, unnumbered
 from shoal.core.promise import Grid, Promise
 
 _WEAKENED = (
     "there were too few people, so that some had to hide the same person again. Whoever finds these can follow the"
     " person for longer"
 )
+_OR_READ_OTHERWISE = ", or these events were read otherwise than for the release"
+_STAYS = (
+    "stays with the person for one stretch of at most {}, and then goes its own way, so finding them does not mean"
+    " following the person any further"
+)
+_ACCIDENT = "(Records may still agree by accident, as when two people are at home in the same cell.)"
 _STAY = "How long the other records stay with the person beyond that time"
 
 
@@ -24,35 +32,52 @@ def headline(promise: Promise, grid: Grid) -> str:
 
 
 def title(audit: Audit) -> str:
-    """The title of the page: the promise if it is kept, with what is weakened or was not checked though required; else
-    that it is broken, or that it is not the file's own."""
-    if keeps_k(audit):
-        return f"{headline(audit.promise, audit.grid)}{_except(audit)}."
-    if audit.events_checked.is_other:
-        return "These are not the events of this release."
+    """The title of the page: the promise if it is kept, with what is weakened or was not checked; else that it is
+    broken, that it is not the file's own, or that the events may not be those of the release."""
+    doubtful = audit.events_checked.doubtful
+    if not keeps_k(audit):
+        return f"{_failure(audit)}{_OR_READ_OTHERWISE if doubtful else ''}{_do_not_publish(audit)}."
+    if doubtful:
+        return "Perhaps these events were read otherwise than for this release: audit it again with the same options."
+    if audit.weak_claim:
+        tau = unnumbered(duration_in_words((audit.promise.tau or 0) * audit.grid.step_s))
+        fits = f"at least {audit.promise.k} records fit what anybody did in any {tau}"
+        return f"A weak claim, which says nearly nothing: {fits}{_except(audit)}."
+    return f"{headline(audit.promise, audit.grid)}{_except(audit)}."
+
+
+def _failure(audit: Audit) -> str:
+    """What is wrong first, or that it is not the file's own promise which fails."""
     if audit.only_fails_other and audit.noted is not None:
         held, made = (
             promise_in_short(promise, audit.grid, duration_in_words)
             for promise in (audit.promise, audit.noted)
         )
-        return f"Held to {held}, this file fails; it was made for {made}."
-    fault = "The promise is broken" if audit.coverage.worst else _capital(fault_in_words(audit))
-    return f"{fault}: do not publish this file."
-
-
-def _capital(words: str) -> str:
+        return f"Held to {held}, this file fails; it was made for {made}"
+    words = faults_of(audit)[0].title
     return words[0].upper() + words[1:]
+
+
+def _do_not_publish(audit: Audit) -> str:
+    return "" if audit.only_fails_other or audit.events_checked.is_other else ": do not publish this file"
 
 
 def _except(audit: Audit) -> str:
     """What a title about k has to add, so that nobody takes the first guarantee for all of them."""
-    if audit.only_weakened:
-        first = audit.guarantees.failing(audit.tolerance)[0]
-        return f", but guarantee {first.number} is weakened: {first.detail}"
-    unknown = [str(judgement.number) for judgement in audit.guarantees if judgement.is_open]
-    if unknown:
-        return f", but guarantee {joined(unknown)} could not be checked"
-    return ""
+    limits = [words for judgement in audit.guarantees if (words := _limit(audit, judgement)) is not None]
+    return f", but {'; '.join(limits)}" if limits else ""
+
+
+def _limit(audit: Audit, judgement: Judgement) -> str | None:
+    """What is less than kept of a guarantee, as part of a sentence; None where nothing is."""
+    name = f"guarantee {judgement.number}"
+    if judgement.state is State.WEAKENED:
+        return f"{name} is weakened: {judgement.detail} ({tolerance_in_words(audit)})"
+    if judgement.asked is Asked.DISCLAIMED and judgement.state is not State.KEPT:
+        return f"{name} is not given"
+    if judgement.state is State.NOT_CHECKED:
+        return f"{name} could not be checked"
+    return None if judgement.complete else f"{name} could not be checked for everybody"
 
 
 def promise_in_words(promise: Promise, grid: Grid) -> str:
@@ -79,72 +104,29 @@ def tells_of(manifest: dict[str, Any] | None, promise: Promise, grid: Grid) -> b
     return manifest is not None and manifest.get("promise") == promise.to_dict(grid)
 
 
-def beyond_in_words(promise: Promise, grid: Grid, manifest: dict[str, Any] | None) -> str | None:
-    """What is given away outside the interval, by construction; None for whole trajectories.
-
-    A file does not show how it was made: only its manifest says so, and only of the promise it was made for.
-    """
-    seconds = promise.in_seconds(grid)
+def beyond_in_words(audit: Audit) -> str | None:
+    """What is given away outside the interval, as far as guarantee 2 was judged; None for whole trajectories."""
+    seconds, two = audit.promise.in_seconds(audit.grid), audit.guarantees.one_window
     if seconds is None:
         return None
-    made = manifest or {}
-    told = made.get("guarantees")
-    one_window = str(told.get("one_window")) if isinstance(told, dict) else ""
-    if not tells_of(manifest, promise, grid):
-        why = "its manifest tells of another promise" if manifest else "it has no manifest"
-        return f"{_STAY} is not known, nor how this file was made: {why}."
-    if one_window.startswith("not given"):
-        return f"{_STAY} is not limited: {one_window.removeprefix('not given: ')}."
-    if not one_window.startswith(("given", "weakened")):
-        return f"{_STAY} is not known: the manifest does not say."
-    window = duration_in_words(seconds.window)
-    if one_window.startswith("weakened"):
-        told = one_window.removeprefix("weakened: ")
+    window, known = duration_in_words(seconds.window), basis_in_words(audit, two)
+    if two.state is State.KEPT:
+        return f"Each of the other records {_STAYS.format(window)}. That is known {two.basis}. {_ACCIDENT}"
+    if two.state is State.WEAKENED:
         return (
             f"Each of the other records was meant to stay with the person for one stretch of at most {window}. That"
-            f" does not hold: {_WEAKENED} ({told})."
+            f" does not hold: {_WEAKENED} ({two.detail}, {known})."
         )
-    return (
-        f"Each of the other records is made to stay with the person for one stretch of at most {window}, and"
-        " then goes its own way, so finding them does not mean following the person any further. (Records may"
-        " still agree by accident, as when two people are at home in the same cell.)"
-    )
-
-
-def broken_in_words(audit: Audit) -> str:
-    """What a broken promise means, as a sentence."""
-    if audit.events_checked.is_other:
-        return "This file was made from other events, so nothing below tells how well it protects anybody."
-    worst, k = audit.coverage.worst, audit.promise.k
-    if worst:
-        fewest = worst[0].n_records
-        left = {0: "none at all", 1: "a single one"}.get(fewest, f"{fewest:,} instead of {k:,}")
+    if two.asked is Asked.DISCLAIMED:
+        return f"{_STAY} is not limited: {two.detail.removeprefix('not given: ')}."
+    if two.state is State.BROKEN:
+        return f"The other records stay with the person for longer than {window}: {two.detail} ({known})."
+    if two.basis is Basis.MANIFEST:
         return (
-            "This file does not do so for everybody: somebody who watched one of these people is left with fewer"
-            f" records, in the worst case with {left}."
+            "By the file's own account, which was not checked, each of the other records"
+            f" {_STAYS.format(window)}. {_ACCIDENT}"
         )
-    if is_untrue(audit):
-        return "This file cannot be relied on: it says of somebody what is not so."
-    if audit.belonging.n_overlapping_boxes:
-        return "Of some records of this file, boxes overlap in time, as if somebody had been in two places at once."
-    if audit.belonging.disagreements:
-        return f"This file and its manifest do not agree: {audit.belonging.disagreements[0]}."
-    failing = audit.guarantees.failing(audit.tolerance)
-    if any(judgement.number == 3 for judgement in failing):
-        return "Somebody who watched all people at once could tell that some records are not some people's."
-    return f"k records fit, but they stay with a person for longer: {audit.guarantees.one_window.detail}."
-
-
-def fault_in_words(audit: Audit) -> str:
-    """What is wrong with a file of which k records fit in every interval, as part of a sentence."""
-    if is_untrue(audit):
-        return "what the file says is not true"
-    if audit.belonging.n_overlapping_boxes:
-        return "boxes of a record overlap in time"
-    if audit.belonging.disagreements:
-        return "the manifest does not agree with the file"
-    numbers = " and ".join(str(judgement.number) for judgement in audit.guarantees.failing(audit.tolerance))
-    return f"guarantee {numbers} is not kept"
+    return f"{_STAY} was not checked: {two.detail}."
 
 
 def keeps_k(audit: Audit) -> bool:
@@ -152,8 +134,6 @@ def keeps_k(audit: Audit) -> bool:
     return not audit.failed or audit.only_weakened
 
 
-def is_untrue(audit: Audit) -> bool:
-    """Whether some of what a file says is untrue; boxes that overlap may be true one by one."""
-    truth, found = audit.truthfulness, audit.belonging
-    nobodys = audit.coverage.n_untrue or found.n_surplus_records or found.n_boxes_outside
-    return bool(nobodys or (truth is not None and truth.n_empty_boxes))
+def is_clear(audit: Audit) -> bool:
+    """Whether the verdict needs no warning colour: all that was asked for is kept, and not weakened."""
+    return audit.kept and all(judgement.state is not State.WEAKENED for judgement in audit.guarantees)
