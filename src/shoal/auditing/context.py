@@ -43,8 +43,9 @@ class AuditContext:
     weakened. ``evidence``: which records were made to hold whom, where that is known; ``evidence_differs``: there
     is some, but not what was written with the key. ``events_checked``: whether the samples are those of the
     release. ``thresholds``: from which shares on risks are called moderate and high. ``file``: what is audited;
-    ``carried``: what it has beside its boxes; ``n_named``: how many of its records are named after users.
-    ``learnt``: weights that one attack learnt and others use. ``n_attacks`` are drawn of each kind.
+    ``carried``: what it has beside its boxes; ``n_named``: how many of its records are named after users;
+    ``in_user_order``: whether they stand, or are named, in the order of these; ``key_unused``: there is a key, but it
+    could not be used. ``learnt``: weights that one attack learnt and others use. ``n_attacks`` are drawn of each kind.
     """
 
     store: SampleStore
@@ -68,6 +69,8 @@ class AuditContext:
     file: AuditedFile | None = None
     carried: Carried = NOTHING_CARRIED
     n_named: int = 0
+    in_user_order: bool = False
+    key_unused: bool = False
     learnt: dict[str, list[Floats]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
