@@ -102,6 +102,15 @@ def test_six_digits_in_a_random_name_are_accident_and_in_every_name_are_not() ->
     assert count_named(names, users, np.arange(n)) == 20
 
 
+def test_a_number_that_begins_like_the_users_is_accident() -> None:
+    users = np.array([f"person-{i}" for i in range(1, 41)], object)
+    names = [f"r{i:016x}" for i in range(len(users))]
+    names[:5] = [f"person-{i}00-x" for i in range(1, 6)]
+    assert count_named(names, users, np.arange(len(users))) == 0
+    names[:5] = [f"person-{i}-x" for i in range(1, 6)]
+    assert count_named(names, users, np.arange(len(users))) == 5
+
+
 def test_numbers_as_names_match_by_accident_where_they_are_given_at_random() -> None:
     everybody = len(NUMBERED)
     for seed in range(50):

@@ -109,13 +109,19 @@ def test_members_that_are_repeated(folder: Path) -> None:
 
 def test_what_parquet_and_arrow_note_once_more(folder: Path, tmp_path: Path) -> None:
     table = pq.read_table(folder / "out.parquet")
-    other = table.schema.with_metadata({**table.schema.metadata, b"who": SECRET.encode()})
-    copies = [base64.b64encode(schema.serialize().to_pybytes()) for schema in (table.schema, other)]
-    for copy, expected in zip(copies, (0, 1), strict=True):
+    shown = table.schema.metadata
+    hidden = json.dumps({**NOTES, "who": SECRET}).encode()
+    cases = [
+        (shown, shown, 0),
+        ({**shown, b"who": SECRET.encode()}, shown, 1),
+        ({b"shoal": hidden}, shown, 1),
+    ]
+    for metadata, copied, expected in cases:
+        copy = base64.b64encode(table.schema.with_metadata(copied).serialize().to_pybytes())
         path = tmp_path / "copy.parquet"
         with pq.ParquetWriter(path, table.schema, store_schema=False) as writer:
             writer.write_table(table)
-            writer.add_key_value_metadata({**table.schema.metadata, b"ARROW:schema": copy})
+            writer.add_key_value_metadata({**metadata, b"ARROW:schema": copy})
         assert entries(path) == ({"in the file's metadata": expected} if expected else {})
     raw = (folder / "out.parquet").read_bytes()
     by = pq.ParquetFile(folder / "out.parquet").metadata.created_by.encode()
@@ -134,6 +140,7 @@ def test_only_what_pandas_writes_is_expected_of_pandas(folder: Path, tmp_path: P
         {"attributes": {"who": SECRET}},
         {"who": SECRET},
         {"index_columns": [SECRET]},
+        {"index_columns": [*noted["index_columns"], {"kind": "range", "start": 123}]},  # a list of numbers
         {"columns": [{**noted["columns"][0], "metadata": {"who": SECRET}}]},
     ):
         changed = metadata_of(table, pandas=json.dumps({**noted, **change}).encode())

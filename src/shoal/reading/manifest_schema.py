@@ -18,7 +18,7 @@ from shoal.core.zones import Zone
 from shoal.errors import ShoalError
 from shoal.reading.summary import BY_CHOICE, REASONS
 
-# What is expected of a value: members by name, a list of alike values, or a test.
+# What is expected of a value: members by name, the values of a list (which may be shorter), or a test.
 Expected = Mapping[str, Any] | list[Any] | Callable[[Any], bool]
 _MOST_WHOLE = 2**53  # so many numbers are told apart by all programs that read JSON
 
@@ -32,7 +32,10 @@ def count_unknown(value: object, expected: Expected) -> int:
             count_unknown(part, expected[name]) if name in expected else 1 for name, part in value.items()
         )
     if isinstance(expected, list):
-        return sum(count_unknown(part, expected[0]) for part in value) if isinstance(value, list) else 1
+        if not isinstance(value, list):
+            return 1
+        told = sum(count_unknown(part, each) for part, each in zip(value, expected, strict=False))
+        return told + max(0, len(value) - len(expected))
     return 0 if expected(value) else 1
 
 
@@ -103,7 +106,7 @@ def _is_zone(value: Any) -> bool:
 _none = _is(None)
 _count = _either(_is_rough, _reads(r"fewer than \d{1,9}"))
 _share = _either(_is_rounded, _reads(r"some, of fewer than \d{1,9} users"))
-_version = _reads(r"\d[\w.+-]{0,30}")
+_version = _reads(r"\d{1,4}(\.\d{1,4}){0,3}[\w.+-]{0,16}")
 _plane = _reads(
     r"\+proj=laea \+lat_0=-?\d{1,2} \+lon_0=-?\d{1,3} \+datum=WGS84 \+units=m \+no_defs|[A-Za-z]{2,8}:\d{1,6}"
 )
@@ -194,7 +197,7 @@ def pandas_schema(names: Collection[str]) -> Expected:
     return {
         "index_columns": [_either(_is(*names), lambda value: not count_unknown(value, rows))],
         "column_indexes": [column],
-        "columns": [column],
+        "columns": [column] * (len(names) + 1),
         "attributes": lambda value: value == {},
         "creator": {"library": _is("pyarrow", "fastparquet"), "version": _version},
         "pandas_version": _either(_none, _version),

@@ -94,7 +94,14 @@ def _in_footer(table: ParquetFile) -> int:
     parts = (group.column(place) for group in groups for place in range(group.num_columns))
     of_parts = sum(len(part.metadata or {}) for part in parts)
     other_writer = _WRITER.fullmatch(footer.created_by or "-") is None
-    return of_parts + int(other_writer) + _in_copy((footer.metadata or {}).get(_ARROW), table.schema)
+    return of_parts + int(other_writer) + _hidden(footer.metadata or {}, table.schema)
+
+
+def _hidden(metadata: Mapping[bytes, bytes], schema: Any) -> int:
+    """Entries of the footer that the schema does not show: where there is Arrow's copy of it, only that is shown."""
+    seen: Mapping[bytes, bytes] = schema.metadata or {}
+    others = [name for name, value in metadata.items() if name != _ARROW and seen.get(name) != value]
+    return len(others) + _in_copy(metadata.get(_ARROW), schema)
 
 
 def _in_copy(written: bytes | None, schema: Any) -> int:
@@ -105,9 +112,7 @@ def _in_copy(written: bytes | None, schema: Any) -> int:
         copy = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(written, validate=True)))
     except (ValueError, OSError, pa.ArrowException):
         return 1
-    metadata, seen = copy.metadata or {}, schema.metadata or {}
-    others: int = sum(seen.get(name) != value for name, value in metadata.items())
-    return others + _repeated(copy) + _differ(copy, schema)
+    return _differ(copy, schema)
 
 
 def _differ(copy: Iterable[Any], schema: Iterable[Any]) -> int:
