@@ -14,6 +14,7 @@ from shoal.auditing.box_index import AttackedRecords, make_records
 from shoal.auditing.context import AuditContext
 from shoal.auditing.faults import belonging_faults
 from shoal.core.boxes import UNKNOWN, Boxes
+from shoal.reading import Carried
 
 PROMISE = {"k": 2, "whole": False, "tau_s": 14_400, "epsilon_s": 14_400}
 
@@ -99,3 +100,22 @@ def test_metadata_and_file_against_the_manifest(notes: Any, manifest: Any, words
     assert found == Belonging(disagreements=tuple(words.split("; ")))
     assert not found.kept
     assert found.to_dict()["disagreements"] == words.split("; ")
+
+
+def test_what_nobody_checked_and_a_key_that_was_not_used() -> None:
+    entries = (("in the file's metadata", 1), ("in the manifest", 2))
+    found = check_belonging(
+        some_context(carried=Carried(entries=entries), in_user_order=True, key_unused=True)
+    )
+    assert found == Belonging(in_user_order=True, entries=entries, key_unused=True)
+    told = found.to_dict()
+    assert (told["kept"], told["key_not_used"], told["records_in_order_of_users"]) == (False, True, True)
+    assert told["entries_not_checked"] == ["1 in the file's metadata", "2 in the manifest"]
+    assert [fault.clause for fault in belonging_faults(found)] == [
+        "records stand, or are named, in the order of their users: give records random names, and put them in the"
+        " order of these",
+        "3 entries were not checked (1 in the file's metadata and 2 in the manifest): publish what shoal wrote, as it"
+        " was written",
+        "the key was not used",
+    ]
+    assert not check_belonging(some_context(key_unused=True)).kept  # whatever else is right

@@ -1,4 +1,4 @@
-"""What a file carries beside its boxes: names of records after users, places that are no hulls, other columns."""
+"""What a file carries beside its boxes: places that are no hulls, digits and columns that nobody needs."""
 
 from __future__ import annotations
 
@@ -15,62 +15,14 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from shoal.auditing.belonging import count_named
-from shoal.core.boxes import UNKNOWN
 from shoal.core.geographic_hulls import Bounds, as_polygons
 from shoal.core.promise import Grid
 from shoal.reading import Carried, read_published
 from support.run_command import CANARY, anonymize, audit, city, write
 
-USERS = np.array([f"person-{i}" for i in range(40)], object)
-NUMBERED = np.array([str(i) for i in range(400)], object)
-
 
 def hashed(how: str, size: int = 64) -> Callable[[str], str]:
     return lambda user: hashlib.new(how, user.encode()).hexdigest()[:size]
-
-
-NAMINGS: list[Callable[[str], str]] = [
-    str,
-    str.upper,
-    hashed("md5"),
-    hashed("sha1"),
-    lambda user: hashed("sha256")(user).upper(),
-    hashed("sha256", 8),
-    lambda user: "r" + hashed("md5", 16)(user),  # looks like a name of shoal
-]
-
-
-@pytest.mark.parametrize("naming", NAMINGS)
-@pytest.mark.parametrize("key", [True, False])
-def test_records_named_after_users(naming: Callable[[str], str], key: bool) -> None:
-    names = sorted(map(naming, USERS))
-    own = np.array([names.index(naming(user)) if key else UNKNOWN for user in USERS])
-    assert count_named(names, USERS, own) == len(USERS)
-
-
-@pytest.mark.parametrize("key", [True, False])
-def test_random_names_are_nobodys(key: bool) -> None:
-    rng = np.random.default_rng(1)
-    for users in (USERS, NUMBERED):
-        own = rng.permutation(len(users)) if key else np.full(len(users), UNKNOWN)
-        assert count_named([f"r{rng.bytes(8).hex()}" for _ in users], users, own) == 0
-        assert count_named([f"{rng.integers(10**6)}" for _ in users], users, own) == 0
-
-
-def test_numbers_as_names_match_by_accident_where_they_are_given_at_random() -> None:
-    for seed in range(50):
-        assert count_named(NUMBERED, NUMBERED, np.random.default_rng(seed).permutation(len(NUMBERED))) == 0
-    assert count_named(NUMBERED, NUMBERED, np.arange(len(NUMBERED))) == len(NUMBERED)
-    assert count_named(NUMBERED, NUMBERED, np.full(len(NUMBERED), UNKNOWN)) == len(
-        NUMBERED
-    )  # cannot be told apart
-
-
-def test_one_name_with_a_digest_is_enough_with_the_key() -> None:
-    names = [f"r{i:016x}" for i in range(len(USERS))]
-    names[7] = hashed("sha1")(USERS[7])
-    assert count_named(names, USERS, np.arange(len(USERS))) == 1
 
 
 class Release:
@@ -127,19 +79,61 @@ def test_a_release_carries_nothing_else(release: Release, tmp_path: Path) -> Non
 
 
 def moved(table: pa.Table, name: str, by: float, rows: int) -> pa.Table:
-    """A table of which one column is moved in the first rows."""
+    """A table of which one column is moved in the first rows, to six decimals."""
     add = pa.array([by] * rows + [0.0] * (len(table) - rows))
-    return table.set_column(table.schema.get_field_index(name), name, pc.add(table[name], add))
+    there = np.rint(pc.add(table[name], add).to_numpy() * 1e6) / 1e6
+    return table.set_column(table.schema.get_field_index(name), name, pa.array(there))
 
 
 def test_degrees_that_are_not_the_hull(release: Release) -> None:
     for name in ("lon_min", "lon_max", "lat_min", "lat_max"):
         assert carried(moved(release.table, name, 1e-5, 3)) == Carried(3)
         assert carried(moved(release.table, name, 1e-6, 3)) == Carried()  # rounding
+        n = max(11, len(release.table) // 20)
+        assert carried(moved(release.table, name, 1e-6, n)) == Carried(n)  # too often for that
     single = release.table.set_column(7, "lon_min", release.table["lon_min"].cast(pa.float32()))
     assert carried(single) == Carried()
     texts = release.table.set_column(7, "lon_min", pa.array([{"a": 1}] * len(release.table)))
     assert carried(texts) == Carried(len(release.table))
+
+
+def with_digits(table: pa.Table, name: str, more: float) -> pa.Table:
+    """A table of which one column says more than it needs to."""
+    return table.set_column(table.schema.get_field_index(name), name, pa.array(table[name].to_numpy() + more))
+
+
+def test_degrees_with_more_decimals_than_are_written(release: Release) -> None:
+    n = len(release.table)
+    for name in ("lon_min", "lat_max"):
+        assert carried(with_digits(release.table, name, 3e-9)) == Carried(n)
+    feature = json.loads(release.features.read_text())["features"][0]
+    ring = [[[lon + 3e-9, lat] for lon, lat in feature["geometry"]["coordinates"][0]]]
+    assert release.with_feature(lambda last: last["geometry"].update(coordinates=ring), 0) == Carried(1)
+
+
+def test_the_last_digits_of_edges(release: Release) -> None:
+    """What arithmetic leaves is read, but three bits in each edge of a record are a user's number."""
+    edges = np.nextafter(release.table["y_max"].to_numpy(), np.inf)
+    other = release.table.set_column(release.table.schema.get_field_index("y_max"), "y_max", pa.array(edges))
+    assert carried(other) == Carried(entries=(("in the last digits of x and y", len(edges)),))
+
+
+@pytest.mark.parametrize("cell_m", [0.1, 33.3, 100.0])
+def test_edges_as_others_write_them(cell_m: float) -> None:
+    """Products of binary numbers (3 * 0.1 is not 0.3), decimals as people write them, and single precision."""
+    number = np.arange(-500, 500)
+    for edges in (
+        number * cell_m,
+        np.array([float(f"{n * cell_m:.1f}") for n in number]),
+        (number * cell_m).astype(np.float32),
+    ):
+        columns = {"x_min": edges[:-1], "x_max": edges[1:], "y_min": edges[:-1], "y_max": edges[1:]}
+        times = {
+            "t_start": pa.array([0] * 999, "timestamp[s]"),
+            "t_end": pa.array([60] * 999, "timestamp[s]"),
+        }
+        table = pa.table({"record": ["a"] * 999, **times, **columns})
+        assert read_published(table, grid=Grid(cell_m), look_beside=True).carried == Carried()
 
 
 def test_polygons_that_are_not_the_hull(release: Release) -> None:

@@ -20,7 +20,8 @@ from shoal.auditing.result import Audit
 from shoal.cli.text.audit import audit_lines
 from shoal.reporting.page.sentences import title
 
-SOME: dict[type, Any] = {int: 3, tuple: ("one thing", "another")}
+SOME: dict[type, Any] = {int: 3, bool: True, tuple: ("one thing", "another")}
+ENTRIES = (("in the manifest", 2), ("in the metadata of columns", 1))
 LONGER = Judgement(2, State.BROKEN, Basis.MANIFEST, "members stay for windows of 1 d, longer than 1 h")
 NO_MATCHING = judge_matchings(Matchings(48, 40, 2))
 
@@ -28,7 +29,7 @@ NO_MATCHING = judge_matchings(Matchings(48, 40, 2))
 def belonging(field: str) -> Belonging:
     """A file of which one thing does not belong to the rest."""
     usual: Any = getattr(ALL_BELONGS, field)
-    return ALL_BELONGS._replace(**{field: SOME[type(usual)]})
+    return ALL_BELONGS._replace(**{field: ENTRIES if field == "entries" else SOME[type(usual)]})
 
 
 def judged(**judgements: Judgement) -> Audit:

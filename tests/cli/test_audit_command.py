@@ -253,8 +253,11 @@ KEYS: dict[str, Any] = {
             "boxes_overlapping",
             "boxes_outside_period",
             "records_named_after_users",
+            "records_in_order_of_users",
             "boxes_with_other_places",
             "columns_not_checked",
+            "entries_not_checked",
+            "key_not_used",
             "disagreements",
         )
     ),
@@ -536,7 +539,8 @@ def test_format_of_the_published_file(
     import numpy as np
 
     monkeypatch.setattr(
-        "shoal.publishing.record_names._fresh_names", lambda n: np.array([f"r{row:03d}" for row in range(n)])
+        "shoal.publishing.record_names._fresh_names",
+        lambda n: np.array([f"r{row:03d}" for row in np.random.default_rng(1).permutation(n)]),
     )
     found = []
     for name in ("out.parquet", f"out{suffix}"):

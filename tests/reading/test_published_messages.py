@@ -74,7 +74,7 @@ BAD_TABLES: list[tuple[dict[str, Any], str]] = [
     (changed(x_min=[1234500.001, 6789000.0]), "1 edges that are not whole cells"),
     (changed(x_max=GOOD["x_min"]), "2 boxes that are empty"),
     (changed(x_max=[1234600.0, 6788900.0]), "1 boxes that are empty"),
-    (changed(y_max=[-6789000.00001, -1234400.0]), "1 boxes that are empty"),
+    (changed(y_max=[-6789000.00001, -1234400.0]), "1 edges that are not whole cells"),
     (changed(x_max=[1234600.0, 2.0**31 * 100]), "1 edges too many cells away from the origin"),
     (changed(y_min=[-(2.0**30 + 1) * 100, -1e308]), "2 edges too many cells away"),
 ]  # fmt: skip

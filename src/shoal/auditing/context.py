@@ -44,8 +44,9 @@ class AuditContext:
     is some, but not what was written with the key. ``as_written``: private notes say that the published file is,
     byte for byte, the one written with the key. ``events_checked``: whether the samples are those of the
     release. ``thresholds``: from which shares on risks are called moderate and high. ``file``: what is audited;
-    ``carried``: what it has beside its boxes; ``n_named``: how many of its records are named after users.
-    ``memo``: what one attack found and others use. ``n_attacks`` are drawn of each kind.
+    ``carried``: what it has beside its boxes; ``n_named``: how many of its records are named after users;
+    ``in_user_order``: whether they stand, or are named, in the order of these; ``key_unused``: there is a key, but it
+    could not be used. ``memo``: what one attack found and others use. ``n_attacks`` are drawn of each kind.
     """
 
     store: SampleStore
@@ -70,6 +71,8 @@ class AuditContext:
     file: AuditedFile | None = None
     carried: Carried = NOTHING_CARRIED
     n_named: int = 0
+    in_user_order: bool = False
+    key_unused: bool = False
     memo: dict[str, Any] = field(default_factory=dict, init=False)
 
     def __repr__(self) -> str:

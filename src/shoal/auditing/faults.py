@@ -190,6 +190,35 @@ def _unchecked_columns(names: tuple[str, ...]) -> Fault:
     )
 
 
+def _in_user_order(_: bool) -> Fault:
+    return Fault(
+        "records stand, or are named, in the order of their users: give records random names, and put them in the order"
+        " of these",
+        "records stand in the order of their users",
+        "Whoever has a list of the users can count down to the record: the order of records must be random.",
+    )
+
+
+def _unchecked_entries(entries: tuple[tuple[str, int], ...]) -> Fault:
+    n = sum(number for _, number in entries)
+    where = joined([f"{number:,} {place}" for place, number in entries])
+    return Fault(
+        f"{'1 entry was' if n == 1 else f'{n:,} entries were'} not checked ({where}): publish what shoal wrote, as it was"
+        " written",
+        "the file holds entries that were not checked",
+        "This file, or its manifest, says more than the format has room for. That was not checked, and may give people"
+        " away.",
+    )
+
+
+def _key_unused(_: bool) -> Fault:
+    return Fault(
+        "the key was not used",
+        "the key could not be used",
+        "The key that was given does not go with this file, so most of it was not checked.",
+    )
+
+
 def _disagreement(words: str) -> Fault:
     return Fault(
         words,
@@ -204,6 +233,9 @@ BELONGING: dict[str, Callable[[Any], Fault]] = {
     "n_overlapping_boxes": _overlapping_boxes,
     "n_boxes_outside": _boxes_outside,
     "n_named": _named,
+    "in_user_order": _in_user_order,
     "n_other_places": _other_places,
     "unchecked": _unchecked_columns,
+    "entries": _unchecked_entries,
+    "key_unused": _key_unused,
 }

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from shoal.auditing.audited_file import describe_file
-from shoal.auditing.belonging import count_named
 from shoal.auditing.box_index import AttackedRecords, make_records
 from shoal.auditing.claims import claimed_method
 from shoal.auditing.context import AuditContext
 from shoal.auditing.events_check import NOT_CHECKED, check_events, choose_reading
+from shoal.auditing.naming import count_named
 from shoal.auditing.rating import Thresholds
+from shoal.auditing.record_order import follow_users
 from shoal.core.boxes import UNKNOWN
 from shoal.core.checks import check_workers
 from shoal.core.options import AuditOptions, ReadingOptions
@@ -63,7 +64,8 @@ def open_audit(
     events_checked = check_events(found, how, notes, table.manifest, options.key)
     own, evidence, evidence_differs = np.full(found.store.n_users, UNKNOWN, np.int64), None, False
     warnings = list(found.read_summary.all_warnings)
-    if options.key is not None and len(table.names) > found.store.n_users:
+    key_unused = options.key is not None and len(table.names) > found.store.n_users
+    if key_unused:
         read_key(options.key, found.store.users, table.names, complete=False)
         warnings.append(
             "The key was not used: there are more records than users, so no key can name all of them."
@@ -85,6 +87,7 @@ def open_audit(
     store, records, grid, zone = found.store, make_records(table.boxes), table.grid, Zone(found.timezone)
     manifest, metadata, carried = table.manifest, table.notes, table.carried
     n_named = count_named(table.names, store.users, own)
+    in_user_order = follow_users(table.names, store.users, own, table.appearance)
     del found, table  # of a large dataset, nothing stays in memory twice
     with Workers(n_workers) as threads:
         context = AuditContext(
@@ -110,6 +113,8 @@ def open_audit(
             file=describe_file(published, records.boxes, grid, zone),
             carried=carried,
             n_named=n_named,
+            in_user_order=in_user_order,
+            key_unused=key_unused,
         )
         yield context, warnings
 

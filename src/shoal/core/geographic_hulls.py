@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from shoal.core.arrays import Floats
 from shoal.core.projection import Plane
 
-_DECIMALS = 6  # of a degree: about 0.1 m
+DECIMALS = 6  # of a degree: about 0.1 m
 _ROUNDING = 1e-9  # degrees by which the projection's own arithmetic may err, amply
 _WIDE_M = 200_000.0  # edges of boxes wider than this are looked at in more than one piece
 _PIECES = 32
@@ -92,9 +92,9 @@ def _enclosing(around: Floats) -> tuple[Floats, Floats]:
     end, middle = around[:, 0::2], around[:, 1::2]
     with np.errstate(invalid="ignore"):  # outside the plane, which the caller notices
         bulge = np.abs(middle - (end + np.roll(end, -1, axis=1)) / 2).max(axis=1)
-        lowest = np.floor((around.min(axis=1) - bulge - _ROUNDING) * 10.0**_DECIMALS)
-        highest = np.ceil((around.max(axis=1) + bulge + _ROUNDING) * 10.0**_DECIMALS)
-    return lowest / 10.0**_DECIMALS, highest / 10.0**_DECIMALS
+        lowest = np.floor((around.min(axis=1) - bulge - _ROUNDING) * 10.0**DECIMALS)
+        highest = np.ceil((around.max(axis=1) + bulge + _ROUNDING) * 10.0**DECIMALS)
+    return lowest / 10.0**DECIMALS, highest / 10.0**DECIMALS
 
 
 _POLYGON = np.dtype(

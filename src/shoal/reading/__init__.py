@@ -3,7 +3,8 @@
 Start with ``events.py``, which calls the rest. ``formats/`` has a file for each format of other people's data, ``geo/``
 reads points, ``source.py`` opens files, folders and tables, ``times.py``, ``positions.py`` and ``values.py`` parse
 columns, ``sorting.py`` makes samples of rows, ``published.py`` (what else a
-published table carries: ``published_extras.py``), ``key.py``, ``evidence.py`` and ``private_notes.py`` are for audits.
+published table carries: ``published_extras.py`` and ``published_entries.py``), ``key.py``, ``evidence.py`` and
+``private_notes.py`` are for audits.
 """
 
 from shoal.core.projection import Plane, Projection, parse_crs

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ from shoal.reading.columns import need_columns
 from shoal.reading.name_index import NameIndex
 from shoal.reading.positions import MOST_CELLS
 from shoal.reading.published_extras import NOTHING_CARRIED, Carried, ExtraColumns
-from shoal.reading.published_grid import find_coordinates
+from shoal.reading.published_grid import find_coordinates, manifest_beside
 from shoal.reading.source import as_input_error, open_source
 from shoal.reading.summary import DroppedRows
 from shoal.reading.times import FIRST_SECOND, LAST_SECOND, PER_SECOND, read_times
@@ -44,7 +44,7 @@ BETWEEN_STEPS = "times that are not whole steps"
 BETWEEN_CELLS = "edges that are not whole cells"
 _UTC = Zone("UTC")
 _FRACTION = r"[.,]0*[1-9]"  # of a second, written out and not zero
-_TOLERANCE = 1e-6  # of a cell: what other programs' arithmetic may leave
+_ULPS = 4  # units in the last place of an edge or of a cell: what other programs' arithmetic may leave
 _MOST_TOLERANCE = 0.25  # of a cell; numbers of so few digits that more would be needed tell no cell
 _MALFORMED = "malformed rows"
 _EMPTY = "boxes that are empty"
@@ -57,7 +57,8 @@ _REMEDIES = {
     TIME_FAR: "mend them",
     CELL_FAR: "edges are in metres; check them, and the cell in --cell, metadata or manifest",
     BETWEEN_STEPS: "the step in --step, metadata or manifest must be the one of this release",
-    BETWEEN_CELLS: "the cell in --cell, metadata or manifest must be the one of this release",
+    BETWEEN_CELLS: "the cell in --cell, metadata or manifest must be the one of this release, and edges must have no"
+    " further digits",
     _EMPTY: "ends do not belong to a box, so t_end, x_max and y_max must lie beyond t_start, x_min and y_min",
 }
 
@@ -69,7 +70,7 @@ class PublishedTable:
     ``boxes.owner`` indexes ``names``, the names of the records in increasing order; boxes are sorted by record and
     beginning, and those of a record may overlap. ``crs`` is None for plain metres, ``manifest`` where none was found;
     ``notes`` are what the file's metadata, or else its manifest, say of it. ``carried`` is what stands beside the
-    boxes, where that was looked at.
+    boxes, where that was looked at; ``appearance``, by record, its place in the order in which records first appear.
     """
 
     boxes: Boxes
@@ -79,6 +80,7 @@ class PublishedTable:
     manifest: dict[str, Any] | None
     notes: dict[str, Any] | None
     carried: Carried = NOTHING_CARRIED
+    appearance: Int64s = field(default_factory=lambda: np.empty(0, np.int64))
 
     def __repr__(self) -> str:
         return f"<PublishedTable: {counted(len(self.names), 'record')}, {counted(self.boxes.n_boxes, 'box', 'boxes')}>"
@@ -99,7 +101,7 @@ class PublishedRows:
         crs: str | None = None,
         look_beside: bool = False,
     ) -> None:
-        self._table = open_source(source, "A published table")
+        self._source, self._table = source, open_source(source, "A published table")
         title = self._table.title
         if isinstance(source, str | os.PathLike) and Path(source).is_dir():
             raise InputError(f"{title} cannot be read as one published table: name a file.")
@@ -128,7 +130,9 @@ class PublishedRows:
     @property
     def carried(self) -> Carried:
         """What stands beside the boxes that have come so far, where that is looked at."""
-        return NOTHING_CARRIED if self._extras is None else self._extras.carried()
+        if self._extras is None:
+            return NOTHING_CARRIED
+        return self._extras.carried(manifest_beside(self._source))
 
     @property
     def names(self) -> Any:
@@ -142,16 +146,18 @@ def read_published(
     """Read a published file or table as a whole; with ``look_beside`` also what it carries beside its boxes."""
     rows = PublishedRows(source, grid=grid, crs=crs, look_beside=look_beside)
     boxes = concatenate(rows.batches())
-    rank, names = _in_order(rows.names)
+    appearance, names = _in_order(rows.names)
+    rank = np.empty(len(names), np.int32)
+    rank[appearance] = np.arange(len(names), dtype=np.int32)
     boxes = boxes._replace(owner=rank[boxes.owner]).by_owner()
-    return PublishedTable(boxes, names, *rows.coordinates, carried=rows.carried)
+    return PublishedTable(boxes, names, *rows.coordinates, carried=rows.carried, appearance=appearance)
 
 
 def _boxes(batch: Any, grid: Grid, records: NameIndex, faults: Counter[str], title: str) -> Boxes:
     """The boxes of a batch, ends included; ``faults`` counts what is wrong with it."""
     columns = dict(zip(batch.schema.names, batch.columns, strict=True))
     with as_input_error(title, "a published table"):
-        owner = records.numbers(columns[RECORD])
+        owner = records.numbers(_by_row(columns[RECORD]))
         t0, t1 = (read_slots(columns[name], name, grid.step_s, faults) for name in (T_START, T_END))
         x0, x1, y0, y1 = (
             read_cells(columns[name], name, grid.cell_m, faults) for name in (X_MIN, X_MAX, Y_MIN, Y_MAX)
@@ -160,6 +166,11 @@ def _boxes(batch: Any, grid: Grid, records: NameIndex, faults: Counter[str], tit
     faults[_EMPTY] += int(np.count_nonzero((t1 <= t0) | (x1 <= x0) | (y1 <= y0)))
     places = (cells.astype(np.int32) for cells in (x0, x1 - 1, y0, y1 - 1))
     return Boxes(owner, t0, t1 - 1, *places)
+
+
+def _by_row(column: Any) -> Any:
+    """A column without a dictionary, so that records are those of the rows and numbered as they first come."""
+    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
 
 
 def _check(faults: Counter[str], rows: int, title: str, grid: Grid) -> None:
@@ -177,14 +188,12 @@ def _check(faults: Counter[str], rows: int, title: str, grid: Grid) -> None:
             )
 
 
-def _in_order(names: Any) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.object_]]:
-    """The place of each name among all in order, and the names in order."""
-    order = pc.sort_indices(names).to_numpy()
-    rank = np.empty(len(order), np.int32)
-    rank[order] = np.arange(len(order), dtype=np.int32)
+def _in_order(names: Any) -> tuple[Int64s, npt.NDArray[np.object_]]:
+    """The number that each name had, and the names, both in the order of the names."""
+    order = pc.sort_indices(names).to_numpy().astype(np.int64)
     sorted_names = np.empty(len(order), object)
     sorted_names[:] = names.take(order).to_pylist()
-    return rank, sorted_names
+    return order, sorted_names
 
 
 def read_slots(column: Any, name: str, step_s: int, faults: Counter[str]) -> Int64s:
@@ -194,8 +203,7 @@ def read_slots(column: Any, name: str, step_s: int, faults: Counter[str]) -> Int
         raise InputError(
             f"The {name} column holds values of type {kind}: expected timestamps or ISO 8601 text."
         )
-    if kind != column.type:
-        column = column.dictionary_decode()
+    column = _by_row(column)
     times = read_times(column, _UTC)
     usable = times.valid & ~times.numeric
     held = (times.value >= FIRST_SECOND - step_s) & (times.value <= LAST_SECOND + 1 + step_s)
@@ -211,22 +219,26 @@ def read_cells(column: Any, name: str, cell_m: float, faults: Counter[str]) -> I
     """The cells that begin at some edges; arbitrary where a fault is counted."""
     numbers = read_numbers(column, name)
     finite = np.isfinite(numbers.value)
+    metres = np.where(finite, numbers.value, 0.0)
     with np.errstate(over="ignore"):
-        cells = np.where(finite, numbers.value, 0.0) / cell_m
+        cells = metres / cell_m
     held = (cells >= -MOST_CELLS) & (cells <= MOST_CELLS + 1)
     cells[~held] = 0.0
     nearest = np.rint(cells)
     faults[MISSING] += _count(numbers.missing)
     faults[NO_NUMBER] += _count(~finite & ~numbers.missing)
     faults[CELL_FAR] += _count(~held)
-    faults[BETWEEN_CELLS] += _count(np.abs(cells - nearest) > _tolerance(cells, column.type))
+    off = np.abs(metres - nearest * cell_m) / cell_m > _tolerance(metres, cell_m, column.type)
+    faults[BETWEEN_CELLS] += _count(held & off)
     return nearest.astype(np.int64)
 
 
-def _tolerance(cells: Floats, kind: Any) -> Floats:
-    """How far edges may be from whole cells: a little, and what the number's type cannot tell apart anyway."""
-    relative = {pa.float16(): 2.0**-10, pa.float32(): 2.0**-23}.get(kind, 2.0**-51)
-    return np.clip(np.abs(cells) * relative, _TOLERANCE, _MOST_TOLERANCE)
+def _tolerance(metres: Floats, cell_m: float, kind: Any) -> Floats:
+    """How far edges may be from whole cells, in cells: by what the last digits of the number's type cannot tell."""
+    size = np.maximum(np.abs(metres), cell_m)
+    relative = {pa.float16(): 2.0**-11, pa.float32(): 2.0**-24}.get(kind, 0.0)
+    tolerance: Floats = np.minimum((relative * size + _ULPS * np.spacing(size)) / cell_m, _MOST_TOLERANCE)
+    return tolerance
 
 
 def _fractions(column: Any) -> Bools:

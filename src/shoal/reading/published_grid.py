@@ -13,6 +13,8 @@ from shoal.core.promise import Grid
 from shoal.core.schema import MANIFEST_FORMAT, MANIFEST_SUFFIX, NOTES
 from shoal.errors import InputError
 
+_MANIFEST = "manifest"
+
 
 class Coordinates(NamedTuple):
     """What the edges of boxes are counted in.
@@ -55,7 +57,7 @@ def find_coordinates(
     found = Coordinates(
         grid=accounts[0].grid if grid is None else grid,
         crs=next(planes, None),
-        manifest=noted["manifest"].content if "manifest" in noted else None,
+        manifest=noted[_MANIFEST].content if _MANIFEST in noted else None,
         notes=accounts[0].content if accounts else None,
     )
     for account in accounts:
@@ -91,11 +93,17 @@ def _accounts(
             return
         except OSError:
             raw = None
-        yield "manifest", f"The manifest {path.name!r}", raw
+        yield _MANIFEST, f"The manifest {path.name!r}", raw
         return
     carried = getattr(source, "manifest", None)  # a release in memory has its manifest with it
     if isinstance(carried, dict):
-        yield "manifest", "The manifest of the release", carried
+        yield _MANIFEST, "The manifest of the release", carried
+
+
+def manifest_beside(source: object) -> bytes | dict[str, Any] | None:
+    """The manifest of a table as it stands; empty where it cannot be read, None where there is none."""
+    found = [b"" if raw is None else raw for kind, _, raw in _accounts(source, "", {}) if kind == _MANIFEST]
+    return found[0] if found else None
 
 
 def _read(raw: bytes | dict[str, Any] | None, place: str) -> _Account:

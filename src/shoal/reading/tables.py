@@ -27,10 +27,11 @@ class Table:
         self._table = table
         self._stream: Any = None
         self.metadata: dict[bytes, bytes] = {}
+        self.schema: Any = None  # of frames, whose columns are converted when they are wanted
         self.names = _labels(table)
         if not self.names:
-            schema = self._open(table).schema
-            self.names, self.metadata = list(schema.names), schema.metadata or {}
+            self.schema = self._open(table).schema
+            self.names, self.metadata = list(self.schema.names), self.schema.metadata or {}
 
     def batches(self, columns: Mapping[str, str], reject: DroppedRows, *, threads: int) -> Iterator[Any]:  # noqa: ARG002
         """Batches of the wanted columns in their own types."""
@@ -80,9 +81,9 @@ class ParquetFile:
         self.warnings: list[str] = []
         self._path = path
         with as_input_error(title, "Parquet"), pq.ParquetFile(path) as file:
-            schema = file.schema_arrow
-        self.names: list[str] = list(schema.names)
-        self.metadata: dict[bytes, bytes] = schema.metadata or {}
+            self.schema, self.footer = file.schema_arrow, file.metadata
+        self.names: list[str] = list(self.schema.names)
+        self.metadata: dict[bytes, bytes] = self.schema.metadata or {}
 
     def batches(self, columns: Mapping[str, str], reject: DroppedRows, *, threads: int) -> Iterator[Any]:  # noqa: ARG002
         """Batches of the wanted columns in their own types."""
@@ -90,3 +91,11 @@ class ParquetFile:
             wanted = sorted(set(columns.values()))
             for batch in file.iter_batches(BATCH_ROWS, columns=wanted, use_threads=threads > 1):
                 yield batch.select(list(columns.values())).rename_columns(list(columns))
+
+    def with_dictionaries(self, columns: list[str]) -> Iterator[Any]:
+        """Batches of columns of text with the dictionaries that stand in the file, whatever type the file names."""
+        with (
+            as_input_error(self.title, "Parquet"),
+            pq.ParquetFile(self._path, read_dictionary=columns, **_FRUGAL) as file,
+        ):
+            yield from file.iter_batches(BATCH_ROWS, columns=columns)

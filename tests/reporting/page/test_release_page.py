@@ -121,7 +121,7 @@ def test_a_file_that_fails_what_it_never_promised_is_not_called_broken(
 def test_a_file_held_to_less_than_its_promise(release: Release, tmp_path: Path) -> None:
     less = {"k": 2, "tau": "20min", "epsilon": "30min"}
     _, words = page_of(release, tmp_path / "report.html", key=release.key, **less)
-    assert "Watch anyone for 20 minutes: at least 2 records fit." in words
+    assert "Watch anyone for 20 minutes: at least 2 records fit" in words
     assert "What it is held to" in words
     assert "which is k 2 and 30 minutes." in words
     copy = relaxed(release, tmp_path)

@@ -16,6 +16,7 @@ from shoal.errors import InputError
 from shoal.reading.csv_files import text_stream
 from shoal.reading.geo.encodings import check_points
 from shoal.reading.geo.point_columns import POINT_LAT, POINT_LON
+from shoal.reading.manifest_schema import RepeatedMembers
 from shoal.reading.source import as_input_error
 from shoal.reading.summary import DroppedRows
 
@@ -35,6 +36,10 @@ _OF_FEATURES, _OF_COLLECTIONS = (
     {"type", "properties", "geometry"},
     {"type", "features", "crs", "name"},
 )  # usual members
+_STANDARD = {
+    "type": "FeatureCollection",
+    "crs": {"type": "name", "properties": {"name": "urn:ogc:def:crs:OGC:1.3:CRS84"}},
+}  # what members beside the features hold, if they are there
 _LON_LAT = ("CRS84", "4326")  # how names of coordinate systems end that are longitude and latitude
 
 
@@ -44,7 +49,9 @@ class JsonText:
     def __init__(self, stream: Any) -> None:
         self._stream = stream
         self._decode = codecs.getincrementaldecoder("utf-8-sig")().decode
-        self._scan = json.JSONDecoder().raw_decode
+        self._pairs = RepeatedMembers()
+        self._scan = json.JSONDecoder(object_pairs_hook=self._pairs).raw_decode
+        self.n_repeated = 0  # members of the values read so far whose names stood there already
         self._held, self._at, self._ended = "", 0, False
 
     def members(self) -> Iterator[str]:
@@ -66,10 +73,12 @@ class JsonText:
         self._next()
         size = _PIECE
         while True:
+            self._pairs.count = 0
             try:
                 found, end = self._scan(self._held, self._at)
                 if self._ended or not self._may_go_on(found, end):
                     self._at = end
+                    self.n_repeated += self._pairs.count
                     return found
             except RecursionError:
                 raise ValueError("nested too deeply") from None
@@ -132,6 +141,7 @@ class FeatureFile:
         self._path = path
         self._others: dict[str, Any] = {}
         self._members: set[str] = set()
+        self._n_repeated = 0
         first = [feature for feature in islice(self._features(), _MOST_LOOKED_AT) if _is_feature(feature)]
         if not first:
             raise InputError(f"{title} has no features: expected a FeatureCollection with at least one.")
@@ -159,6 +169,13 @@ class FeatureFile:
     def members_seen(self) -> set[str]:
         """All properties and other members of the features that have come by, and members beside the features."""
         return self._members | (self._others.keys() - _OF_COLLECTIONS)
+
+    @property
+    def n_members_unchecked(self) -> int:
+        """How many members beside the features hold something unusual, or are repeated, anywhere in the file."""
+        unusual = sum(self._others.get(name, value) != value for name, value in _STANDARD.items())
+        stem = self._path.name.split(".")[0]  # as a title some programs write the file's own name
+        return int(unusual + (self._others.get("name", stem) != stem) + self._n_repeated)
 
     def _rows(self, names: list[str]) -> Iterator[list[Any] | None]:
         """The wanted values of each feature and no more of it; None for what is no feature."""
@@ -190,17 +207,18 @@ class FeatureFile:
 
     def _features(self) -> Iterator[Any]:
         """All features, one after the other."""
-        found = False
+        seen: list[str] = []
         with self._as_input_error(), text_stream(self._path) as stream:
             text = JsonText(stream)
             for name in text.members():
+                seen.append(name)
                 if name == "features":
-                    found = True
                     yield from text.values()
                 else:
                     self._others[name] = text.value()
             text.end()
-        if not found:
+        self._n_repeated = text.n_repeated + len(seen) - len(set(seen))
+        if "features" not in seen:
             raise InputError(f"{self.title} has no features: expected a FeatureCollection.")
 
     def _check_crs(self) -> None:
