@@ -203,8 +203,8 @@ def _unchecked_entries(entries: tuple[tuple[str, int], ...]) -> Fault:
     n = sum(number for _, number in entries)
     where = joined([f"{number:,} {place}" for place, number in entries])
     return Fault(
-        f"{'1 entry was' if n == 1 else f'{n:,} entries were'} not checked ({where}): publish what shoal wrote, as it was"
-        " written",
+        f"{'1 entry was' if n == 1 else f'{n:,} entries were'} not checked ({where}): publish what shoal wrote, as it"
+        " was written",
         "the file holds entries that were not checked",
         "This file, or its manifest, says more than the format has room for. That was not checked, and may give people"
         " away.",
