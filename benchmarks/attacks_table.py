@@ -68,10 +68,13 @@ ROWS = (
     ("learns more than a further epsilon", "leakage", "", "above_epsilon"),
     *both("watched {} tau", "longer", {"2": "2_tau", "4": "4_tau", "8": "8_tau"}),
     *both("{} separate intervals", "intervals", {"2": "2", "3": "3"}),
-    *both("samples known: {}", "points", {n: n for n in "1248"}),
+    *both("{} known", "points", {"1 sample": "1", **{f"{n} samples": n for n in "248"}}),
     *both("{}, no place", "times", {"all active epochs": "all", "all exact times": "all_slots"}),
     *both("{} active epochs", "times", {n: n for n in ("4", "8", "16")}),
-    *((f"top locations, no time: {n}, picks right", "top_locations", n, "pick") for n in "123"),
+    *(
+        (f"{n} top location{'s' if n > '1' else ''}, no time: picks right", "top_locations", n, "pick")
+        for n in "123"
+    ),
     ("cell inside a box, best attacker", "place", "all", "exact"),
     ("... the file alone: transferred weights", "place", "all", "transfer"),
     ("... the file alone: best single feature", "place", "all", "feature"),
