@@ -153,7 +153,8 @@ MANIFEST_SCHEMA: Expected = {
         **dict.fromkeys(("coverage", "matching"), _covers),
         "one_window": _reads(
             r"given|not given: members may serve again after a while \(reuse spaced\)"
-            r"|weakened: (k kept; epsilon not: )?(up to \d[\d,]{0,20}|fewer than \d{1,9}) of \d[\d,]{0,20}"
+            r"|weakened: (k kept; epsilon not: )?(up to \d[\d,]{0,20}|fewer than \d{1,9}) of"
+            r" ((about )?\d[\d,]{0,20}|fewer than \d{1,9})"
             r" (members had to serve again|times a user had to hide with somebody again)"
         ),
         "knowing_the_method": _reads(
@@ -162,7 +163,7 @@ MANIFEST_SCHEMA: Expected = {
         ),
         "intervals_with_fewer_than_k_records": _share,
     },
-    "relaxations": _count,
+    **dict.fromkeys(("relaxations", "members"), _count),
     "verified": _is_flag,
     "versions": dict.fromkeys(
         ("shoal", "python", "numba", "numpy", "pyproj", "scikit-learn", "scipy"), _version
