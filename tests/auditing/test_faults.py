@@ -93,7 +93,7 @@ def test_a_field_without_words_would_be_noticed(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_the_worst_comes_first() -> None:
-    everything = Belonging(*(SOME[type(usual)] for usual in ALL_BELONGS))
+    everything = Belonging(*(getattr(belonging(field), field) for field in Belonging._fields))
     found = faults_of(
         some_audit(coverage=broken(1), belonging=everything, truthfulness=truth(empty=1, overlapping=9))
     )

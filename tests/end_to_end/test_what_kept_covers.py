@@ -277,20 +277,23 @@ def copy(made: Made, folder: Path, told: dict[str, Any]) -> Path:
     return output
 
 
+BY_HAND = "weakened: k kept; epsilon not: up to 5 of about 150,000 members had to serve again"
+
+
 @pytest.mark.parametrize(
     ("told", "words"),
     [
         (
-            account("weakened: 5 of 150,000 members", 5, 150_000),
+            account(BY_HAND, 5, 150_000),
             "the number of members is 140,001 to 150,000 by the",
         ),
         (
-            account("given", 0, None),
+            {"one_window": "given", "relaxations": 0},
             "the number of members that had to serve again is 0 by the",
         ),
         (
-            {"one_window": "weakened: 5 of 150,000 members had to serve again"},
-            "the manifest says of guarantee 2 in",
+            {"one_window": BY_HAND},
+            "the manifest's sentence on guarantee 2 is not that of its relaxations",
         ),
     ],
 )
@@ -306,8 +309,11 @@ def test_an_account_by_hand_does_not_overrule_the_evidence(
         assert f"BROKEN: {words}" in " ".join(done.out.split())
 
 
+ADMITTED = "weakened: k kept; epsilon not: up to 1 of about 1,000 members had to serve again"
+
+
 def test_a_file_that_admits_a_little_proves_nothing(good: Made, tmp_path: Path) -> None:
-    output = copy(good, tmp_path, account("weakened: up to 1 of about 1,000 members", 1, 1_000))
+    output = copy(good, tmp_path, account(ADMITTED, 1, 1_000))
     claimed, required = audit(good.events, output), audit(good.events, output, *REQUIRED)
     assert (claimed.code, required.code) == (0, 4)
     admits = "not checked: the file admits that up to 0.2 % of members had to serve again"
