@@ -19,7 +19,7 @@ from shoal.errors import InputError
 from shoal.hiding.pipeline import Outcome
 from shoal.publishing.manifest import Unprotected, describe_precision, make_manifest
 from shoal.publishing.record_names import NamedBoxes
-from shoal.publishing.tables import key_table, published_table
+from shoal.publishing.tables import key_table, parts_key_table, published_table
 from shoal.reading import Events, read_published
 from shoal.utility import precision_of
 
@@ -58,6 +58,13 @@ class Draft:
         """The table to publish."""
         return published_table(self.named, self.events.grid, self.events.projection, geometry=geometry)
 
+    def key_table(self) -> pa.Table:
+        """Which record is whose; where names change, also which part of the person's."""
+        users, parts = self.events.store.users, self.outcome.parts
+        if self.options.rename_s is not None:
+            return parts_key_table(self.named, users, parts)
+        return key_table(self.named, users[parts.user])
+
     def reading_from(self, path: Path) -> Draft:
         """The same release, whose boxes are read from the file to which it was written."""
         grid, named = self.events.grid, self.named
@@ -70,8 +77,9 @@ class Draft:
                 )
             return [table.boxes._replace(owner=named.owner[table.boxes.owner])]
 
-        source = BoxSource(read)
-        return replace(self, outcome=replace(self.outcome, source=source), named=named.with_boxes(source))
+        in_parts = BoxSource(read)
+        outcome = replace(self.outcome, source=self.outcome.parts.by_users(in_parts))
+        return replace(self, outcome=outcome, named=named.with_boxes(in_parts))
 
 
 def _in_short(draft: Draft) -> str:
@@ -140,7 +148,7 @@ class Published(Draft):
 
     def key(self) -> pa.Table:
         """Which record is whose: secret."""
-        return key_table(self.named, self.events.store.users)
+        return self.key_table()
 
     @cached_property
     def manifest(self) -> dict[str, Any]:
