@@ -75,7 +75,7 @@ def _checks_within(
         place[records] = np.arange(len(records), dtype=np.int32)
         own = np.full(evidence.samples.n_users, NONE, np.int64)
         own[evidence.user[records]] = place[records]
-        boxes = _BoxesOfPeriod(evidence.boxes, begin, end, place)
+        boxes = _ChosenBoxes(evidence.boxes, begin, end, place)
         of_period = Evidence(samples, boxes, own, len(records))
         checks.append(PlannedCheck(of_period, plan_chunks(of_period, promise), with_truth))
     return checks, n_elsewhere
@@ -85,24 +85,27 @@ def _checks_across(evidence: PartsEvidence, promise: Promise) -> list[PlannedChe
     """A check for every border: the parts of a person count as one record where intervals cross it."""
     if promise.tau is None:
         return []
-    own = np.full(evidence.samples.n_users, NONE, np.int64)
-    own[evidence.user] = evidence.user
-    of_people = Evidence(evidence.samples, _BoxesOfPeople(evidence.boxes, evidence.user), own, len(own))
     in_slots = make_plan(promise, evidence.begin, evidence.end, np.empty(0, np.int64)).promise
-    borders = evidence.periods.borders.tolist()
-    plans = [
-        plan_across(border, since, in_slots)
-        for since, border in zip([evidence.begin - promise.tau, *borders], borders, strict=False)
-    ]
-    return [
-        PlannedCheck(of_people, plan, with_truth=False, published_only=True)
-        for plan in plans
-        if promise.tau > 1
-    ]
+    borders, checks = evidence.periods.borders.tolist(), []
+    for since, border in zip([evidence.begin - promise.tau, *borders], borders, strict=False):
+        plan = plan_across(border, since, in_slots)
+        [(begins, _)] = plan.begin_ranges()
+        if begins.earliest > begins.latest:
+            continue
+        first, last = evidence.periods.of(np.array([begins.earliest, begins.latest + promise.tau - 1]))
+        there = (evidence.period >= first) & (evidence.period <= last)
+        people = np.unique(evidence.user[there])
+        own = np.full(evidence.samples.n_users, NONE, np.int64)
+        own[people] = np.arange(len(people))
+        place = np.where(there, own[evidence.user], NONE).astype(np.int32)
+        boxes = _ChosenBoxes(evidence.boxes, evidence.begin, evidence.end, place)
+        of_people = Evidence(evidence.samples, boxes, own, len(people))
+        checks.append(PlannedCheck(of_people, plan, with_truth=False, published_only=True))
+    return checks
 
 
-class _BoxesOfPeriod(NamedTuple):
-    """The boxes of the records of one period, in slots begin .. end - 1, numbered among these records."""
+class _ChosenBoxes(NamedTuple):
+    """The boxes of some records, in slots begin .. end - 1; record r is called place[r], below 0 if it is left out."""
 
     boxes: BoxesByTime
     begin: int
@@ -114,25 +117,3 @@ class _BoxesOfPeriod(NamedTuple):
         found = self.boxes.between(max(begin, self.begin), min(end, self.end))
         found = found._replace(owner=self.place[found.owner])
         return Boxes._make(column[found.owner >= 0] for column in found)
-
-
-class _BoxesOfPeople(NamedTuple):
-    """Boxes whose owners are users instead of records."""
-
-    boxes: BoxesByTime
-    user: Int64s
-
-    @property
-    def begin(self) -> int:
-        """The first slot of any box."""
-        return self.boxes.begin
-
-    @property
-    def end(self) -> int:
-        """One past the last slot of any box."""
-        return self.boxes.end
-
-    def between(self, begin: int, end: int) -> Boxes:
-        """The boxes that meet slots begin .. end - 1."""
-        found = self.boxes.between(begin, end)
-        return found._replace(owner=self.user[found.owner].astype(np.int32))
