@@ -24,11 +24,9 @@ from shoal.core.options import (
     ReleaseOptions,
     refuse_unknown,
 )
-from shoal.core.periods import find_periods
 from shoal.core.progress import Progress, SilentProgress
 from shoal.core.promise import Grid
 from shoal.core.workers import Workers
-from shoal.core.zones import Zone
 from shoal.errors import ParameterError
 from shoal.hiding.pipeline import anonymize_samples, check_population, prepare
 from shoal.publishing.checkpoint import open_checkpoint, run_identity
@@ -92,7 +90,6 @@ def anonymize(
     promised, hiding, reading = ReleaseOptions.from_keywords(options)
     grid, promise = promised.grid, promised.promise
     hiding = hiding.for_promise(promise)
-    hiding.check_period(promise, grid)
     n_workers = check_workers(workers)
     outputs = _outputs(output, key_out, summary_out, evidence=evidence)
     if outputs is not None:
@@ -115,10 +112,6 @@ def anonymize(
         check_population(found.store.n_users, promise.k)
         progress.stage("loading the engine (compiles it once)")
         prepare(hiding)
-        slots = found.store.slots
-        periods = find_periods(
-            hiding.rename_s, int(slots[0]), int(slots[-1]), promise, grid, Zone(found.timezone)
-        )
         outcome = anonymize_samples(
             found.store,
             promise,
@@ -127,7 +120,6 @@ def anonymize(
             journal=checkpoint.journal(run_identity(found, promise, hiding)),
             progress=progress,
             engine=machinery,
-            periods=periods,
         )
         named = NamedBoxes(outcome.parts.in_parts(outcome.source), outcome.parts.sizes)
         draft = Draft(found, outcome, promise, hiding, named)

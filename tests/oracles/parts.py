@@ -1,4 +1,4 @@
-"""The promise with new names, the slow way ("New names" in docs/promise.md): borders, parts, and who fits them.
+"""The promise with new names, the slow way (docs/decisions/0021-new-names.md): borders, parts, and who fits them.
 
 Samples are ``{user: [(t, x, y), ...]}``. ``parts`` lists ``(user, period, boxes)``: whose part it is (known to
 the tests, not to the attacker), the number of its period, and boxes ``(t0, t1, x0, x1, y0, y1)``, ends included.

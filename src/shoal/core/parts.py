@@ -1,4 +1,4 @@
-"""Records cut at borders into parts, each published under a name of its own (docs/promise.md, "New names")."""
+"""Records cut at borders into parts, each published under a name of its own (docs/decisions/0021-new-names.md)."""
 
 from __future__ import annotations
 

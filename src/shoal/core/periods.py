@@ -1,4 +1,4 @@
-"""Periods: the stretches of time after which records get new names (docs/promise.md, "New names")."""
+"""Periods: the stretches of time after which records get new names (docs/decisions/0021-new-names.md)."""
 
 from __future__ import annotations
 

@@ -138,6 +138,5 @@ def run_identity(events: Events, promise: Promise, options: HidingOptions) -> di
         "cell": events.grid.cell_m,
         "step": events.grid.step_s,
         **{name.replace("_", " "): value for name, value in options.deciding().items()},
-        **({} if options.rename_s is None else {"time zone": events.timezone}),
         "version of shoal": version("shoal"),
     }

@@ -19,7 +19,7 @@ from shoal.errors import InputError
 from shoal.hiding.pipeline import Outcome
 from shoal.publishing.manifest import Unprotected, describe_precision, make_manifest
 from shoal.publishing.record_names import NamedBoxes
-from shoal.publishing.tables import key_table, parts_key_table, published_table
+from shoal.publishing.tables import key_table, published_table
 from shoal.reading import Events, read_published
 from shoal.utility import precision_of
 
@@ -59,11 +59,8 @@ class Draft:
         return published_table(self.named, self.events.grid, self.events.projection, geometry=geometry)
 
     def key_table(self) -> pa.Table:
-        """Which record is whose; where names change, also which part of the person's."""
-        users, parts = self.events.store.users, self.outcome.parts
-        if self.options.rename_s is not None:
-            return parts_key_table(self.named, users, parts)
-        return key_table(self.named, users[parts.user])
+        """Which record is whose."""
+        return key_table(self.named, self.events.store.users[self.outcome.parts.user])
 
     def reading_from(self, path: Path) -> Draft:
         """The same release, whose boxes are read from the file to which it was written."""
