@@ -121,7 +121,8 @@ def anonymize(
             progress=progress,
             engine=machinery,
         )
-        draft = Draft(found, outcome, promise, hiding, NamedBoxes(outcome.source, outcome.sizes))
+        named = NamedBoxes(outcome.parts.in_parts(outcome.source), outcome.parts.sizes)
+        draft = Draft(found, outcome, promise, hiding, named)
 
         def verified(written: object) -> Verification | None:
             if not verify:

@@ -11,7 +11,7 @@ from shoal.core.workers import Workers
 from shoal.errors import InputError
 from shoal.hiding.epochs import Timeline
 from shoal.hiding.patterns import Patterns
-from shoal.hiding.suppression import choose_suppressed, decide_presence
+from shoal.hiding.suppression import Cover, choose_suppressed, decide_presence
 from support.release_worlds import World, as_samples, release
 
 
@@ -67,7 +67,9 @@ def test_those_who_never_came_are_a_group_as_well(never: int, withheld: int) -> 
     for epoch, expected in ((0, 0), (1, withheld)):
         patterns.open_epoch(epoch)
         newest = timeline.slice(epoch)
-        lost = choose_suppressed(newest, patterns, 10 + never, 3, lambda _, members: np.zeros(members.sum()))
+        everybody = np.ones(10 + never, np.bool_)
+        cover = Cover(everybody, ~everybody, across_border=False)
+        lost = choose_suppressed(newest, patterns, cover, 3, lambda _, members: np.zeros(members.sum()))
         assert lost.sum() == expected
         patterns.publish(epoch, newest.users[~lost])
 

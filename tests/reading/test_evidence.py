@@ -23,7 +23,7 @@ ROWS = {
     "end": [3600, 3600, 3600],
     "user": ["Zoé", "canary", "canary"],
     "record": ["r2", "r1", "r2"],
-    "part": ["window", "window", "epoch"],
+    "span": ["window", "window", "epoch"],
 }
 CANARIES = ("canary", "Zoé", "stranger", "r1", "r2", "r3")
 
@@ -66,7 +66,7 @@ def test_no_rows_at_all(tmp_path: Path) -> None:
     [
         ({"user": ["Zoé", "stranger", "stranger"]}, 60, "names users who do not occur in the events, in 2 of 3 rows"),
         ({"record": ["r2", "r1", "r3"]}, 60, "names records that the published table does not have, in 1 of 3 rows"),
-        ({"part": ["window", "week", "epoch"]}, 60, "other parts than window and epoch"),
+        ({"span": ["window", "week", "epoch"]}, 60, "other spans than window and epoch"),
         ({"end": [3600, 0, 3600]}, 60, "end before they begin"),
         ({"begin": [0, 30, 1800]}, 60, "not whole steps of 60 s"),
         ({}, 3600, "not whole steps of 3600 s"),
@@ -85,7 +85,7 @@ def test_refusals(other: dict[str, Any], step_s: int, words: str, tmp_path: Path
     [
         (lambda path: path.write_bytes(path.read_bytes()[:-9]), "cannot be read as Parquet"),
         (lambda path: path.write_text("user,record\n"), "cannot be read as Parquet"),
-        (lambda path: _rewritten(path, lambda table: table.drop_columns("part")), "must have the columns"),
+        (lambda path: _rewritten(path, lambda table: table.drop_columns("span")), "must have the columns"),
         (lambda path: _rewritten(path, lambda table: table.append_column("more", table["end"])), "must have"),
         (lambda path: _rewritten(path, _with_texts), "must have the columns"),
     ],

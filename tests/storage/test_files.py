@@ -140,7 +140,7 @@ def test_leftovers_of_killed_runs_go_away(tmp_path: Path) -> None:
 
 BROKEN = {
     "parquet": "pyarrow.parquet.ParquetWriter.write_batch",
-    "key": "shoal.publishing.outputs.key_table",
+    "key": "shoal.publishing.release.key_table",
     "sync": "os.fsync",
 }
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.core.options import HidingOptions, Reuse, SelectorName
+from shoal.core.periods import ONE_PERIOD, Periods
 from shoal.core.promise import Promise
 from shoal.core.samples import Samples, samples_from_columns
 from shoal.core.workers import Workers
@@ -50,6 +51,7 @@ def release(
     selector: str = "matching",
     repair: bool = False,
     shard_size: int = HidingOptions().shard_size,
+    periods: Periods = ONE_PERIOD,
 ) -> Release:
     """Anonymize a world and take the result apart."""
     users = sorted(world)
@@ -71,6 +73,7 @@ def release(
             ),
             threads,
             journal=journal,
+            periods=periods,
         )
     records: dict[int, list[tuple[int, ...]]] = {}
     for owner, *box in zip(*(column.tolist() for column in outcome.boxes), strict=True):

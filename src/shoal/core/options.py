@@ -38,6 +38,7 @@ _SMALLEST_SHARD = 100  # users: among fewer, partners run out within days
 TOLERANCE = 0.01  # of the members: for so many guarantee 2 may be weakened before an audit fails a file
 MODERATE = 0.09  # of attacks: the bound that EMA (policy 0070) and Health Canada set for public releases
 HIGH = 0.33  # of attacks: as if hidden among fewer than three
+
 _MOST_ATTACKS = 1_000_000
 _TAU = "How long an attacker may have followed somebody, e.g. 30min."
 _EPSILON = "How much more they may learn, e.g. 30min."

@@ -17,6 +17,7 @@ _SECONDS = {
     "h": 3600, "hour": 3600, "hours": 3600,
     "d": 86400, "day": 86400, "days": 86400,
 }  # fmt: skip
+DAY_S = 86_400
 MOST_K = 10**15  # kernels count in 64 bits
 MOST_SLOTS = 2**31 - 1  # an epoch counts its slots, and the data their epochs, in 32 bits
 _METRES = {"m": Fraction(1), "km": Fraction(1000)}

@@ -53,14 +53,14 @@ KEY_SCHEMA = pa.schema(
     [pa.field(USER, pa.string(), nullable=False), pa.field(RECORD, pa.string(), nullable=False)]
 )
 
-BEGIN, END, PART = "begin", "end", "part"
-WINDOW, EPOCH = "window", "epoch"  # the parts of time of which evidence tells
+BEGIN, END, SPAN = "begin", "end", "span"
+WINDOW, EPOCH = "window", "epoch"  # the spans of time of which evidence tells
 EVIDENCE_SCHEMA = pa.schema(
     [
         pa.field(BEGIN, pa.int64(), nullable=False),
         pa.field(END, pa.int64(), nullable=False),
         pa.field(USER, pa.dictionary(pa.int32(), pa.string()), nullable=False),
         pa.field(RECORD, pa.dictionary(pa.int32(), pa.string()), nullable=False),
-        pa.field(PART, pa.dictionary(pa.int8(), pa.string()), nullable=False),
+        pa.field(SPAN, pa.dictionary(pa.int8(), pa.string()), nullable=False),
     ]
 )

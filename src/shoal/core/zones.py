@@ -9,9 +9,9 @@ from zoneinfo import ZoneInfo
 import numpy as np
 
 from shoal.core.arrays import Int64s
+from shoal.core.promise import DAY_S
 from shoal.errors import InputError
 
-DAY_S = 86_400
 _EPOCH = datetime(1970, 1, 1)
 _FIRST_DAY = (datetime(1, 1, 3) - _EPOCH).days  # a margin, so that offsets never leave what datetime can hold
 _LAST_DAY = (datetime(9999, 12, 29) - _EPOCH).days

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.core.arrays import Bools, Int32s, Int64s
+from shoal.core.periods import ONE_PERIOD, Periods
 from shoal.core.promise import Promise
 from shoal.core.samples import Samples
 from shoal.core.sorting import order_by_user
@@ -49,15 +50,19 @@ class Timeline:
     """Random access to the epochs of a dataset.
 
     A *stretch* is a run of epochs with at least r empty ones on either side: no window reaches from one to the next,
-    so each is folded on its own and a few stray times cost nothing.
+    so each is folded on its own and a few stray times cost nothing. Borders of ``periods`` are borders of epochs; over
+    whole trajectories every period is one epoch.
     """
 
-    def __init__(self, samples: Samples | SampleStore, promise: Promise) -> None:
+    def __init__(
+        self, samples: Samples | SampleStore, promise: Promise, periods: Periods = ONE_PERIOD
+    ) -> None:
         self._store = store_of(samples) if isinstance(samples, Samples) else samples
         self._length = promise.epsilon
+        self.periods = periods
         slots = self._store.slots
         self.epochs: Int64s = np.unique(
-            np.zeros_like(slots[:1]) if promise.epsilon is None else slots // promise.epsilon
+            periods.of(slots) if promise.epsilon is None else slots // promise.epsilon
         )
         # No window is longer than the data: r beyond that changes nothing.
         self.reach = min(promise.reach, int(self.epochs[-1] - self.epochs[0]))
@@ -76,6 +81,15 @@ class Timeline:
         """How many samples all epochs hold."""
         return len(self._store)
 
+    def users_in(self, period: int, n_users: int) -> Bools:
+        """Which users have a sample in a period."""
+        if self.periods.n_periods == 1:
+            return np.ones(n_users, np.bool_)
+        there = np.zeros(n_users, np.bool_)
+        for epoch in self.epochs[self.periods_of(self.epochs) == period].tolist():
+            there[self._store.between(self.origin(epoch), self.end(epoch)).user] = True
+        return there
+
     def epochs_present(self, n_users: int) -> Int64s:
         """In how many epochs each user has a sample."""
         total = np.zeros(n_users, np.int64)
@@ -83,13 +97,32 @@ class Timeline:
             total[self.slice(epoch).users] += 1
         return total
 
+    def periods_of(self, epochs: Int64s) -> Int64s:
+        """The period in which each epoch lies."""
+        return epochs if self._length is None else self.periods.of(epochs * self._length)
+
+    def period_of(self, epoch: int) -> int:
+        """The period in which an epoch lies."""
+        return int(self.periods_of(np.array([epoch]))[0])
+
+    def first_epoch_of(self, period: int) -> int:
+        """The epoch with which a period begins; that of the first sample for the first one."""
+        if period == 0 or self._length is None:
+            return int(self.epochs[0]) if period == 0 else period
+        return int(self.periods.borders[period - 1]) // self._length
+
     def origin(self, epoch: int) -> int:
-        """First slot of an epoch; over whole trajectories, the slot of the first sample."""
-        return int(self._store.slots[0]) if self._length is None else epoch * self._length
+        """First slot of an epoch; over whole trajectories that of its period, or the slot of the first sample."""
+        if self._length is not None:
+            return epoch * self._length
+        return int(self._store.slots[0] if epoch == 0 else self.periods.borders[epoch - 1])
 
     def end(self, epoch: int) -> int:
-        """The slot after the last of an epoch; over whole trajectories, after that of the last sample."""
-        return int(self._store.slots[-1]) + 1 if self._length is None else (epoch + 1) * self._length
+        """The slot after the last of an epoch; over whole trajectories of its period, or after the last sample."""
+        if self._length is not None:
+            return (epoch + 1) * self._length
+        last = epoch + 1 == self.periods.n_periods
+        return int(self._store.slots[-1]) + 1 if last else int(self.periods.borders[epoch])
 
     def slice(self, epoch: int) -> EpochSlice:
         """The samples of one epoch, which may be empty."""

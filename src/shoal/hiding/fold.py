@@ -48,6 +48,7 @@ class Fold:
         self._weight = options.space_weight
         self._first_epoch, self._reach = int(timeline.epochs[0]), timeline.reach
         self._live: list[LiveEpoch] = []
+        self._timeline, self._period = timeline, 0
         self._history = History(setup.n_users, options.reuse, timeline.reach)
         self._leak_price = options.leak_price if k == _LEAKING_K and selector.weighs_leakage else 0.0
         self._published_epochs = PublishedEpochsBuilder(setup.n_users, MEMORY) if self._leak_price else None
@@ -61,6 +62,7 @@ class Fold:
         self._live.append(LiveEpoch(newest, newest.raw))
         if not self._window_complete(ends_stretch):
             return Step(self._live[0].slice.epoch, None, concatenate([]), no_witnesses())
+        self._forget_earlier_periods()
         epoch, window, hiding_sets = self._live[0].slice.epoch, self._window, self._decide()
         final = self._apply(hiding_sets, ends_stretch)
         boxes, witnesses = [], [no_witnesses()]
@@ -78,6 +80,7 @@ class Fold:
         if done.hiding_sets is not None:
             if len(done.hiding_sets.owners):
                 self._selector.check_earlier(done.first_epoch, done.hiding_sets)
+            self._forget_earlier_periods()
             window = self._window
             final = self._apply(done.hiding_sets, ends_stretch)
             self._history.append_each(window, done.witnesses.owners, done.witnesses.members)
@@ -110,6 +113,13 @@ class Fold:
     def _window(self) -> int:
         """Number of the window that the live epochs make up, counted from the first epoch of the data."""
         return self._live[0].slice.epoch - self._first_epoch
+
+    def _forget_earlier_periods(self) -> None:
+        """Forget who served in windows without an epoch of the period in which this one begins: other names."""
+        period = self._timeline.period_of(self._live[0].slice.epoch)
+        if period != self._period:
+            self._period = period
+            self._history.forget(self._timeline.first_epoch_of(period) - self._reach - self._first_epoch)
 
     def _decide(self) -> HidingSets:
         if not any(len(live.slice.users) for live in self._live):

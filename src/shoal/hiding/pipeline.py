@@ -12,12 +12,13 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from shoal.core.arrays import Int64s
 from shoal.core.box_sizes import BoxSizes, box_sizes_of
 from shoal.core.boxes import Boxes, BoxSource, concatenate
 from shoal.core.engines import Engine, LocalEngine
 from shoal.core.formatting import counted
 from shoal.core.options import HidingOptions, SelectorName
+from shoal.core.parts import Parts, find_parts
+from shoal.core.periods import ONE_PERIOD, Periods
 from shoal.core.progress import Progress, SilentProgress
 from shoal.core.promise import MOST_SLOTS, Promise
 from shoal.core.samples import Samples, samples_from_columns
@@ -43,16 +44,16 @@ _SELECTORS: dict[SelectorName, Callable[[HidingSetup], Selector]] = {
 
 @dataclass(frozen=True)
 class Outcome:
-    """What was made of the samples: where the boxes are, how many each user has, how large they are, how long it took.
+    """What was made of the samples: where the boxes are, in which parts, how large they are, how long it took.
 
-    sizes: boxes per user. epoch_suppressed_samples: samples that people with a record have in no box. relaxations:
-    members that served an owner again although the reuse rule forbids it; n_members: members that served in all.
-    affected_users: users with samples in no box, the recordless among them. hidden: which records were made to hold
-    whose samples, and when; secret, read from the journal as often as needed.
+    source: boxes whose owners are users. epoch_suppressed_samples: samples that people with a record have in no box.
+    relaxations: members that served an owner again although the reuse rule forbids it; n_members: members that served
+    in all. affected_users: users with samples in no box, the recordless among them. hidden: which records were made to
+    hold whose samples, and when; secret, read from the journal as often as needed.
     """
 
     source: BoxSource
-    sizes: Int64s
+    parts: Parts
     box_sizes: BoxSizes
     n_samples: int
     n_users: int
@@ -80,8 +81,8 @@ class Outcome:
 
     @property
     def n_records(self) -> int:
-        """Users with a record."""
-        return self.n_users - self.recordless_users
+        """Records in the published file: parts, where names change."""
+        return len(self.parts)
 
     @property
     def n_suppressed(self) -> int:
@@ -98,8 +99,9 @@ def anonymize_samples(
     journal: Journal | None = None,
     progress: Progress | None = None,
     engine: Engine | None = None,
+    periods: Periods = ONE_PERIOD,
 ) -> Outcome:
-    """Publish the samples under the promise; goes on where the journal ends.
+    """Publish the samples under the promise; goes on where the journal ends. With each period names change.
 
     The engine decides tasks of windows; without one everything happens here, on the threads of ``workers``.
     """
@@ -109,7 +111,7 @@ def anonymize_samples(
     check_population(samples.n_users, promise.k)
     store = store_of(samples) if isinstance(samples, Samples) else samples
     _check_span(store, promise)
-    timeline = Timeline(store, promise)
+    timeline = Timeline(store, promise, periods)
     turns = list(timeline.turns())
     setup = HidingSetup(samples.n_users, promise, options, workers, engine or LocalEngine())
     selector = open_selector(setup)
@@ -174,17 +176,16 @@ def _outcome(
 ) -> Outcome:
     """Sums over all steps; the boxes themselves stay in the journal."""
     n_members, relaxations = 0, 0
-    sizes = np.zeros(samples.n_users, np.int64)
     box_sizes = box_sizes_of(concatenate([]))
     for step in journal:
-        sizes += np.bincount(step.boxes.owner, minlength=samples.n_users)
         box_sizes = box_sizes.plus(box_sizes_of(step.boxes))
         if step.hiding_sets is not None:
             n_members += step.hiding_sets.members.size
             relaxations += int(step.hiding_sets.relaxed.sum())
+    source = BoxSource(lambda: (step.boxes for step in journal))
     return Outcome(
-        source=BoxSource(lambda: (step.boxes for step in journal)),
-        sizes=sizes,
+        source=source,
+        parts=find_parts(source, timeline.periods, samples.n_users),
         box_sizes=box_sizes,
         n_samples=len(samples),
         n_users=samples.n_users,

@@ -91,6 +91,15 @@ class History:
             self._n_left += room * len(old)
         self._first[users], self._room[users] = new, larger
 
+    def forget(self, before: int) -> None:
+        """Forget who served in windows before this one: these count no longer."""
+        n_old = np.concatenate([np.zeros(1, np.int64), np.cumsum(self._entries.when < before)])
+        n_old = n_old[self._first + self._length] - n_old[self._first]  # a user's entries go by time
+        self._first = self._first + n_old
+        self._length = (self._length - n_old).astype(np.int32)
+        self._room = self._room - n_old
+        self._move_together()
+
     def _find_room(self, n: int, room: int) -> Int64s:
         """Where n pieces of room are: pieces that other users have left come first, then fresh ones."""
         left = np.concatenate([*self._left.pop(room, []), np.empty(0, np.int64)])

@@ -1,7 +1,8 @@
 """Causal suppression: suppress users in the newest epoch only, so that no cover is ever taken away.
 
-Afterwards every presence pattern of every window, the all-absent one included, is shared by nobody or by at least k
-users that have a record (docs/how-it-works.md, "Causal suppression"). ``hiding_cost`` is the price of who goes first.
+Afterwards every presence pattern of every window is shared by nobody or by at least k users. So is absence throughout
+what the window has of a period, among the users with a part in it (docs/how-it-works.md, "Causal suppression").
+``hiding_cost`` is the price of who goes first.
 """
 
 from __future__ import annotations
@@ -123,59 +124,108 @@ def _presence_without(
     price: HidingCost,
     tick: Callable[[], object],
 ) -> Presence:
-    """Who is published when, without some users: passes over all epochs until all who count as cover have a record."""
-    recordless = given_up.copy()
+    """Who is published when, without some users: passes over all epochs until all who count as cover have a part."""
+    partless = dict.fromkeys(range(timeline.periods.n_periods), np.flatnonzero(given_up).astype(np.int32))
     while True:
-        suppressed, has_record, samples_of, n_samples = _pass_over_epochs(
-            timeline, n_users, promise, recordless, price, tick
-        )
-        lost = ~has_record & ~recordless
-        if not lost.any():
-            return Presence(suppressed, recordless, n_samples, int(samples_of[recordless].sum()))
-        recordless |= lost
+        found = _pass_over_epochs(timeline, n_users, promise, partless, price, tick)
+        if not found.lost:
+            return found.presence()
+        for period, users in found.lost.items():
+            partless[period] = np.concatenate([partless[period], users])
+
+
+class _Pass(NamedTuple):
+    """What a pass over all epochs found.
+
+    suppressed: by epoch, the users who have samples in it but are not published; n_suppressed: how many samples that
+    are; has_record: who is published at all; samples_of: how many samples each user has. lost: by period, the users who
+    counted as cover although nothing of them is published in it.
+    """
+
+    suppressed: dict[int, Int32s]
+    n_suppressed: int
+    has_record: Bools
+    samples_of: Int64s
+    lost: dict[int, Int32s]
+
+    def presence(self) -> Presence:
+        recordless = ~self.has_record
+        recordless_samples = int(self.samples_of[recordless].sum())
+        others = {epoch: users[~recordless[users]] for epoch, users in self.suppressed.items()}
+        suppressed = {epoch: users for epoch, users in others.items() if len(users)}
+        return Presence(suppressed, recordless, self.n_suppressed - recordless_samples, recordless_samples)
 
 
 def _pass_over_epochs(
     timeline: Timeline,
     n_users: int,
     promise: Promise,
-    recordless: Bools,
+    partless: dict[int, Int32s],
     price: HidingCost,
     tick: Callable[[], object],
-) -> tuple[dict[int, Int32s], Bools, Int64s, int]:
-    """Users suppressed in each epoch, who has a record, samples per user, and how many samples are suppressed."""
+) -> _Pass:
+    """Go over all epochs once. ``partless``: by period, users of whom nothing is published in it."""
     patterns = Patterns(n_users, timeline.reach)
-    n_counted = n_users - int(recordless.sum())
     suppressed_in: dict[int, Int32s] = {}
+    lost: dict[int, Int32s] = {}
     has_record = np.zeros(n_users, np.bool_)
     samples_of = np.zeros(n_users, np.int64)
-    n_samples = 0
+    n_suppressed, stretch_begin = 0, None
+    period, counted, has_part = -1, has_record, has_record
     for epoch, ends_stretch in timeline.turns():
+        if timeline.period_of(epoch) != period:
+            _note_lost(lost, period, counted & ~has_part)
+            period = timeline.period_of(epoch)
+            counted, has_part = timeline.users_in(period, n_users), np.zeros(n_users, np.bool_)
+            counted[partless[period]] = False
+        stretch_begin = epoch if stretch_begin is None else stretch_begin
+        begin = max(epoch - timeline.reach, stretch_begin)
         patterns.open_epoch(epoch)
         whole_slice = timeline.slice(epoch)
         samples_of[whole_slice.users] += whole_slice.counts
-        part = whole_slice.restricted(~recordless[whole_slice.users])
-        suppressed = choose_suppressed(part, patterns, n_counted, promise.k, price)
-        n_samples += int(part.counts[suppressed].sum())
-        kept = part.users[~suppressed]
+        cover = Cover(counted, has_part, across_border=begin < timeline.first_epoch_of(period))
+        there = counted[whole_slice.users]
+        there[there] = ~choose_suppressed(whole_slice.restricted(there), patterns, cover, promise.k, price)
+        kept = whole_slice.users[there]
         patterns.publish(epoch, kept)
-        has_record[kept] = True
-        if suppressed.any():
-            suppressed_in[epoch] = part.users[suppressed]
+        has_part[kept] = has_record[kept] = True
+        if not there.all():
+            suppressed_in[epoch] = whole_slice.users[~there]
+            n_suppressed += int(whole_slice.counts[~there].sum())
         if ends_stretch:
             patterns.clear()
+            stretch_begin = None
         tick()
-    return suppressed_in, has_record, samples_of, n_samples
+    _note_lost(lost, period, counted & ~has_part)
+    return _Pass(suppressed_in, n_suppressed, has_record, samples_of, lost)
+
+
+def _note_lost(lost: dict[int, Int32s], period: int, users: Bools) -> None:
+    if users.any():
+        lost[period] = np.flatnonzero(users).astype(np.int32)
+
+
+class Cover(NamedTuple):
+    """Who may count as absent in an epoch: the users with a part in its period.
+
+    counted: these users; has_part: whether each was published in the period before this epoch. across_border: the
+    window that the epoch completes begins in an earlier period.
+    """
+
+    counted: Bools
+    has_part: Bools
+    across_border: bool
 
 
 def choose_suppressed(
-    newest: EpochSlice, patterns: Patterns, n_counted: int, k: int, price: HidingCost
+    newest: EpochSlice, patterns: Patterns, cover: Cover, k: int, price: HidingCost
 ) -> Bools:
     """A mask of the users of the newest epoch to suppress, so that no pattern is left with 1 .. k - 1 users.
 
     Of users with equal patterns before this epoch there are none or at least k. That must hold for those of them who
     are present now, and for those who are absent: a small present part is suppressed; a small absent part is filled up
-    with the users costliest to hide, or with everybody where too few would stay.
+    with the users costliest to hide, or with everybody where too few would stay. Where the window begins in an earlier
+    period, absence throughout it need not be shared; absence since the border must be.
     """
     suppressed = np.zeros(len(newest.users), np.bool_)
     if not len(newest.users):
@@ -189,7 +239,8 @@ def choose_suppressed(
     group_of_present = group_of[newest.users]
     never_seen = group_of_present[~seen[newest.users]]
     if len(never_seen):  # the all-absent group has members that are neither seen nor here
-        n_total[never_seen[0]] += n_counted - int(active.sum())
+        n_elsewhere = k if cover.across_border else int(cover.counted.sum()) - int(active.sum())
+        n_total[never_seen[0]] += n_elsewhere
     n_present = np.bincount(group_of_present, minlength=len(n_total))
     n_absent = n_total - n_present
     for troubled in np.flatnonzero((n_present > 0) & ((n_present < k) | ((n_absent > 0) & (n_absent < k)))):
@@ -198,6 +249,48 @@ def choose_suppressed(
         if n_present[troubled] < k or n_present[troubled] - missing < k:
             suppressed |= members
             continue
-        costliest = np.argsort(-price(newest, members), kind="stable")[:missing]
-        suppressed[np.flatnonzero(members)[costliest]] = True
+        suppressed |= _costliest(newest, members, missing, price)
+    if cover.across_border:
+        suppressed |= _fill_up_waiting(newest, group_of_present, n_absent, suppressed, cover, k, price)
     return suppressed
+
+
+def _fill_up_waiting(
+    newest: EpochSlice,
+    group: Int64s,
+    n_absent: Int64s,
+    suppressed: Bools,
+    cover: Cover,
+    k: int,
+    price: HidingCost,
+) -> Bools:
+    """Whom to suppress besides, so that none or at least k users have a part in the period, but no box in it so far.
+
+    They are taken from one group of equal patterns, whose present and absent parts stay empty or large enough: the
+    group that loses the fewest.
+    """
+    waiting = cover.counted & ~cover.has_part
+    candidates = waiting[newest.users] & ~suppressed
+    n_waiting = int(waiting.sum()) - int(candidates.sum())
+    nobody = np.zeros(len(newest.users), np.bool_)
+    if n_waiting == 0 or n_waiting >= k or not candidates.any():
+        return nobody
+    n_stay = np.bincount(group[candidates], minlength=len(n_absent))
+    n_gone = n_absent + np.bincount(group[suppressed], minlength=len(n_absent))
+    wanted = np.where(n_gone > 0, k - n_waiting, k)
+    n_taken = np.where(n_stay - wanted < k, n_stay, wanted)
+    chosen = int(np.argmin(np.where(n_stay > 0, n_taken, len(group) + 1)))
+    members = candidates & (group == chosen)
+    return (
+        members
+        if n_taken[chosen] == n_stay[chosen]
+        else _costliest(newest, members, int(n_taken[chosen]), price)
+    )
+
+
+def _costliest(newest: EpochSlice, members: Bools, n: int, price: HidingCost) -> Bools:
+    """The n of some users of an epoch who are costliest to hide."""
+    order = np.argsort(-price(newest, members), kind="stable")[:n]
+    chosen = np.zeros(len(members), np.bool_)
+    chosen[np.flatnonzero(members)[order]] = True
+    return chosen

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import IO, NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from shoal.core.arrays import Int32s
+from shoal.core.parts import Parts
 from shoal.core.schema import EPOCH, EVIDENCE_FORMAT, EVIDENCE_SCHEMA, NOTES, WINDOW
 from shoal.hiding.evidence import HiddenMembers
 from shoal.publishing.release import Draft
@@ -28,13 +30,14 @@ def write_evidence(file: IO[bytes], draft: Draft) -> None:
     with pa.parquet.ParquetWriter(
         file, schema, compression="zstd", dictionary_pagesize_limit=_MOST_NAMES
     ) as writer:
-        parts = (_with_records(part, names.record) for part in draft.outcome.hidden())
-        for group in _grouped(parts, most):
+        parts = draft.outcome.parts
+        hidden = (piece for held in draft.outcome.hidden() for piece in _in_parts(held, parts))
+        for group in _grouped(hidden, most):
             writer.write_table(_table(group, names, draft.events.grid.step_s, schema), row_group_size=None)
 
 
 class _Names(NamedTuple):
-    """Names of users and of records; ``record`` is the number of a user's record."""
+    """Names of users and of records; ``record`` is the number of the record of each part."""
 
     users: pa.Array
     records: pa.Array
@@ -43,19 +46,27 @@ class _Names(NamedTuple):
     @classmethod
     def of(cls, draft: Draft) -> _Names:
         users, named = draft.events.store.users, draft.named
-        record = np.full(len(users), -1, np.int32)
+        record = np.empty(len(named.owner), np.int32)
         record[named.owner] = np.arange(len(named.owner), dtype=np.int32)
         return cls(pa.array(users, pa.string()), pa.array(named.name.tolist(), pa.string()), record)
 
 
-def _with_records(part: HiddenMembers, record: Int32s) -> HiddenMembers:
-    """The part without users who have no record after all: the paper's selector, unrepaired, suppresses afterwards."""
-    there = (record[part.owners] >= 0) & (record[part.members] >= 0)
-    return part if there.all() else part._replace(owners=part.owners[there], members=part.members[there])
+def _in_parts(held: HiddenMembers, parts: Parts) -> Iterator[HiddenMembers]:
+    """What was held, period by period, with parts as owners.
+
+    Left out is who has no part there: absent, or suppressed afterwards by the paper's selector, unrepaired.
+    """
+    borders = parts.periods.borders
+    inside = borders[(borders > held.begin) & (borders < held.end)].tolist()
+    for begin, end in pairwise([held.begin, *inside, held.end]):
+        period = np.broadcast_to(parts.periods.of(np.array([begin])), held.owners.shape)
+        owners, members = (parts.find(users, period) for users in (held.owners, held.members))
+        there = (owners >= 0) & (members >= 0)
+        yield HiddenMembers(begin, end, owners[there], held.members[there], held.in_epoch)
 
 
 def _grouped(parts: Iterable[HiddenMembers], most: int) -> Iterator[list[HiddenMembers]]:
-    """Parts together until they have about ``most`` rows."""
+    """Pieces together until they have about ``most`` rows."""
     group: list[HiddenMembers] = []
     n_rows = 0
     for part in parts:

@@ -13,7 +13,7 @@ from shoal.publishing.evidence import write_evidence
 from shoal.publishing.manifest import describe_grid
 from shoal.publishing.private_notes import private_notes
 from shoal.publishing.release import Draft, Published
-from shoal.publishing.tables import key_table, suffix_of, write_published
+from shoal.publishing.tables import suffix_of, write_published
 from shoal.storage.files import AtomicFiles
 from shoal.storage.outputs import as_json, check_table, check_target, write_rows
 
@@ -110,7 +110,7 @@ def write_outputs(
     with AtomicFiles(then="go on with --resume") as files:
         if outputs.key is not None:
             with files.open(outputs.key, mode=0o600) as file:
-                write_rows(key_table(named, draft.events.store.users), outputs.key, file)
+                write_rows(draft.key_table(), outputs.key, file)
         with files.open(outputs.published) as file:
             write_published(file, suffix_of(outputs.published), named, grid, projection, notes, spill)
         published = conclude(files.waiting(outputs.published))

@@ -20,23 +20,24 @@ _BYTES = 8
 class NamedBoxes:
     """Boxes in the order of publication: records by their random names, each record's boxes by time.
 
-    ``name[i]`` belongs to ``owner[i]``; names increase, so the order of records is as random as they are. The boxes
-    stay where they are, in ``parts`` that can be read again and again, until somebody asks for them.
+    A record is a part of a person, or all of one where names never change. ``name[i]`` belongs to ``owner[i]``; names
+    increase, so the order of records is as random as they are. The boxes stay where they are, in ``pieces`` that can be
+    read again and again, until somebody asks for them.
     """
 
-    def __init__(self, parts: Iterable[Boxes], sizes: Int64s) -> None:
-        """``sizes[i]`` is how many boxes user i has; those with none get no name."""
+    def __init__(self, pieces: Iterable[Boxes], sizes: Int64s) -> None:
+        """``sizes[i]`` is how many boxes owner i has; those with none get no name."""
         owner = np.flatnonzero(sizes).astype(np.int32)
         names = _fresh_names(len(owner))
         order = np.argsort(names)
         self.owner: Int32s = owner[order]
         self.name: npt.NDArray[np.str_] = names[order]
-        self._parts, self._sizes = parts, sizes
+        self._pieces, self._sizes = pieces, sizes
 
-    def with_boxes(self, parts: Iterable[Boxes]) -> NamedBoxes:
+    def with_boxes(self, pieces: Iterable[Boxes]) -> NamedBoxes:
         """The same names for the same boxes, read from elsewhere."""
         moved = copy.copy(self)
-        moved._parts = parts
+        moved._pieces = pieces
         return moved
 
     def pieces(self, most: int, spill: Path | None = None) -> Iterator[Boxes]:
@@ -46,7 +47,7 @@ class NamedBoxes:
         """
         record = np.full(len(self._sizes), -1, np.int32)
         record[self.owner] = np.arange(len(self.owner), dtype=np.int32)
-        return in_pieces(in_order(self._parts, record, self._sizes[self.owner], spill), most)
+        return in_pieces(in_order(self._pieces, record, self._sizes[self.owner], spill), most)
 
 
 def named_boxes(boxes: Boxes) -> NamedBoxes:

@@ -58,6 +58,10 @@ class Draft:
         """The table to publish."""
         return published_table(self.named, self.events.grid, self.events.projection, geometry=geometry)
 
+    def key_table(self) -> pa.Table:
+        """Which record is whose."""
+        return key_table(self.named, self.events.store.users[self.outcome.parts.user])
+
     def reading_from(self, path: Path) -> Draft:
         """The same release, whose boxes are read from the file to which it was written."""
         grid, named = self.events.grid, self.named
@@ -70,8 +74,9 @@ class Draft:
                 )
             return [table.boxes._replace(owner=named.owner[table.boxes.owner])]
 
-        source = BoxSource(read)
-        return replace(self, outcome=replace(self.outcome, source=source), named=named.with_boxes(source))
+        in_parts = BoxSource(read)
+        outcome = replace(self.outcome, source=self.outcome.parts.by_users(in_parts))
+        return replace(self, outcome=outcome, named=named.with_boxes(in_parts))
 
 
 def _in_short(draft: Draft) -> str:
@@ -140,7 +145,7 @@ class Published(Draft):
 
     def key(self) -> pa.Table:
         """Which record is whose: secret."""
-        return key_table(self.named, self.events.store.users)
+        return self.key_table()
 
     @cached_property
     def manifest(self) -> dict[str, Any]:

@@ -7,20 +7,18 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from shoal.auditing.coverage.check import Coverage, RunTasks, check_evidence
-from shoal.auditing.coverage.chunks import Evidence, bucket_borders
+from shoal.auditing.coverage.check import Coverage, RunTasks
+from shoal.auditing.coverage.chunks import bucket_borders
+from shoal.auditing.coverage.parts import PartsEvidence, check_parts
 from shoal.auditing.truthfulness import UntruthCounts
-from shoal.core.boxes import NONE
 from shoal.core.formatting import counted
 from shoal.core.progress import Progress
 from shoal.core.workers import Workers
 from shoal.errors import InputError, UnfinishedError
 from shoal.publishing.manifest import Unprotected
-from shoal.publishing.record_names import NamedBoxes
 from shoal.publishing.release import Draft, Verification
 from shoal.reading import PublishedRows
 from shoal.storage.box_store import BoxStore, open_box_store
-from shoal.storage.sample_store import SampleStore
 
 _NAMES_AT_A_TIME = 1 << 20
 
@@ -43,8 +41,10 @@ def verify_release(
     samples, named = draft.events.store, draft.named
     with open_box_store(bucket_borders(samples, draft.promise), folder) as boxes:
         _read_back(draft, written, boxes)
-        evidence = Evidence(samples, boxes, _own_records(named, samples), len(named.owner))
-        coverage, untruths = check_evidence(evidence, draft.promise, workers, progress, run=run)
+        parts = draft.outcome.parts
+        user, period = (column[named.owner].astype(np.int64) for column in (parts.user, parts.period))
+        evidence = PartsEvidence(samples, boxes, user, period, parts.periods)
+        coverage, untruths = check_parts(evidence, draft.promise, workers, progress, run=run)
     unprotected = _judge_coverage(draft, coverage)
     _judge_truth(draft, untruths)
     return Verification(unprotected)
@@ -78,12 +78,6 @@ def _same_names(found: pa.Array, wanted: np.typing.NDArray[np.str_]) -> bool:
         )
         for begin in pieces
     )
-
-
-def _own_records(named: NamedBoxes, samples: SampleStore) -> np.typing.NDArray[np.int64]:
-    own = np.full(samples.n_users, NONE, np.int64)
-    own[named.owner] = np.arange(len(named.owner))
-    return own
 
 
 def _judge_coverage(draft: Draft, coverage: Coverage) -> Unprotected | None:

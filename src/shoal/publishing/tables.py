@@ -28,6 +28,7 @@ from shoal.core.schema import (
     RECORD,
     T_END,
     T_START,
+    USER,
     X_MAX,
     X_MIN,
     Y_MAX,
@@ -112,7 +113,7 @@ def full_schema(projection: Plane | None, *, geometry: bool) -> pa.Schema:
 def key_table(named: NamedBoxes, users: np.typing.NDArray[np.object_]) -> pa.Table:
     """Which record is whose; sorted by user, so that its order tells nothing of the file's."""
     names = [str(name) for name in users[named.owner]]
-    return pa.table([pa.array(names), pa.array(named.name)], schema=KEY_SCHEMA).sort_by("user")
+    return pa.table([pa.array(names), pa.array(named.name)], schema=KEY_SCHEMA).sort_by(USER)
 
 
 def write_published(

@@ -23,8 +23,8 @@ from shoal.core.schema import (
     EVIDENCE_SCHEMA,
     EVIDENCE_SUFFIX,
     NOTES,
-    PART,
     RECORD,
+    SPAN,
     USER,
     WINDOW,
 )
@@ -68,8 +68,8 @@ def read_evidence(
     numbers_of = {
         USER: _Numbers(users, f"{title} names users who do not occur in the events"),
         RECORD: _Numbers(names, f"{title} names records that the published table does not have"),
-        PART: _Numbers(
-            np.array([WINDOW, EPOCH], object), f"{title} tells of other parts than window and epoch"
+        SPAN: _Numbers(
+            np.array([WINDOW, EPOCH], object), f"{title} tells of other spans than window and epoch"
         ),
     }
     parts: list[HidingEvidence] = [_no_evidence()]
@@ -129,5 +129,5 @@ def _read(batch: Any, numbers_of: dict[str, _Numbers], step_s: int, title: str) 
         raise InputError(f"{title} has times that are not whole steps of {step_s} s: {_REMEDY}.")
     if np.any(end <= begin):
         raise InputError(f"{title} has windows that end before they begin: {_REMEDY}.")
-    user, record, part = (numbers.of(batch.column(name)) for name, numbers in numbers_of.items())
-    return HidingEvidence(begin // step_s, end // step_s, user, record, part == 1)
+    user, record, span = (numbers.of(batch.column(name)) for name, numbers in numbers_of.items())
+    return HidingEvidence(begin // step_s, end // step_s, user, record, span == 1)

@@ -9,7 +9,8 @@ import pyarrow as pa
 
 from shoal.core.arrays import Bools, Int32s, Int64s
 from shoal.core.options import BoundingBox
-from shoal.core.zones import DAY_S, Zone
+from shoal.core.promise import DAY_S
+from shoal.core.zones import Zone
 from shoal.errors import InputError
 from shoal.reading import summary
 from shoal.reading.batches import Batch, BatchStore

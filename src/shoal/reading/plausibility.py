@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.core.arrays import Int32s, Int64s
+from shoal.core.promise import DAY_S
 from shoal.core.sorting import sort_distinct
-from shoal.core.zones import DAY_S
 
 _MOST_STRETCHES = 1 << 22  # between the first and the last, up to which each is counted, empty or not
 _GAP_DAYS = 365  # rows belong together where no gap of a year lies between them

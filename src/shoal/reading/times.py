@@ -16,7 +16,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.core.arrays import Bools, Int64s
-from shoal.core.zones import DAY_S, Zone
+from shoal.core.promise import DAY_S
+from shoal.core.zones import Zone
 from shoal.errors import InputError
 from shoal.reading.values import INTEGER, as_bytes, finite_numbers, is_text
 

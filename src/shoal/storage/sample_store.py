@@ -72,6 +72,17 @@ class FileColumn(NamedTuple):
         return values
 
 
+class LaterPart(NamedTuple):
+    """A column without its first lines."""
+
+    column: Column
+    skipped: int
+
+    def part(self, begin: int, end: int) -> Int32s:
+        """Lines begin .. end - 1."""
+        return self.column.part(self.skipped + begin, self.skipped + end)
+
+
 @dataclass(frozen=True)
 class SampleStore:
     """Who was where when, each sample once, sorted by (t, user, x, y); ``Samples`` holds the same sorted by user.
@@ -97,6 +108,13 @@ class SampleStore:
 
     def __len__(self) -> int:
         return int(self.first[-1])
+
+    def during(self, begin: int, end: int) -> SampleStore:
+        """A store of the samples with begin <= t < end, of the same users, some of whom may have none."""
+        low, high = np.searchsorted(self.slots, (begin, end)).tolist()
+        first = self.first[low : max(low, high) + 1]
+        columns = (LaterPart(column, int(first[0])) for column in (self.user, self.x, self.y))
+        return SampleStore(self.users, self.slots[low:high], first - first[0], *columns)
 
     def between(self, begin: int, end: int) -> SampleRows:
         """The samples with begin <= t < end."""

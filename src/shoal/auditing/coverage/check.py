@@ -11,6 +11,7 @@ from shoal.auditing.context import AuditContext
 from shoal.auditing.coverage.chunks import (
     Chunk,
     ChunkFindings,
+    ChunkPlan,
     Evidence,
     bucket_borders,
     check_chunk,
@@ -125,7 +126,8 @@ def _check_at_once(context: AuditContext, progress: Progress) -> Coverage:
     if n_untrue <= 0:
         counter.drop(without_record)
     n_unchecked = len(without_record) if n_untrue <= 0 else 0
-    return _coverage(counter, target.own, n_unchecked, max(n_untrue, 0))
+    n_users = int((target.own != NONE).sum())
+    return coverage_of([counter], n_users, n_unchecked, max(n_untrue, 0))
 
 
 def check_evidence(
@@ -142,23 +144,48 @@ def check_evidence(
     Untrue boxes are counted only ``with_truth``. Never more of the data is in memory than a chunk, or as many as
     ``run`` asks for.
     """
-    progress = progress or SilentProgress()
+    planned = PlannedCheck(evidence, plan_chunks(evidence, promise), with_truth)
+    [(counter, untruths)] = carry_out([planned], workers, progress or SilentProgress(), run)
+    return coverage_of([counter], int((evidence.own != NONE).sum())), untruths
+
+
+class PlannedCheck(NamedTuple):
+    """What to check, cut into chunks; whether to count what is untrue, and whether only intervals count in which a
+    published sample is known."""
+
+    evidence: Evidence
+    plan: ChunkPlan
+    with_truth: bool
+    published_only: bool = False
+
+    def chunks(self) -> Iterator[Chunk]:
+        """The chunks in order of time, each made when it is asked for."""
+        for chunk in make_chunks(self.evidence, self.plan, with_truth=self.with_truth):
+            yield chunk._replace(published_only=self.published_only)
+
+
+def carry_out(
+    checks: list[PlannedCheck], workers: Workers, progress: Progress, run: RunTasks | None
+) -> Iterator[tuple[ViolationCounter, UntruthCounts]]:
+    """Carry out checks one after the other: violations and untruths of each."""
     progress.stage(_LOADING)
     load_check()
-    plan = plan_chunks(evidence, promise)
-    chunks = make_chunks(evidence, plan, with_truth=with_truth)
-    found: Iterable[ChunkFindings]
-    if run is None:
-        progress.stage(_CHECKING, plan.n_chunks * (len(user_blocks(len(evidence.own))) - 1))
-        found = (check_together(chunk, workers, progress.advance) for chunk in chunks)
-    else:
-        progress.stage(_CHECKING, plan.n_chunks)
-        found = _counted(run(check_chunk, chunks), progress)
-    counter, untruths = ViolationCounter(), NO_UNTRUTHS
-    for part in found:
-        counter.add(part.violations)
-        untruths = UntruthCounts._make(map(sum, zip(untruths, part.untruths, strict=True)))
-    return _coverage(counter, evidence.own, 0, 0), untruths
+    n_steps = [
+        check.plan.n_chunks * (1 if run else len(user_blocks(len(check.evidence.own))) - 1)
+        for check in checks
+    ]
+    progress.stage(_CHECKING, sum(n_steps))
+    for check in checks:
+        found: Iterable[ChunkFindings]
+        if run is None:
+            found = (check_together(chunk, workers, progress.advance) for chunk in check.chunks())
+        else:
+            found = _counted(run(check_chunk, check.chunks()), progress)
+        counter, untruths = ViolationCounter(), NO_UNTRUTHS
+        for part in found:
+            counter.add(part.violations)
+            untruths = UntruthCounts._make(map(sum, zip(untruths, part.untruths, strict=True)))
+        yield counter, untruths
 
 
 def _counted(found: Iterable[ChunkFindings], progress: Progress) -> Iterator[ChunkFindings]:
@@ -181,15 +208,24 @@ def _without_possible_record(context: AuditContext, epsilon: int) -> Int64s:
     return np.flatnonzero(unknown & ~found)
 
 
-def _coverage(counter: ViolationCounter, own: Int64s, n_unchecked: int, n_untrue: int) -> Coverage:
-    order = np.lexsort((counter.user, counter.attacker, counter.records))
-    columns = (counter.user, counter.attacker, counter.begin, counter.records)
+def coverage_of(
+    counters: list[ViolationCounter], n_users: int, n_unchecked: int = 0, n_untrue: int = 0
+) -> Coverage:
+    """What one or several checks found; of a user with violations in several, the worst counts."""
+    user, attacker, begin, records, number = (
+        np.concatenate([getattr(counter, name) for counter in counters])
+        for name in ("user", "attacker", "begin", "records", "number")
+    )
+    order = np.lexsort((begin, records, attacker, user))
+    first = np.unique(np.stack([user, attacker])[:, order], axis=1, return_index=True)[1]
+    chosen = order[first]
+    chosen = chosen[np.lexsort((user[chosen], attacker[chosen], records[chosen]))]
     worst = [
         Violation(user, _ATTACKERS[attacker], begin, n_records)
         for user, attacker, begin, n_records in zip(
-            *(column[order].tolist() for column in columns), strict=True
+            *(column[chosen].tolist() for column in (user, attacker, begin, records)), strict=True
         )
     ]
-    strict, tolerant = (int(counter.number[counter.attacker == attacker].sum()) for attacker in (0, 1))
-    n_users = int((own != NONE).sum())
-    return Coverage(n_users, counter.n_intervals, strict, tolerant, n_unchecked, n_untrue, worst)
+    strict, tolerant = (int(number[attacker == of].sum()) for of in (0, 1))
+    n_intervals = sum(counter.n_intervals for counter in counters)
+    return Coverage(n_users, n_intervals, strict, tolerant, n_unchecked, n_untrue, worst)

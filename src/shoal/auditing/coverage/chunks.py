@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -20,7 +20,6 @@ from shoal.core.arrays import Int32s, Int64s
 from shoal.core.boxes import Boxes, concatenate
 from shoal.core.promise import Promise
 from shoal.core.workers import Workers
-from shoal.storage.box_store import BoxStore
 from shoal.storage.sample_store import SampleRows, SampleStore
 
 MOST_SAMPLES = (
@@ -29,11 +28,26 @@ MOST_SAMPLES = (
 _BUCKETS_A_CHUNK = 8  # of boxes; the finer, the less is read that a chunk does not need
 
 
+class BoxesByTime(Protocol):
+    """Boxes of which those of a time can be had; owners are numbers of records."""
+
+    @property
+    def begin(self) -> int:
+        """The first slot of any box."""
+
+    @property
+    def end(self) -> int:
+        """One past the last slot of any box."""
+
+    def between(self, begin: int, end: int) -> Boxes:
+        """The boxes that meet slots begin .. end - 1."""
+
+
 class Evidence(NamedTuple):
     """What the exact checks look at: samples and boxes by time, and the record of each user (or NONE)."""
 
     samples: SampleStore
-    boxes: BoxStore
+    boxes: BoxesByTime
     own: Int64s
     n_records: int
 
@@ -42,7 +56,8 @@ class Chunk(NamedTuple):
     """One task: samples by time, and boxes whose owners are the numbers of records in the whole file.
 
     ``begins``: where the intervals to check begin. Slots begins.earliest .. until - 1 are the chunk's own; every slot
-    is one chunk's own. ``with_truth``: whether to count what is untrue there.
+    is one chunk's own. ``with_truth``: whether to count what is untrue there. ``published_only``: whether
+    only intervals count in which a published sample is known.
     """
 
     samples: SampleRows
@@ -53,6 +68,7 @@ class Chunk(NamedTuple):
     begins: BeginRange
     until: int
     with_truth: bool
+    published_only: bool = False
 
 
 class ChunkFindings(NamedTuple):
@@ -74,7 +90,15 @@ def check_together(
     """Carry out one task on several threads, which share its users."""
     trajectories = trajectories_among(chunk.samples, len(chunk.own))
     target = AttackedRecords(records_among(chunk.boxes, chunk.n_records), chunk.own.astype(np.int64))
-    violations = find_violations(trajectories, target, chunk.promise, chunk.begins, workers, tick)
+    violations = find_violations(
+        trajectories,
+        target,
+        chunk.promise,
+        chunk.begins,
+        workers,
+        tick,
+        published_only=chunk.published_only,
+    )
     if not chunk.with_truth:
         return ChunkFindings(violations, NO_UNTRUTHS)
     begin, end = chunk.begins.earliest, chunk.until
@@ -147,6 +171,12 @@ def make_plan(promise: Promise, begin: int, end: int, borders: Int64s) -> ChunkP
     return ChunkPlan(PromiseInSlots(promise.k, promise.tau, promise.epsilon), begin, end, borders)
 
 
+def plan_across(border: int, since: int, promise: PromiseInSlots) -> ChunkPlan:
+    """The plan for intervals that begin at ``since`` or later and cross a border: a single chunk."""
+    begin = max(border - promise.tau + 1, since)
+    return ChunkPlan(promise, begin + promise.tau, border - 1, np.empty(0, np.int64))
+
+
 def plan_chunks(evidence: Evidence, promise: Promise) -> ChunkPlan:
     """Cut time into chunks that memory can hold."""
     slots, boxes = evidence.samples.slots, evidence.boxes
@@ -163,7 +193,9 @@ def make_chunks(evidence: Evidence, plan: ChunkPlan, *, with_truth: bool) -> Ite
         yield Chunk(samples, boxes, own, evidence.n_records, plan.promise, begins, until, with_truth)
 
 
-def _boxes(buckets: BoxStore, promise: PromiseInSlots, begins: BeginRange, until: int) -> tuple[int, Boxes]:
+def _boxes(
+    buckets: BoxesByTime, promise: PromiseInSlots, begins: BeginRange, until: int
+) -> tuple[int, Boxes]:
     """The boxes that a chunk needs, and the slot from which on it has all boxes.
 
     These are the boxes in the epochs of its intervals. Shoal's boxes lie in one epoch each. Where somebody else's boxes

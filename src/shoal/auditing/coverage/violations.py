@@ -55,9 +55,16 @@ def find_violations(
     begins: BeginRange,
     workers: Workers,
     tick: Callable[[], object] = lambda: None,
+    *,
+    published_only: bool = False,
 ) -> Violations:
-    """Check guarantee 1 for everybody with a record, in every interval that begins in a range of slots."""
+    """Check guarantee 1 for everybody with a record, in every interval that begins in a range of slots.
+
+    ``published_only``: where a published sample is known, and nowhere else.
+    """
     few_absent = ranges_with_few_absent(target.records, promise, begins)
+    if published_only:
+        few_absent = few_absent[:0]
 
     def find(start: int, stop: int) -> ViolationsByUser:
         found = _no_findings(stop - start)
@@ -65,7 +72,17 @@ def find_violations(
             start,
             stop,
             lambda first, last: check_coverage(
-                trajectories, target.index, target.own, promise, begins, few_absent, start, first, last, found
+                trajectories,
+                target.index,
+                target.own,
+                promise,
+                begins,
+                few_absent,
+                published_only,
+                start,
+                first,
+                last,
+                found,
             ),
         )
         tick()

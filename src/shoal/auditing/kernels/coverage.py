@@ -16,6 +16,7 @@ from shoal.auditing.kernels.box_index import is_first_of_record, is_probed, slot
 from shoal.auditing.kernels.consistency import (
     BoxIndex,
     Trajectories,
+    box_holding,
     consistent_ranges,
     first_box_ending_after,
     fits_forward,
@@ -384,6 +385,17 @@ def check_empty(
 
 
 @jit_inline
+def holds_some(trajectories: Trajectories, index: BoxIndex, record: int, first: int, last: int) -> bool:
+    """Whether a record holds one of samples first .. last - 1."""
+    for sample in range(first, last):
+        row = trajectories.sample[sample]
+        box = first_box_ending_after(index, record, row["t"])
+        if box_holding(index, box, index.ptr[record + 1], row["t"], row["x"], row["y"]) >= 0:
+            return True
+    return False
+
+
+@jit_inline
 def begins_here(trajectories: Trajectories, segment: Segment, tau: int, begins: BeginRange) -> bool:
     """Whether a segment begins at its ``low``, where a sample comes or goes, and did not begin in an earlier chunk."""
     first, last, begin = segment.first, segment.last, trajectories.ptr[segment.user]
@@ -402,13 +414,14 @@ def check_coverage(
     promise: PromiseInSlots,
     begins: BeginRange,
     few_absent: Int64s,
+    published_only: bool,
     base: int,
     begin_user: int,
     end_user: int,
     findings: ViolationsByUser,
 ) -> None:
     """Check guarantee 1 for users begin_user .. end_user - 1 and every a of ``begins``; user ``base`` has line 0 of
-    findings.
+    findings. ``published_only``: skip K of which the user's own record, which is known then, holds no sample.
 
     Needs the samples of slots earliest - 1 .. latest + tau - 1 and the boxes that meet the epochs of all but the first
     of these slots; more do no harm. Where it is unknown whose a record is, needs all samples and boxes.
@@ -450,7 +463,7 @@ def check_coverage(
             n_strict, n_tolerant = findings.violations[line, 0], findings.violations[line, 1]
             if first == last:
                 check_empty(trajectories, index, segment, promise, few_absent, owners, findings)
-            else:
+            elif not published_only or holds_some(trajectories, index, own[user], first, last):
                 check_segment(
                     trajectories, index, segment, promise, strict, tolerant, ranges, owners, findings
                 )

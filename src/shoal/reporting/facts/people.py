@@ -12,8 +12,8 @@ from shoal.auditing.kernels.consistency import StructuredRows
 from shoal.auditing.victims import knowledge_of
 from shoal.core.arrays import Int64s
 from shoal.core.boxes import Boxes
+from shoal.core.promise import DAY_S
 from shoal.core.reprs import sizes_only
-from shoal.core.zones import DAY_S
 
 _PEOPLE, _DRAWN = 4, 40
 _LIVELY_PLACES = 4

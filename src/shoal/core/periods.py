@@ -1,0 +1,48 @@
+"""Periods: the stretches of time after which records get new names (docs/decisions/0021-new-names.md)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from shoal.core.arrays import Int64s, Integers
+from shoal.core.promise import DAY_S, Grid, Promise
+from shoal.core.zones import Zone
+
+
+@dataclass(frozen=True)
+class Periods:
+    """Time cut at borders, slots in increasing order: period p ends before border p, and the last one never ends."""
+
+    borders: Int64s
+
+    @property
+    def n_periods(self) -> int:
+        """How many there are; one where names never change."""
+        return len(self.borders) + 1
+
+    def of(self, slots: Integers) -> Int64s:
+        """The period of each slot."""
+        return np.searchsorted(self.borders, slots, side="right").astype(np.int64)
+
+
+ONE_PERIOD = Periods(np.empty(0, np.int64))
+
+
+def find_periods(
+    rename_s: int | None, first: int, last: int, promise: Promise, grid: Grid, zone: Zone
+) -> Periods:
+    """The periods of slots first .. last, where records get new names every ``rename_s`` seconds; None: never.
+
+    ``rename_s`` divides a day or is a whole number of days, so borders are due wherever it divides the seconds since
+    1970-01-01T00:00 on the clock of the zone.
+    """
+    if rename_s is None:
+        return ONE_PERIOD
+    beside = max(rename_s, DAY_S)  # however far a clock is off
+    local = zone.from_utc(np.array([first, last]) * grid.step_s)
+    number = np.arange((local[0] - beside) // rename_s, (local[1] + beside) // rename_s + 1)
+    epoch_s = (promise.epsilon or 1) * grid.step_s
+    borders = np.unique(-(-zone.to_utc(number * rename_s) // epoch_s)) * (promise.epsilon or 1)
+    return Periods(borders[(borders > first) & (borders <= last)])
