@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from auditing.audits import finding, some_audit
+from auditing.audits import TIMED, finding, some_audit
 from reporting.releases import Release
 from reporting.town import alone, by_day, publish
 from shoal.auditing.auditor import run_audit
 from shoal.auditing.context import AuditContext
+from shoal.auditing.guarantees.judgement import Basis, Judgement, State
 from shoal.auditing.measures import Measure
 from shoal.auditing.opening import open_audit
 from shoal.auditing.published_part import published_part
@@ -279,3 +281,18 @@ def test_the_page_draws_each_side_where_it_belongs(
 
 def _figure(html: str, caption: str) -> str:
     return html.split(f"<figcaption>{caption}</figcaption>")[1].split("</figure>")[0]
+
+
+@pytest.mark.parametrize(
+    ("state", "again", "detail"),
+    [
+        (State.KEPT, 0, "none of about 33,000 members serves again"),
+        (State.WEAKENED, 7, "fewer than 10 of about 33,000 members had to serve again"),
+        (State.WEAKENED, 412, "up to 420 of about 33,000 members had to serve again"),
+    ],
+)
+def test_a_datasheet_rounds_how_many_members_there_are(state: State, again: int, detail: str) -> None:
+    exact = Judgement(2, state, Basis.EVIDENCE, f"{again} of 32,634", again, 32_634)
+    audit = some_audit(TIMED)
+    audit = replace(audit, guarantees=audit.guarantees._replace(one_window=exact))
+    assert public_audit(audit).guarantees.one_window.detail == detail

@@ -132,10 +132,15 @@ def public_audit(audit: Audit) -> Audit:
 
 def _public_judgement(judgement: Judgement, k: int) -> Judgement:
     """A judgement on guarantee 2 with counts that may be told."""
-    if judgement.state is not State.WEAKENED or judgement.part is None:
+    if judgement.part is None or judgement.whole is None:
         return judgement
-    told = public_count_in_words(public_count(judgement.part, k))
-    return judgement._replace(detail=f"{told} of {judgement.whole:,} members had to serve again")
+    again, members = (public_count(count, k) for count in (judgement.part, judgement.whole))
+    of = members if isinstance(members, str) else f"about {members:,}"
+    if judgement.state is State.KEPT:
+        return judgement._replace(detail=f"none of {of} members serves again")
+    if judgement.state is not State.WEAKENED:
+        return judgement
+    return judgement._replace(detail=f"{public_count_in_words(again)} of {of} members had to serve again")
 
 
 def _public_figure(figure: Measure, k: int) -> Measure:
