@@ -293,7 +293,7 @@ BY_HAND = "weakened: k kept; epsilon not: up to 5 of about 150,000 members had t
         ),
         (
             {"one_window": BY_HAND},
-            "the manifest's sentence on guarantee 2 is not that of its relaxations",
+            "the manifest says of guarantee 2 in words what it does not say in numbers",
         ),
     ],
 )

@@ -34,7 +34,7 @@ class EvidenceRow(NamedTuple):
     end: int
     user: str
     record: str
-    part: str
+    span: str
 
 
 class Made(NamedTuple):
@@ -97,7 +97,7 @@ def test_every_row_is_true_and_none_is_missing(way: str, k: int, tmp_path: Path)
     assert release.rows
     assert untrue(release) == 0
     assert all(release.own[row.user] != row.record for row in release.rows)
-    windows = [row for row in release.rows if row.part == "window"]
+    windows = [row for row in release.rows if row.span == "window"]
     for column in ("user", "record"):  # everybody is picked k - 1 times and picks k - 1
         times = Counter((row.begin, row.end, getattr(row, column)) for row in windows)
         assert set(times.values()) == {k - 1}
@@ -106,7 +106,7 @@ def test_every_row_is_true_and_none_is_missing(way: str, k: int, tmp_path: Path)
             held = [sample for sample in samples if holds(release.boxes[release.own[user]], sample)]
             told = [(row.begin, row.end) for row in windows if row.user == user]
             assert all(any(begin <= t < end for begin, end in told) for t, _, _ in held)
-    assert ("epoch" in {row.part for row in release.rows}) == (
+    assert ("epoch" in {row.span for row in release.rows}) == (
         way not in ("unhardened", "whole", "mutual", "spectral")
     )
 
@@ -142,7 +142,7 @@ def test_windows_as_long_as_promised(tmp_path: Path) -> None:
     assert anonymize(events, output, "--key-out", key, "--tau", "1h", "--epsilon", "30min").code == 0
     rows = made(events, output, key).rows
     lengths = {
-        part: {row.end - row.begin for row in rows if row.part == part} for part in ("window", "epoch")
+        part: {row.end - row.begin for row in rows if row.span == part} for part in ("window", "epoch")
     }
     assert lengths == {"window": {90 * 60}, "epoch": {30 * 60}}
     assert all(row.begin % (30 * 60) == 0 for row in rows)

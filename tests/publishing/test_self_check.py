@@ -17,6 +17,8 @@ import pytest
 import shoal
 from shoal.core.box_sizes import box_sizes_of
 from shoal.core.boxes import Boxes, BoxSource, concatenate
+from shoal.core.parts import find_parts
+from shoal.core.periods import ONE_PERIOD
 from shoal.core.progress import SilentProgress
 from shoal.core.workers import Workers
 from shoal.errors import UnfinishedError
@@ -115,8 +117,8 @@ def decide_wrongly(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
     def faulty(*arguments: Any, **options: Any) -> Any:
         outcome = anonymize_samples(*arguments, **options)
         boxes = fault(outcome.boxes)
-        sizes = np.bincount(boxes.owner, minlength=outcome.n_users)
-        return replace(outcome, source=BoxSource(lambda: [boxes]), sizes=sizes, box_sizes=box_sizes_of(boxes))
+        parts = find_parts([boxes], ONE_PERIOD, outcome.n_users)
+        return replace(outcome, source=BoxSource(lambda: [boxes]), parts=parts, box_sizes=box_sizes_of(boxes))
 
     monkeypatch.setattr("shoal.api.anonymize_samples", faulty)
 

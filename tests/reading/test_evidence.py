@@ -56,7 +56,7 @@ def test_numbers_and_slots(tmp_path: Path) -> None:
 
 def test_no_rows_at_all(tmp_path: Path) -> None:
     nothing = pa.array([], pa.string())
-    path = written(tmp_path, begin=[], end=[], user=nothing, record=nothing, part=nothing)
+    path = written(tmp_path, begin=[], end=[], user=nothing, record=nothing, span=nothing)
     found = read_evidence(path, USERS, NAMES, 60)
     assert [len(column) for column in found] == [0] * 5
 

@@ -16,7 +16,7 @@ from shoal.core.boxes import Boxes
 from shoal.core.promise import Promise
 
 WEAK = (
-    "tau is shorter than the time from one sample to the next of most people, so that whoever the promise is about"
+    "tau is no longer than the time from one sample to the next of most people, so that whoever the promise is about"
     " typically knows a single sample. A file keeps such a promise easily: say with --k, --tau and --epsilon what you"
     " require."
 )

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from shoal.auditing.belonging import Belonging
 from shoal.auditing.guarantees.judgement import State
 from shoal.core.formatting import counted, joined, percent
 
 if TYPE_CHECKING:
-    from shoal.auditing.belonging import Belonging
     from shoal.auditing.coverage.check import Coverage
     from shoal.auditing.guarantees.judgement import Judgement
     from shoal.auditing.result import Audit
@@ -51,9 +51,11 @@ def guarantees_in_words(audit: Audit) -> str:
     counts = not (audit.weak_claim or audit.events_checked.doubtful)
     first = f"{one.state.upper() if counts else one.state}"
     first += "" if audit.has_key else " as far as can be checked without a key"
-    second = str(two.state) + (
-        f" ({two.detail}, {basis_in_words(audit, two)})" if two.state in _TELLING else ""
-    )
+    second = str(two.state)
+    if two.state in _TELLING:
+        second += f" ({two.detail}, {basis_in_words(audit, two)})"
+    elif two.state is State.NOT_CHECKED and two.part:
+        second += " (the file admits that some members had to serve again)"
     third = str(three.state) + ("" if three.state is State.NOT_CHECKED else f" {three.detail}")
     return f"Guarantee 1 {first}, 2 {second}, 3 {third}"
 
@@ -201,7 +203,7 @@ def _in_user_order(_: bool) -> Fault:
 
 def _unchecked_entries(entries: tuple[tuple[str, int], ...]) -> Fault:
     n = sum(number for _, number in entries)
-    where = joined([f"{number:,} {place}" for place, number in entries])
+    where = joined(Belonging(entries=entries).entries_in_words)
     return Fault(
         f"{'1 entry was' if n == 1 else f'{n:,} entries were'} not checked ({where}): publish what shoal wrote, as it"
         " was written",
@@ -222,8 +224,8 @@ def _key_unused(_: bool) -> Fault:
 def _disagreement(words: str) -> Fault:
     return Fault(
         words,
-        "the manifest does not agree with the file",
-        f"This file and its manifest do not agree: {words}.",
+        "the manifest is not true of this file",
+        f"The manifest of this file says what is not so: {words}.",
     )
 
 

@@ -58,7 +58,7 @@ def _lost_users(context: AuditContext, truth: Truthfulness | None) -> str | None
 
 def _share_in_no_box(context: AuditContext) -> float:
     """The share of samples, drawn as for attacks, that lie in no box of any record."""
-    knowledge = points(context, context.randomness(12), 1)
+    knowledge = points(context, context.randomness(35), 1)
     fits = context.fits(context.published, knowledge)
     return float((fits.n == 0).mean()) if len(fits.n) else 0.0
 

@@ -184,9 +184,16 @@ GEO_SCHEMA: Expected = {
 }
 
 
+_PANDAS_TYPE = (
+    r"unicode|string|str|object|bytes|bool|boolean|empty|mixed|categorical|category|date|decimal|u?int(8|16|32|64)"
+    r"|[UI]nt(8|16|32|64)|float(16|32|64)|Float(32|64)|datetime(tz)?"
+    r"|datetime64\[(s|ms|us|ns)(, [A-Za-z0-9_/+:-]{1,40})?\]"
+)
+
+
 def pandas_schema(names: Collection[str]) -> Expected:
     """What pandas notes about a table of columns with these names."""
-    named, kind = _either(_none, _is(*names)), _reads(r"[\w\[\], /+:-]{1,60}")
+    named, kind = _either(_none, _is(*names)), _reads(_PANDAS_TYPE)
     column = {
         "name": named,
         "field_name": _either(named, _is("None")),

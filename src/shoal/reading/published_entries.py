@@ -34,7 +34,11 @@ AMONG_MEMBERS = "among the members of the GeoJSON"
 IN_DICTIONARIES = "in dictionaries, used by no row"
 IN_EDGES = "in the last digits of x and y"
 _ARROW, _FIELD_ID = b"ARROW:schema", b"PARQUET:field_id"
-_WRITER = re.compile(r"[\w.-]{1,40}( version [\w.+-]{1,40})?( \(build [\w.+-]{0,60}\))?")
+_WRITER = re.compile(
+    r"-|(parquet-cpp-arrow|parquet-cpp|parquet-mr|parquet-rs|fastparquet|fastparquet-python|Polars|DuckDB|impala)"
+    r"( version v?\d{1,4}(\.\d{1,4}){0,3}(-SNAPSHOT)?)?( \(build [0-9a-f]{0,40}\))?",
+    re.ASCII,
+)
 _MOST_DIGITS = 4  # of the number of a column
 
 

@@ -358,7 +358,7 @@ def test_every_rating_can_be_read_in_both_themes(browser: Any, report: Path) -> 
     ("name", "words"),
     [
         ("weakened", "at least 5 records fit, but guarantee 2 is weakened: "),
-        ("mislabelled", "The manifest does not agree with the file: do not publish this file."),
+        ("mislabelled", "The manifest is not true of this file: do not publish this file."),
         ("broken", "The promise is broken: do not publish this file."),
         ("unknown", "Watch anyone for 30 minutes: at least 2 records fit"),
     ],

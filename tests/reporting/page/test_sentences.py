@@ -141,7 +141,7 @@ def test_the_title_about_doubtful_events_says_so() -> None:
     [
         (
             {"belonging": Belonging(disagreements=("k is 2 here",))},
-            "The manifest does not agree with the file",
+            "The manifest is not true of this file",
         ),
         ({"belonging": Belonging(n_overlapping_boxes=1)}, "Boxes of a record overlap in time"),
         ({"belonging": Belonging(n_surplus_records=1)}, "What the file says is not true"),

@@ -29,6 +29,7 @@ from shoal.core.arrays import Bools, Int32s, Int64s
 from shoal.core.boxes import NONE
 from shoal.core.disclosure import round_up
 from shoal.core.formatting import duration, percent
+from shoal.core.promise import DAY_S
 from shoal.core.proportions import Proportion, proportion_among, proportion_of
 from shoal.core.samples import Samples
 from shoal.reading import HidingEvidence
@@ -41,7 +42,6 @@ _DIFFERS = "the evidence is not the one written with the key"
 _CONTRADICTS = "the manifest says of guarantee 2 in words what it does not say in numbers"
 _MOST_USERS = 500  # of whom it is measured who else holds them
 _DRAW = 34  # which random numbers choose these
-_DAY_S = 86_400
 
 
 class Serving(NamedTuple):
@@ -323,7 +323,7 @@ def _shift(context: AuditContext, epsilon: int) -> tuple[int, int, int]:
     slots = context.store.slots
     begin = int(slots[0]) // epsilon * epsilon
     span = (int(slots[-1]) // epsilon + 1) * epsilon - begin
-    day = _DAY_S // context.grid.step_s
+    day = DAY_S // context.grid.step_s
     whole_days = span // 2 // day * day if day else 0
     return (whole_days if whole_days and day % epsilon == 0 else span // 2 // epsilon * epsilon), begin, span
 

@@ -141,15 +141,15 @@ def before_and_after(lines: Sequence[tuple[str, Measure]]) -> str:
     return panel.svg("How often attacks succeed on the raw data and on the published file.")
 
 
-def cliff(points: Sequence[tuple[str, Measure]], axis: str, description: str) -> str:
-    """How often one record alone is left as the attacker knows more: raw data and the file, with intervals."""
+def cliff(points: Sequence[tuple[str, Measure]], axis: str, achieved: str, description: str) -> str:
+    """How often something is achieved as the attacker knows more: raw data and the file, with intervals."""
     panel = Panel(
         (-0.25, len(points) - 0.75),
         (0, 104),
         height=270,
         legend=(("series2", "raw data"), ("series1", "published")),
     )
-    panel.y_axis([(float(y), f"{y}") for y in range(0, 101, 25)], "% left with one record")
+    panel.y_axis([(float(y), f"{y}") for y in range(0, 101, 25)], f"% {achieved}")
     panel.x_axis([(float(i), name) for i, (name, _) in enumerate(points)], axis, grid=False)
     for number, side in ((2, "raw"), (1, "published")):
         shares = [(float(i), getattr(figure, side)) for i, (_, figure) in enumerate(points)]

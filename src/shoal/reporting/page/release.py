@@ -251,12 +251,13 @@ def _is_told(figure: Measure) -> bool:
 def _cliff(audit: Audit, attack: str, variants: dict[str, str], axis: str) -> Markup | None:
     named: list[tuple[str, Measure]] = []
     for variant, name in variants.items():
-        figure = audit.figure(attack, "single", variant)
+        figure = audit.figure(attack, "pick" if audit.has_key else "single", variant)
         if figure is not None and _is_told(figure):
             named.append((name, figure))
     if not named:
         return None
-    return Markup(release.cliff(named, axis, f"Attacks left with a single record, by {axis}."))
+    achieved = "right record picked" if audit.has_key else "left with one record"
+    return Markup(release.cliff(named, axis, achieved, f"Share of attacks: {achieved}, by {axis}."))
 
 
 def _utility(found: Usefulness) -> dict[str, Any]:

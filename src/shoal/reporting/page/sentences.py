@@ -76,7 +76,7 @@ def _limit(audit: Audit, judgement: Judgement) -> str | None:
     if judgement.asked is Asked.DISCLAIMED and judgement.state is not State.KEPT:
         return f"{name} is not given"
     if judgement.state is State.NOT_CHECKED:
-        return f"{name} could not be checked"
+        return f"{name} could not be checked{', and the file admits that it is weakened' if judgement.part else ''}"
     return None if judgement.complete else f"{name} could not be checked for everybody"
 
 
@@ -121,7 +121,7 @@ def beyond_in_words(audit: Audit) -> str | None:
         return f"{_STAY} is not limited: {two.detail.removeprefix('not given: ')}."
     if two.state is State.BROKEN:
         return f"The other records stay with the person for longer than {window}: {two.detail} ({known})."
-    if two.basis is Basis.MANIFEST:
+    if two.basis is Basis.MANIFEST and not two.part:
         return (
             "By the file's own account, which was not checked, each of the other records"
             f" {_STAYS.format(window)}. {_ACCIDENT}"
