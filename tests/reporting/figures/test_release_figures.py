@@ -123,7 +123,7 @@ def test_what_could_not_be_measured_is_not_drawn() -> None:
 
 def test_the_cliff_has_a_curve_for_each_side() -> None:
     points = [("1", attack(0.5, 0.1)), ("2", attack(0.8, 0.3)), ("4", attack(0.95, 0.7))]
-    drawn = Drawn(release.cliff(points, "samples known", "The cliff."))
+    drawn = Drawn(release.cliff(points, "samples known", "right record picked", "The cliff."))
     for side, values in ((RAW, (50, 80, 95)), (PUBLISHED, (10, 30, 70))):
         line = drawn.line(f"series{side}")
         assert [drawn.y(y) for _, y in line] == pytest.approx(values, abs=0.3)

@@ -213,3 +213,14 @@ def test_what_is_given_away_beyond_the_interval_is_told_as_guarantee_2_was_judge
 def test_nothing_is_claimed_of_a_file_of_which_it_is_not_known(two: Judgement, words: str) -> None:
     assert beyond(two).endswith(words)
     assert STRETCH not in beyond(two)
+
+
+def test_what_a_file_admits_is_told_though_it_was_not_checked() -> None:
+    admits = "the file admits that up to 0.2 % of members had to serve again"
+    found = judged(Judgement(2, State.NOT_CHECKED, Basis.MANIFEST, admits, 2, 1000))
+    assert "could not be checked, and the file admits that it is weakened" in title(found)
+    assert "2 not checked (the file admits that some members had to serve again)" in found.verdict.headline
+    beyond = beyond_in_words(found)
+    assert beyond is not None
+    assert beyond.endswith(f"was not checked: {admits}.")
+    assert "goes its own way" not in beyond
