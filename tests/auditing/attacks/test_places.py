@@ -27,7 +27,6 @@ from shoal.auditing.attacks.attackers import TRANSFER, transferred_weights, try_
 from shoal.auditing.attacks.place_in_box import place_weights
 from shoal.auditing.context import AuditContext
 from shoal.auditing.kernels.known_cells import TOP_FEATURES
-from shoal.auditing.kernels.sites import CellQueries, find_masses
 from shoal.auditing.measures import NO_VICTIM
 from shoal.core.arrays import Bools, Int64s
 from shoal.core.proportions import Proportion
@@ -147,8 +146,8 @@ def test_features_of_records_by_top_locations(n: int) -> None:
     assert attacks > 100
 
 
-def test_masses_of_any_cells() -> None:
-    """Chances summed over a record's boxes, also where neighbours in the list are asked for other cells."""
+def test_masses_of_any_cells(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Chances summed over a record's boxes, also where records are asked for one after the other."""
     some = 0
     for release, rng in tiny_releases(95, 150, crowds=False):
         context = tiny_context(release)
@@ -159,10 +158,13 @@ def test_masses_of_any_cells() -> None:
         ]
         weights = random_weights(rng)
         x, y = (np.array([cell[axis] for cells in asked for cell in cells], np.int64) for axis in (0, 1))
-        ptr = np.cumsum([0, *(len(cells) for cells in asked)])
-        mass = np.empty(len(x))
-        queries = CellQueries(np.array(records), ptr, x, y)
-        find_masses(context.published.index, context.sites, weights, queries, 0, len(records), mass)
+        monkeypatch.setattr(places, "place_weights", lambda weights=weights: weights)
+        monkeypatch.setattr(places, "_ROOM", rng.choice([1, 200, 1 << 22]))
+        places._masses_of(context, context.published, np.array(records[: rng.randint(0, 2)], np.int64))
+        found = places._masses_of(context, context.published, np.array(records))
+        mass = found.of(
+            np.repeat(records, [len(cells) for cells in asked]), places._sites_at(context.sites, x, y)
+        )
         expected = []
         for r, cells in zip(records, asked, strict=True):
             total = home_posterior(

@@ -12,6 +12,7 @@ from shoal.auditing.attacks.attackers import Cases, transferred_weights, try_att
 from shoal.auditing.attacks.place_in_box import learnt_place_weights, place_weights
 from shoal.auditing.box_index import AttackedRecords
 from shoal.auditing.context import AuditContext
+from shoal.auditing.kernels.consistency import BoxIndex
 from shoal.auditing.kernels.known_cells import (
     ALIKE,
     TOP_FEATURES,
@@ -21,7 +22,7 @@ from shoal.auditing.kernels.known_cells import (
     count_cells,
     describe_records,
 )
-from shoal.auditing.kernels.sites import CellQueries, Sites, find_heaviest_sites, find_masses
+from shoal.auditing.kernels.sites import MOST_CANDIDATES, Sites, find_heaviest_sites, list_masses
 from shoal.auditing.measures import Measure, Victims, guessing_outcomes, linkage_outcomes, measures_of
 from shoal.core.arrays import Bools, Floats, Int32s, Int64s
 from shoal.core.workers import Workers
@@ -33,6 +34,7 @@ RADII_M = {"within_500m": 500.0, "within_1km": 1000.0, "within_2km": 2000.0}
 _AT_A_TIME = 1 << 22  # samples
 _LIKELIEST = 50  # records that are weighed
 _SMALL_MASS = 0.01
+_ROOM = 1 << 22  # candidates of boxes that are listed at a time
 _STRANGERS = 500  # whose records are looked at to see what a guess achieves
 
 Hours = Callable[[AuditContext, Int64s], Bools]  # which slots lie in certain hours
@@ -259,31 +261,98 @@ class AskedCells(NamedTuple):
 
 
 def log_masses(context: AuditContext, target: AttackedRecords, asked: list[AskedCells]) -> list[Floats]:
-    """How much of their time the owners of records most likely spent in cells, each record looked at once."""
-    record = np.concatenate([np.repeat(each.record, each.x.shape[1]) for each in asked])
-    x, y = (
-        np.concatenate([cell.ravel() for cell in each])
-        for each in zip(*((a.x, a.y) for a in asked), strict=True)
-    )
-    if not len(record):
-        return [np.empty(len(each.record)) for each in asked]
-    left, low, rows = int(x.min()), int(y.min()), int(np.ptp(y)) + 1
-    place, at = np.unique((x - left) * rows + y - low, return_inverse=True)
-    lines, line = np.unique(record * len(place) + at, return_inverse=True)
-    of_record, place = lines // len(place), place[lines % len(place)]
-    records, first = np.unique(of_record, return_index=True)
-    queries = CellQueries(records, np.append(first, len(lines)), place // rows + left, place % rows + low)
-    mass, sites, weights = np.empty(len(lines)), context.sites_of(target), place_weights()
-    tight = context.tight_of(target).index
-    context.workers.for_blocks(
-        len(records),
-        lambda begin, end: find_masses(tight, sites, weights, queries, begin, end, mass),
-    )
-    logs = np.log(_SMALL_MASS + mass / np.diff(target.index.ptr)[of_record])[line]
-    ends = np.cumsum([each.x.size for each in asked])[:-1]
+    """How much of their time the owners of records most likely spent in cells."""
+    found = _masses_of(context, target, np.concatenate([each.record for each in asked]))
+    sites, n_boxes = context.sites_of(target), np.diff(target.index.ptr)
     return [
-        part.reshape(each.x.shape).sum(axis=1) for part, each in zip(np.split(logs, ends), asked, strict=True)
+        np.log(
+            _SMALL_MASS
+            + found.of(each.record[:, None], _sites_at(sites, each.x, each.y)) / n_boxes[each.record][:, None]
+        ).sum(axis=1)
+        for each in asked
     ]
+
+
+def _sites_at(sites: Sites, x: Int64s, y: Int64s) -> Int64s:
+    """The numbers of the sites at cells; -1 for cells that are none."""
+    left, low, rows = int(sites.x.min()), int(sites.y.min()), int(np.ptp(sites.y)) + 1
+    number = (sites.x - left) * rows + sites.y - low  # sites go by x, then y
+    wanted = np.where((y >= low) & (y < low + rows), (x - left) * rows + y - low, -1)
+    place = np.minimum(np.searchsorted(number, wanted), len(number) - 1)
+    return np.where(number[place] == wanted, place, -1)
+
+
+class RecordMasses(NamedTuple):
+    """The sums of the chances of sites over all boxes of records. key: record times n_sites plus site, in order.
+
+    known: which records were looked at; a site that is a candidate in none of their boxes is not listed.
+    """
+
+    n_sites: int
+    known: Bools
+    key: Int64s
+    mass: Floats
+
+    def of(self, record: Int64s, site: Int64s) -> Floats:
+        """The masses of sites of records that are known; 0 for no site."""
+        wanted = record * self.n_sites + site
+        place = np.minimum(np.searchsorted(self.key, wanted), max(len(self.key) - 1, 0))
+        if not len(self.key):
+            return np.zeros(wanted.shape)
+        return np.where((site >= 0) & (self.key[place] == wanted), self.mass[place], 0.0)
+
+
+def _masses_of(context: AuditContext, target: AttackedRecords, records: Int64s) -> RecordMasses:
+    """The masses of these records at least; every record is looked at once an audit."""
+    name, sites = f"masses {'published' if target is context.published else 'raw'}", context.sites_of(target)
+    kept: RecordMasses = context.memo.get(name) or RecordMasses(
+        len(sites.x), np.zeros(target.records.n_records, np.bool_), np.empty(0, np.int64), np.empty(0)
+    )
+    missing = np.unique(records)
+    missing = missing[~kept.known[missing]]
+    if len(missing):
+        kept = _with_masses(context, target, sites, kept, missing)
+        context.memo[name] = kept
+    return kept
+
+
+def _with_masses(
+    context: AuditContext, target: AttackedRecords, sites: Sites, kept: RecordMasses, missing: Int64s
+) -> RecordMasses:
+    """Masses with those of some records more, some at a time, so that the room for them stays small."""
+    index, weights = context.tight_of(target).index, place_weights()
+    room = MOST_CANDIDATES * np.diff(index.ptr)[missing]
+    keys, masses, known = [kept.key], [kept.mass], kept.known.copy()
+    known[missing] = True
+    for some in np.split(np.arange(len(missing)), np.flatnonzero(np.diff(np.cumsum(room) // _ROOM)) + 1):
+        at = np.cumsum(room[some]) - room[some]
+        n, site = np.zeros(len(some), np.int64), np.empty(int(room[some].sum()), np.int64)
+        mass = np.empty(len(site))
+        context.workers.for_blocks(
+            len(some),
+            functools.partial(_list_masses, index, sites, weights, missing[some], at, n, site, mass),
+        )
+        line = np.repeat(at - (np.cumsum(n) - n), n) + np.arange(n.sum())
+        keys.append(np.repeat(missing[some], n) * kept.n_sites + site[line])
+        masses.append(mass[line])
+    key = np.concatenate(keys)
+    order = np.argsort(key)
+    return RecordMasses(kept.n_sites, known, key[order], np.concatenate(masses)[order])
+
+
+def _list_masses(
+    index: BoxIndex,
+    sites: Sites,
+    weights: Floats,
+    records: Int64s,
+    at: Int64s,
+    n: Int64s,
+    site: Int64s,
+    mass: Floats,
+    begin: int,
+    end: int,
+) -> None:
+    list_masses(index, sites, weights, records, at, begin, end, n, site, mass)
 
 
 def cell_fits(target: AttackedRecords, own: Int64s, x: Int64s, y: Int64s, workers: Workers) -> CellFits:

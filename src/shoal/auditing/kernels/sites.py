@@ -463,39 +463,36 @@ def heaviest_of(mass: Floats, met: Int64s, n_met: int) -> int:
     return int(best)
 
 
-class CellQueries(NamedTuple):
-    """Cells asked for of some records: of records[i] those of lines ptr[i] .. ptr[i + 1] - 1."""
-
-    records: Int64s
-    ptr: Int64s
-    x: Int64s
-    y: Int64s
-
-
 @jit
-def find_masses(
-    index: BoxIndex, sites: Sites, weights: Floats, queries: CellQueries, begin: int, end: int, mass: Floats
+def list_masses(
+    index: BoxIndex,
+    sites: Sites,
+    weights: Floats,
+    records: Int64s,
+    at: Int64s,
+    begin: int,
+    end: int,
+    n: Int64s,
+    site: Int64s,
+    mass: Floats,
 ) -> None:
-    """mass[line]: the chances of the line's cell, summed over all boxes of its record."""
+    """Sites that are candidates in boxes of records[i], n[i] of them from line at[i] on, and the sums of their chances
+    over these boxes, for i in begin .. end - 1; there is room for every candidate of every box."""
     habits, scratch = make_habits(sites), make_scratch(sites)
-    asked = np.full(len(sites.x), -1, np.int64)
+    line_of = np.full(len(sites.x), -1, np.int64)
     for i in range(begin, end):
-        record = queries.records[i]
+        record, n[i] = records[i], 0
         note_habits(index, sites, record, habits)
-        for line in range(queries.ptr[i], queries.ptr[i + 1]):
-            mass[line] = 0.0
-            site = site_at(sites, queries.x[line], queries.y[line])
-            if site >= 0:
-                asked[site] = line
         for box in range(index.ptr[record], index.ptr[record + 1]):
-            n = weigh_box(index, sites, box, weights, habits, scratch)
-            for j in range(n):
-                if asked[scratch.site[j]] >= 0:
-                    mass[asked[scratch.site[j]]] += scratch.chance[j]
-        for line in range(queries.ptr[i], queries.ptr[i + 1]):
-            site = site_at(sites, queries.x[line], queries.y[line])
-            if site >= 0:
-                asked[site] = -1
+            for j in range(weigh_box(index, sites, box, weights, habits, scratch)):
+                line = line_of[scratch.site[j]]
+                if line < 0:
+                    line = at[i] + n[i]
+                    n[i] += 1
+                    line_of[scratch.site[j]], site[line], mass[line] = line, scratch.site[j], 0.0
+                mass[line] += scratch.chance[j]
+        for line in range(at[i], at[i] + n[i]):
+            line_of[site[line]] = -1
         forget_habits(index, sites, record, habits)
 
 
