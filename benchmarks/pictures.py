@@ -36,6 +36,7 @@ def main() -> None:
             tab.goto(page.as_uri())
             tab.click(f"#tab-{name}")
             tab.evaluate(f"document.getElementById('tab-{name}').blur()")
+            tab.evaluate("window.scrollTo(0, 0)")  # the tabs are far down, so that the click scrolled there
             path = IMAGES / f"report-{name.removesuffix('-panel')}.png"
             if name == "verdict":
                 tab.screenshot(path=path, clip={"x": 0, "y": 0, "width": 1080, "height": height})
