@@ -24,9 +24,11 @@ from shoal.core.options import (
     ReleaseOptions,
     refuse_unknown,
 )
+from shoal.core.periods import find_periods
 from shoal.core.progress import Progress, SilentProgress
 from shoal.core.promise import Grid
 from shoal.core.workers import Workers
+from shoal.core.zones import Zone
 from shoal.errors import ParameterError
 from shoal.hiding.pipeline import anonymize_samples, check_population, prepare
 from shoal.publishing.checkpoint import open_checkpoint, run_identity
@@ -69,7 +71,8 @@ def anonymize(
     instead of refusing it, unless ``repair`` suppresses more until it is given), ``reuse``, ``space_weight``, ``seed``,
     ``harden`` (0 to 3: how much to pay so that an attacker who knows the method and links windows is not left with one
     record, docs/hardening.md; 1 unless given, 0 where there is nothing to harden) and ``shard_size``, the most users
-    among whom hiding sets are chosen.
+    among whom hiding sets are chosen. ``rename_every`` ("never"; "1d", "6h" ...) cuts every record at fixed times of
+    the clock of ``timezone`` and gives each part a name of its own (docs/promise.md).
 
     How events are read: ``format`` (docs/formats.md; recognised where there is no doubt), ``columns`` from roles (user,
     time, lat, lon, x, y, site) to names of columns, ``sites`` with the positions of sites, ``timezone`` of times
@@ -90,6 +93,7 @@ def anonymize(
     promised, hiding, reading = ReleaseOptions.from_keywords(options)
     grid, promise = promised.grid, promised.promise
     hiding = hiding.for_promise(promise)
+    hiding.check_period(promise, grid)
     n_workers = check_workers(workers)
     outputs = _outputs(output, key_out, summary_out, evidence=evidence)
     if outputs is not None:
@@ -112,6 +116,8 @@ def anonymize(
         check_population(found.store.n_users, promise.k)
         progress.stage("loading the engine (compiles it once)")
         prepare(hiding)
+        slots, zone = found.store.slots, Zone(found.timezone)
+        periods = find_periods(hiding.rename_s, int(slots[0]), int(slots[-1]), promise, grid, zone)
         outcome = anonymize_samples(
             found.store,
             promise,
@@ -120,6 +126,7 @@ def anonymize(
             journal=checkpoint.journal(run_identity(found, promise, hiding)),
             progress=progress,
             engine=machinery,
+            periods=periods,
         )
         named = NamedBoxes(outcome.parts.in_parts(outcome.source), outcome.parts.sizes)
         draft = Draft(found, outcome, promise, hiding, named)

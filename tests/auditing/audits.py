@@ -20,7 +20,6 @@ from shoal.auditing.result import AttackSettings, Audit, DatasetCounts
 from shoal.auditing.truthfulness import SuppressedPart, Truthfulness
 from shoal.core.promise import Grid, Promise
 from shoal.core.proportions import Proportion
-from shoal.core.samples import samples_from_columns
 
 HUGE = 987_654_321_012
 KEPT = Coverage(n_users=HUGE, n_intervals=HUGE, n_strict=0, n_tolerant=0, n_unchecked=0, n_untrue=0, worst=[])
@@ -132,7 +131,7 @@ def some_audit(
         "draw": AttackSettings(n_attacks, 0, "UTC"),
         "seconds": 1.0,
         "warnings": [],
-        "samples": samples_from_columns(np.array(USERS, object), [0, 1, 2], [0, 1, 2], [0, 0, 0], [0, 0, 0]),
+        "users": np.array(USERS, object),
     }
     return Audit(**{**content, **changes})
 

@@ -21,7 +21,8 @@ from shoal.auditing.attacks.times import attack_presence, attack_times
 from shoal.auditing.belonging import check_belonging
 from shoal.auditing.claims import is_weak
 from shoal.auditing.context import AuditContext
-from shoal.auditing.coverage.check import RunTasks, check
+from shoal.auditing.coverage.check import RunTasks
+from shoal.auditing.coverage.whole_file import check_file
 from shoal.auditing.guarantees.judging import judge_guarantees
 from shoal.auditing.guarantees.one_window import measure_held_apart
 from shoal.auditing.measures import Measure
@@ -65,7 +66,7 @@ def run_audit(
     """
     began = time.perf_counter()
     store, published = context.store, context.published
-    coverage = check(context, progress, run=run)
+    coverage = check_file(context, progress, run=run)
     truthfulness = check_truthfulness(context) if published.has_key else None
     belonging = check_belonging(context)
     progress.stage("judging the guarantees")
@@ -84,7 +85,7 @@ def run_audit(
     audit = Audit(
         promise=context.promise,
         grid=context.grid,
-        counts=DatasetCounts(store.n_users, len(store), published.records.n_records, boxes.n_boxes),
+        counts=DatasetCounts(context.n_people, len(store), published.records.n_records, boxes.n_boxes),
         coverage=coverage,
         truthfulness=truthfulness,
         figures=measures,
@@ -93,7 +94,7 @@ def run_audit(
         draw=AttackSettings(context.n_attacks, context.seed, context.zone.name),
         seconds=time.perf_counter() - began,
         warnings=warnings,
-        samples=context.samples,
+        users=context.store.users if context.parts is None else context.parts.people.users,
         noted=context.noted,
         guarantees=guarantees,
         belonging=belonging._replace(disagreements=(*belonging.disagreements, *differing)),
@@ -102,7 +103,7 @@ def run_audit(
         events_checked=with_hint(context, coverage, truthfulness),
         thresholds=context.thresholds,
         file=context.file,
-        weak_claim=not context.required and is_weak(context.promise, context.trajectories),
+        weak_claim=not context.required and is_weak(context.promise, context.people_trajectories()),
     )
     if context.method_claim.certain and not audit.failed:
         audit = _with_chain_checked(audit, as_written=context.as_written)

@@ -16,7 +16,9 @@ class Belonging(NamedTuple):
 
     n_surplus_records: how many more records than users there are; n_overlapping_boxes: boxes that share time with
     another of their record; n_boxes_outside: boxes before the first sample or after the last; n_named: records named
-    after users; in_user_order: whether records stand, or are named, in the order of their users; n_other_places: boxes
+    after users; in_user_order: whether records stand, or are named, in the order of their users; n_living_on: records
+    that go on beyond a border, where they should get new names; parts_tied: whether the names or the order of parts tie
+    those of one person together; n_other_places: boxes
     whose degrees or polygon are not their hull; unchecked: columns that nobody checked; entries: how many other things
     nobody checked, by where they stand; key_unused: whether there is a key that could not be used; disagreements: what
     the manifest says otherwise than the file, the events or itself, in words.
@@ -27,6 +29,8 @@ class Belonging(NamedTuple):
     n_boxes_outside: int = 0
     n_named: int = 0
     in_user_order: bool = False
+    n_living_on: int = 0
+    parts_tied: bool = False
     n_other_places: int = 0
     unchecked: tuple[str, ...] = ()
     entries: tuple[tuple[str, int], ...] = ()
@@ -52,6 +56,8 @@ class Belonging(NamedTuple):
             "boxes_outside_period": self.n_boxes_outside,
             "records_named_after_users": self.n_named,
             "records_in_order_of_users": self.in_user_order,
+            "records_across_borders": self.n_living_on,
+            "parts_tied_together": self.parts_tied,
             "boxes_with_other_places": self.n_other_places,
             "columns_not_checked": list(self.unchecked),
             "entries_not_checked": self.entries_in_words,
@@ -74,6 +80,8 @@ def check_belonging(context: AuditContext) -> Belonging:
         n_boxes_outside=int(outside.sum()),
         n_named=context.n_named,
         in_user_order=context.in_user_order,
+        n_living_on=0 if context.parts is None else context.parts.n_living_on,
+        parts_tied=context.parts_tied,
         n_other_places=context.carried.n_other_places,
         unchecked=context.carried.unchecked,
         entries=context.carried.entries,

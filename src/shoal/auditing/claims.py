@@ -13,6 +13,7 @@ import numpy as np
 from shoal.auditing.kernels.consistency import Trajectories
 from shoal.core.arrays import Int64s
 from shoal.core.boxes import Boxes
+from shoal.core.periods import ONE_PERIOD, Periods
 from shoal.core.promise import Promise
 
 WEAK = (
@@ -41,15 +42,22 @@ def is_weak(promise: Promise, trajectories: Trajectories) -> bool:
     return bool(2 * np.count_nonzero(seldom) > n_users)
 
 
-def windows_of(boxes: Boxes, promise: Promise) -> tuple[Int64s, Int64s]:
+def windows_of(boxes: Boxes, promise: Promise, periods: Periods = ONE_PERIOD) -> tuple[Int64s, Int64s]:
     """The windows in which people must have been hidden, as recipients can tell: first slots, and slots behind the end.
 
     Epochs with boxes belong to one stretch if fewer than r epochs without boxes lie between them. Windows lie inside of
     stretches; a stretch shorter than a window is a window itself. Where samples were suppressed in whole epochs, there
-    were more windows than these, but these were among them. Over whole trajectories there is one window.
+    were more windows than these, but these were among them. Over whole trajectories there is one window in each of the
+    ``periods`` after which records get new names.
     """
     if promise.epsilon is None:
-        return np.array([boxes.t0.min()]), np.array([boxes.t1.max() + 1])
+        period = periods.of(boxes.t0)
+        chosen = [period == each for each in np.unique(period).tolist()]
+        begins, behind = (
+            np.array([int(pick(column[there])) for there in chosen])
+            for column, pick in ((boxes.t0, np.min), (boxes.t1 + 1, np.max))
+        )
+        return begins, behind
     epsilon, reach = promise.epsilon, promise.reach
     epochs = np.unique(boxes.t0 // epsilon)
     ends = np.flatnonzero(np.diff(epochs) > reach)

@@ -2,31 +2,40 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from shoal.auditing.audited_file import AuditedFile
-from shoal.auditing.box_index import AttackedRecords, columns_of, load_trajectories, pseudonymized
+from shoal.auditing.audited_parts import AuditedParts
+from shoal.auditing.box_index import (
+    AttackedRecords,
+    columns_of,
+    load_trajectories,
+    pseudonymized,
+    records_among,
+)
 from shoal.auditing.claims import MethodClaim
 from shoal.auditing.events_check import UNCHECKED, EventsCheck
 from shoal.auditing.kernels.consistency import Trajectories
 from shoal.auditing.kernels.fits import Fits, Knowledge, find_fits
 from shoal.auditing.kernels.sites import Sites
+from shoal.auditing.measures import Victims
 from shoal.auditing.rating import DEFAULT_THRESHOLDS, Thresholds
 from shoal.auditing.site_index import make_sites, tightened
 from shoal.auditing.truthfulness import HeldByOwn, held_by_own
-from shoal.core.arrays import Int64s
-from shoal.core.boxes import NONE
+from shoal.core.arrays import Int64s, Integers
+from shoal.core.boxes import NONE, Boxes
+from shoal.core.periods import ONE_PERIOD, Periods
 from shoal.core.promise import Grid, Promise
 from shoal.core.samples import Samples
 from shoal.core.workers import Workers
 from shoal.core.zones import Zone
 from shoal.reading import Carried, HidingEvidence
 from shoal.reading.published_extras import NOTHING_CARRIED
-from shoal.storage.sample_store import SampleStore
+from shoal.storage.sample_store import SampleStore, store_of
 
 _HOUR_S = 3600
 _MOST_FITS = 1000  # records counted in an attack; among more, the chance of each is below one in a thousand
@@ -46,7 +55,9 @@ class AuditContext:
     release. ``thresholds``: from which shares on risks are called moderate and high. ``file``: what is audited;
     ``carried``: what it has beside its boxes; ``n_named``: how many of its records are named after users;
     ``in_user_order``: whether they stand, or are named, in the order of these; ``key_unused``: there is a key, but it
-    could not be used. ``memo``: what one attack found and others use. ``n_attacks`` are drawn of each kind.
+    could not be used. ``parts``: where records get new names, whose parts the users here are, and of when; None where
+    they never do. ``parts_tied``: whether names or order tie parts of one person together. ``memo``: what one attack
+    found and others use. ``n_attacks`` are drawn of each kind.
     """
 
     store: SampleStore
@@ -73,6 +84,8 @@ class AuditContext:
     n_named: int = 0
     in_user_order: bool = False
     key_unused: bool = False
+    parts: AuditedParts | None = None
+    parts_tied: bool = False
     memo: dict[str, Any] = field(default_factory=dict, init=False)
 
     def __repr__(self) -> str:
@@ -82,6 +95,10 @@ class AuditContext:
     def trajectories(self) -> Trajectories:
         """The samples user by user, for kernels."""
         return load_trajectories(self.store)
+
+    def people_trajectories(self) -> Trajectories:
+        """The samples person by person, whatever records they are in."""
+        return self.trajectories if self.parts is None else load_trajectories(self.parts.people)
 
     @cached_property
     def samples(self) -> Samples:
@@ -128,7 +145,77 @@ class AuditContext:
     @cached_property
     def half(self) -> Int64s:
         """The half, 0 or 1, that every user belongs to where an attacker learns from one half about the other."""
-        return self.randomness(12).integers(0, 2, self.store.n_users)
+        half = self.randomness(12).integers(0, 2, self.n_people)
+        return half[self.person_of(np.arange(self.store.n_users))]
+
+    @property
+    def n_people(self) -> int:
+        """How many people have samples; where records get new names each of them is several users."""
+        return self.store.n_users if self.parts is None else self.parts.n_people
+
+    @property
+    def periods(self) -> Periods:
+        """The periods after which records get new names; one where they never do."""
+        return ONE_PERIOD if self.parts is None else self.parts.periods
+
+    def person_of(self, users: Integers) -> Int64s:
+        """The people who are some users."""
+        return users.astype(np.int64) if self.parts is None else self.parts.person[users]
+
+    @property
+    def n_without_record(self) -> int:
+        """How many people have no record at all, or none that is known."""
+        return self.n_people - len(np.unique(self.person_of(np.flatnonzero(self.published.own >= 0))))
+
+    @property
+    def candidates(self) -> Int64s:
+        """For every record, how many could be its person's: those of its period."""
+        n_records = self.published.records.n_records
+        if self.parts is None:
+            return np.full(n_records, n_records)
+        return np.bincount(self.parts.record_period, minlength=self.parts.n_periods)[self.parts.record_period]
+
+    @cached_property
+    def guessing(self) -> dict[str, float]:
+        """What an attacker achieves who knows nothing and picks any record that could be the victim's."""
+        n = self.candidates
+        success = float((1 / n).mean())
+        below_k, single = float((n < self.promise.k).mean()), float((n == 1).mean())
+        return {"success": success, "pick": success, "below_k": below_k, "single": single}
+
+    def victims_of(self, *users: Int64s) -> Victims:
+        """The people attacked, on the published file and on the raw data, by the users that they are."""
+        people = [self.person_of(each) for each in users]
+        return Victims(people[0], people[-1])
+
+    def by_period(self) -> list[AuditContext]:
+        """A context for every period that has records; one where records never get new names."""
+        if self.parts is None:
+            return [self]
+        periods = np.unique(self.parts.record_period).tolist()
+        return [self._of_period(self.parts, period) for period in periods]
+
+    def _of_period(self, parts: AuditedParts, period: int) -> AuditContext:
+        users, records = parts.users_of(period), parts.records_of(period)
+        ptr, samples = self.trajectories.ptr, self.samples
+        rows = slice(int(ptr[users.start]), int(ptr[users.stop]))
+        user = samples.user[rows] - np.int32(users.start)
+        chosen = Samples(samples.users[users], user, samples.t[rows], samples.x[rows], samples.y[rows])
+        index = self.published.index
+        boxes = self.published.records.boxes
+        there = slice(int(index.ptr[records.start]), int(index.ptr[records.stop]))
+        boxes = Boxes._make(column[there] for column in boxes)
+        boxes = boxes._replace(owner=boxes.owner - np.int32(records.start))
+        own = self.published.own[users]
+        own = np.where(own >= 0, own - records.start, own)
+        n_records = records.stop - records.start
+        return replace(
+            self,
+            store=store_of(chosen),
+            published=AttackedRecords(records_among(boxes, n_records), own),
+            evidence=_evidence_of(self.evidence, users, records),
+            parts=None,
+        )
 
     @property
     def epoch_slots(self) -> int:
@@ -178,7 +265,23 @@ class AuditContext:
         )
 
 
-def every_record(knowledge: Knowledge, target: AttackedRecords) -> Fits:
-    """The records that fit for an attacker who knows nothing: all of them."""
-    n, n_records = len(knowledge.victim), target.records.n_records
-    return Fits(np.zeros(n, np.int64), np.full(n, n_records), np.arange(n_records), np.zeros(n, np.bool_))
+def _evidence_of(evidence: HidingEvidence | None, users: slice, records: slice) -> HidingEvidence | None:
+    """What the evidence tells of some records, with users and records counted from the first."""
+    if evidence is None:
+        return None
+    there = (evidence.record >= records.start) & (evidence.record < records.stop)
+    chosen = evidence.only(there)
+    return chosen._replace(user=chosen.user - users.start, record=chosen.record - records.start)
+
+
+def every_record(context: AuditContext, knowledge: Knowledge) -> Fits:
+    """The published records that fit for an attacker who knows nothing: all of them, or all of the period."""
+    n, n_records = len(knowledge.victim), context.published.records.n_records
+    at, number = np.zeros(n, np.int64), np.full(n, n_records)
+    if context.parts is not None:
+        period = context.parts.period[knowledge.victim]
+        at, end = (
+            np.searchsorted(context.parts.record_period, period, side=side) for side in ("left", "right")
+        )
+        number = end - at
+    return Fits(at, number, np.arange(n_records), np.zeros(n, np.bool_))

@@ -201,6 +201,25 @@ def _in_user_order(_: bool) -> Fault:
     )
 
 
+def _living_on(n: int) -> Fault:
+    go_on = "1 record goes" if n == 1 else f"{n:,} records go"
+    return Fault(
+        f"{go_on} on beyond a border at which names should change",
+        "names live on beyond the borders",
+        "The file says that records get new names, but some keep theirs: whoever finds one of these reads more than a"
+        " period.",
+    )
+
+
+def _parts_tied(_: bool) -> Fault:
+    return Fault(
+        "the names or the order of records tie the parts of one person together: give every part a random name, and put"
+        " records in the order of these",
+        "names or order tie parts together",
+        "Parts of one person have names that are alike, or stand at like places: whoever finds one finds them all.",
+    )
+
+
 def _unchecked_entries(entries: tuple[tuple[str, int], ...]) -> Fault:
     n = sum(number for _, number in entries)
     where = joined(Belonging(entries=entries).entries_in_words)
@@ -236,6 +255,8 @@ BELONGING: dict[str, Callable[[Any], Fault]] = {
     "n_boxes_outside": _boxes_outside,
     "n_named": _named,
     "in_user_order": _in_user_order,
+    "n_living_on": _living_on,
+    "parts_tied": _parts_tied,
     "n_other_places": _other_places,
     "unchecked": _unchecked_columns,
     "entries": _unchecked_entries,

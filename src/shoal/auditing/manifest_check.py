@@ -105,11 +105,11 @@ def _suppression(context: AuditContext, manifest: Mapping[str, Any]) -> Iterator
     if not context.published.has_key or not _may_be_same(context) or type(k) is not int:
         return
     lost = ~context.held.samples
-    n_lost, n_affected = int(lost.sum()), len(np.unique(context.samples.user[lost]))
+    n_lost, n_affected = int(lost.sum()), len(np.unique(context.person_of(context.samples.user[lost])))
     share = public_share(n_lost, len(lost), n_affected, k)
     if "share_of_samples" in told and not _same_share(told["share_of_samples"], share):
         yield "the manifest tells of another share of suppressed samples than these events have"
-    without = public_count(int((context.published.own < 0).sum()), k)
+    without = public_count(context.n_without_record, k)
     if "users_without_record" in told and told["users_without_record"] != without:
         yield "the manifest tells of another number of users without a record than these events have"
 

@@ -88,9 +88,3 @@ def linkage_outcomes(n: Int64s, own: Bools, k: int) -> dict[str, Floats | Bools]
         "below_k": own & (n < k),
         "single": own & (n == 1),
     }
-
-
-def guessing_outcomes(target: AttackedRecords, k: int) -> dict[str, float]:
-    """Outcomes for an attacker who knows nothing and picks any record."""
-    n = target.records.n_records
-    return {"success": 1 / n, "below_k": float(n < k), "single": float(n == 1)}

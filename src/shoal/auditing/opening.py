@@ -4,27 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from shoal.auditing.audited_file import describe_file
+from shoal.auditing.audited_parts import AuditedParts, cut_samples, period_of_records
 from shoal.auditing.box_index import AttackedRecords, make_records
 from shoal.auditing.claims import claimed_method
 from shoal.auditing.context import AuditContext
 from shoal.auditing.events_check import NOT_CHECKED, check_events, choose_reading
 from shoal.auditing.naming import count_named
 from shoal.auditing.rating import Thresholds
-from shoal.auditing.record_order import follow_users
-from shoal.core.boxes import UNKNOWN
+from shoal.auditing.record_order import follow_users, tie_parts
+from shoal.core.arrays import Int64s
+from shoal.core.boxes import NONE, UNKNOWN
 from shoal.core.checks import check_workers
-from shoal.core.options import AuditOptions, ReadingOptions
+from shoal.core.formatting import duration
+from shoal.core.options import AuditOptions, ReadingOptions, parse_period
+from shoal.core.periods import Renaming
 from shoal.core.progress import Progress
 from shoal.core.promise import Promise
 from shoal.core.workers import Workers
 from shoal.core.zones import Zone
 from shoal.errors import InputError, ParameterError
 from shoal.reading import (
+    HidingEvidence,
     PublishedTable,
     check_coordinates,
     evidence_beside,
@@ -33,9 +39,11 @@ from shoal.reading import (
     read_events,
     read_evidence,
     read_key,
+    read_parts_key,
     read_private_notes,
     read_published,
 )
+from shoal.storage.sample_store import SampleStore
 
 _UNNOTED = "Nothing beside the key says whether the evidence is the one that was written with it."
 _CHANGED = "The published file is not, byte for byte, the one that was written with this key."
@@ -62,21 +70,23 @@ def open_audit(
     found = read_events(events, grid=table.grid, options=how.options, projection=plane, threads=n_workers)
     check_coordinates(table.crs, geographic=found.projection is not None)
     events_checked = check_events(found, how, notes, table.manifest, options.key)
-    own, evidence, evidence_differs = np.full(found.store.n_users, UNKNOWN, np.int64), None, False
-    warnings = list(found.read_summary.all_warnings)
-    key_unused = options.key is not None and len(table.names) > found.store.n_users
-    if key_unused:
-        read_key(options.key, found.store.users, table.names, complete=False)
+    warnings, evidence, evidence_differs = list(found.read_summary.all_warnings), None, False
+    renaming = _renaming(table, options, found.timezone)
+    if renaming is None:
+        whose = _whose_records(table, found.store, options.key)
+    else:
+        table, whose = _whose_parts(table, found.store, options.key, renaming, promise)
+    if whose.key_unused:
         warnings.append(
             "The key was not used: there are more records than users, so no key can name all of them."
         )
     elif options.key is not None:
-        own = read_key(options.key, found.store.users, table.names)
         evidence_file = evidence_beside(options.key)
         written = None if evidence_file is None or notes is None else notes.has_evidence(evidence_file)
         evidence_differs = written is False
         if evidence_file is not None and not evidence_differs:
             evidence = read_evidence(evidence_file, found.store.users, table.names, table.grid.step_s)
+            evidence = _of_parts(evidence, whose.parts)
         if evidence is not None and written is None:
             warnings.append(_UNNOTED)
     if notes is not None and events_checked.status == NOT_CHECKED:
@@ -84,11 +94,14 @@ def open_audit(
     as_written = None if notes is None else notes.has_published(published)
     if as_written is False:
         warnings.append(_CHANGED)
-    store, records, grid, zone = found.store, make_records(table.boxes), table.grid, Zone(found.timezone)
+    records, grid, zone = make_records(table.boxes), table.grid, Zone(found.timezone)
     manifest, metadata, carried = table.manifest, table.notes, table.carried
-    n_named = count_named(table.names, store.users, own)
+    store, own, parts, key_unused = whose
+    known = found.store.users if (own == UNKNOWN).all() else store.users
+    n_named = count_named(table.names, known, own)
     in_user_order = follow_users(table.names, store.users, own, table.appearance)
-    del found, table  # of a large dataset, nothing stays in memory twice
+    ties = False if parts is None else tie_parts(table.names, own, table.appearance, parts)
+    del found, table, whose  # of a large dataset, nothing stays in memory twice
     with Workers(n_workers) as threads:
         context = AuditContext(
             store=store,
@@ -115,8 +128,99 @@ def open_audit(
             n_named=n_named,
             in_user_order=in_user_order,
             key_unused=key_unused,
+            parts=parts,
+            parts_tied=ties,
         )
         yield context, warnings
+
+
+class _Whose(NamedTuple):
+    """Samples with their users, whose record is which, and what parts the users are where records get new names."""
+
+    store: SampleStore
+    own: Int64s
+    parts: AuditedParts | None
+    key_unused: bool
+
+
+def _whose_records(table: PublishedTable, store: SampleStore, key: Any) -> _Whose:
+    """One record for every user at most."""
+    own = np.full(store.n_users, UNKNOWN, np.int64)
+    if key is None:
+        return _Whose(store, own, None, key_unused=False)
+    unused = len(table.names) > store.n_users
+    found = read_key(key, store.users, table.names, complete=not unused)
+    return _Whose(store, own if unused else found, None, unused)
+
+
+def _whose_parts(
+    table: PublishedTable, people: SampleStore, key: Any, renaming: Renaming, promise: Promise
+) -> tuple[PublishedTable, _Whose]:
+    """The table with its records numbered by period; and one record at most for every user in every period."""
+    slots = people.slots
+    periods = renaming.periods(int(slots[0]), int(slots[-1]), promise, table.grid)
+    period, n_living_on = period_of_records(table.boxes, len(table.names), periods)
+    order = np.argsort(period, kind="stable")
+    number = np.empty(len(order), np.int32)
+    number[order] = np.arange(len(order), dtype=np.int32)
+    table = replace(
+        table,
+        boxes=table.boxes._replace(owner=number[table.boxes.owner]),
+        names=table.names[order],
+        appearance=table.appearance[order] if len(table.appearance) else table.appearance,
+    )
+    store, person, period_of_user = cut_samples(people, periods)
+    parts = AuditedParts(person, period_of_user, periods, people.n_users, period[order], people, n_living_on)
+    own = np.full(store.n_users, UNKNOWN, np.int64)
+    if key is None:
+        return table, _Whose(store, own, parts, key_unused=False)
+    keyed = read_parts_key(key, people.users, table.names)
+    if len(table.names) > store.n_users:
+        return table, _Whose(store, own, parts, key_unused=True)
+    first = np.full(len(table.names), np.iinfo(np.int64).max)
+    np.minimum.at(first, keyed.record, keyed.part)
+    if len(np.unique(first - parts.record_period)) > 1:
+        raise InputError(
+            "The key numbers parts otherwise than the periods of the file: give the key of this release."
+        )
+    user = parts.find_users(keyed.user, parts.record_period[keyed.record])
+    absent = int(np.count_nonzero(user < 0))
+    if absent:
+        raise InputError(
+            f"The key names {absent:,} of {len(user):,} parts of users who have no events in that period: give the key"
+            " and the events of this release, with the same --from, --to and --exclude-users."
+        )
+    own[:] = NONE
+    own[user] = keyed.record
+    return table, _Whose(store, own, parts, key_unused=False)
+
+
+def _renaming(table: PublishedTable, options: AuditOptions, timezone: str) -> Renaming | None:
+    """How often the records of a file get new names: as it says, or as whoever audits says of a file that does not."""
+    try:
+        noted = Renaming.from_dict((table.notes or {}).get("periods"))
+    except ParameterError:
+        raise InputError(
+            "The published file tells of periods that are none: expected rename_every_s and a timezone, as shoal writes"
+            " them; publish it again."
+        ) from None
+    if options.rename_every is None:
+        return noted
+    asked = parse_period(options.rename_every)
+    if noted is not None and asked != noted.every_s:
+        raise InputError(
+            f"The published file gives records new names every {duration(noted.every_s)}, got --rename-every"
+            f" {options.rename_every}: leave it out."
+        )
+    return noted if noted is not None or asked is None else Renaming(asked, timezone)
+
+
+def _of_parts(evidence: HidingEvidence, parts: AuditedParts | None) -> HidingEvidence:
+    """Evidence with parts as users: a record holds what its member did in its own period, if anything."""
+    if parts is None:
+        return evidence
+    user = parts.find_users(evidence.user, parts.record_period[evidence.record])
+    return evidence.only(user >= 0)._replace(user=user[user >= 0].astype(np.int32))
 
 
 def own_promise(table: PublishedTable) -> Promise | None:

@@ -22,7 +22,7 @@ def published_part(context: AuditContext, *, by_record: bool = False) -> AuditCo
     """
     samples, own = context.samples, context.published.own
     users = np.unique(samples.user[context.held.samples])
-    if by_record:
+    if by_record:  # records stand by period, as users do
         users = users[np.argsort(own[users])]
     number = np.full(samples.n_users, -1, np.int32)
     number[users] = np.arange(len(users), dtype=np.int32)
@@ -35,9 +35,11 @@ def published_part(context: AuditContext, *, by_record: bool = False) -> AuditCo
         samples.x[rows],
         samples.y[rows],
     )
-    return replace(
-        context, store=store_of(part), published=AttackedRecords(context.published.records, own[users])
-    )
+    parts = context.parts
+    if parts is not None:
+        parts = parts._replace(person=parts.person[users], period=parts.period[users])
+    published = AttackedRecords(context.published.records, own[users])
+    return replace(context, store=store_of(part), published=published, parts=parts)
 
 
 def attacked_part(context: AuditContext, truthfulness: Truthfulness | None) -> AuditContext:

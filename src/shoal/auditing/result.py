@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
 from shoal.auditing.attack_names import words_of
 from shoal.auditing.attacks.inference import LeakageSpread
 from shoal.auditing.attacks.rankings import Finding
@@ -23,7 +26,6 @@ from shoal.auditing.verdict import Verdict, judge
 from shoal.core.formatting import counted, promise_parameters
 from shoal.core.promise import Grid, Promise
 from shoal.core.proportions import Proportion
-from shoal.core.samples import Samples
 
 FAILED, NOT_CHECKED = 1, 4  # exit codes
 _MOST_COUNTEREXAMPLES = 10
@@ -53,7 +55,7 @@ class Audit:
     ``promise`` is what the file was held to, ``noted`` the promise that the file makes for itself, if any.
     ``guarantees`` are judged one by one; ``belonging`` says whether events, file and manifest belong together.
     ``held_apart`` is what can be measured of guarantee 2 without evidence. ``tolerance``: the share of members for
-    which a guarantee may be weakened. ``samples`` are what was audited; they name the users of counterexamples.
+    which a guarantee may be weakened. ``users``: the names of everybody, for counterexamples; secret.
     ``events_checked``: whether these are the events of the release; nothing is kept towards others.
     ``thresholds``: from which shares on risks are called moderate and high. ``file``: what was audited.
     ``weak_claim``: whether the promise is a mere claim, and one that says nearly nothing of these events.
@@ -70,7 +72,7 @@ class Audit:
     draw: AttackSettings
     seconds: float
     warnings: list[str]
-    samples: Samples
+    users: npt.NDArray[np.object_]
     guarantees: Guarantees
     belonging: Belonging = ALL_BELONGS
     held_apart: HeldApart | None = None
@@ -250,7 +252,7 @@ class Audit:
         begin, end = (None, None) if self.promise.tau is None else (
             violation.begin * step, (violation.begin + self.promise.tau) * step,
         )  # fmt: skip
-        named = {"user": str(self.samples.users[violation.user])} if show_users else {}
+        named = {"user": str(self.users[violation.user])} if show_users else {}
         return {
             **named,
             "attacker": violation.attacker,

@@ -95,7 +95,7 @@ def check_truthfulness(context: AuditContext) -> Truthfulness:
         n_empty_boxes=int((~held.boxes).sum()),
         n_overlapping_boxes=int(overlapping(boxes).sum()),
         suppressed=SuppressedPart(len(samples), int((~held.samples).sum())),
-        n_users_without_record=int((target.own < 0).sum()),
+        n_users_without_record=context.n_without_record,
         by_activity=_parts(quarter[samples.user], held.samples, _QUARTERS),
         by_hour=_parts(hour, held.samples, _HOURS),
     )

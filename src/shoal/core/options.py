@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, Self, TypedDict
 
 from shoal.core.checks import check_count
 from shoal.core.formatting import duration
-from shoal.core.promise import Grid, Promise, parse_duration
+from shoal.core.promise import DAY_S, Grid, Promise, parse_duration
 from shoal.errors import InputError, ParameterError
 
 FORMAT_NAMES = (
@@ -38,6 +38,8 @@ _SMALLEST_SHARD = 100  # users: among fewer, partners run out within days
 TOLERANCE = 0.01  # of the members: for so many guarantee 2 may be weakened before an audit fails a file
 MODERATE = 0.09  # of attacks: the bound that EMA (policy 0070) and Health Canada set for public releases
 HIGH = 0.33  # of attacks: as if hidden among fewer than three
+
+NEVER = "never"  # how often records get new names
 
 _MOST_ATTACKS = 1_000_000
 _TAU = "How long an attacker may have followed somebody, e.g. 30min."
@@ -323,6 +325,7 @@ class HidingKeywords(TypedDict, total=False):
     seed: int
     shard_size: int
     harden: int | None
+    rename_every: str
 
 
 @dataclass(frozen=True)
@@ -332,7 +335,8 @@ class HidingOptions(Options):
     repair: suppress until nobody relies on what was suppressed; only for the paper's selector
     (docs/decisions/0009-spectral.md). space_weight: the exponent p of space in the cost of a box. shard_size: among
     how many users of a window hiding sets are chosen at most. harden: 0 to 3, how much to pay so that linking
-    windows does not single out (docs/hardening.md); None until for_promise() has chosen. leak_price: what to pay
+    windows does not single out (docs/hardening.md); None until for_promise() has chosen. rename_every: after which
+    time records get new names (docs/promise.md), a part of a day or whole days, or "never". leak_price: what to pay
     for an epoch less that leaks by accident, in cheapest edges, 0 for nothing (docs/decisions/0006-leakage.md); not
     offered to users.
     """
@@ -381,10 +385,18 @@ class HidingOptions(Options):
         decides_boxes=True,
         public=True,
     )
+    rename_every: str = choice(
+        NEVER,
+        "Give everybody a new name each period, e.g. 1d or 6h, so that whoever finds a record reads no more than that;"
+        " never unless given.",
+        metavar="PERIOD",
+        decides_boxes=True,
+    )
     leak_price: float = 0.8
 
     def __post_init__(self) -> None:
         self._check_selector()
+        parse_period(self.rename_every)
         if self.reuse not in set(Reuse):
             raise ParameterError(f"reuse must be one of {', '.join(Reuse)}, got {self.reuse!r}.")
         if not isinstance(self.space_weight, Real) or not 0 <= self.space_weight <= 4:
@@ -414,6 +426,21 @@ class HidingOptions(Options):
             )
 
     @property
+    def rename_s(self) -> int | None:
+        """After how many seconds records get new names; None for never."""
+        return parse_period(self.rename_every)
+
+    def check_period(self, promise: Promise, grid: Grid) -> None:
+        """Refuse new names more often than a promise allows: what is hidden for tau must be of one name or two."""
+        seconds = promise.in_seconds(grid)
+        if self.rename_s is None or seconds is None or self.rename_s >= seconds.tau:
+            return
+        raise ParameterError(
+            f"rename every must be at least tau, {duration(seconds.tau)}, got {duration(self.rename_s)}: choose a"
+            " longer period or a shorter tau."
+        )
+
+    @property
     def gives_coverage(self) -> bool:
         """Whether guarantee 1 holds by construction."""
         return self.selector is not SelectorName.SPECTRAL or self.repair
@@ -421,6 +448,10 @@ class HidingOptions(Options):
     def for_promise(self, promise: Promise) -> Self:
         """These options with the level of hardening that applies to a promise; refuse a level that cannot apply."""
         check_count(self.shard_size, "shard size", least=_SMALLEST_SHARD)
+        if self.rename_s is not None and self.selector is SelectorName.SPECTRAL:
+            raise ParameterError(
+                "rename every goes with selectors matching and mutual, got spectral: leave it out."
+            )
         lack = self._lacks_to_harden(promise)
         if lack is not None and self.harden:
             raise ParameterError(f"harden needs {lack}: leave it out.")
@@ -443,6 +474,18 @@ class HidingOptions(Options):
         return None
 
 
+def parse_period(period: str) -> int | None:
+    """The seconds of a period after which records get new names; None for never."""
+    if period == NEVER:
+        return None
+    seconds = parse_duration(period, "rename every")
+    if seconds.denominator == 1 and (DAY_S % seconds == 0 or seconds % DAY_S == 0):
+        return int(seconds)
+    raise ParameterError(
+        f"rename every must be never, or a part of a day or whole days, such as 6h, 12h, 1d or 7d, got {period!r}."
+    )
+
+
 def _check_harden(harden: int) -> int:
     level = check_count(harden, "harden", least=0)
     if level > HARDEN_MOST:
@@ -460,6 +503,7 @@ class AuditKeywords(TypedDict, total=False):
     tau: str | None
     epsilon: str | None
     whole: bool
+    rename_every: str | None
     key: Any
     cell: str | None
     step: str | None
@@ -476,11 +520,11 @@ class AuditKeywords(TypedDict, total=False):
 class AuditOptions(Options):
     """What a published file is held to, and how it is attacked.
 
-    k with tau and epsilon, or with whole: the promise to hold the file to; the file's own unless given. key: which
-    record is whose, a path or a table; what needs it is not checked without. cell, step, crs: of a file that does not
-    tell its own. tolerance: for which share of the members guarantee 2 may be weakened. moderate, high: the shares of
-    attacks that succeed from which a risk is called so. attacks: how many are drawn of each kind. seed: another seed
-    draws other attacks.
+    k with tau and epsilon, or with whole: the promise to hold the file to; the file's own unless given. rename_every:
+    how often records get new names, of a file that does not tell. key: which record is whose, a path or a table; what
+    needs it is not checked without. cell, step, crs: of a file that does not tell its own. tolerance: for which share
+    of the members guarantee 2 may be weakened. moderate, high: the shares of attacks that succeed from which a risk is
+    called so. attacks: how many are drawn of each kind. seed: another seed draws other attacks.
     """
 
     k: int | None = choice(
@@ -490,6 +534,9 @@ class AuditOptions(Options):
     tau: str | None = choice(None, _TAU)
     epsilon: str | None = choice(None, _EPSILON)
     whole: bool = choice(False, _WHOLE)
+    rename_every: str | None = choice(
+        None, "How often records get new names, of a file that does not tell it.", metavar="PERIOD"
+    )
     key: Any = choice(None, "Which record is whose (secret), as anonymize wrote it.", kind=Path, shown=False)
     cell: str | None = choice(None, "Cell of a file that does not tell it.")
     step: str | None = choice(None, "Time step of a file that does not tell it.")
@@ -506,6 +553,8 @@ class AuditOptions(Options):
 
     def __post_init__(self) -> None:
         check_count(self.attacks, "attacks", least=1, most=_MOST_ATTACKS)
+        if self.rename_every is not None:
+            parse_period(self.rename_every)
         check_count(self.seed, "seed", least=0)
         if not 0 <= self.tolerance <= 1:
             raise ParameterError(f"tolerance must be a share from 0 to 1, got {self.tolerance}: 0.01 is 1 %.")

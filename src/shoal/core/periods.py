@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from shoal.core.arrays import Int64s, Integers
 from shoal.core.promise import DAY_S, Grid, Promise
 from shoal.core.zones import Zone
+from shoal.errors import ParameterError, ShoalError
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,37 @@ class Periods:
 
 
 ONE_PERIOD = Periods(np.empty(0, np.int64))
+
+
+class Renaming(NamedTuple):
+    """How often records get new names, and on which clock; noted in manifests and published files."""
+
+    every_s: int
+    timezone: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """As manifests note it."""
+        return {"rename_every_s": self.every_s, "timezone": self.timezone}
+
+    @classmethod
+    def from_dict(cls, noted: object) -> Renaming | None:
+        """The note of which ``to_dict`` made this, None where names never change; a ParameterError otherwise."""
+        if noted is None:
+            return None
+        try:
+            every_s, timezone = noted["rename_every_s"], noted["timezone"]  # type: ignore[index]
+            known = type(every_s) is int and every_s > 0 and bool(Zone(timezone).name)
+        except (KeyError, TypeError, ShoalError):
+            known = False
+        if not known or (DAY_S % every_s and every_s % DAY_S):
+            raise ParameterError(
+                "Periods have rename_every_s, a part of a day or whole days, and a timezone."
+            )
+        return cls(every_s, timezone)
+
+    def periods(self, first: int, last: int, promise: Promise, grid: Grid) -> Periods:
+        """The periods of slots first .. last."""
+        return find_periods(self.every_s, first, last, promise, grid, Zone(self.timezone))
 
 
 def find_periods(

@@ -52,6 +52,8 @@ def published_schema(*, geographic: bool) -> pa.Schema:
 KEY_SCHEMA = pa.schema(
     [pa.field(USER, pa.string(), nullable=False), pa.field(RECORD, pa.string(), nullable=False)]
 )
+PART = "part"  # the number of a period, from 1 on, where records get new names
+PARTS_KEY_SCHEMA = KEY_SCHEMA.insert(1, pa.field(PART, pa.int32(), nullable=False))
 
 BEGIN, END, SPAN = "begin", "end", "span"
 WINDOW, EPOCH = "window", "epoch"  # the spans of time of which evidence tells

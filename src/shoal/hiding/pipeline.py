@@ -182,6 +182,9 @@ def _outcome(
         if step.hiding_sets is not None:
             n_members += step.hiding_sets.members.size
             relaxations += int(step.hiding_sets.relaxed.sum())
+    hidden = partial(hidden_members, journal, timeline, presence)
+    if timeline.periods.n_periods > 1:  # who serves across a border serves in two parts
+        n_members = sum(len(held.members) for held in hidden() if not held.in_epoch)
     source = BoxSource(lambda: (step.boxes for step in journal))
     return Outcome(
         source=source,
@@ -196,5 +199,5 @@ def _outcome(
         n_members=n_members,
         relaxations=relaxations,
         seconds=seconds,
-        hidden=partial(hidden_members, journal, timeline),
+        hidden=hidden,
     )

@@ -138,5 +138,13 @@ def run_identity(events: Events, promise: Promise, options: HidingOptions) -> di
         "cell": events.grid.cell_m,
         "step": events.grid.step_s,
         **{name.replace("_", " "): value for name, value in options.deciding().items()},
+        **_renaming(events, options),
         "version of shoal": version("shoal"),
     }
+
+
+def _renaming(events: Events, options: HidingOptions) -> dict[str, Any]:
+    """When names change, whatever unit the period was given in, and on whose clock."""
+    if options.rename_s is None:
+        return {}
+    return {"rename every": f"{options.rename_s} s", "time zone": events.timezone}

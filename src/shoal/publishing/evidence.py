@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from itertools import pairwise
 from typing import IO, NamedTuple
 
 import numpy as np
@@ -31,7 +30,7 @@ def write_evidence(file: IO[bytes], draft: Draft) -> None:
         file, schema, compression="zstd", dictionary_pagesize_limit=_MOST_NAMES
     ) as writer:
         parts = draft.outcome.parts
-        hidden = (piece for held in draft.outcome.hidden() for piece in _in_parts(held, parts))
+        hidden = (_in_parts(held, parts) for held in draft.outcome.hidden())
         for group in _grouped(hidden, most):
             writer.write_table(_table(group, names, draft.events.grid.step_s, schema), row_group_size=None)
 
@@ -51,18 +50,15 @@ class _Names(NamedTuple):
         return cls(pa.array(users, pa.string()), pa.array(named.name.tolist(), pa.string()), record)
 
 
-def _in_parts(held: HiddenMembers, parts: Parts) -> Iterator[HiddenMembers]:
-    """What was held, period by period, with parts as owners.
+def _in_parts(held: HiddenMembers, parts: Parts) -> HiddenMembers:
+    """What was held, with parts as owners.
 
-    Left out is who has no part there: absent, or suppressed afterwards by the paper's selector, unrepaired.
+    Left out is who has no part there: suppressed afterwards by the paper's selector, unrepaired.
     """
-    borders = parts.periods.borders
-    inside = borders[(borders > held.begin) & (borders < held.end)].tolist()
-    for begin, end in pairwise([held.begin, *inside, held.end]):
-        period = np.broadcast_to(parts.periods.of(np.array([begin])), held.owners.shape)
-        owners, members = (parts.find(users, period) for users in (held.owners, held.members))
-        there = (owners >= 0) & (members >= 0)
-        yield HiddenMembers(begin, end, owners[there], held.members[there], held.in_epoch)
+    period = np.broadcast_to(np.int64(held.period), held.owners.shape)
+    owners, members = (parts.find(users, period) for users in (held.owners, held.members))
+    there = (owners >= 0) & (members >= 0)
+    return held._replace(owners=owners[there], members=held.members[there])
 
 
 def _grouped(parts: Iterable[HiddenMembers], most: int) -> Iterator[list[HiddenMembers]]:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from shoal.core.disclosure import public_count, public_count_in_words, public_share
 from shoal.core.options import HidingOptions, Reuse, SelectorName
+from shoal.core.periods import Renaming
 from shoal.core.promise import Grid, Promise
 from shoal.core.schema import MANIFEST_FORMAT
 from shoal.hiding.pipeline import Outcome
@@ -18,6 +19,10 @@ from shoal.utility import Precision, Spread
 
 _NOT_GIVEN = "not given: samples were suppressed on which others rely (selector spectral without repair)"
 
+_RELINKING = (
+    "not given: whoever watched somebody across a border, or knows habits, may tie parts of one person"
+    " together"
+)
 _MISSING_COVERAGE = "intervals_with_fewer_than_k_records"
 
 
@@ -38,6 +43,11 @@ class Unprotected(NamedTuple):
 def describe_grid(grid: Grid, crs: str | None) -> dict[str, Any]:
     """The coordinates in which boxes are given."""
     return {"cell_m": grid.cell_m, "step_s": grid.step_s, "crs": crs}
+
+
+def describe_periods(renaming: Renaming | None) -> dict[str, Any]:
+    """How often records get new names; nothing where they never do."""
+    return {} if renaming is None else {"periods": renaming.to_dict()}
 
 
 def describe_reading(events: Events) -> dict[str, Any]:
@@ -69,6 +79,7 @@ def make_manifest(
     promise: Promise,
     events: Events,
     options: HidingOptions,
+    renaming: Renaming | None,
     verified: bool,
     unprotected: Unprotected | None,
 ) -> dict[str, Any]:
@@ -78,6 +89,7 @@ def make_manifest(
         "format": MANIFEST_FORMAT,
         "promise": promise.to_dict(grid),
         "grid": describe_grid(grid, None if projection is None else projection.crs),
+        **describe_periods(renaming),
         "reading": describe_reading(events),
         "parameters": options.public(),
         "counts": {
@@ -103,6 +115,7 @@ def make_manifest(
             "one_window": _one_window(outcome, options, k),
             "matching": "given" if options.gives_coverage else _NOT_GIVEN,
             "knowing_the_method": _knowing_the_method(options),
+            **({} if renaming is None else {"relinking": _RELINKING}),
             **({} if unprotected is None else {_MISSING_COVERAGE: unprotected.public_share(k)}),
         },
         "relaxations": public_count(outcome.relaxations, k),

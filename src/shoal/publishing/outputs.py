@@ -10,7 +10,7 @@ from shoal.core.schema import EVIDENCE_SUFFIX, MANIFEST_FORMAT, MANIFEST_SUFFIX,
 from shoal.errors import InputError
 from shoal.publishing.checkpoint import checkpoint_folder, was_writing
 from shoal.publishing.evidence import write_evidence
-from shoal.publishing.manifest import describe_grid
+from shoal.publishing.manifest import describe_grid, describe_periods
 from shoal.publishing.private_notes import private_notes
 from shoal.publishing.release import Draft, Published
 from shoal.publishing.tables import suffix_of, write_published
@@ -106,6 +106,7 @@ def write_outputs(
         "format": MANIFEST_FORMAT,
         "promise": draft.promise.to_dict(grid),
         "grid": describe_grid(grid, None if projection is None else projection.crs),
+        **describe_periods(draft.renaming),
     }
     with AtomicFiles(then="go on with --resume") as files:
         if outputs.key is not None:

@@ -13,13 +13,14 @@ import pyarrow as pa
 from shoal.core.boxes import Boxes, BoxSource
 from shoal.core.formatting import counted, percent, promise_parameters
 from shoal.core.options import TOLERANCE, HidingOptions
-from shoal.core.promise import Promise
+from shoal.core.periods import Renaming
+from shoal.core.promise import DAY_S, Promise
 from shoal.core.schema import GEOMETRY
 from shoal.errors import InputError
 from shoal.hiding.pipeline import Outcome
 from shoal.publishing.manifest import Unprotected, describe_precision, make_manifest
 from shoal.publishing.record_names import NamedBoxes
-from shoal.publishing.tables import key_table, published_table
+from shoal.publishing.tables import key_table, parts_key_table, published_table
 from shoal.reading import Events, read_published
 from shoal.utility import precision_of
 
@@ -28,6 +29,18 @@ class Verification(NamedTuple):
     """What the check of a written release found; ``unprotected`` only where guarantee 1 is not given."""
 
     unprotected: Unprotected | None = None
+
+
+def _lasting_names(draft: Draft) -> list[str]:
+    """What it means that names never change, where records are longer than a day."""
+    slots, step_s = draft.events.store.slots, draft.events.grid.step_s
+    days = -(-(int(slots[-1]) + 1 - int(slots[0])) * step_s // DAY_S)
+    if draft.renaming is not None or days <= 1:
+        return []
+    return [
+        f"Names never change: whoever finds somebody's record, as a few known moments often allow, reads all {days:,}"
+        " days of it. --rename-every 1d limits that to a day."
+    ]
 
 
 def _weakening(outcome: Outcome) -> list[str]:
@@ -58,9 +71,18 @@ class Draft:
         """The table to publish."""
         return published_table(self.named, self.events.grid, self.events.projection, geometry=geometry)
 
+    @property
+    def renaming(self) -> Renaming | None:
+        """How often records get new names; None for never."""
+        every_s = self.options.rename_s
+        return None if every_s is None else Renaming(every_s, self.events.timezone)
+
     def key_table(self) -> pa.Table:
-        """Which record is whose."""
-        return key_table(self.named, self.events.store.users[self.outcome.parts.user])
+        """Which record is whose; where names change, also which part of the person's."""
+        users, parts = self.events.store.users, self.outcome.parts
+        if self.renaming is not None:
+            return parts_key_table(self.named, users, parts)
+        return key_table(self.named, users[parts.user])
 
     def reading_from(self, path: Path) -> Draft:
         """The same release, whose boxes are read from the file to which it was written."""
@@ -156,6 +178,7 @@ class Published(Draft):
             promise=self.promise,
             events=self.events,
             options=self.options,
+            renaming=self.renaming,
             verified=self.verified,
             unprotected=None if self.verification is None else self.verification.unprotected,
         )
@@ -173,7 +196,12 @@ class Published(Draft):
             "users_seldom_seen": read_summary.users_seldom_seen,
             "duplicates": read_summary.duplicates,
             "columns_dropped": read_summary.columns_dropped,
-            "warnings": [*read_summary.warnings, *self.warnings, *_weakening(outcome)],
+            "warnings": [
+                *read_summary.warnings,
+                *self.warnings,
+                *_weakening(outcome),
+                *_lasting_names(self),
+            ],
             "users": outcome.n_users,
             "samples": outcome.n_samples,
             "records": outcome.n_records,

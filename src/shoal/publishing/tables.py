@@ -15,6 +15,7 @@ import pyarrow.parquet
 
 from shoal.core.arrays import Int32s
 from shoal.core.geographic_hulls import Bounds, as_polygons, in_degrees
+from shoal.core.parts import Parts
 from shoal.core.projection import Plane
 from shoal.core.promise import Grid
 from shoal.core.schema import (
@@ -25,6 +26,8 @@ from shoal.core.schema import (
     LON_MAX,
     LON_MIN,
     NOTES,
+    PART,
+    PARTS_KEY_SCHEMA,
     RECORD,
     T_END,
     T_START,
@@ -114,6 +117,13 @@ def key_table(named: NamedBoxes, users: np.typing.NDArray[np.object_]) -> pa.Tab
     """Which record is whose; sorted by user, so that its order tells nothing of the file's."""
     names = [str(name) for name in users[named.owner]]
     return pa.table([pa.array(names), pa.array(named.name)], schema=KEY_SCHEMA).sort_by(USER)
+
+
+def parts_key_table(named: NamedBoxes, users: np.typing.NDArray[np.object_], parts: Parts) -> pa.Table:
+    """Which record is whose, and the number of its period, from 1 on; sorted by user and period."""
+    names = [str(name) for name in users[parts.user[named.owner]]]
+    columns = [pa.array(names), pa.array(parts.period[named.owner] + 1, pa.int32()), pa.array(named.name)]
+    return pa.table(columns, schema=PARTS_KEY_SCHEMA).sort_by([(USER, "ascending"), (PART, "ascending")])
 
 
 def write_published(

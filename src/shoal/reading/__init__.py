@@ -11,7 +11,7 @@ from shoal.core.projection import Plane, Projection, parse_crs
 from shoal.reading.events import Events, read_events
 from shoal.reading.evidence import HidingEvidence, evidence_beside, read_evidence
 from shoal.reading.formats import FORMAT_NAMES
-from shoal.reading.key import read_key
+from shoal.reading.key import PartsKey, read_key, read_parts_key
 from shoal.reading.private_notes import PrivateNotes, private_notes_beside, read_private_notes
 from shoal.reading.published import PublishedRows, PublishedTable, read_published
 from shoal.reading.published_extras import Carried
@@ -23,6 +23,7 @@ __all__ = [
     "Carried",
     "Events",
     "HidingEvidence",
+    "PartsKey",
     "Plane",
     "Projection",
     "PrivateNotes",
@@ -36,6 +37,7 @@ __all__ = [
     "read_events",
     "read_evidence",
     "read_key",
+    "read_parts_key",
     "read_private_notes",
     "read_published",
 ]

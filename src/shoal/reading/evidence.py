@@ -48,6 +48,11 @@ class HidingEvidence(NamedTuple):
     def __repr__(self) -> str:
         return sizes_only(self)
 
+    def only(self, lines: Int64s | Bools) -> HidingEvidence:
+        """Some lines of the evidence."""
+        begin, end, user, record, in_epoch = self
+        return HidingEvidence(begin[lines], end[lines], user[lines], record[lines], in_epoch[lines])
+
 
 def evidence_beside(key: object) -> Path | None:
     """The evidence beside a key; None where there is none, as beside a key in memory."""

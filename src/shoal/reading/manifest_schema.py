@@ -123,6 +123,7 @@ NOTES_SCHEMA: Mapping[str, Any] = {
         **dict.fromkeys(("tau_s", "epsilon_s"), _either(_none, _is_whole)),
     },
     "grid": {"cell_m": _is_number, "step_s": _is_whole, "crs": _either(_none, _plane)},
+    "periods": {"rename_every_s": _is_whole, "timezone": _is_zone},
 }
 MANIFEST_SCHEMA: Expected = {
     **NOTES_SCHEMA,
@@ -160,6 +161,10 @@ MANIFEST_SCHEMA: Expected = {
         "knowing_the_method": _reads(
             r"not given: whoever knows the method, and links windows, may be left with one record"
             r"(; made rarer \(harden \d\))?"
+        ),
+        "relinking": _reads(
+            r"not given: whoever watched somebody across a border, or knows habits, may tie parts of one person"
+            r" together"
         ),
         "intervals_with_fewer_than_k_records": _share,
     },

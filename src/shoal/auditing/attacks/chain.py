@@ -23,9 +23,7 @@ from shoal.auditing.kernels.fits import Fits, Knowledge, score_fits
 from shoal.auditing.kernels.sites import BoxQueries, find_known_boxes, weigh_known_cells
 from shoal.auditing.measures import (
     Measure,
-    Victims,
     attack_of,
-    guessing_outcomes,
     linkage_outcomes,
     measures_of,
     own_fits,
@@ -53,15 +51,15 @@ def attack_chain(context: AuditContext) -> list[Measure]:
     found = _outcomes(context, context.published, published)
     if not context.published.has_key:
         found = {name: outcomes for name, outcomes in found.items() if name not in _NEEDS_KEY}
-    guessing = guessing_outcomes(context.published, context.promise.k)
+    guessing = context.guessing
     knowledge = published.knowledge
     return measures_of(
         CHAIN,
         "",
         found,
         _outcomes(context, context.raw, raw),
-        {**guessing, "pick": guessing["success"], "above": guessing["below_k"], "ruled_out": 0.0},
-        Victims(knowledge.victim, knowledge.victim),
+        {**guessing, "above": guessing["below_k"], "ruled_out": 0.0},
+        context.victims_of(knowledge.victim),
     )
 
 
@@ -153,7 +151,7 @@ def surviving_records(
 def known_method(context: AuditContext, target: AttackedRecords) -> KnownMethod:
     """What the attacker assumes of the method: what the file claims, and the windows that follow."""
     promise, distinct, _ = context.method_claim
-    return KnownMethod(promise.k, distinct, *windows_of(target.records.boxes, promise))
+    return KnownMethod(promise.k, distinct, *windows_of(target.records.boxes, promise, context.periods))
 
 
 class SurvivorCases(NamedTuple):

@@ -11,7 +11,7 @@ from shoal.auditing.attacks.chain import SurvivorCases, surviving_records, try_s
 from shoal.auditing.box_index import AttackedRecords
 from shoal.auditing.context import AuditContext
 from shoal.auditing.kernels.fits import Fits, Knowledge, find_rows
-from shoal.auditing.measures import Measure, Victims, attack_of, measures_of
+from shoal.auditing.measures import Measure, attack_of, measures_of
 from shoal.auditing.victims import intervals, knowledge_of
 from shoal.core.arrays import Bools, Floats, Int64s
 
@@ -34,8 +34,8 @@ def attack_everybody(context: AuditContext) -> list[Measure]:
         "",
         {} if published is None else {"success": published},
         {"success": raw},
-        {"success": 1 / context.published.records.n_records},
-        Victims(victims, victims),
+        context.guessing,
+        context.victims_of(victims),
     )
 
 

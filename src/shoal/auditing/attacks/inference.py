@@ -14,7 +14,7 @@ import numpy as np
 from shoal.auditing.box_index import AttackedRecords
 from shoal.auditing.context import AuditContext, every_record
 from shoal.auditing.kernels.fits import Fits, Knowledge, find_common_extents, find_leaks
-from shoal.auditing.measures import Measure, Victims, measures_of, own_fits
+from shoal.auditing.measures import Measure, measures_of, own_fits
 from shoal.auditing.victims import intervals
 from shoal.core.arrays import Bools, Floats, Int64s
 
@@ -29,9 +29,9 @@ def attack_homogeneity(context: AuditContext) -> list[Measure]:
     published, raw = (
         _outcomes(context, target, knowledge, each) for target, each in zip(targets, fits, strict=True)
     )
-    blind = _outcomes(context, context.published, knowledge, every_record(knowledge, context.published))
+    blind = _outcomes(context, context.published, knowledge, every_record(context, knowledge))
     guessing = {measure: float(np.mean(outcomes)) for measure, outcomes in blind.items()}
-    victims = Victims(*(knowledge.victim[each.n > 0] for each in fits))
+    victims = context.victims_of(*(knowledge.victim[each.n > 0] for each in fits))
     return measures_of("homogeneity", "", published, raw, guessing, victims)
 
 
@@ -79,12 +79,10 @@ def attack_leakage(context: AuditContext) -> Leakage:
     wanted = own_fits(context.published, knowledge, fits)
     published = _leaked(context, context.published, knowledge, fits, epsilon)[wanted]
     raw = _leaked(context, context.raw, knowledge, context.fits(context.raw, knowledge), epsilon)
-    blind = _leaked(
-        context, context.published, knowledge, every_record(knowledge, context.published), epsilon
-    )
+    blind = _leaked(context, context.published, knowledge, every_record(context, knowledge), epsilon)
     outcomes = [{"above_epsilon": slots > epsilon, "any": slots > 0} for slots in (published, raw)]
     guessing = {"above_epsilon": float((blind > epsilon).mean()), "any": float((blind > 0).mean())}
-    victims = Victims(knowledge.victim[wanted], knowledge.victim)
+    victims = context.victims_of(knowledge.victim[wanted], knowledge.victim)
     found = measures_of("leakage", "", outcomes[0], outcomes[1], guessing, victims)
     return Leakage(found, _spread(published) if len(published) else None)
 

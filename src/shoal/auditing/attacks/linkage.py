@@ -13,9 +13,7 @@ from shoal.auditing.context import AuditContext
 from shoal.auditing.kernels.fits import Fits, Knowledge
 from shoal.auditing.measures import (
     Measure,
-    Victims,
     attack_of,
-    guessing_outcomes,
     linkage_outcomes,
     measures_of,
     own_fits,
@@ -79,12 +77,11 @@ def _measured(context: AuditContext, attack: str) -> list[Measure]:
         known = _everything_known(context)
         outcomes = [_outcomes(context, target, known) for target in (context.published, context.raw)]
         context.memo[LINKAGE] = list(zip(known, *outcomes, strict=True))
-    guessing = guessing_outcomes(context.published, context.promise.k)
-    guessing["pick"] = guessing["success"]
+    guessing = context.guessing
     found: list[Measure] = []
     for (kind, variant, knowledge), published, raw in context.memo[LINKAGE]:
         if kind == attack:
-            victims = Victims(knowledge.victim, knowledge.victim)
+            victims = context.victims_of(knowledge.victim)
             found += measures_of(kind, variant, published, raw, guessing, victims)
     return found
 

@@ -16,7 +16,7 @@ from shoal.auditing.attacks.conditional_logit import centred, learn_weights
 from shoal.auditing.context import AuditContext
 from shoal.auditing.kernels.sites import PLACE_FEATURES, describe_boxes
 from shoal.auditing.kernels.truth import find_true_sites
-from shoal.auditing.measures import Measure, Victims, measures_of
+from shoal.auditing.measures import Measure, measures_of
 from shoal.core.arrays import Bools, Floats, Int64s
 
 PLACE = "place"
@@ -47,7 +47,7 @@ def attack_place(context: AuditContext) -> list[Measure]:
             published,
             raw,
             by_guess,
-            Victims(owner[some], owner[some]) if len(boxes) else None,
+            context.victims_of(owner[some]) if len(boxes) else None,
         )
     return measures
 

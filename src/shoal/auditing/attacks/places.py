@@ -23,7 +23,7 @@ from shoal.auditing.kernels.known_cells import (
     describe_records,
 )
 from shoal.auditing.kernels.sites import MOST_CANDIDATES, Sites, find_heaviest_sites, list_masses
-from shoal.auditing.measures import Measure, Victims, guessing_outcomes, linkage_outcomes, measures_of
+from shoal.auditing.measures import Measure, linkage_outcomes, measures_of
 from shoal.core.arrays import Bools, Floats, Int32s, Int64s
 from shoal.core.workers import Workers
 from shoal.utility.home_work import at_night, at_work, footprints
@@ -46,9 +46,8 @@ def attack_top_locations(context: AuditContext) -> list[Measure]:
     published, raw = (_located(context, target, known) for target in (context.published, context.raw))
     found = []
     for cells, of_published, of_raw in zip(known, published, raw, strict=True):
-        guessing = guessing_outcomes(context.published, context.promise.k)
-        guessing["pick"] = guessing["success"]
-        victims = Victims(cells.victim, cells.victim)
+        guessing = context.guessing
+        victims = context.victims_of(cells.victim)
         found += measures_of("top_locations", str(cells.x.shape[1]), of_published, of_raw, guessing, victims)
     return found
 
@@ -108,7 +107,7 @@ def attack_home_and_work(context: AuditContext) -> list[Measure]:
             published,
             dict.fromkeys(RADII_M, np.ones(len(victim))),  # the commonest cell of raw data is the true one
             {name: float(np.mean(near)) for name, near in blind.items() if len(near)},
-            Victims(victim, victim),
+            context.victims_of(victim),
         )
     return found
 
@@ -213,7 +212,19 @@ def _by_share(found: CellFits) -> Floats:
 
 
 def _cell_fits(context: AuditContext, target: AttackedRecords, cells: TopCells) -> CellFits:
-    return cell_fits(target, target.own[cells.victim], cells.x, cells.y, context.workers)
+    """How well records fit known cells; where records get new names, those of the victim's period."""
+    own, workers = target.own[cells.victim], context.workers
+    if context.parts is None:
+        return cell_fits(target, own, cells.x, cells.y, workers)
+    found, period = _no_cell_fits(len(own)), context.parts.period[cells.victim]
+    record_period = context.parts.period if target is context.raw else context.parts.record_period
+    for each in np.unique(period).tolist():
+        some = np.flatnonzero(period == each)
+        first, last = np.searchsorted(record_period, (each, each + 1)).tolist()
+        part = cell_fits(target, own[some], cells.x[some], cells.y[some], workers, range(first, last))
+        for whole, column in zip(found, part, strict=True):
+            whole[some] = column
+    return found
 
 
 def top_cases(
@@ -355,9 +366,15 @@ def _list_masses(
     list_masses(index, sites, weights, records, at, begin, end, n, site, mass)
 
 
-def cell_fits(target: AttackedRecords, own: Int64s, x: Int64s, y: Int64s, workers: Workers) -> CellFits:
-    """How well records fit known cells; x[i], y[i] are the cells of attack i, own[i] its victim's own record."""
-    n_attacks, n_records = len(own), target.records.n_records
+def cell_fits(
+    target: AttackedRecords, own: Int64s, x: Int64s, y: Int64s, workers: Workers, among: range | None = None
+) -> CellFits:
+    """How well records fit known cells; x[i], y[i] are the cells of attack i, own[i] its victim's own record.
+
+    ``among``: the records that can be the victim's, if not all.
+    """
+    among = range(target.records.n_records) if among is None else among
+    n_attacks = len(own)
     places, known = np.unique(np.stack([x.ravel(), y.ravel()], axis=1), axis=0, return_inverse=True)
     order = np.argsort(known.ravel(), kind="stable")
     first = np.concatenate(
@@ -373,7 +390,7 @@ def cell_fits(target: AttackedRecords, own: Int64s, x: Int64s, y: Int64s, worker
         add_cell_fits(target.index, cells, own, begin, end, part)
         parts.append(part)
 
-    workers.for_blocks(n_records, look)
+    workers.for_blocks_between(among.start, among.stop, look)
     together = _no_cell_fits(n_attacks)
     together.covered[:] = np.max([part.covered for part in parts], axis=0)
     together.largest[:] = np.max([part.largest for part in parts], axis=0)
@@ -382,7 +399,7 @@ def cell_fits(target: AttackedRecords, own: Int64s, x: Int64s, y: Int64s, worker
         together.n_largest[:] += np.where(part.largest >= together.largest * (1 - ALIKE), part.n_largest, 0)
         together.own_covered[:] += part.own_covered
         together.own_share[:] += part.own_share
-    together.n_largest[together.largest == 0] = n_records
+    together.n_largest[together.largest == 0] = len(among)
     likeliest, score = (np.concatenate([part[at] for part in parts], axis=1) for at in (-2, -1))
     best = np.lexsort((likeliest, -score), axis=1)[:, :_LIKELIEST]
     together.likeliest[:] = np.take_along_axis(likeliest, best, axis=1)

@@ -11,7 +11,6 @@ from shoal.auditing.context import AuditContext
 from shoal.auditing.kernels.fits import Fits, Knowledge, score_fits
 from shoal.auditing.measures import (
     Measure,
-    Victims,
     attack_of,
     linkage_outcomes,
     measures_of,
@@ -44,7 +43,7 @@ def attack_rankings(context: AuditContext) -> list[Measure]:
         "success"
     ]
     guessing = dict.fromkeys(RANKINGS, float(np.mean(blind)))
-    victims = Victims(knowledge.victim, knowledge.victim)
+    victims = context.victims_of(knowledge.victim)
     return measures_of(
         "rankings", "", published, _outcomes(context, context.raw, knowledge), guessing, victims
     )

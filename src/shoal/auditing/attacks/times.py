@@ -19,9 +19,7 @@ from shoal.auditing.kernels.times import (
 )
 from shoal.auditing.measures import (
     Measure,
-    Victims,
     attack_of,
-    guessing_outcomes,
     linkage_outcomes,
     measures_of,
     own_lines,
@@ -46,9 +44,8 @@ def attack_times(context: AuditContext) -> list[Measure]:
         published, raw = (
             _timed(context, target, victim, known) for target in (context.published, context.raw)
         )
-        guessing = guessing_outcomes(context.published, context.promise.k)
-        guessing["pick"] = guessing["success"]
-        found += measures_of(TIMES, variant, published, raw, guessing, Victims(victim, victim))
+        guessing = context.guessing
+        found += measures_of(TIMES, variant, published, raw, guessing, context.victims_of(victim))
     return found
 
 
@@ -115,14 +112,14 @@ def attack_presence(context: AuditContext) -> list[Measure]:
     if context.promise.tau is None:
         return []
     published, raw = (weighed_attacks(context, target) for target in (context.published, context.raw))
-    victim, guessing = published.knowledge.victim, guessing_outcomes(context.published, context.promise.k)
+    victim = published.knowledge.victim
     return measures_of(
         PRESENCE,
         "",
         _present(context, context.published, published),
         _present(context, context.raw, raw),
-        guessing | {"pick": guessing["success"]},
-        Victims(victim, victim),
+        context.guessing,
+        context.victims_of(victim),
     )
 
 

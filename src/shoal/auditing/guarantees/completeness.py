@@ -38,7 +38,9 @@ def missing_from(context: AuditContext, evidence: HidingEvidence) -> str | None:
         n_other = int((~whole_epochs).sum())
         return f"{n_other:,} of {len(evidence.user):,} lines of the evidence tell of no epoch or window"
     windows = _windows_of(evidence)
-    n_missing = _count_outside(windows, *windows_of(context.published.records.boxes, promise))
+    n_missing = _count_outside(
+        windows, *windows_of(context.published.records.boxes, promise, context.periods)
+    )
     if n_missing:
         return f"the evidence leaves {counted(n_missing, 'window')} out"
     why = _missing_neighbours(context, windows, promise)
@@ -86,11 +88,12 @@ def _missing_neighbours(context: AuditContext, windows: _Windows, promise: Promi
     """Windows of a stretch begin with every epoch and have r + 1 of them, unless the stretch has fewer.
 
     Windows with fewer than r epochs between them belong to one stretch. Only windows without a published sample have
-    no lines. Over whole trajectories there is one window.
+    no lines. Over whole trajectories there is one window in every period.
     """
     epsilon, reach = promise.epsilon, promise.reach
     if epsilon is None:
-        return None if len(windows.begin) == 1 else "the evidence tells of more than one window"
+        once = len(np.unique(context.periods.of(windows.begin))) == len(windows.begin)
+        return None if once else "the evidence tells of more than one window"
     first, last = windows.begin // epsilon, windows.end // epsilon - 1
     latest = np.maximum.accumulate(last)
     joins = first[1:] - latest[:-1] <= reach  # the window before, in one stretch

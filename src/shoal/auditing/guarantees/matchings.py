@@ -55,7 +55,20 @@ class _Graph(NamedTuple):
 
 def check_matchings(context: AuditContext, most_work: int = _MOST_WORK) -> Matchings | None:
     """Seek k matchings in every window, or in as many as ``most_work`` allows; None if it is unknown whose records
-    are there, because there is no key and somebody may have none."""
+    are there, because there is no key and somebody may have none.
+
+    Where records get new names, windows are sought in every period, among the people who have a part in it. A window
+    that crosses a border has less of a period than the last one inside of it, so that its matchings are there as well.
+    """
+    of_periods = context.by_period()
+    found = [_check_matchings(each, most_work // len(of_periods)) for each in of_periods]
+    known = [each for each in found if each is not None]
+    if len(known) < len(found):
+        return None
+    return Matchings._make(sum(column) for column in zip(*known, strict=True))
+
+
+def _check_matchings(context: AuditContext, most_work: int) -> Matchings | None:
     own = context.published.own
     if not context.published.has_key and len(own) != context.published.records.n_records:
         return None
@@ -113,7 +126,7 @@ def _known_lines(context: AuditContext, graph: _Graph, evidence: HidingEvidence)
     """The lines that the evidence names, as far as these records do fit: people's own records, and those made to hold
     them in the window. They should be enough, and are found at once."""
     n, window = len(graph.people), graph.window
-    there = np.flatnonzero((evidence.begin == window.begin) & (evidence.end == window.end))
+    there = np.flatnonzero((evidence.begin <= window.begin) & (evidence.end >= window.end))
     place = np.full(context.store.n_users, -1, np.int64)
     place[graph.people] = np.arange(n)
     person = np.concatenate([np.arange(n), place[evidence.user[there]]])

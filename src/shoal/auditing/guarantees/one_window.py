@@ -106,7 +106,8 @@ def judge_one_window(context: AuditContext, *, belongs: bool) -> OneWindow:
 
 def _judge(context: AuditContext, account: OwnAccount | None) -> OneWindow:
     if context.promise.whole:
-        return OneWindow(Judgement(NUMBER, State.KEPT, Basis.EXACT, "one window spans all the data"))
+        spans = "all the data" if context.parts is None else "a period"
+        return OneWindow(Judgement(NUMBER, State.KEPT, Basis.EXACT, f"one window spans {spans}"))
     admitted = _by_own_account(context, account)
     if context.evidence_differs:
         return OneWindow(_unproven(_DIFFERS, admitted))
@@ -207,8 +208,8 @@ def _own_window(context: AuditContext) -> int | None:
     noted, boxes = context.noted, context.published.records.boxes
     if noted is None:
         return None
-    span = int(boxes.t1.max() - boxes.t0.min()) + 1
-    return int(min(span, noted.window))
+    edges = np.concatenate([[boxes.t0.min()], context.periods.borders, [boxes.t1.max() + 1]])
+    return int(min(np.diff(edges).max(), noted.window))
 
 
 def check_serving(context: AuditContext, evidence: HidingEvidence) -> Serving:
@@ -233,7 +234,7 @@ def check_serving(context: AuditContext, evidence: HidingEvidence) -> Serving:
             context.trajectories, held, target.index, owner, lines, begin, end, explained
         ),
     )
-    telling = _only(evidence, np.lexsort((evidence.begin, evidence.record))[~idle])
+    telling = evidence.only(np.lexsort((evidence.begin, evidence.record))[~idle])
     return Serving(
         members=int((~telling.in_epoch).sum()),
         again=_served_again(telling, window),
@@ -242,12 +243,6 @@ def check_serving(context: AuditContext, evidence: HidingEvidence) -> Serving:
         unexplained=int((~explained).sum()),
         repeated=_repeated(evidence),
     )
-
-
-def _only(evidence: HidingEvidence, lines: Int64s) -> HidingEvidence:
-    """Some lines of the evidence."""
-    begin, end, user, record, in_epoch = evidence
-    return HidingEvidence(begin[lines], end[lines], user[lines], record[lines], in_epoch[lines])
 
 
 def _repeated(evidence: HidingEvidence) -> int:
@@ -308,7 +303,7 @@ def measure_held_apart(context: AuditContext) -> HeldApart | None:
 def _share_again(context: AuditContext, published: Trajectories, n_records: Int64s) -> Proportion | None:
     """Which share of members must serve again: k - 1 hide everybody in every window that recipients can tell, and of
     them only as many can be different as records fit in some epoch."""
-    begins, ends = windows_of(context.published.records.boxes, context.promise)
+    begins, ends = windows_of(context.published.records.boxes, context.promise, context.periods)
     n_windows = np.zeros(len(n_records), np.int64)
     context.workers.for_blocks(
         len(n_records), lambda begin, end: count_windows(published, begins, ends, begin, end, n_windows)
