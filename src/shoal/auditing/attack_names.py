@@ -53,6 +53,10 @@ ATTACK_NAMES = (
     *_both("longer", {f"{n}_tau": f"knows {n} tau" for n in (2, 4, 8)}),
     *_both("intervals", {str(n): f"knows {n} intervals" for n in (2, 3, 4)}, drawn="2"),
     *_both("points", {str(n): f"knows {counted(n, 'sample')}" for n in (1, 2, 4, 8)}, drawn="4"),
+    *(
+        AttackName("points", str(n), "same", f"knows {counted(n, 'sample')}: all left are alike")
+        for n in (1, 2, 4, 8)
+    ),
     *_both("times", {"all": "knows all active epochs", "all_slots": "knows all exact times"}, drawn="all"),
     *_both("times", {str(n): f"knows {n} active epochs" for n in (4, 8, 16)}),
     *(

@@ -20,6 +20,7 @@ from shoal.core.samples import Samples
 from shoal.core.sorting import order_by_user
 from shoal.storage.sample_store import SampleRows, SampleStore
 
+_MIX = np.uint64(0x9E3779B97F4A7C15)  # an odd number without a pattern (Knuth's multiplicative hashing)
 _MOST_ENTRIES = 3  # buckets of time that a box meets on average; buckets are made wide enough for that
 
 
@@ -168,3 +169,19 @@ class AttackedRecords:
     def has_key(self) -> bool:
         """Whether it is known which record is whose."""
         return bool((self.own != UNKNOWN).all())
+
+    @cached_property
+    def content(self) -> npt.NDArray[np.uint64]:
+        """A number for every record that is equal for records with the same boxes, and else different."""
+        return record_contents(self.records)
+
+
+def record_contents(records: Records) -> npt.NDArray[np.uint64]:
+    """Numbers that are equal for records with the same boxes; equal by accident once in 2^64 pairs."""
+    mixed = np.zeros(len(records.box), np.uint64)
+    for column in records.boxes[1:]:
+        mixed = (mixed ^ column.astype(np.int64).astype(np.uint64)) * _MIX
+        mixed ^= mixed >> np.uint64(29)
+    found = np.zeros(records.n_records, np.uint64)
+    np.add.at(found, records.box["record"], mixed * _MIX ^ (mixed >> np.uint64(32)))
+    return found

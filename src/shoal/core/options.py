@@ -337,8 +337,9 @@ class HidingOptions(Options):
     how many users of a window hiding sets are chosen at most. harden: 0 to 3, how much to pay so that linking
     windows does not single out (docs/hardening.md); None until for_promise() has chosen. rename_every: after which
     time records get new names (docs/promise.md), a part of a day or whole days, or "never". leak_price: what to pay
-    for an epoch less that leaks by accident, in cheapest edges, 0 for nothing (docs/decisions/0006-leakage.md); not
-    offered to users.
+    for an epoch less that leaks by accident, in cheapest edges, 0 for nothing (docs/decisions/0006-leakage.md).
+    forget_served: whether who hid whom before a border counts no longer behind it (docs/decisions/0021-new-names.md).
+    The last two are not offered to users.
     """
 
     selector: SelectorName = choice(
@@ -393,6 +394,7 @@ class HidingOptions(Options):
         decides_boxes=True,
     )
     leak_price: float = 0.8
+    forget_served: bool = True
 
     def __post_init__(self) -> None:
         self._check_selector()

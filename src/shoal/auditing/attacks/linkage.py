@@ -94,11 +94,33 @@ def _outcomes(
         linkage_outcomes(each.n, own_fits(target, knowledge, each), context.promise.k)
         for (_, _, knowledge), each in zip(known, fits, strict=True)
     ]
+    if have_twins(context.published):
+        for outcomes, (_, _, knowledge), each in zip(found, known, fits, strict=True):
+            outcomes["same"] = own_fits(target, knowledge, each) & all_same(target, each)
     if target.has_key:
         for outcomes, pick in zip(found, _picks(context, target, known, fits), strict=True):
             blind: Floats = np.asarray(outcomes["success"], np.float64)
             outcomes["pick"] = max((pick, blind), key=lambda each: float(each.sum()))
     return found
+
+
+def have_twins(target: AttackedRecords) -> bool:
+    """Whether any two records are the same, box for box, as those of whole groups are."""
+    return len(np.unique(target.content)) < target.records.n_records
+
+
+def all_same(target: AttackedRecords, fits: Fits) -> Bools:
+    """Whether all records that fit are the same, box for box, or one: then the attacker reads what the victim did
+    without knowing which of them is the victim's."""
+    content = target.content[fits.record]
+    first = (
+        content[np.minimum(fits.at, max(len(content) - 1, 0))]
+        if len(content)
+        else np.zeros(len(fits.n), np.uint64)
+    )
+    n_same = np.bincount(attack_of(fits)[content == first[attack_of(fits)]], minlength=len(fits.n))
+    same: Bools = (fits.n > 0) & (n_same == fits.n)
+    return same
 
 
 def _picks(
