@@ -13,7 +13,7 @@ import numpy as np
 
 from shoal.core.arrays import Int64s, Integers
 from shoal.core.boxes import Boxes
-from shoal.core.periods import Periods
+from shoal.core.periods import Periods, Renaming
 from shoal.core.reprs import sizes_only
 from shoal.storage.sample_store import MemoryColumn, SampleStore
 
@@ -21,7 +21,8 @@ from shoal.storage.sample_store import MemoryColumn, SampleStore
 class AuditedParts(NamedTuple):
     """User u of a context is what person[u] did in period[u]; record r is a part of record_period[r].
 
-    ``people``: the samples by person. ``n_living_on``: records with boxes in several periods, whose names live on.
+    ``people``: the samples by person. ``renaming``: how often records get new names. ``n_living_on``: records with boxes
+    in several periods, whose names live on.
     """
 
     person: Int64s
@@ -30,6 +31,7 @@ class AuditedParts(NamedTuple):
     n_people: int
     record_period: Int64s
     people: SampleStore
+    renaming: Renaming
     n_living_on: int = 0
 
     def __repr__(self) -> str:

@@ -103,6 +103,7 @@ def run_audit(
         events_checked=with_hint(context, coverage, truthfulness),
         thresholds=context.thresholds,
         file=context.file,
+        renaming=None if context.parts is None else context.parts.renaming,
         weak_claim=not context.required and is_weak(context.promise, context.people_trajectories()),
     )
     if context.method_claim.certain and not audit.failed:

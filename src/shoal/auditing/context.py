@@ -162,6 +162,17 @@ class AuditContext:
         """The people who are some users."""
         return users.astype(np.int64) if self.parts is None else self.parts.person[users]
 
+    def people_samples(self) -> Samples:
+        """The samples person by person, as columns; people are numbered, not named."""
+        samples = self.samples
+        if self.parts is None:
+            return samples
+        people, person = np.unique(self.person_of(samples.user), return_inverse=True)
+        order = np.lexsort((samples.t, person.reshape(-1)))
+        user = person.reshape(-1)[order].astype(np.int32)
+        names = np.arange(len(people)).astype(object)
+        return Samples(names, user, samples.t[order], samples.x[order], samples.y[order])
+
     @property
     def n_without_record(self) -> int:
         """How many people have no record at all, or none that is known."""

@@ -170,7 +170,9 @@ def _whose_parts(
         appearance=table.appearance[order] if len(table.appearance) else table.appearance,
     )
     store, person, period_of_user = cut_samples(people, periods)
-    parts = AuditedParts(person, period_of_user, periods, people.n_users, period[order], people, n_living_on)
+    parts = AuditedParts(
+        person, period_of_user, periods, people.n_users, period[order], people, renaming, n_living_on
+    )
     own = np.full(store.n_users, UNKNOWN, np.int64)
     if key is None:
         return table, _Whose(store, own, parts, key_unused=False)

@@ -23,7 +23,8 @@ from shoal.auditing.measures import NO_KEY, Measure
 from shoal.auditing.rating import DEFAULT_THRESHOLDS, Thresholds
 from shoal.auditing.truthfulness import SuppressedPart, Truthfulness
 from shoal.auditing.verdict import Verdict, judge
-from shoal.core.formatting import counted, promise_parameters
+from shoal.core.formatting import counted, promise_parameters, renaming_in_words
+from shoal.core.periods import Renaming
 from shoal.core.promise import Grid, Promise
 from shoal.core.proportions import Proportion
 
@@ -59,6 +60,7 @@ class Audit:
     ``events_checked``: whether these are the events of the release; nothing is kept towards others.
     ``thresholds``: from which shares on risks are called moderate and high. ``file``: what was audited.
     ``weak_claim``: whether the promise is a mere claim, and one that says nearly nothing of these events.
+    ``renaming``: how often records get new names, if they do; a record is then a part of a person.
     """
 
     promise: Promise
@@ -82,6 +84,7 @@ class Audit:
     thresholds: Thresholds = DEFAULT_THRESHOLDS
     file: AuditedFile | None = None
     weak_claim: bool = False
+    renaming: Renaming | None = None
 
     def __repr__(self) -> str:
         records, boxes = counted(self.counts.records, "record"), counted(self.counts.boxes, "box", "boxes")
@@ -145,6 +148,11 @@ class Audit:
         return all(_asks_more(judgement.number, self.promise, self.noted) for judgement in failing)
 
     @property
+    def renamed(self) -> str:
+        """How often records get new names, as a part of a sentence; empty where they never do."""
+        return renaming_in_words(None if self.renaming is None else self.renaming.every_s)
+
+    @property
     def has_key(self) -> bool:
         """Whether it was known which record is whose."""
         return self.truthfulness is not None
@@ -171,6 +179,7 @@ class Audit:
             "guarantees": self._guarantees(),
             "belonging": self.belonging.to_dict(),
             "promise": {**self.promise.to_dict(grid), "beyond_tau_s": seconds and seconds.beyond_tau},
+            "periods": None if self.renaming is None else self.renaming.to_dict(),
             "file": None if self.file is None else self.file._asdict(),
             "grid": {"cell_m": grid.cell_m, "step_s": grid.step_s},
             "draw": self.draw._asdict(),

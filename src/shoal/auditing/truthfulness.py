@@ -82,10 +82,10 @@ def check_truthfulness(context: AuditContext) -> Truthfulness:
     samples, target = context.samples, context.published
     boxes = target.records.boxes
     held = context.held
-    activity = np.bincount(samples.user, minlength=samples.n_users)
-    quarter = np.empty(samples.n_users, np.int8)
-    order = np.argsort(activity, kind="stable")
-    quarter[order] = np.arange(samples.n_users) * _QUARTERS // samples.n_users
+    person, n_people = context.person_of(samples.user), context.n_people
+    quarter = np.empty(n_people, np.int8)
+    order = np.argsort(np.bincount(person, minlength=n_people), kind="stable")
+    quarter[order] = np.arange(n_people) * _QUARTERS // n_people
     hour = np.empty(len(samples), np.int8)
     for begin in range(0, len(hour), _AT_A_TIME):
         rows = slice(begin, begin + _AT_A_TIME)
@@ -96,7 +96,7 @@ def check_truthfulness(context: AuditContext) -> Truthfulness:
         n_overlapping_boxes=int(overlapping(boxes).sum()),
         suppressed=SuppressedPart(len(samples), int((~held.samples).sum())),
         n_users_without_record=context.n_without_record,
-        by_activity=_parts(quarter[samples.user], held.samples, _QUARTERS),
+        by_activity=_parts(quarter[person], held.samples, _QUARTERS),
         by_hour=_parts(hour, held.samples, _HOURS),
     )
 

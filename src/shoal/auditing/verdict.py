@@ -102,6 +102,8 @@ def _headline(audit: Audit) -> str:
         return f"WEAK CLAIM: {_first_small(words)}, which says nearly nothing of these events"
     truth = audit.truthfulness
     known = "" if audit.promise.tau is None else f" in any {unnumbered(_tau(audit))}"
+    if audit.renaming is not None:
+        known += " of a period" if audit.promise.tau is None else ", in every period on its own,"
     gaps = "" if truth is not None and not truth.suppressed.n_suppressed else ", gaps forgiven"
     return (
         f"{words}: whoever knows everything that anybody did{known} finds at least {audit.promise.k:,} records that"
@@ -115,7 +117,7 @@ def _first_small(words: str) -> str:
 
 def _asked(audit: Audit) -> str:
     """Whose promise that is: a claim is not more than a claim."""
-    promise = promise_in_short(audit.promise, audit.grid)
+    promise = ", ".join(filter(None, (promise_in_short(audit.promise, audit.grid), audit.renamed)))
     return f"required ({promise})" if audit.required else f"the file claims ({promise})"
 
 

@@ -74,6 +74,11 @@ def promise_in_short(promise: Promise, grid: Grid, written: Callable[[int], str]
     return f"k {promise.k:,} and {written(seconds.tau)}{beyond}"
 
 
+def renaming_in_words(every_s: int | None) -> str:
+    """How often records get new names, as a part of a sentence; empty for never."""
+    return "" if every_s is None else f"new names every {unnumbered(duration_in_words(every_s))}"
+
+
 def promise_parameters(promise: Promise, grid: Grid) -> str:
     """A promise by its parameters, such as ``k = 2, tau = 30 min, epsilon = 30 min``."""
     seconds = promise.in_seconds(grid)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.cli.terminal import show
 from shoal.cli.text.layout import labelled
-from shoal.core.formatting import duration, percent, short
+from shoal.core.formatting import duration, percent, renaming_in_words, short
+from shoal.core.options import NEVER, parse_period
 
 if TYPE_CHECKING:
     from shoal.core.promise import Grid, Promise
@@ -23,7 +24,7 @@ def summary_lines(summary: dict[str, Any], promise: Promise, grid: Grid, output:
     parts = {
         "Promise": _promise(summary, promise, grid),
         "In": _intake(summary),
-        "Published": [f"{summary['records']:,} records with {summary['boxes']:,} boxes", f"in {output.name}"],
+        "Published": [_published(summary), f"in {output.name}"],
         "Suppressed": _suppression(summary),
         "Precision": _precision(summary),
         "Weakened": _weakening(summary),
@@ -35,12 +36,23 @@ def summary_lines(summary: dict[str, Any], promise: Promise, grid: Grid, output:
 
 def _promise(summary: dict[str, Any], promise: Promise, grid: Grid) -> list[str]:
     words = promise_in_words(promise, grid, once=summary["reuse"] != "spaced" and not summary["relaxations"])
+    if summary["rename_every"] != NEVER:
+        words = f"in every period on its own, {words}"
     if summary["coverage_given"]:
         return [words]
     return [
         f"guarantee 1 not given (selector {summary['selector']}): not everybody is hidden",
         f"meant: {words}",
     ]
+
+
+def _published(summary: dict[str, Any]) -> str:
+    boxes = f"with {summary['boxes']:,} boxes"
+    if summary["rename_every"] == NEVER:
+        return f"{summary['records']:,} records {boxes}"
+    people = summary["users"] - summary["suppressed_users"]
+    renamed = renaming_in_words(parse_period(summary["rename_every"]))
+    return f"{summary['records']:,} records {boxes}: parts of {people:,} people, {renamed}"
 
 
 def _intake(summary: dict[str, Any]) -> list[str]:

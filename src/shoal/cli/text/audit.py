@@ -39,7 +39,7 @@ def audit_lines(audit: Audit, published: Path, *, show_users: bool) -> list[str]
         "Guarantees": list(_guarantees(audit)),
         "Audited": [
             *_file(audit, published),
-            f"{counts.records:,} records with {counts.boxes:,} boxes"
+            f"{counts.records:,} records{'' if audit.renaming is None else ' (parts)'} with {counts.boxes:,} boxes"
             f" against {counts.users:,} users with {counts.samples:,} samples",
         ],
         "Belongs": [fault.clause for fault in belonging_faults(audit.belonging)]
@@ -95,7 +95,7 @@ def _why_no_datasheet(audit: Audit) -> str:
 
 def _promises(audit: Audit) -> str:
     """What the file is held to or claims, and what it was made for where that is something else."""
-    held_to = promise_parameters(audit.promise, audit.grid)
+    held_to = ", ".join(filter(None, (promise_parameters(audit.promise, audit.grid), audit.renamed)))
     if not audit.required:
         return f"the file's own claim: {held_to}"
     if not audit.other or audit.noted is None:

@@ -12,7 +12,7 @@ from shoal.auditing.exposures import as_told
 from shoal.auditing.guarantees.judgement import Judgement, State
 from shoal.auditing.measures import Measure
 from shoal.auditing.result import Audit
-from shoal.core.arrays import Bools, Int64s
+from shoal.core.arrays import Bools, Int64s, Integers
 from shoal.core.disclosure import (
     minimum_people,
     public_count,
@@ -45,25 +45,23 @@ class PublicSuppression(NamedTuple):
 
 def public_suppression(context: AuditContext) -> PublicSuppression:
     """Look at every sample; needs to know which record is whose."""
-    samples, k = context.samples, context.promise.k
-    held = context.held.samples
-    share = public_share(int((~held).sum()), len(samples), len(np.unique(samples.user[~held])), k)
+    samples, k, n_people = context.samples, context.promise.k, context.n_people
+    held, person = context.held.samples, context.person_of(context.samples.user)
+    share = public_share(int((~held).sum()), len(samples), len(np.unique(person[~held])), k)
     if isinstance(share, str) or not share:
         return PublicSuppression([], [], share)
     hour = context.zone.from_utc(samples.t * context.grid.step_s) // 3600 % DAY_HOURS
-    quarter = np.empty(samples.n_users, np.int64)
-    order = np.argsort(np.bincount(samples.user, minlength=samples.n_users), kind="stable")
-    quarter[order] = np.arange(samples.n_users) * _QUARTERS // samples.n_users
+    quarter = np.empty(n_people, np.int64)
+    order = np.argsort(np.bincount(person, minlength=n_people), kind="stable")
+    quarter[order] = np.arange(n_people) * _QUARTERS // n_people
     return PublicSuppression(
-        shares_of_groups(hour, samples.user, held, DAY_HOURS, k),
-        shares_of_groups(quarter[samples.user], samples.user, held, _QUARTERS, k),
+        shares_of_groups(hour, person, held, DAY_HOURS, k),
+        shares_of_groups(quarter[person], person, held, _QUARTERS, k),
         share,
     )
 
 
-def shares_of_groups(
-    group: Int64s, user: np.typing.NDArray[np.int32], held: Bools, n: int, k: int
-) -> list[float | None]:
+def shares_of_groups(group: Int64s, user: Integers, held: Bools, n: int, k: int) -> list[float | None]:
     """The suppressed share of each of n groups of samples, where the share of all samples is told as well.
 
     None for a group in which few users have published samples, or few have suppressed ones. If that leaves out one

@@ -21,6 +21,7 @@ _LIVELY = (10, 80)  # samples that make a readable picture
 _STEPS = 96  # positions of the slider, at most
 _OTHERS = 5  # records drawn beside the person's own
 _PLACES = 1_500
+_ALWAYS = (-(2**62), 2**62)  # slots
 _QUARTER_S = 900  # clocks differ from UTC by whole quarters of an hour
 
 
@@ -87,9 +88,11 @@ class FollowedPeople(NamedTuple):
 def follow_people(context: AuditContext) -> FollowedPeople | None:
     """Draw some users with samples on the busiest day at random, and follow them; None where there is nobody to show.
 
-    How many records fit plays no part in the choice, so that they are examples and not the best cases.
+    How many records fit plays no part in the choice, so that they are examples and not the best cases. Where records
+    get new names, the busiest period is shown.
     """
-    shown = _shown_day(context)
+    context, within = _busiest_period(context)
+    shown = _shown_day(context, *within)
     t = context.trajectories.sample["t"]
     busy = np.bincount(
         context.samples.user[(t >= shown.begin) & (t < shown.end)], minlength=context.samples.n_users
@@ -108,8 +111,23 @@ def follow_people(context: AuditContext) -> FollowedPeople | None:
     )
 
 
-def _shown_day(context: AuditContext) -> ShownDay:
-    """The busiest day on the clock of the report; as many days as tau takes; all of time for whole trajectories."""
+def _busiest_period(context: AuditContext) -> tuple[AuditContext, tuple[int, int]]:
+    """The period with most samples, as if there were no other, and its first slot and the one behind its last."""
+    if context.parts is None:
+        return context, _ALWAYS
+    of_periods = context.by_period()
+    busiest = int(np.argmax([len(each.store) for each in of_periods]))
+    first, end = context.span
+    edges = np.concatenate([[first], context.periods.borders, [end]])
+    period = int(np.unique(context.parts.record_period)[busiest])
+    return of_periods[busiest], (int(edges[period]), int(edges[period + 1]))
+
+
+def _shown_day(context: AuditContext, first_slot: int, end_slot: int) -> ShownDay:
+    """The busiest day on the clock of the report; as many days as tau takes; all of time for whole trajectories.
+
+    Nothing before ``first_slot`` is shown, and nothing from ``end_slot`` on.
+    """
     step, tau = context.grid.step_s, context.promise.tau
     if tau is None:
         begin, end = context.span
@@ -121,6 +139,7 @@ def _shown_day(context: AuditContext) -> ShownDay:
     day = max(min(busiest, last + 1 - n_days), first)
     midnights = context.zone.to_utc(np.array([day, day + n_days]) * DAY_S)
     begin, end = (-(-midnights // step)).tolist()
+    begin, end = max(begin, first_slot), min(max(end, begin + tau), end_slot)
     return ShownDay(begin, max(end, begin + tau), tau, day)
 
 

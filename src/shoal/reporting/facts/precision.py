@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.core.arrays import Floats, Int64s
+from shoal.core.arrays import Floats, Int64s, Integers
 from shoal.core.boxes import Boxes
 from shoal.core.promise import Grid
 from shoal.core.reprs import sizes_only
@@ -105,7 +105,7 @@ def medians_of_groups(
     return found
 
 
-def owners_of_groups(group: Int64s, owner: np.typing.NDArray[np.int32], n: int) -> Int64s:
+def owners_of_groups(group: Int64s, owner: Integers, n: int) -> Int64s:
     """How many different owners are in each of n groups."""
     pairs = np.unique(group.astype(np.int64) * (int(owner.max(initial=0)) + 1) + owner)
     return np.bincount(pairs // (int(owner.max(initial=0)) + 1), minlength=n)

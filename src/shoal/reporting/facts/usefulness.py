@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shoal.auditing.box_index import pseudonymized
 from shoal.auditing.context import AuditContext
 from shoal.core.arrays import Floats, Int64s
 from shoal.core.boxes import Boxes
@@ -60,11 +61,13 @@ class Usefulness(NamedTuple):
 def measure_usefulness(context: AuditContext, *, public: bool) -> Usefulness:
     """Estimate from raw samples and from boxes; a public report shows raw samples in squares with many people only.
 
-    The map is that of the published boxes; raw samples outside of it are not shown.
+    The map is that of the published boxes; raw samples outside of it are not shown. Raw samples are those of people,
+    whole, also where records get new names: what recipients lose thereby is told.
     """
+    samples = context.people_samples()
     published, raw = (
         _table(context.published.records.boxes, context),
-        _table(context.raw.records.boxes, context),
+        _table(pseudonymized(samples).boxes, context),
     )
     zone, cell = context.zone.name, f"{_side_m(published.boxes, context.grid.cell_m)}m"
     frame = frame_over(published.boxes, context.grid, cell)
@@ -74,7 +77,7 @@ def measure_usefulness(context: AuditContext, *, public: bool) -> Usefulness:
         np.argmax(other.people.sum(axis=1).round(6))
     )  # of equal hours the first, in whatever order they were summed
     k, nothing = context.promise.k, np.empty(0)
-    found, sides = agreement(context.samples, published, cell=cell, timezone=zone), dict[str, str]()
+    found, sides = agreement(samples, published, cell=cell, timezone=zone), dict[str, str]()
     if public:
         found, sides = _public_agreement(found, raw, frame.square_m, zone, k)
     return Usefulness(
