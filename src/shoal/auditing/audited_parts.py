@@ -21,8 +21,8 @@ from shoal.storage.sample_store import MemoryColumn, SampleStore
 class AuditedParts(NamedTuple):
     """User u of a context is what person[u] did in period[u]; record r is a part of record_period[r].
 
-    ``people``: the samples by person. ``renaming``: how often records get new names. ``n_living_on``: records with boxes
-    in several periods, whose names live on.
+    ``people``: the samples by person. ``renaming``: how often records get new names. ``n_living_on``: records with
+    boxes in several periods, whose names live on.
     """
 
     person: Int64s
