@@ -53,6 +53,8 @@ ATTACK_NAMES = (
     *_both("longer", {f"{n}_tau": f"knows {n} tau" for n in (2, 4, 8)}),
     *_both("intervals", {str(n): f"knows {n} intervals" for n in (2, 3, 4)}, drawn="2"),
     *_both("points", {str(n): f"knows {counted(n, 'sample')}" for n in (1, 2, 4, 8)}, drawn="4"),
+    AttackName("across_border", "", "single", "sees a border: one part left beside it"),
+    AttackName("across_border", "", "pick", "sees a border: picks both parts", drawn=True),
     *(
         AttackName("points", str(n), "same", f"knows {counted(n, 'sample')}: all left are alike")
         for n in (1, 2, 4, 8)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
+from shoal.auditing.attacks.borders import attack_across_borders
 from shoal.auditing.attacks.chain import CHAIN, attack_chain
 from shoal.auditing.attacks.everybody import attack_everybody
 from shoal.auditing.attacks.inference import attack_homogeneity, attack_leakage
@@ -49,6 +50,7 @@ ATTACKS = (
     attack_top_locations,
     attack_home_and_work,
     attack_homogeneity,
+    attack_across_borders,
 )
 
 

@@ -26,6 +26,7 @@ LINKAGE, LONGER_TAU, SEVERAL, UNICITY = "linkage", "longer", "intervals", "point
 LONGER = (1, 2, 4, 8)  # times tau
 INTERVALS = (1, 2, 3, 4)
 POINTS = tuple(range(1, 9))
+_MANY_TWINS = 0.1  # of the records: fewer are the same by accident
 _MOST_COMPARED = 100  # of more records that fit, any is picked
 
 
@@ -75,7 +76,10 @@ def _measured(context: AuditContext, attack: str) -> list[Measure]:
     """The measures of one kind of attack; all kinds are tried at once, so that every record is weighed once."""
     if LINKAGE not in context.memo:
         known = _everything_known(context)
-        outcomes = [_outcomes(context, target, known) for target in (context.published, context.raw)]
+        outcomes = [
+            outcomes_of(context, target, [each.knowledge for each in known])
+            for target in (context.published, context.raw)
+        ]
         context.memo[LINKAGE] = list(zip(known, *outcomes, strict=True))
     guessing = context.guessing
     found: list[Measure] = []
@@ -86,16 +90,17 @@ def _measured(context: AuditContext, attack: str) -> list[Measure]:
     return found
 
 
-def _outcomes(
-    context: AuditContext, target: AttackedRecords, known: list[_Known]
+def outcomes_of(
+    context: AuditContext, target: AttackedRecords, known: list[Knowledge]
 ) -> list[dict[str, Floats | Bools]]:
-    fits = [context.fits(target, each.knowledge) for each in known]
+    """What attackers achieve who look for the records that fit, and pick the likeliest, for each kind of knowledge."""
+    fits = [context.fits(target, knowledge) for knowledge in known]
     found = [
         linkage_outcomes(each.n, own_fits(target, knowledge, each), context.promise.k)
-        for (_, _, knowledge), each in zip(known, fits, strict=True)
+        for knowledge, each in zip(known, fits, strict=True)
     ]
     if have_twins(context.published):
-        for outcomes, (_, _, knowledge), each in zip(found, known, fits, strict=True):
+        for outcomes, knowledge, each in zip(found, known, fits, strict=True):
             outcomes["same"] = own_fits(target, knowledge, each) & all_same(target, each)
     if target.has_key:
         for outcomes, pick in zip(found, _picks(context, target, known, fits), strict=True):
@@ -105,8 +110,9 @@ def _outcomes(
 
 
 def have_twins(target: AttackedRecords) -> bool:
-    """Whether any two records are the same, box for box, as those of whole groups are."""
-    return len(np.unique(target.content)) < target.records.n_records
+    """Whether many records are the same as another, box for box, as those of whole groups are."""
+    n_records = target.records.n_records
+    return n_records - len(np.unique(target.content)) > _MANY_TWINS * n_records
 
 
 def all_same(target: AttackedRecords, fits: Fits) -> Bools:
@@ -124,17 +130,17 @@ def all_same(target: AttackedRecords, fits: Fits) -> Bools:
 
 
 def _picks(
-    context: AuditContext, target: AttackedRecords, known: list[_Known], fits: list[Fits]
+    context: AuditContext, target: AttackedRecords, known: list[Knowledge], fits: list[Fits]
 ) -> list[Floats]:
     """How likely the record is the victim's, of those that fit, whose owner most likely spends the most time where the
     victim was seen."""
     lines = [np.flatnonzero(((each.n > 1) & (each.n <= _MOST_COMPARED))[attack_of(each)]) for each in fits]
     asked = [
         _asked(context, knowledge, each, line)
-        for (_, _, knowledge), each, line in zip(known, fits, lines, strict=True)
+        for knowledge, each, line in zip(known, fits, lines, strict=True)
     ]
     found = []
-    for (_, _, knowledge), each, line, mass in zip(
+    for knowledge, each, line, mass in zip(
         known, fits, lines, log_masses(context, target, asked), strict=True
     ):
         score = np.zeros(len(each.record))
