@@ -33,7 +33,12 @@ SCHEMA_FORMAT = 1  # of what ReleaseOptions.to_dict() gives
 HARDEN_DEFAULT = 1  # boxes cost at most a quarter more
 HARDEN_MOST = 3
 HARDEN_MOST_REACH = 5  # r beyond which there are too many windows to link
-NOT_EVALUATED = ("selector", "repair", "shard_size")  # options of hiding that plan and sweep do not offer
+NOT_EVALUATED = (
+    "selector",
+    "repair",
+    "shard_size",
+    "rename_every",
+)  # options of hiding that plan and sweep do not offer
 _SMALLEST_SHARD = 100  # users: among fewer, partners run out within days
 TOLERANCE = 0.01  # of the members: for so many guarantee 2 may be weakened before an audit fails a file
 MODERATE = 0.09  # of attacks: the bound that EMA (policy 0070) and Health Canada set for public releases

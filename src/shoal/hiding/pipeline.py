@@ -34,6 +34,7 @@ from shoal.hiding.selector import HidingSetup, Selector
 from shoal.hiding.spectral.selector import SpectralSelector
 from shoal.hiding.suppression import Presence
 from shoal.storage.sample_store import SampleStore, store_of
+from shoal.utility.read_share import read_share
 
 _SELECTORS: dict[SelectorName, Callable[[HidingSetup], Selector]] = {
     SelectorName.MATCHING: MatchingSelector,
@@ -48,8 +49,8 @@ class Outcome:
 
     source: boxes whose owners are users. epoch_suppressed_samples: samples that people with a record have in no box.
     relaxations: members that served an owner again although the reuse rule forbids it; n_members: members that served
-    in all. affected_users: users with samples in no box, the recordless among them. hidden: which records were made to
-    hold whose samples, and when; secret, read from the journal as often as needed.
+    in all. affected_users: users with samples in no box, the recordless among them. read_share: see shoal.utility.
+    hidden: which records were made to hold whose samples, and when; secret, read from the journal as often as needed.
     """
 
     source: BoxSource
@@ -63,6 +64,7 @@ class Outcome:
     recordless_samples: int
     n_members: int
     relaxations: int
+    read_share: float
     seconds: float
     hidden: Callable[[], Iterator[HiddenMembers]]
 
@@ -198,6 +200,7 @@ def _outcome(
         recordless_samples=presence.recordless_samples,
         n_members=n_members,
         relaxations=relaxations,
+        read_share=read_share(samples, timeline.periods),
         seconds=seconds,
         hidden=hidden,
     )

@@ -38,8 +38,8 @@ def _lasting_names(draft: Draft) -> list[str]:
     if draft.renaming is not None or days <= 1:
         return []
     return [
-        f"Names never change: whoever finds somebody's record, as a few known moments often allow, reads all {days:,}"
-        " days of it. --rename-every 1d limits that to a day."
+        f"Names never change: whoever finds somebody's record, as four known moments mostly allow, reads all {days:,}"
+        " days of it. --rename-every 1d gives everybody a new name each day (shoal plan says what that changes)."
     ]
 
 
@@ -213,6 +213,7 @@ class Published(Draft):
             "longer_side_km": precision["longer_side_km"],
             "precision_minutes": precision["time_minutes"],
             "cost_per_box": precision["cost_per_box"],
+            "read_share": outcome.read_share,
             "hiding_members": outcome.n_members,
             "relaxations": outcome.relaxations,
             "verified": self.verified,

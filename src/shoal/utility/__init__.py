@@ -1,7 +1,8 @@
 """What published boxes are good for.
 
 ``precision.py`` says how large they are, ``estimators.py`` and ``home_work.py`` what recipients can estimate from a
-published file and nothing else, ``agreement.py`` how near that comes to the raw samples.
+published file and nothing else, ``agreement.py`` how near that comes to the raw samples, and ``read_share.py`` what
+new names leave to be read.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from shoal.utility.agreement import Agreement, agreement
 from shoal.utility.estimators import Density, Flows, density, flows, gyration
 from shoal.utility.home_work import Places, homes, workplaces
 from shoal.utility.precision import Precision, Spread, precision_of, precision_of_boxes
+from shoal.utility.read_share import read_share
 
 __all__ = [
     "Agreement",
@@ -27,6 +29,7 @@ __all__ = [
     "homes",
     "precision_of",
     "precision_of_boxes",
+    "read_share",
     "workplaces",
 ]
 

@@ -36,7 +36,7 @@ def plan(
     **keywords: Any,
 ) -> None:
     """Forecast what releases of EVENTS would cost, for every k, tau and epsilon, from a part of the time."""
-    from shoal.cli.text.plan import advice, plan_lines
+    from shoal.cli.text.plan import advice, names_advice, plan_lines
     from shoal.evaluate.plan.planning import plan as run
     from shoal.storage.outputs import as_json, check_target, write_whole
 
@@ -63,7 +63,10 @@ def plan(
         from shoal.reporting.figures.sweep import write_plan
 
         write_plan(found, output)
-    content = {**found.to_dict(), "advice": advice(found.forecasts)}
+    content = {
+        **found.to_dict(),
+        "advice": [*advice(found.forecasts), *names_advice(found.periods)],
+    }
     if report is not None:
         write_whole(report, as_json(content))
     show(json.dumps(content, indent=2) if json_out == "-" else "\n".join(plan_lines(found)))

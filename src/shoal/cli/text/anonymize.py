@@ -25,6 +25,7 @@ def summary_lines(summary: dict[str, Any], promise: Promise, grid: Grid, output:
         "Promise": _promise(summary, promise, grid),
         "In": _intake(summary),
         "Published": [_published(summary), f"in {output.name}"],
+        "Names": _names(summary),
         "Suppressed": _suppression(summary),
         "Precision": _precision(summary),
         "Weakened": _weakening(summary),
@@ -53,6 +54,17 @@ def _published(summary: dict[str, Any]) -> str:
     people = summary["users"] - summary["suppressed_users"]
     renamed = renaming_in_words(parse_period(summary["rename_every"]))
     return f"{summary['records']:,} records {boxes}: parts of {people:,} people, {renamed}"
+
+
+def _names(summary: dict[str, Any]) -> list[str]:
+    """What new names leave to be read."""
+    if summary["rename_every"] == NEVER:
+        return []
+    return [
+        "four known moments of a person, at any times, lead to parts with"
+        f" {percent(summary['read_share'])} of the person's samples at the most, instead of all of them, as long as"
+        " nobody ties parts together (shoal audit tries)"
+    ]
 
 
 def _intake(summary: dict[str, Any]) -> list[str]:

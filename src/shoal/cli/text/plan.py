@@ -7,8 +7,9 @@ from itertools import pairwise
 from textwrap import wrap
 
 from shoal.core.formatting import counted, duration_of_minutes, percent, short
+from shoal.core.options import NEVER
 from shoal.evaluate.plan.forecasting import Forecast
-from shoal.evaluate.plan.planning import Plan
+from shoal.evaluate.plan.planning import PeriodOutlook, Plan
 
 _HEAD = ("k", "tau", "epsilon", "space km", "time min", "suppressed", "reused", "takes", "memory")
 _WIDTHS = (3, 7, 8, 9, 9, 12, 13, 9, 9)
@@ -25,7 +26,34 @@ def plan_lines(plan: Plan) -> list[str]:
     table = [_line(_HEAD), *(_line(_row(row)) for row in plan.forecasts)]
     words = [line for sentence in advice(plan.forecasts) for line in wrap(sentence, _COLUMNS)]
     title = [f"{samples} of {users}.", f"Median precision of boxes (space: longer side), {how}."]
-    return [*title, "", *table, "", *words]
+    return [*title, "", *table, "", *words, *_names_advice(plan.periods)]
+
+
+def names_advice(outlooks: Sequence[PeriodOutlook]) -> list[str]:
+    """What new names every so often leave to be read, and which period to choose."""
+    several = [outlook for outlook in outlooks if outlook.rename_every != NEVER]
+    if not several:
+        return []
+    first, *others = (
+        f"{percent(outlook.read_share)} with --rename-every {outlook.rename_every}" for outlook in several
+    )
+    lines = [
+        "Whoever knows four moments of a person, at any times, mostly finds the record, and reads all of it if names"
+        f" never change; new names leave at most {', '.join([first, *others])} of the person's samples, as long as"
+        " nobody ties parts together (shoal audit tries)."
+    ]
+    day = [outlook for outlook in several if outlook.rename_every == "1d"]
+    if day:
+        lines.append(
+            "Names cost next to no precision: choose 1d unless recipients need to follow people for longer, and 6h"
+            " where whoever gets the data may know a person well."
+        )
+    return lines
+
+
+def _names_advice(outlooks: Sequence[PeriodOutlook]) -> list[str]:
+    words = [line for sentence in names_advice(outlooks) for line in wrap(sentence, _COLUMNS)]
+    return ["", *words] if words else []
 
 
 def advice(forecasts: Sequence[Forecast]) -> list[str]:

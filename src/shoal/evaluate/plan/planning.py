@@ -16,6 +16,7 @@ from shoal.core.checks import check_workers
 from shoal.core.formatting import counted, duration
 from shoal.core.options import (
     HARDEN_DEFAULT,
+    NEVER,
     NOT_EVALUATED,
     HidingKeywords,
     HidingOptions,
@@ -23,11 +24,14 @@ from shoal.core.options import (
     ReadingOptions,
     SelectorName,
     check_epsilon,
+    parse_period,
     refuse_unknown,
 )
+from shoal.core.periods import find_periods
 from shoal.core.progress import Progress, SilentProgress
 from shoal.core.promise import Grid
 from shoal.core.workers import Workers
+from shoal.core.zones import Zone
 from shoal.errors import ParameterError
 from shoal.evaluate.plan.forecasting import Forecast, Trial, forecast, nothing, try_everything, try_stretches
 from shoal.evaluate.plan.presumed_history import (
@@ -50,10 +54,12 @@ from shoal.hiding.pipeline import check_population, prepare
 from shoal.hiding.suppression import Presence, decide_presence
 from shoal.reading import read_events
 from shoal.storage.sample_store import SampleStore
+from shoal.utility import read_share
 
 KS = (2, 3, 5)
 TAUS = ("30min", "1h", "2h")
 EPSILONS = ("30min",)
+PERIODS = ("7d", "1d", "12h", "6h", "3h")
 MOST_POINTS = 27
 _PER_S = 14_000  # samples that get one member in a processor second: docs/scaling.md
 _SHORT_S = 40  # processor seconds within which everything is tried, not a few stretches
@@ -68,13 +74,22 @@ class Budget(NamedTuple):
     stretches_s: float = _HIDING_S
 
 
+class PeriodOutlook(NamedTuple):
+    """What new names every so often leave to be read to somebody who knows four moments of a person and finds the
+    record of each: a share of the person's samples, as long as nobody ties parts together."""
+
+    rename_every: str
+    read_share: float
+
+
 class Plan(NamedTuple):
-    """A forecast per point, by epsilon, tau and k."""
+    """A forecast per point, by epsilon, tau and k; and an outlook for every period after which names may change."""
 
     forecasts: list[Forecast]
     n_samples: int
     n_users: int
     warnings: list[str]
+    periods: list[PeriodOutlook]
 
     def __repr__(self) -> str:
         return f"<Plan: {counted(len(self.forecasts), 'forecast')}; .to_arrow() has the figures>"
@@ -89,7 +104,8 @@ class Plan(NamedTuple):
             {name: None if value != value else value for name, value in row._asdict().items()}
             for row in self.forecasts
         ]
-        return {"n_samples": self.n_samples, "n_users": self.n_users, "forecasts": rows}
+        periods = [outlook._asdict() for outlook in self.periods]
+        return {"n_samples": self.n_samples, "n_users": self.n_users, "forecasts": rows, "periods": periods}
 
 
 class _PlanArguments(HidingKeywords, ReadingKeywords, total=False):
@@ -133,7 +149,19 @@ def plan(
         prepare(hiding)
         forecasts = forecast_points(found.store, points, hiding, threads, grid, Budget(), progress)
         warnings = [*_told_left_out(taus, epsilons, grid), *found.read_summary.all_warnings]
-        return Plan(forecasts, len(found.store), found.store.n_users, warnings)
+        outlooks = outlook_on_periods(found.store, min(points), grid, Zone(found.timezone))
+        return Plan(forecasts, len(found.store), found.store.n_users, warnings, outlooks)
+
+
+def outlook_on_periods(store: SampleStore, point: Point, grid: Grid, zone: Zone) -> list[PeriodOutlook]:
+    """What is left to be read with new names every so often, from never on; periods that cut nothing are left out."""
+    first, last = int(store.slots[0]), int(store.slots[-1])
+    found = [PeriodOutlook(NEVER, 1.0)]
+    for period in PERIODS:
+        periods = find_periods(parse_period(period), first, last, point.promise, grid, zone)
+        if periods.n_periods > 1:
+            found.append(PeriodOutlook(period, read_share(store, periods)))
+    return found
 
 
 def points_of(ks: Sequence[int], taus: Sequence[str], epsilons: Sequence[str], grid: Grid) -> list[Point]:
