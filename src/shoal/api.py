@@ -13,6 +13,7 @@ from shoal.auditing.opening import open_audit
 from shoal.auditing.result import Audit
 from shoal.core.checks import check_count, check_workers
 from shoal.core.engines import Engine, open_engine
+from shoal.core.option_fields import refuse_unknown
 from shoal.core.options import (
     AuditKeywords,
     AuditOptions,
@@ -22,7 +23,6 @@ from shoal.core.options import (
     ReadingOptions,
     ReleaseKeywords,
     ReleaseOptions,
-    refuse_unknown,
 )
 from shoal.core.periods import find_periods
 from shoal.core.progress import Progress, SilentProgress

@@ -660,6 +660,25 @@ def test_timezone(world: World, tmp_path: Path) -> None:
     assert audit(events, output, "--key", key, "--timezone", "UTC").code == 1
 
 
+def test_rename_every(world: World, tmp_path: Path) -> None:
+    """Of a file that does not tell how often names change, somebody may say it; one that tells is believed."""
+    output, key = tmp_path / "out.csv", tmp_path / "key.csv"
+    assert anonymize(world.events, output, "--rename-every", "6h", "--key-out", key).code == 0
+    told = figures(world.events, output, "--key", key)
+    assert told["periods"] == {"rename_every_s": 21600, "timezone": "UTC"}
+    assert told["exit_code"] == 0
+    refused(
+        tmp_path, "audit", world.events, output, "--rename-every", "12h",
+        words="gives records new names every 6 h, got --rename-every 12h: leave it out",
+    )  # fmt: skip
+    manifest = tmp_path / "out.csv.manifest.json"
+    rest = json.loads(manifest.read_text())
+    del rest["periods"]
+    manifest.write_text(json.dumps(rest))
+    assert figures(world.events, output, "--rename-every", "6h")["periods"] == told["periods"]
+    assert figures(world.events, output, code=1)["belonging"]["records_beyond_users"] > 0
+
+
 def test_the_hours_are_those_of_the_timezone(world: World) -> None:
     utc, tokyo = (
         figures(world.events, world.output, "--key", world.key, "--timezone", zone)["truthfulness"]

@@ -494,6 +494,31 @@ def test_harden_pays_for_each_level(events: Path, plain: Records, tmp_path: Path
         )
 
 
+def test_rename_every_cuts_records_at_borders(events: Path, plain: Records, tmp_path: Path) -> None:
+    output, key = tmp_path / "parts.csv", tmp_path / "key.csv"
+    records = published(events, output, "--rename-every", "6h", "--key-out", key)
+    assert sum(records.values()) > sum(plain.values())
+    for boxes in records:
+        assert len({box[0] // (6 * 3600) for box in boxes}) == 1
+    rows = read_table(key)
+    assert rows.column_names == ["user", "part", "record"]
+    assert rows.num_rows == len(set(rows["record"].to_pylist())) == sum(records.values())
+    manifest = json.loads((tmp_path / "parts.csv.manifest.json").read_text())
+    assert manifest["periods"] == {"rename_every_s": 21600, "timezone": "UTC"}
+    assert published(events, tmp_path / "never.parquet", "--rename-every", "never") == plain
+    for options, words in (
+        (("--rename-every", "5h"), "rename every must be never, or a part of a day or whole days"),
+        (("--rename-every", "daily"), "rename every must be a duration"),
+        (("--rename-every", "15min"), "rename every must be at least tau, 30 min, got 15 min"),
+        (
+            ("--rename-every", "6h", "--selector", "spectral"),
+            "rename every goes with selectors matching and mutual",
+        ),
+    ):
+        target = ("-o", tmp_path / "no.parquet", "--k", "2")
+        refused(tmp_path, "anonymize", events, *target, *HALF_HOURS, *options, words=words)
+
+
 def test_force_replaces_all_files(events: Path, tmp_path: Path) -> None:
     output = tmp_path / "out.csv"
     assert anonymize(events, output).code == 0

@@ -15,17 +15,16 @@ import pytest
 import shoal
 from shoal.cli.main import app
 from shoal.core import options as core_options
+from shoal.core.option_fields import Options, choices_of
 from shoal.core.options import (
     FORMAT_NAMES,
     NOT_EVALUATED,
     AuditOptions,
     BoundingBox,
     HidingOptions,
-    Options,
     PromiseOptions,
     ReadingOptions,
     ReleaseOptions,
-    choices_of,
 )
 from shoal.errors import InputError, ParameterError
 from shoal.publishing.checkpoint import run_identity

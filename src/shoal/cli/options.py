@@ -9,7 +9,8 @@ from typing import Any, get_args, get_type_hints
 
 import rich_click as click
 
-from shoal.core.options import ROLES, Choice, Options, PromiseOptions, ReadingOptions, choices_of
+from shoal.core.option_fields import Choice, Options, choices_of
+from shoal.core.options import ROLES, PromiseOptions, ReadingOptions
 
 _COLUMNS = "Names of columns"
 _MEANINGS = {

@@ -13,7 +13,8 @@ import pyarrow as pa
 from shoal.core.arrays import Int32s
 from shoal.core.checks import check_count, check_workers
 from shoal.core.formatting import counted
-from shoal.core.options import HidingOptions, ReadingKeywords, ReadingOptions, refuse_unknown
+from shoal.core.option_fields import refuse_unknown
+from shoal.core.options import HidingOptions, ReadingKeywords, ReadingOptions
 from shoal.core.progress import Progress, SilentProgress
 from shoal.core.promise import Grid, Promise
 from shoal.core.samples import Samples

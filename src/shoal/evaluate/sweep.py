@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from shoal.core.checks import check_workers
 from shoal.core.formatting import counted, duration
+from shoal.core.option_fields import refuse_unknown
 from shoal.core.options import (
     HARDEN_DEFAULT,
     NOT_EVALUATED,
@@ -23,7 +24,6 @@ from shoal.core.options import (
     ReadingKeywords,
     ReadingOptions,
     SelectorName,
-    refuse_unknown,
 )
 from shoal.core.progress import Progress, SilentProgress
 from shoal.core.promise import Grid

@@ -15,7 +15,8 @@ from shoal.auditing.auditor import run_audit
 from shoal.auditing.opening import open_audit
 from shoal.auditing.published_part import published_part
 from shoal.auditing.result import Audit
-from shoal.core.options import AuditKeywords, AuditOptions, ReadingKeywords, ReadingOptions, refuse_unknown
+from shoal.core.option_fields import refuse_unknown
+from shoal.core.options import AuditKeywords, AuditOptions, ReadingKeywords, ReadingOptions
 from shoal.core.progress import Progress, SilentProgress
 from shoal.publishing.outputs import Outputs
 from shoal.reporting.facts import Facts

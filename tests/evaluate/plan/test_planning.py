@@ -212,7 +212,7 @@ def test_words_where_little_is_left_or_epsilons_differ() -> None:
 
 
 def test_table_fits_and_tells_what_is_unknown() -> None:
-    lines = plan_lines(Plan([row(2, 30, 0.2), row(5, 120, float("nan"), 1.0)], 8_866_735, 29_191, []))
+    lines = plan_lines(Plan([row(2, 30, 0.2), row(5, 120, float("nan"), 1.0)], 8_866_735, 29_191, [], []))
     assert max(map(len, lines)) <= 80
     assert lines[4].split() == ["2", "30", "min", "30", "min", "0.2", "9", "0", "%", "0", "%", "67", "min",
                                 "1.1", "GB"]  # fmt: skip
@@ -220,7 +220,7 @@ def test_table_fits_and_tells_what_is_unknown() -> None:
 
 
 def test_json_and_figure(tmp_path) -> None:
-    found = Plan([row(2, 30, 0.2), row(2, 60, float("nan"), 1.0)], 10, 5, [])
+    found = Plan([row(2, 30, 0.2), row(2, 60, float("nan"), 1.0)], 10, 5, [], [])
     assert [each["longer_side_km_median"] for each in found.to_dict()["forecasts"]] == [0.2, None]
     for suffix in (".svg", ".png"):
         write_plan(found, tmp_path / f"plan{suffix}")

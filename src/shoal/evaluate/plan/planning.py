@@ -14,6 +14,7 @@ import pyarrow as pa
 from shoal.core.box_sizes import BoxSizes
 from shoal.core.checks import check_workers
 from shoal.core.formatting import counted, duration
+from shoal.core.option_fields import refuse_unknown
 from shoal.core.options import (
     HARDEN_DEFAULT,
     NEVER,
@@ -25,7 +26,6 @@ from shoal.core.options import (
     SelectorName,
     check_epsilon,
     parse_period,
-    refuse_unknown,
 )
 from shoal.core.periods import find_periods
 from shoal.core.progress import Progress, SilentProgress
