@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from shoal.auditing.result import Audit
 
 
+REVEALED, RELINKING = "revealed", "relinking"
+
+
 class Exposure(NamedTuple):
     """What one attacker, who knows something, achieves; ``share`` says why where it was not measured."""
 
@@ -58,13 +61,29 @@ def exposures_of(audit: Audit) -> list[Exposure]:
         return []
     tau = None if audit.promise.tau is None else unnumbered(duration(audit.promise.tau * audit.grid.step_s))
     watched = "knows everything that somebody did" if tau is None else f"watched somebody for any {tau}"
+    times, within = "at any times", ""
+    if audit.renaming is not None:
+        times, within = "of one period", " in a period"
+        watched += within if tau is None else ""
     wanted = (
         ("watched", watched, _PICKS, _best_pick(audit)),
-        ("four_moments", "knows four moments of somebody, at any times,", None, four_moments(audit)),
-        ("hours", "knows when somebody was active, and no place,", None, active_times(audit)),
+        (
+            "revealed",
+            "knows four moments of somebody, at any times, and ties parts together by habits",
+            "reads {} of the person's boxes",
+            audit.figure(REVEALED, "revealed", "4"),
+        ),
+        (
+            "relinking",
+            "has a part of somebody, and half of the people as allies,",
+            "finds the next part of {} of the people",
+            audit.figure(RELINKING, "pick", "next"),
+        ),
+        ("four_moments", f"knows four moments of somebody, {times},", None, four_moments(audit)),
+        ("hours", f"knows when somebody was active{within}, and no place,", None, active_times(audit)),
         (
             "home_and_work",
-            "knows the two places where somebody is most, home and work say, and no times,",
+            f"knows the two places where somebody is most{within}, home and work say, and no times,",
             _PICKS,
             audit.figure("top_locations", "pick", "2"),
         ),
@@ -220,9 +239,12 @@ def _steps_by_rating(audit: Audit, rating: Rating) -> list[str]:
     steps = list(_BY_RATING[Rating.UNKNOWN if audit.weak_claim and rating is Rating.LOW else rating])
     if rating is Rating.HIGH:
         longer = "" if audit.promise.whole else ", a longer tau or --whole"
+        names = "new names every day or every 6 hours (--rename-every)"
+        if audit.renaming is not None:
+            names = "new names more often (--rename-every)"
         steps.append(
-            f"To expose less: publish fewer days (--from, --to) or coarser cells (--cell){longer}; or counts over many"
-            " people instead of records."
+            f"To expose less: {names}; publish fewer days (--from, --to) or coarser cells (--cell){longer}; or counts"
+            " over many people instead of records."
         )
     return steps if audit.has_key else [*steps, "Audit again with --key, so that nothing above is unchecked."]
 

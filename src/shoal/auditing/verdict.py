@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from shoal.auditing.attacks.borders import ACROSS
 from shoal.auditing.attacks.chain import CHAIN
 from shoal.auditing.attacks.everybody import EVERYBODY
 from shoal.auditing.attacks.rankings import RANKINGS
 from shoal.auditing.attacks.times import PRESENCE
 from shoal.auditing.claims import WEAK
 from shoal.auditing.exposures import (
+    RELINKING,
+    REVEALED,
     Exposure,
     active_times,
     exposures_of,
@@ -242,6 +245,7 @@ def _limits(audit: Audit) -> list[Limit]:
     active, inside = active_times(audit), place_in_box(audit)
     return [
         *limits,
+        *_limits_of_parts(audit),
         Limit(
             "When somebody is active",
             f"a record has boxes just where its person has samples; knowing these times alone {_leads(active)} in"
@@ -268,6 +272,26 @@ def _limits(audit: Audit) -> list[Limit]:
             "their records can be linked to these; not measured",
         ),
     ]
+
+
+def _limits_of_parts(audit: Audit) -> list[Limit]:
+    """What new names do not protect from, where records get them."""
+    if audit.renaming is None:
+        return []
+    next_part, ten = (_in_words(_found(audit, RELINKING, measure, "next")) for measure in ("pick", "rank_10"))
+    reads, alone = (_in_words(_found(audit, REVEALED, each, "4")) for each in ("revealed", "revealed_alone"))
+    relinked = (
+        f"the next part of a person is found in {next_part} of cases, and is among the ten likeliest in {ten}; whoever"
+        f" knows four moments of a person reads {reads} of the person's boxes, and {alone} without tying parts together"
+    )
+    limits = [
+        Limit("Tying parts of a person together by habits (relinking)", relinked if audit.has_key else NO_KEY)
+    ]
+    if audit.promise.tau is not None:
+        both = _in_words(_found(audit, ACROSS, "pick"))
+        seen = f"both parts beside it are picked in {both} of attacks" if audit.has_key else NO_KEY
+        limits.append(Limit("Watching somebody across a border", seen))
+    return limits
 
 
 def _chain(audit: Audit) -> str:
