@@ -32,6 +32,7 @@ from shoal.reporting.page.sentences import (
     keeps_k,
     made_for_in_words,
     promise_in_words,
+    renamed_in_words,
     tells_of,
     title,
 )
@@ -52,7 +53,8 @@ def report_page(facts: Facts, *, public: bool, synthetic: bool = False) -> str:
         public=public,
         synthetic=synthetic,
         headline=title(audit),
-        promise_words=promise_in_words(promise, grid),
+        promise_words=promise_in_words(promise, grid, renamed=audit.renaming is not None),
+        renamed_words=renamed_in_words(audit),
         made_for_words=made_for_in_words(audit),
         beyond_words=beyond_in_words(audit),
         fault=next(iter(faults_of(audit)), None),

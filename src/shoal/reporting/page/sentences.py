@@ -43,7 +43,8 @@ def title(audit: Audit) -> str:
         tau = unnumbered(duration_in_words((audit.promise.tau or 0) * audit.grid.step_s))
         fits = f"at least {audit.promise.k} records fit what anybody did in any {tau}"
         return f"A weak claim, which says nearly nothing: {fits}{_except(audit)}."
-    return f"{headline(audit.promise, audit.grid)}{_except(audit)}."
+    names = f", {audit.renamed}" if audit.renaming is not None else ""
+    return f"{headline(audit.promise, audit.grid)}{names}{_except(audit)}."
 
 
 def _failure(audit: Audit) -> str:
@@ -80,11 +81,22 @@ def _limit(audit: Audit, judgement: Judgement) -> str | None:
     return None if judgement.complete else f"{name} could not be checked for everybody"
 
 
-def promise_in_words(promise: Promise, grid: Grid) -> str:
+def renamed_in_words(audit: Audit) -> str | None:
+    """What it means that records get new names; None where they never do."""
+    if audit.renaming is None:
+        return None
+    return (
+        f"Records get {audit.renamed} ({audit.renaming.timezone}), and this holds in every such period on its own: what"
+        " somebody finds is one part of a person's data, and at least as many people fit where names change. Nothing in"
+        " the file ties the parts of a person together, but habits may: that is not promised, and measured below."
+    )
+
+
+def promise_in_words(promise: Promise, grid: Grid, *, renamed: bool = False) -> str:
     """The promise as a sentence for somebody who is no expert."""
     seconds = promise.in_seconds(grid)
     if seconds is None:
-        knows = "knows every sample of a person in this data"
+        knows = f"knows every sample of a person in {'a period' if renamed else 'this data'}"
     else:
         tau = unnumbered(duration_in_words(seconds.tau))
         knows = f"watched a person for any {tau}, and knows every sample of that time,"
