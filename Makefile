@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check browser bench attackers attacks frontier pictures site presets credibility reproduction wheelhouse clean
+.PHONY: help demo test check browser bench attackers attacks frontier names pictures site presets credibility reproduction wheelhouse clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -38,6 +38,9 @@ browser: $(READY) ## have a browser for the tests of the report: the system's, o
 
 frontier: $(READY) ## what knowing the method achieves against what it costs, a quarter of an hour: docs/frontier.md
 	$(BIN)/python benchmarks/frontier.py
+
+names: $(READY) ## what new names buy, parts kept in build/names: docs/names-frontier.md
+	$(BIN)/python benchmarks/names_frontier.py
 
 attackers: $(READY) ## learn, on synthetic cities, what attackers look for: auditing/attacks/weights.json
 	$(BIN)/python tools/train_attackers.py

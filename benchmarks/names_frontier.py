@@ -1,0 +1,236 @@
+"""What new names buy, and what they cost: writes docs/names-frontier.md.
+
+    python benchmarks/names_frontier.py [--parts build/names] [--only city] [--attacks 2000] [-o docs/names-frontier.md]
+
+Periods, k and three ways to hide (30 min over 30 min, tau as long as the period, whole parts), each published and
+attacked with its key. A city has the full grid; a synthetic region after the paper's dataset of Abidjan, and the real
+data beside the project ($SHOAL_DATA, default ../shared/data) where it is there, have a part of it. Each release is kept
+as JSON in the folder of parts, and not made again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet
+from run import DATA, REPOSITORY, yjmob_events
+
+import shoal
+from shoal.auditing.attacks.borders import attack_across_borders
+from shoal.auditing.attacks.linkage import attack_points
+from shoal.auditing.attacks.relinking import attack_relinking
+from shoal.auditing.attacks.revealed import attack_revealed
+from shoal.auditing.measures import Measure
+from shoal.auditing.opening import open_audit
+from shoal.auditing.published_part import attacked_part
+from shoal.auditing.truthfulness import check_truthfulness
+from shoal.core.options import NEVER, AuditOptions, ReadingOptions
+from shoal.core.progress import SilentProgress
+from shoal.core.proportions import Proportion
+from shoal.synthetic import write_city
+
+PLAIN, LONG, WHOLE = "tau", "tau = P", "whole"
+PERIODS = (NEVER, "1d", "12h", "6h", "3h")
+KS = (2, 5, 10)
+HEAD = """# What new names buy
+
+Made by `make names`; [new-names.md](new-names.md) says what new names are, and [audit.md](audit.md) how each attack is
+made. Every line is a release, published and attacked with its key. Figures are shares in per cent; {attacks:,} attacks
+each, drawn at random.
+
+- *way*: **tau** is the ordinary promise, tau = epsilon as stated above the table, hardened at level 1; **tau = P** has
+  a tau and an epsilon as long as the period; **whole** is `--whole`: groups of k or more whose parts are identical.
+- *read by 2, 4, 8*: the share of a person's boxes that is read by somebody who knows so many samples of the person, at
+  any times, **and ties parts together by habits**; in brackets without doing so.
+- *relinked*: how often the next part of a person is found, best guess; *of ten*: is among the ten likeliest. In
+  brackets the same for raw parts, of the same people.
+- *across*: how often somebody who watched across a border picks both parts.
+- *alike by 1, 2, 4*: how often all parts that fit so many samples of one period are the same, or one is left: then
+  nobody needs to know which of them is the person's to read what the person did.
+- *km*, *min*: the median longer side and duration of a box; *cost* per box; *suppressed*: per cent of the samples.
+
+Low is good. **Never** is one record for all of the time. Raw data under pseudonyms give everything away: four samples
+lead to one record in nearly all attacks, and all of it is read.
+"""
+
+
+class Dataset(NamedTuple):
+    """Events to publish and attack, and which releases of them."""
+
+    name: str
+    title: str
+    tau: str
+    events: Callable[[], pa.Table]
+    points: tuple[tuple[str, str, int], ...]  # period, way, k
+
+
+def made(preset: str, users: int, days: int, seed: int) -> pa.Table:
+    """Events of a synthetic region."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "events.parquet"
+        write_city(preset, path, users=users, days=days, seed=seed)
+        return pyarrow.parquet.read_table(path)
+
+
+def full_grid() -> Iterator[tuple[str, str, int]]:
+    """Every period with every way and k; a tau as long as all of the time is the same as whole records."""
+    for period in PERIODS:
+        for way in (PLAIN, LONG, WHOLE):
+            if period != NEVER or way != LONG:
+                yield from ((period, way, k) for k in KS)
+
+
+def datasets() -> list[Dataset]:
+    """The city in full, the others in part."""
+    found = [
+        Dataset(
+            "city",
+            "Synthetic city, 3,000 people, 2 days",
+            "30min",
+            lambda: made("city", 3000, 2, 1),
+            tuple(full_grid()),
+        ),
+        Dataset(
+            "abi",
+            "Synthetic Abidjan (`abi`), 8,000 people, 7 days",
+            "30min",
+            lambda: made("abi", 8000, 7, 0),
+            ((NEVER, PLAIN, 2), ("1d", PLAIN, 2), ("12h", PLAIN, 2), ("6h", PLAIN, 2), ("6h", WHOLE, 5)),
+        ),
+    ]
+    if DATA.exists():
+        points = [(period, PLAIN, 2) for period in PERIODS]
+        points += [
+            (period, way, k)
+            for period in ("1d", "6h")
+            for way, k in ((LONG, 2), (WHOLE, 2), (PLAIN, 5), (WHOLE, 5))
+        ]
+        found.append(
+            Dataset("yjmob", "YJMob, real phones, days 0 to 4", "60min", yjmob_events, tuple(points))
+        )
+    return found
+
+
+def promise_of(data: Dataset, period: str, way: str) -> dict[str, Any]:
+    """The promise of a way, as keywords."""
+    if way == WHOLE:
+        return {"whole": True}
+    length = period if way == LONG else data.tau
+    return {"tau": length, "epsilon": length}
+
+
+def measured(data: Dataset, events: pa.Table, point: tuple[str, str, int], attacks: int) -> dict[str, Any]:
+    """Publish, and attack with the key."""
+    period, way, k = point
+    began = time.perf_counter()
+    with tempfile.TemporaryDirectory() as folder:
+        output, key = Path(folder, "published.parquet"), Path(folder, "key.parquet")
+        promise = promise_of(data, period, way)
+        release = shoal.anonymize(events, k=k, rename_every=period, output=output, key_out=key, **promise)
+        summary = release.summary
+        options = AuditOptions(key=key, attacks=attacks)
+        with open_audit(events, output, SilentProgress(), options, ReadingOptions()) as (context, _):
+            attacked = attacked_part(context, check_truthfulness(context))
+            figures = [
+                figure
+                for attack in (attack_points, attack_relinking, attack_revealed, attack_across_borders)
+                for figure in attack(attacked)
+            ]
+    assert summary["verified"]
+    return {
+        "period": period, "way": way, "k": k,
+        "seconds": round(time.perf_counter() - began, 1),
+        "suppressed": summary["suppressed_share"],
+        "km": summary["longer_side_km"]["median"],
+        "minutes": summary["precision_minutes"]["median"],
+        "cost": summary["cost_per_box"],
+        "reused": summary["relaxations"] / max(1, summary["hiding_members"]),
+        "figures": {"/".join((each.attack, each.variant, each.measure)): told(each) for each in figures},
+    }  # fmt: skip
+
+
+def told(figure: Measure) -> dict[str, Any]:
+    """A figure as plain numbers: published and raw with the ends of their intervals, and guessing."""
+    shares = {
+        name: [share.value, share.low, share.high] if isinstance(share, Proportion) else None
+        for name, share in (("published", figure.published), ("raw", figure.raw))
+    }
+    return {**shares, "guessing": figure.guessing}
+
+
+def cell(found: dict[str, Any], name: str, of: str = "published") -> str:
+    """A share in per cent, or a dash."""
+    share = (found["figures"].get(name) or {}).get(of)
+    return "-" if not share else f"{100 * share[0]:.1f}" if share[0] < 0.1 else f"{100 * share[0]:.0f}"
+
+
+def lines_of(data: Dataset, found: list[dict[str, Any]]) -> Iterator[str]:
+    """The table of one dataset."""
+    yield f"\n## {data.title}\n"
+    yield f"The ordinary promise has tau = epsilon = {data.tau}.\n"
+    yield (
+        "| names | way | k | read by 2 | by 4 | by 8 | relinked (raw) | of ten (raw) | across | alike by 1, 2, 4 | km"
+        " | min | cost | suppressed |"
+    )
+    yield "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"
+    for each in found:
+        names = (
+            ("points/{}/pick",) * 2
+            if each["period"] == NEVER
+            else ("revealed/{}/revealed", "revealed/{}/revealed_alone")
+        )
+        reads = ["{} ({})".format(*(cell(each, name.format(n)) for name in names)) for n in "248"]
+        links = [
+            f"{cell(each, f'relinking/next/{measure}')} ({cell(each, f'relinking/next/{measure}', 'raw')})"
+            for measure in ("pick", "rank_10")
+        ]
+        alike = ", ".join(
+            cell(each, f"points/{n}/same")
+            if f"points/{n}/same" in each["figures"]
+            else cell(each, f"points/{n}/single")
+            for n in "124"
+        )
+        yield (
+            f"| {each['period']} | {each['way']} | {each['k']} | {' | '.join(reads)} | {' | '.join(links)}"
+            f" | {cell(each, 'across_border//pick')} | {alike} | {each['km']:.2g} | {each['minutes']:.2g}"
+            f" | {each['cost']:,.0f} | {100 * each['suppressed']:.2g} |"
+        )
+
+
+def main() -> None:
+    """Measure what is missing, then write the page from all that there is."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--parts", type=Path, default=REPOSITORY / "build" / "names")
+    parser.add_argument("--only", help="one dataset")
+    parser.add_argument("--attacks", type=int, default=2000)
+    parser.add_argument("-o", "--output", type=Path, default=REPOSITORY / "docs" / "names-frontier.md")
+    options = parser.parse_args()
+    options.parts.mkdir(parents=True, exist_ok=True)
+    page = [HEAD.format(attacks=options.attacks)]
+    for data in datasets():
+        events: pa.Table | None = None
+        found = []
+        for point in data.points:
+            path = options.parts / f"{data.name}-{'-'.join(map(str, point)).replace(' ', '')}.json"
+            if not path.exists() and options.only in (None, data.name):
+                events = data.events() if events is None else events
+                result = measured(data, events, point, options.attacks)
+                path.write_text(json.dumps(result))
+                print(data.name, *point, f"{result['seconds']:.0f} s", flush=True)
+            if path.exists():
+                found.append(json.loads(path.read_text()))
+        page += lines_of(data, found)
+    options.output.write_text("\n".join(page) + "\n")
+
+
+if __name__ == "__main__":
+    main()
