@@ -52,11 +52,15 @@ class AuditedParts(NamedTuple):
 
     def find_users(self, person: Integers, period: Integers) -> Int64s:
         """The users that some people are in some periods; -1 where somebody has no sample."""
-        keys, wanted = (
-            _keys(who, when, self.n_people) for who, when in ((self.person, self.period), (person, period))
-        )
-        place = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
-        return np.where(keys[place] == wanted, place, -1) if len(keys) else np.full(len(wanted), -1)
+        keys = _keys(self.person, self.period, self.n_people)
+        wanted = _keys(person, period, self.n_people)
+        if not len(keys):
+            return np.full(len(wanted), -1)
+        order = np.argsort(
+            keys, kind="stable"
+        )  # in a datasheet, users of a period stand in the order of records
+        place = order[np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)]
+        return np.where(keys[place] == wanted, place, -1)
 
 
 def _keys(person: Integers, period: Integers, n_people: int) -> Int64s:
