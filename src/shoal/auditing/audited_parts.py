@@ -42,6 +42,20 @@ class AuditedParts(NamedTuple):
         """How many periods there are."""
         return self.periods.n_periods
 
+    @property
+    def n_surplus(self) -> int:
+        """How many more records than users there are, period by period."""
+        users, records = (
+            np.bincount(period, minlength=self.n_periods) for period in (self.period, self.record_period)
+        )
+        return int(np.maximum(records - users, 0).sum())
+
+    @property
+    def attackable(self) -> list[int]:
+        """The periods that have users and records."""
+        found: list[int] = np.intersect1d(self.period, self.record_period).tolist()
+        return found
+
     def users_of(self, period: int) -> slice:
         """The users of a period."""
         return _range(self.period, period)

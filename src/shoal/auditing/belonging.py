@@ -74,13 +74,15 @@ def check_belonging(context: AuditContext) -> Belonging:
     records, slots = context.published.records, context.store.slots
     boxes = records.boxes
     outside = (boxes.t1 < slots[0]) | (boxes.t0 > slots[-1])
+    parts = context.parts
+    surplus = max(0, records.n_records - context.store.n_users) if parts is None else parts.n_surplus
     return Belonging(
-        n_surplus_records=max(0, records.n_records - context.store.n_users),
+        n_surplus_records=surplus,
         n_overlapping_boxes=int(overlapping(boxes).sum()),
         n_boxes_outside=int(outside.sum()),
         n_named=context.n_named,
         in_user_order=context.in_user_order,
-        n_living_on=0 if context.parts is None else context.parts.n_living_on,
+        n_living_on=0 if parts is None else parts.n_living_on,
         parts_tied=context.parts_tied,
         n_other_places=context.carried.n_other_places,
         unchecked=context.carried.unchecked,

@@ -200,11 +200,10 @@ class AuditContext:
         return Victims(people[0], people[-1])
 
     def by_period(self) -> list[AuditContext]:
-        """A context for every period that has records; one where records never get new names."""
+        """A context for every period that has users and records; one where records never get new names."""
         if self.parts is None:
             return [self]
-        periods = np.unique(self.parts.record_period).tolist()
-        return [self._of_period(self.parts, period) for period in periods]
+        return [self._of_period(self.parts, period) for period in self.parts.attackable]
 
     def _of_period(self, parts: AuditedParts, period: int) -> AuditContext:
         users, records = parts.users_of(period), parts.records_of(period)

@@ -78,7 +78,8 @@ def open_audit(
         table, whose = _whose_parts(table, found.store, options.key, renaming, promise)
     if whose.key_unused:
         warnings.append(
-            "The key was not used: there are more records than users, so no key can name all of them."
+            "The key was not used: there are more records than users"
+            f"{'' if renaming is None else ' in a period'}, so no key can name all of them."
         )
     elif options.key is not None:
         evidence_file = evidence_beside(options.key)
@@ -176,8 +177,8 @@ def _whose_parts(
     own = np.full(store.n_users, UNKNOWN, np.int64)
     if key is None:
         return table, _Whose(store, own, parts, key_unused=False)
-    keyed = read_parts_key(key, people.users, table.names)
-    if len(table.names) > store.n_users:
+    keyed = read_parts_key(key, people.users, table.names, complete=not parts.n_surplus)
+    if parts.n_surplus:
         return table, _Whose(store, own, parts, key_unused=True)
     first = np.full(len(table.names), np.iinfo(np.int64).max)
     np.minimum.at(first, keyed.record, keyed.part)

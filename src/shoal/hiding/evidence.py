@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from shoal.core.arrays import Bools, Int32s
+from shoal.core.periods import Periods
 from shoal.hiding.epochs import Timeline
 from shoal.hiding.fold import Step
 from shoal.hiding.journal import Journal
+from shoal.hiding.kernels.reuse import count_beyond_window
 from shoal.hiding.suppression import Presence
 
 
@@ -65,3 +67,32 @@ def _witnesses(step: Step, timeline: Timeline) -> Iterator[HiddenMembers]:
         owners, members = step.witnesses.owners[there], step.witnesses.members[there]
         begin, end, period = timeline.origin(epoch), timeline.end(epoch), timeline.period_of(epoch)
         yield HiddenMembers(begin, end, period, owners, members, in_epoch=True)
+
+
+def count_services(
+    hidden: Iterable[HiddenMembers], periods: Periods, n_users: int, window: int
+) -> tuple[int, int]:
+    """How many members served in the windows of all parts, and how many lines serve again: beyond one window of their
+    part and record, witnesses included. ``window``: its slots.
+
+    Who serves across a border serves in two parts, and may serve again in one of them, in both or in neither. Lines are
+    in memory until a window begins behind their period.
+    """
+    n_members, n_again = 0, 0
+    waiting: dict[int, list[HiddenMembers]] = {}
+    for held in hidden:
+        if not held.in_epoch:
+            n_members += len(held.members)
+            over = [period for period in waiting if period < periods.of(np.array([held.begin]))[0]]
+            n_again += sum(_served_again(waiting.pop(period), n_users, window) for period in over)
+        waiting.setdefault(held.period, []).append(held)
+    return n_members, n_again + sum(_served_again(lines, n_users, window) for lines in waiting.values())
+
+
+def _served_again(lines: list[HiddenMembers], n_users: int, window: int) -> int:
+    sizes = [len(held.owners) for held in lines]
+    begin, end = (np.repeat([getattr(held, of) for held in lines], sizes) for of in ("begin", "end"))
+    in_epoch = np.repeat([held.in_epoch for held in lines], sizes)
+    pair = np.concatenate([held.owners.astype(np.int64) * n_users + held.members for held in lines])
+    order = np.lexsort((in_epoch, begin, pair))
+    return int(count_beyond_window(pair[order], begin[order], end[order], window))

@@ -16,7 +16,7 @@ from shoal.core.box_sizes import BoxSizes, box_sizes_of
 from shoal.core.boxes import Boxes, BoxSource, concatenate
 from shoal.core.engines import Engine, LocalEngine
 from shoal.core.formatting import counted
-from shoal.core.options import HidingOptions, SelectorName
+from shoal.core.options import HidingOptions, Reuse, SelectorName
 from shoal.core.parts import Parts, find_parts
 from shoal.core.periods import ONE_PERIOD, Periods
 from shoal.core.progress import Progress, SilentProgress
@@ -25,7 +25,7 @@ from shoal.core.samples import Samples, samples_from_columns
 from shoal.core.workers import Workers
 from shoal.errors import InputError, NothingLeftError
 from shoal.hiding.epochs import Timeline
-from shoal.hiding.evidence import HiddenMembers, hidden_members
+from shoal.hiding.evidence import HiddenMembers, count_services, hidden_members
 from shoal.hiding.fold import Fold
 from shoal.hiding.journal import Journal, MemoryJournal
 from shoal.hiding.matching.selector import MatchingSelector
@@ -48,9 +48,10 @@ class Outcome:
     """What was made of the samples: where the boxes are, in which parts, how large they are, how long it took.
 
     source: boxes whose owners are users. epoch_suppressed_samples: samples that people with a record have in no box.
-    relaxations: members that served an owner again although the reuse rule forbids it; n_members: members that served
-    in all. affected_users: users with samples in no box, the recordless among them. read_share: see shoal.utility.
-    hidden: which records were made to hold whose samples, and when; secret, read from the journal as often as needed.
+    relaxations: members that served an owner again although the reuse rule forbids it, counted in each of their parts
+    where names change; n_members: members that served in all. affected_users: users with samples in no box, the
+    recordless among them. read_share: see shoal.utility. hidden: which records were made to hold whose samples, and
+    when; secret, read from the journal as often as needed.
     """
 
     source: BoxSource
@@ -134,7 +135,8 @@ def anonymize_samples(
         else:
             journal.append(fold.advance(newest, ends_stretch=ends_stretch))
         progress.advance()
-    return _outcome(store, timeline, presence, journal, time.perf_counter() - began)
+    seconds = time.perf_counter() - began
+    return _outcome(store, timeline, presence, journal, promise, options.reuse, seconds)
 
 
 def open_selector(setup: HidingSetup) -> Selector:
@@ -174,7 +176,13 @@ def _check_span(store: SampleStore, promise: Promise) -> None:
 
 
 def _outcome(
-    samples: SampleStore, timeline: Timeline, presence: Presence, journal: Journal, seconds: float
+    samples: SampleStore,
+    timeline: Timeline,
+    presence: Presence,
+    journal: Journal,
+    promise: Promise,
+    reuse: Reuse,
+    seconds: float,
 ) -> Outcome:
     """Sums over all steps; the boxes themselves stay in the journal."""
     n_members, relaxations = 0, 0
@@ -185,8 +193,10 @@ def _outcome(
             n_members += step.hiding_sets.members.size
             relaxations += int(step.hiding_sets.relaxed.sum())
     hidden = partial(hidden_members, journal, timeline, presence)
-    if timeline.periods.n_periods > 1:  # who serves across a border serves in two parts
-        n_members = sum(len(held.members) for held in hidden() if not held.in_epoch)
+    if timeline.periods.n_periods > 1:
+        window = samples.slots[-1] + 1 - samples.slots[0] if promise.whole else int(promise.window)
+        n_members, again = count_services(hidden(), timeline.periods, samples.n_users, int(window))
+        relaxations = relaxations if reuse is Reuse.SPACED else again
     source = BoxSource(lambda: (step.boxes for step in journal))
     return Outcome(
         source=source,

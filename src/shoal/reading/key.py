@@ -52,7 +52,11 @@ class PartsKey(NamedTuple):
 
 
 def read_parts_key(
-    source: object, users: npt.NDArray[np.object_], names: npt.NDArray[np.object_]
+    source: object,
+    users: npt.NDArray[np.object_],
+    names: npt.NDArray[np.object_],
+    *,
+    complete: bool = True,
 ) -> PartsKey:
     """Whose part every record is; as ``read_key``, for a key of users, parts and records.
 
@@ -66,7 +70,8 @@ def read_parts_key(
         raise InputError(f"{title} has parts that are no numbers from 1 on: give the key of this release.")
     user, record = _places(keyed_users, users), _places(keyed_records, names)
     part = np.array(parts.to_pylist()).astype(np.int64)
-    _check_fit(title, user, np.unique(record), len(names))
+    once = np.concatenate([record[record < 0], np.unique(record[record >= 0])])
+    _check_fit(title, user, once, len(names) if complete else 0)
     repeated = len(user) - len(np.unique(user * (int(part.max()) + 1) + part))
     if repeated:
         raise InputError(

@@ -43,13 +43,17 @@ def _check_with_key(
 
 
 def _check_each_period(context: AuditContext, parts: AuditedParts, progress: Progress) -> Coverage:
-    found, worst = [], []
-    for period, of_period in zip(np.unique(parts.record_period).tolist(), context.by_period(), strict=True):
+    found, worst = [Coverage(0, 0, 0, 0, 0, 0, [])], []
+    for period, of_period in zip(parts.attackable, context.by_period(), strict=True):
         first = parts.users_of(period).start
         found.append(check(of_period, progress))
         worst += [each._replace(user=int(parts.person[first + each.user])) for each in found[-1].worst]
     worst.sort(key=lambda violation: (violation.n_records, violation.attacker, violation.user))
-    n_users, n_intervals, n_strict, n_tolerant, n_unchecked, n_untrue = (
-        sum(column) for column in zip(*(each[:6] for each in found), strict=True)
+    worst = list({(violation.user, violation.attacker): violation for violation in reversed(worst)}.values())[
+        ::-1
+    ]
+    n_intervals, n_strict, n_tolerant, n_unchecked, n_untrue = (
+        sum(column) for column in zip(*(each[1:6] for each in found), strict=True)
     )
-    return Coverage(n_users, n_intervals, n_strict, n_tolerant, n_unchecked, n_untrue, worst)
+    n_people = len(np.unique(parts.person))  # of whom some may be unchecked in several periods
+    return Coverage(n_people, n_intervals, n_strict, n_tolerant, min(n_unchecked, n_people), n_untrue, worst)

@@ -61,9 +61,9 @@ def check_matchings(context: AuditContext, most_work: int = _MOST_WORK) -> Match
     that crosses a border has less of a period than the last one inside of it, so that its matchings are there as well.
     """
     of_periods = context.by_period()
-    found = [_check_matchings(each, most_work // len(of_periods)) for each in of_periods]
+    found = [_check_matchings(each, most_work // max(1, len(of_periods))) for each in of_periods]
     known = [each for each in found if each is not None]
-    if len(known) < len(found):
+    if len(known) < len(found) or not known:
         return None
     return Matchings._make(sum(column) for column in zip(*known, strict=True))
 

@@ -130,8 +130,7 @@ def _differences(context: AuditContext, account: OwnAccount, serving: Serving) -
     if not context.method_claim.certain:
         return ()
     same_windows = context.noted is not None and context.noted.window == context.promise.window
-    again, renamed = serving.again if same_windows else None, context.parts is not None
-    return tuple(differences(account, serving.members, again, renamed=renamed))
+    return tuple(differences(account, serving.members, serving.again if same_windows else None))
 
 
 def _worse(judgement: Judgement, admitted: Judgement) -> Judgement:

@@ -85,15 +85,9 @@ def _section(manifest: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return found if isinstance(found, Mapping) else {}
 
 
-def differences(
-    account: OwnAccount, n_members: int, n_again: int | None, *, renamed: bool = False
-) -> list[str]:
+def differences(account: OwnAccount, n_members: int, n_again: int | None) -> list[str]:
     """What the evidence says otherwise than the manifest, in words. ``n_again`` is None where the evidence was held to
-    other windows than those that the manifest tells of.
-
-    ``renamed``: whether records get new names. Who serves again in a window across a border counts once in the
-    manifest, and in the evidence for each of the parts in which that is so: for none, one or two.
-    """
+    other windows than those that the manifest tells of."""
     found = []
     told = account.members
     if told is not None and not told.least <= n_members <= told.most:
@@ -104,8 +98,7 @@ def differences(
     if told is None or n_again is None:
         return found
     least = told.least if account.reuse == _ONCE else 0  # a pair may serve the other way round
-    least, most = (0, 2 * told.most) if renamed else (least, told.most)
-    if not least <= n_again <= most:
+    if not least <= n_again <= told.most:
         found.append(
             f"the number of members that had to serve again is {told.in_words()} by the manifest, {n_again:,} by the"
             " evidence"

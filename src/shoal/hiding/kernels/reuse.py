@@ -139,3 +139,19 @@ def windows_since_served(
         for column in range(rule.picked.shape[1]):
             if rule.picked[owner[q], column] == member[q]:
                 age[q] = -1
+
+
+@jit_no_arrays
+def count_beyond_window(pair: Int64s, begin: Int64s, end: Int64s, window: int) -> int:
+    """How many of some services go beyond one window of their pair, each of them beginning another one.
+
+    pair (int64): owner and member in one number; begin, end (int64): slots. By pair, then by begin.
+    """
+    n, since = 0, np.int64(0)
+    for line in range(len(pair)):
+        if line == 0 or pair[line] != pair[line - 1]:
+            since = begin[line]
+        elif end[line] > since + window:
+            n += 1
+            since = begin[line]
+    return n

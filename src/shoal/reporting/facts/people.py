@@ -119,7 +119,7 @@ def _busiest_period(context: AuditContext) -> tuple[AuditContext, tuple[int, int
     busiest = int(np.argmax([len(each.store) for each in of_periods]))
     first, end = context.span
     edges = np.concatenate([[first], context.periods.borders, [end]])
-    period = int(np.unique(context.parts.record_period)[busiest])
+    period = context.parts.attackable[busiest]
     return of_periods[busiest], (int(edges[period]), int(edges[period + 1]))
 
 
