@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from shoal.auditing.audited_file import AuditedFile
+from shoal.auditing.audited_parts import AuditedParts
 from shoal.auditing.box_index import AttackedRecords, columns_of, load_trajectories, pseudonymized
 from shoal.auditing.claims import MethodClaim
 from shoal.auditing.events_check import UNCHECKED, EventsCheck
@@ -46,7 +47,7 @@ class AuditContext:
     release. ``thresholds``: from which shares on risks are called moderate and high. ``file``: what is audited;
     ``carried``: what it has beside its boxes; ``n_named``: how many of its records are named after users;
     ``in_user_order``: whether they stand, or are named, in the order of these; ``key_unused``: there is a key, but it
-    could not be used. ``memo``: what one attack found and others use. ``n_attacks`` are drawn of each kind.
+    could not be used. ``parts``: whose parts the users of the context are, where records change their names. ``memo``: what one attack found and others use. ``n_attacks`` are drawn of each kind.
     """
 
     store: SampleStore
@@ -73,6 +74,7 @@ class AuditContext:
     n_named: int = 0
     in_user_order: bool = False
     key_unused: bool = False
+    parts: AuditedParts | None = None
     memo: dict[str, Any] = field(default_factory=dict, init=False)
 
     def __repr__(self) -> str:
