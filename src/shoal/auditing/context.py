@@ -47,7 +47,8 @@ class AuditContext:
     release. ``thresholds``: from which shares on risks are called moderate and high. ``file``: what is audited;
     ``carried``: what it has beside its boxes; ``n_named``: how many of its records are named after users;
     ``in_user_order``: whether they stand, or are named, in the order of these; ``key_unused``: there is a key, but it
-    could not be used. ``parts``: whose parts the users of the context are, where records change their names. ``memo``: what one attack found and others use. ``n_attacks`` are drawn of each kind.
+    could not be used. ``parts``: whose parts the users of the context are, where records change their names.
+    ``memo``: what one attack found and others use. ``n_attacks`` are drawn of each kind.
     """
 
     store: SampleStore

@@ -17,9 +17,10 @@ from shoal.auditing.attacks.conditional_logit import centred, highest_of, learn_
 from shoal.auditing.attacks.part_links import LinkedPeriods, PartRecords
 from shoal.core.arrays import Bools, Floats, Int64s
 
-_KEPT = 40  # parts of a period that are thought possible for a victim
-_TAUGHT = 3000  # victims and periods of each half from which weights are learnt
+_KEPT = 30  # parts of a period that are thought possible for a victim
+_TAUGHT = 1500  # victims and periods of each half from which weights are learnt
 _SMALL = 1e-3
+_CRUMB = 1e-4
 _ROUNDS = 3
 
 
@@ -56,13 +57,21 @@ def no_evidence(n_victims: int, n_features: int) -> Evidence:
     return Evidence(nothing, nothing, np.empty((0, n_features)), np.zeros(n_victims, np.bool_))
 
 
-def claim_alone(records: PartRecords, person: Int64s, evidence: Sequence[Evidence]) -> Claims:
-    """Claims by what is known of each period alone: the part with the largest first feature."""
-    right, single = (np.zeros((len(person), len(evidence)), kind) for kind in (np.float64, np.bool_))
+def claim_alone(
+    records: PartRecords, person: Int64s, evidence: Sequence[Evidence], *, everywhere: bool
+) -> Claims:
+    """Claims by what is known of each period alone: the part with the largest first feature.
+
+    Unless ``everywhere``, nothing is claimed in periods of which nothing is known.
+    """
+    right = np.zeros((len(person), len(evidence)))
+    single = np.zeros(right.shape, np.bool_)
     for period, known in enumerate(evidence):
         if len(known.victim):
             true = records.person[records.of(period)][known.part] == person[known.victim]
             right[:, period] = picked(known.victim, known.features[:, 0], true, len(person))
+            if not everywhere:
+                right[:, period] *= known.sure
             single[:, period] = known.sure & (np.bincount(known.victim, minlength=len(person)) == 1)
     return Claims(right, single)
 
@@ -71,7 +80,10 @@ def claim_linked(
     records: PartRecords, linked: LinkedPeriods, person: Int64s, half: Int64s, evidence: Sequence[Evidence]
 ) -> Claims:
     """Claims by what is known of all periods and the links between their parts."""
-    beliefs = [_beliefs(records, known, known.features[:, 0], period) for period, known in enumerate(evidence)]
+    shapes = [(len(person), len(records.of(period))) for period in range(len(evidence))]
+    beliefs = [
+        _beliefs(known, known.features[:, 0], shape) for known, shape in zip(evidence, shapes, strict=True)
+    ]
     right = np.zeros((len(person), len(evidence)))
     for _ in range(_ROUNDS):
         lines = [_gathered(records, linked, beliefs, known, p) for p, known in enumerate(evidence)]
@@ -79,16 +91,14 @@ def claim_linked(
         for found, score in zip(lines, scores, strict=True):
             true = records.person[records.of(found.period)][found.part] == person[found.victim]
             right[:, found.period] = picked(found.victim, score, true, len(person))
-            beliefs[found.period] = _beliefs(records, found, score, found.period)
+            beliefs[found.period] = _beliefs(found, score, shapes[found.period])
     return Claims(right, np.zeros(right.shape, np.bool_))
 
 
-def _beliefs(records: PartRecords, lines: Evidence | _Lines, score: Floats, period: int) -> Any:
+def _beliefs(lines: Evidence | _Lines, score: Floats, shape: tuple[int, int]) -> Any:
     """The chances of parts by their scores, a row for every victim."""
     from scipy.sparse import csr_array
 
-    n_victims = len(lines.sure) if isinstance(lines, Evidence) else int(lines.victim.max(initial=-1)) + 1
-    shape = (n_victims, len(records.of(period)))
     return csr_array((softmax(lines.victim, score), (lines.victim, lines.part)), shape=shape)
 
 
@@ -100,12 +110,10 @@ def _gathered(
 
     n_victims, n_parts = len(known.sure), len(records.of(period))
     messages: dict[str, Any] = {}
-    for kind, other, chance in linked.from_period(period):
-        source = beliefs[other]
-        if source.nnz:
-            source = csr_array((source.data, source.indices, source.indptr), shape=(source.shape[0], source.shape[1]))
-            found = _padded(source @ chance.T.tocsr(), n_victims)
-            messages[kind] = messages[kind] + found if kind in messages else found
+    into = {(way, other): chance for way, other, chance in linked.around[period]}
+    for (way, other), chance in into.items():
+        if beliefs[other].nnz:
+            messages[way] = _without_crumbs(beliefs[other] @ chance.T)
     shape = (n_victims, n_parts)
     told = csr_array((np.ones(len(known.victim)), (known.victim, known.part)), shape=shape)
     heard = sum(messages.values(), csr_array(shape))
@@ -114,24 +122,26 @@ def _gathered(
     victim, part = possible.row.astype(np.int64), possible.col.astype(np.int64)
     order = np.lexsort((part, victim))
     victim, part = victim[order], part[order]
-    columns = [_looked_up(victim, part, known.victim, known.part, column, n_parts) for column in known.features.T]
+    columns = [
+        _looked_up(victim, part, known.victim, known.part, column, n_parts) for column in known.features.T
+    ]
     columns.append(_looked_up(victim, part, known.victim, known.part, np.ones(len(known.victim)), n_parts))
-    for kind in sorted({name for p in range(records.n_periods) for name, _, _ in linked.from_period(p)}):
+    for way in linked.ways:
         value = np.zeros(len(victim))
-        if kind in messages:
-            message = messages[kind].tocoo()
+        if way in messages:
+            message = messages[way].tocoo()
             value = _looked_up(victim, part, message.row, message.col, message.data, n_parts)
         columns.append(np.log(_SMALL + value))
     columns.append(np.log(_SMALL + sum(np.exp(column) for column in columns[known.features.shape[1] + 1 :])))
     return _Lines(period, victim, part, np.stack(columns, axis=1))
 
 
-def _padded(found: Any, n_rows: int) -> Any:
-    """A sparse array with more rows, which are empty."""
-    from scipy.sparse import csr_array
-
-    pointers = np.append(found.indptr, np.full(n_rows - found.shape[0], found.indptr[-1]))
-    return csr_array((found.data, found.indices, pointers), shape=(n_rows, found.shape[1]))
+def _without_crumbs(found: Any) -> Any:
+    """A sparse array without entries that are next to nothing."""
+    found = found.tocsr()
+    found.data[found.data < _CRUMB] = 0.0
+    found.eliminate_zeros()
+    return found
 
 
 def _largest(found: Any) -> Any:
@@ -164,9 +174,9 @@ def _weighed(records: PartRecords, person: Int64s, half: Int64s, lines: list[_Li
     case = np.concatenate([found.victim + found.period * n_victims for found in lines])
     different, number = np.unique(case, return_inverse=True)
     features = centred(number, np.concatenate([found.features for found in lines]))
-    true = np.concatenate([
-        records.person[records.of(found.period)][found.part] == person[found.victim] for found in lines
-    ])
+    true = np.concatenate(
+        [records.person[records.of(found.period)][found.part] == person[found.victim] for found in lines]
+    )
     whose = half[different % n_victims][number]
     score = np.zeros(len(case))
     for own in (0, 1):

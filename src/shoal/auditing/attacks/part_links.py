@@ -36,18 +36,19 @@ from shoal.core.workers import Workers
 PROFILE_FEATURES = ("profile", "profile_kinship", "profile_back", "profile_kinship_back")
 NEXT = "next"
 _UNIT_M = 500.0  # of distances
-_SHORTLISTED = 80  # parts of another period that are compared with a part
+_SHORTLISTED = 64  # parts of another period that are compared with a part
 _BLOCK = 1 << 14  # boxes whose places are found at a time
-_TAUGHT = 1000  # cases of each half of the people from which weights are learnt
+_TAUGHT = 1500  # cases of each half of the people from which weights are learnt
+_WRONG = 40  # wrong lines of such a case, about
 _ROUNDS = 10  # of scaling chances
 _LEAST_LINK = 0.02  # chances below are forgotten
 _RAREST = 1e-7
-_LATER_DAYS = (1, 2, 3)
+_LATER_DAYS = (1, 2)
 
 
 class PartRecords(NamedTuple):
-    """Records that are parts, as a linker sees them. person: whose each is, -1 where nobody knows; half (0 or 1) goes by
-    person. masses: of sites in each, as a sparse array."""
+    """Records that are parts, as a linker sees them. person: whose each is, -1 where nobody knows; half (0 or 1) goes
+    by person. masses: of sites in each, as a sparse array. hour: slots; far: the side of a cell in units of 500 m."""
 
     person: Int64s
     period: Int64s
@@ -130,8 +131,9 @@ def _placed(index: BoxIndex, sites: Sites, workers: Workers) -> PlacedBoxes:
     share = chance / np.repeat(np.diff(index.ptr), np.diff(index.ptr))[box]
     commonness = np.bincount(site, weights=share, minlength=len(sites.x)) / n_records
     x, y = (np.bincount(box, weights=chance * each[site], minlength=len(n)) for each in (sites.x, sites.y))
-    bounds = (rows[name].astype(np.int64) for name in ("t0", "t1", "x0", "x1", "y0", "y1"))
-    return PlacedBoxes(index.ptr, *bounds, x, y, at, site, chance, np.maximum(commonness, _RAREST))
+    t0, t1, x0, x1, y0, y1 = (rows[name].astype(np.int64) for name in ("t0", "t1", "x0", "x1", "y0", "y1"))
+    common = np.maximum(commonness, _RAREST)
+    return PlacedBoxes(index.ptr, t0, t1, x0, x1, y0, y1, x, y, at, site, chance, common)
 
 
 def _chances(index: BoxIndex, sites: Sites, begin: int, end: int) -> tuple[Int64s, Int64s, Floats]:
@@ -145,8 +147,8 @@ def _chances(index: BoxIndex, sites: Sites, begin: int, end: int) -> tuple[Int64
 
 
 def pairs_of_periods(parts: AuditedParts, day: int) -> dict[str, list[tuple[int, int]]]:
-    """Pairs of periods whose parts are compared: each with the next one, and with those at the same hours one, two and
-    three days later. ``day``: its slots. Pairs stand where they come first."""
+    """Pairs of periods whose parts are compared: each with the next one, and with those at the same hours one and
+    two days later. ``day``: its slots. Pairs stand where they come first."""
     borders, n = parts.periods.borders, parts.periods.n_periods
     found = {NEXT: [(period, period + 1) for period in range(n - 1)]}
     if n < 3:
@@ -184,9 +186,7 @@ def shortlisted(records: PartRecords, pair: tuple[int, int]) -> Lines:
     ptr, part = shares.indptr.astype(np.int64), shares.indices.astype(np.int64)
     records.workers.for_blocks(
         len(one),
-        lambda begin, end: shortlist(
-            profiles, hulls[0], ptr, part, share, hulls[1], begin, end, chosen
-        ),
+        lambda begin, end: shortlist(profiles, hulls[0], ptr, part, share, hulls[1], begin, end, chosen),
     )
     n = chosen.shape[1]
     case = np.repeat(np.arange(len(one)), n)
@@ -236,7 +236,9 @@ class Taught(NamedTuple):
 
 def right_lines(records: PartRecords, lines: Lines) -> Bools:
     """Which pairs are of one person."""
-    same: Bools = (records.person[lines.one] == records.person[lines.other]) & (records.person[lines.one] >= 0)
+    same: Bools = (records.person[lines.one] == records.person[lines.other]) & (
+        records.person[lines.one] >= 0
+    )
     return same
 
 
@@ -258,7 +260,8 @@ def learn(records: PartRecords, described_lines: list[tuple[Lines, Floats]]) -> 
         right.append(right_lines(records, lines))
         half.append(records.half[lines.one])
         n_cases += len(lines.begin) - 1
-    case, known, truth, whose = (np.concatenate(each) for each in (cases, features, right, half))
+    case, whose = np.concatenate(cases), np.concatenate(half)
+    known, truth = np.concatenate(features), np.concatenate(right)
     weights = []
     for own in (0, 1):
         taught = np.unique(case[truth & (whose != own)])
@@ -269,9 +272,30 @@ def learn(records: PartRecords, described_lines: list[tuple[Lines, Floats]]) -> 
 
 
 def teaching_lines(records: PartRecords, lines: Lines, n: int) -> Lines:
-    """The lines of some n cases that have a right part, spread over all."""
-    solved = np.unique(lines.case[right_lines(records, lines)])
-    return some_cases(lines, solved[:: max(1, -(-len(solved) // max(n, 1)))])
+    """The right line and some others of n cases that have a right part, spread over all.
+
+    A conditional logit that is learnt from some of the wrong lines, drawn alike, has the weights of all (McFadden
+    1978).
+    """
+    right = right_lines(records, lines)
+    solved = np.unique(lines.case[right])
+    chosen = some_cases(lines, solved[:: max(1, -(-len(solved) // max(n, 1)))])
+    scattered = (
+        np.arange(len(chosen.one)) * 7919
+    ) % _SHORTLISTED < _WRONG  # 7919 is a prime: all places alike
+    kept = right_lines(records, chosen) | scattered
+    case = chosen.case[kept]
+    begin = np.searchsorted(case, np.arange(len(chosen.begin)))
+    return Lines(chosen.one[kept], chosen.other[kept], case, begin)
+
+
+def teaching(
+    records: PartRecords, listed: list[tuple[tuple[int, int], Lines]]
+) -> list[tuple[tuple[int, int], Lines]]:
+    """Pairs of periods, and lines of these to learn from; those without any are left out."""
+    enough = -(-2 * _TAUGHT // max(len(listed), 1))
+    lessons = [(pair, teaching_lines(records, lines, enough)) for pair, lines in listed]
+    return [(pair, lines) for pair, lines in lessons if len(lines.one)]
 
 
 def scaled(lines: Lines, score: Floats, other: Int64s) -> Floats:
@@ -288,13 +312,10 @@ def scaled(lines: Lines, score: Floats, other: Int64s) -> Floats:
 def link_kind(records: PartRecords, pairs: list[tuple[int, int]]) -> list[Links]:
     """Chances for pairs of periods of one kind, with weights learnt for that kind."""
     listed = [(pair, shortlisted(records, pair)) for pair in pairs]
-    listed = [(pair, lines) for pair, lines in listed if len(lines.one)]
-    enough = -(-4 * _TAUGHT // max(len(listed), 1))
-    taught_lines = [teaching_lines(records, lines, enough) for _, lines in listed]
-    taught_lines = [lines for lines in taught_lines if len(lines.one)]
-    if not taught_lines:
+    lessons = teaching(records, listed)
+    if not lessons:
         return []
-    taught = learn(records, [(lines, described(records, lines)) for lines in taught_lines])
+    taught = learn(records, [(lines, described(records, lines)) for _, lines in lessons])
     return [
         as_links(records, pair, lines, taught.score(records, lines, described(records, lines)))
         for pair, lines in listed
@@ -313,32 +334,28 @@ def as_links(records: PartRecords, pair: tuple[int, int], lines: Lines, score: F
 
 
 class LinkedPeriods(NamedTuple):
-    """The links between periods, by kind; between two periods in either direction."""
+    """The links between periods. ways: names of kinds and directions; around[p]: for each way that leads from period p,
+    its name, the other period, and the chances that parts of p (rows) go with parts of that one (columns)."""
 
-    kinds: dict[str, list[Links]]
-
-    def from_period(self, period: int) -> list[tuple[str, int, Any]]:
-        """Kind and direction, the other period, and the chances that parts of ``period`` go with parts of that one."""
-        found = []
-        for kind, links in self.kinds.items():
-            for (earlier, later), chance in links:
-                if earlier == period:
-                    found.append((f"{kind} on", later, chance))
-                if later == period:
-                    found.append((f"{kind} back", earlier, chance.T.tocsr()))
-        return found
+    ways: list[str]
+    around: list[list[tuple[str, int, Any]]]
 
 
 def link_periods(records: PartRecords, kinds: dict[str, list[tuple[int, int]]]) -> LinkedPeriods:
     """Chances for all pairs of periods that are compared."""
-    return LinkedPeriods({kind: link_kind(records, pairs) for kind, pairs in kinds.items()})
+    around: list[list[tuple[str, int, Any]]] = [[] for _ in range(records.n_periods)]
+    for kind, pairs in kinds.items():
+        for (earlier, later), chance in link_kind(records, pairs):
+            around[earlier].append((f"{kind} on", later, chance))
+            around[later].append((f"{kind} back", earlier, chance.T.tocsr()))
+    return LinkedPeriods(sorted({way for ways in around for way, _, _ in ways}), around)
 
 
 def expanded_profiles(records: PartRecords, linked: LinkedPeriods, period: int, without: int) -> Profiles:
-    """Where the people of a period's parts spend their time, by these parts and by those they are linked with, the period
-    ``without`` apart: what is to be found there must not be taken for granted."""
+    """Where the people of a period's parts spend their time, by these parts and by those they are linked with, the
+    period ``without`` apart: what is to be found there must not be taken for granted."""
     masses = records.masses[records.of(period)]
-    for _, other, chance in linked.from_period(period):
+    for _, other, chance in linked.around[period]:
         if other != without:
             masses = masses + chance @ records.masses[records.of(other)]
     return _profiles(masses)
@@ -347,7 +364,7 @@ def expanded_profiles(records: PartRecords, linked: LinkedPeriods, period: int, 
 def profile_features(
     records: PartRecords, linked: LinkedPeriods, pair: tuple[int, int], lines: Lines
 ) -> Floats:
-    """PROFILE_FEATURES of lines: how likely the later part is by the profile of the earlier, and the other way round."""
+    """PROFILE_FEATURES of lines: how likely the later part is by the profile of the earlier, and vice versa."""
     found = np.empty((len(lines.one), len(PROFILE_FEATURES)))
     ways = ((0, pair, lines.one, lines.other), (2, pair[::-1], lines.other, lines.one))
     for column, (period, against), asking, asked in ways:

@@ -9,8 +9,8 @@ import numpy as np
 from shoal.auditing.attacks.part_claims import Evidence, claim_linked, no_evidence
 from shoal.auditing.attacks.part_links import (
     NEXT,
-    LinkedPeriods,
     Lines,
+    LinkedPeriods,
     PartRecords,
     described,
     learn,
@@ -22,6 +22,7 @@ from shoal.auditing.attacks.part_links import (
     scaled,
     shortlisted,
     slots_of_day,
+    teaching,
 )
 from shoal.auditing.audited_parts import AuditedParts
 from shoal.auditing.box_index import AttackedRecords
@@ -33,6 +34,7 @@ RELINKING = "relinking"
 SAME_HOURS, ALL = "same_hours", "all"
 _DAY_LATER = "day_1"
 _TEN = 10
+_MOST_CHAINS = 1000  # people of whom all parts are looked for
 
 
 class Linker(NamedTuple):
@@ -67,7 +69,8 @@ def attack_relinking(context: AuditContext) -> list[Measure]:
             rng = context.randomness(20, number)
             pairs = rng.permutation(np.array(linkers[-1].kinds[kind])).tolist()
             found += _measured(
-                variant, [find_parts(linker, [tuple(p) for p in pairs], context.n_attacks) for linker in linkers]
+                variant,
+                [find_parts(linker, [tuple(p) for p in pairs], context.n_attacks) for linker in linkers],
             )
     return found + _measured(ALL, [find_all_parts(linker, context) for linker in linkers])
 
@@ -90,42 +93,46 @@ def _measured(variant: str, found: list[Found]) -> list[Measure]:
     guess = {"pick": found[0].guess, "rank_10": found[0].guess_10}
     if variant == ALL:
         published, raw = ({name: each[name] for name in each if name == "pick"} for each in (published, raw))
-    return measures_of(
-        RELINKING, variant, published, raw, guess, Victims(found[0].person, found[-1].person)
-    )
+    return measures_of(RELINKING, variant, published, raw, guess, Victims(found[0].person, found[-1].person))
 
 
 def find_parts(linker: Linker, pairs: list[tuple[int, int]], enough: int) -> Found:
     """Look for the parts of people in later periods, pair of periods by pair, until there are enough people with a part
     in both. The best of several attackers counts."""
     records = linker.records
-    chosen, n = [], 0
-    for pair in pairs:
-        if n >= enough:
-            break
-        lines = shortlisted(records, pair)
-        both = np.isin(records.person[records.of(pair[0])], _people(records, pair[1]))
-        chosen.append((pair, lines, both))
-        n += int(both.sum())
-    features = [
-        np.concatenate([described(records, lines), profile_features(records, linker.linked, pair, lines)], axis=1)
-        for pair, lines, _ in chosen
-    ]
-    taught = learn(records, [(lines, found) for (_, lines, _), found in zip(chosen, features, strict=True)])
+    listed = [(pair, shortlisted(records, pair)) for pair in pairs]
+    lessons = teaching(records, listed)
+    taught = learn(records, [(lines, _features(linker, pair, lines)) for pair, lines in lessons])
     ways: list[list[tuple[Floats, Floats]]] = []
-    for (pair, lines, both), found in zip(chosen, features, strict=True):
+    chosen: list[tuple[tuple[int, int], Bools]] = []
+    for pair, lines in listed:
+        if sum(int(both.sum()) for _, both in chosen) >= enough:
+            break
+        both = np.isin(records.person[records.of(pair[0])], _people(records, pair[1]))
+        chosen.append((pair, both))
+        found = _features(linker, pair, lines)
         score = taught.score(records, lines, found)
         chance = scaled(lines, score, records.of(pair[1]))
-        ways.append([_ranked(records, lines, each, both) for each in (score, chance, found[:, 0], found[:, 2])])
+        ways.append(
+            [_ranked(records, lines, each, both) for each in (score, chance, found[:, 0], found[:, 2])]
+        )
     outcomes = [
         tuple(np.concatenate([each[way][measure] for each in ways]) for measure in (0, 1))
         for way in range(len(ways[0]))
     ]
     pick, rank = (max((each[at] for each in outcomes), key=lambda found: float(found.sum())) for at in (0, 1))
-    person = np.concatenate([records.person[records.of(pair[0])][both] for pair, _, both in chosen])
-    sizes = np.repeat([len(records.of(pair[1])) for pair, _, _ in chosen], [both.sum() for *_, both in chosen])
-    blind = (float((1 / sizes).mean()), float(np.minimum(_TEN / sizes, 1).mean())) if len(sizes) else (0.0, 0.0)
+    person = np.concatenate([records.person[records.of(pair[0])][both] for pair, both in chosen])
+    sizes = np.repeat([len(records.of(pair[1])) for pair, _ in chosen], [both.sum() for _, both in chosen])
+    blind = (
+        (float((1 / sizes).mean()), float(np.minimum(_TEN / sizes, 1).mean())) if len(sizes) else (0.0, 0.0)
+    )
     return Found(person, pick, rank, *blind)
+
+
+def _features(linker: Linker, pair: tuple[int, int], lines: Lines) -> Floats:
+    """The features of pairs of parts, with those by expanded profiles."""
+    alone = described(linker.records, lines)
+    return np.concatenate([alone, profile_features(linker.records, linker.linked, pair, lines)], axis=1)
 
 
 def _people(records: PartRecords, period: int) -> Int64s:
@@ -156,7 +163,7 @@ def find_all_parts(linker: Linker, context: AuditContext) -> Found:
     n_parts = np.bincount(records.person[known], minlength=int(records.person.max(initial=0)) + 1)
     several = np.flatnonzero(known & (n_parts[records.person] > 1))
     rng = context.randomness(21)
-    start = rng.permutation(several)[: context.n_attacks]
+    start = rng.permutation(several)[: min(context.n_attacks, _MOST_CHAINS)]
     start = start[np.argsort(start)]
     person, period = records.person[start], records.period[start]
     evidence = [_begun(records, start, period, each) for each in range(records.n_periods)]

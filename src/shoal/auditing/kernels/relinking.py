@@ -193,7 +193,7 @@ def common_cells(boxes: PlacedBoxes, one: int, other: int) -> float:
     """The cells that two boxes share."""
     across = min(boxes.x1[one], boxes.x1[other]) - max(boxes.x0[one], boxes.x0[other]) + 1.0
     along = min(boxes.y1[one], boxes.y1[other]) - max(boxes.y0[one], boxes.y0[other]) + 1.0
-    return across * along if across > 0 and along > 0 else 0.0
+    return float(across * along) if across > 0 and along > 0 else 0.0
 
 
 @jit_inline
@@ -214,9 +214,11 @@ def distance_of(boxes: PlacedBoxes, one: int, other: int) -> float:
 
 
 @jit_inline
-def describe_border(boxes: PlacedBoxes, last: int, first: int, hour: float, far: float, found: Floats) -> None:
-    """What the last box of one part and the first of another say: whether somebody could have gone on from the one to the
-    other, and how long the pause between them is."""
+def describe_border(
+    boxes: PlacedBoxes, last: int, first: int, hour: float, far: float, found: Floats
+) -> None:
+    """What the last box of one part and the first of another say: whether somebody could have gone on from the one to
+    the other, and how long the pause between them is."""
     common = common_cells(boxes, last, first)
     share = common / (cells_of(boxes, last) + cells_of(boxes, first) - common)
     across = max(0, boxes.x0[last] - boxes.x1[first], boxes.x0[first] - boxes.x1[last])
@@ -234,10 +236,19 @@ def describe_border(boxes: PlacedBoxes, last: int, first: int, hour: float, far:
 
 @jit
 def describe_pairs(
-    boxes: PlacedBoxes, one: Int64s, other: Int64s, hour: float, far: float, begin: int, end: int, found: Floats
+    boxes: PlacedBoxes,
+    one: Int64s,
+    other: Int64s,
+    hour: float,
+    far: float,
+    begin: int,
+    end: int,
+    found: Floats,
 ) -> None:
-    """Features (PAIR_FEATURES) of pairs of parts begin .. end - 1, the earlier part first. hour: slots; far: distances of
-    cells in units of 500 m."""
+    """Features (PAIR_FEATURES) of pairs of parts begin .. end - 1, the earlier part first.
+
+    hour: slots; far: the side of a cell in units of 500 m.
+    """
     room = _MOST_BOXES
     kin, kin_back, met, met_back = np.empty(room), np.empty(room), np.empty(room), np.empty(room)
     near, near_back = np.empty(room), np.empty(room)
