@@ -14,7 +14,7 @@ import numpy as np
 
 from shoal.auditing.attacks.attackers import picked
 from shoal.auditing.attacks.conditional_logit import centred, highest_of, learn_weights, softmax
-from shoal.auditing.attacks.part_links import LinkedPeriods, PartRecords
+from shoal.auditing.attacks.part_links import LinkedPeriods, PartRecords, heaviest
 from shoal.core.arrays import Bools, Floats, Int64s
 
 _KEPT = 30  # parts of a period that are thought possible for a victim
@@ -118,10 +118,8 @@ def _gathered(
     told = csr_array((np.ones(len(known.victim)), (known.victim, known.part)), shape=shape)
     heard = sum(messages.values(), csr_array(shape))
     unsure = csr_array((~known.sure).astype(np.float64)[:, None])
-    possible = _largest(told * 1e3 + heard.multiply(unsure)) if messages else told.tocoo()
+    possible = heaviest(told * 1e3 + heard.multiply(unsure), _KEPT)
     victim, part = possible.row.astype(np.int64), possible.col.astype(np.int64)
-    order = np.lexsort((part, victim))
-    victim, part = victim[order], part[order]
     columns = [
         _looked_up(victim, part, known.victim, known.part, column, n_parts) for column in known.features.T
     ]
@@ -141,17 +139,6 @@ def _without_crumbs(found: Any) -> Any:
     found = found.tocsr()
     found.data[found.data < _CRUMB] = 0.0
     found.eliminate_zeros()
-    return found
-
-
-def _largest(found: Any) -> Any:
-    """The _KEPT largest entries of every row."""
-    found = found.tocoo()
-    order = np.lexsort((found.col, -found.data, found.row))
-    row = found.row[order]
-    place = np.arange(len(row)) - np.searchsorted(row, row)
-    kept = order[place < _KEPT]
-    found.row, found.col, found.data = found.row[kept], found.col[kept], found.data[kept]
     return found
 
 

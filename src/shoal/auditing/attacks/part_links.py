@@ -25,6 +25,7 @@ from shoal.auditing.kernels.relinking import (
     Profiles,
     describe_pairs,
     list_chances,
+    mark_largest,
     shortlist,
     weigh_profiles,
 )
@@ -130,7 +131,10 @@ def _placed(index: BoxIndex, sites: Sites, workers: Workers) -> PlacedBoxes:
     box, rows = np.repeat(np.arange(len(n)), n), index.box
     share = chance / np.repeat(np.diff(index.ptr), np.diff(index.ptr))[box]
     commonness = np.bincount(site, weights=share, minlength=len(sites.x)) / n_records
-    x, y = (np.bincount(box, weights=chance * each[site], minlength=len(n)) for each in (sites.x, sites.y))
+    x, y = (
+        np.bincount(box, weights=chance * each[site], minlength=len(n)).astype(np.float64)
+        for each in (sites.x, sites.y)
+    )
     t0, t1, x0, x1, y0, y1 = (rows[name].astype(np.int64) for name in ("t0", "t1", "x0", "x1", "y0", "y1"))
     common = np.maximum(commonness, _RAREST)
     return PlacedBoxes(index.ptr, t0, t1, x0, x1, y0, y1, x, y, at, site, chance, common)
@@ -393,6 +397,17 @@ def _weigh(
     end: int,
 ) -> None:
     weigh_profiles(profiles, boxes, ptr, asked, begin, end, likelihood, kinship)
+
+
+def heaviest(found: Any, most: int) -> Any:
+    """The largest entries of every row of a sparse array, of equals the first, by rows and columns."""
+    found = found.tocsr()
+    found.sort_indices()
+    kept = np.empty(found.nnz, np.bool_)
+    mark_largest(found.indptr.astype(np.int64), found.data, most, kept)
+    listed = found.tocoo()
+    listed.row, listed.col, listed.data = listed.row[kept], listed.col[kept], listed.data[kept]
+    return listed
 
 
 def slots_of_day(step_s: int) -> int:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shoal.auditing.attacks.part_claims import Evidence, claim_alone, claim_linked
-from shoal.auditing.attacks.part_links import PartRecords
+from shoal.auditing.attacks.part_links import PartRecords, heaviest
 from shoal.auditing.attacks.relinking import Linker, linker_of
 from shoal.auditing.audited_parts import AuditedParts
 from shoal.auditing.box_index import AttackedRecords
@@ -248,16 +248,7 @@ def _likely_parts(
     some: Bools,
 ) -> Any:
     """The parts of a period that have most mass in known cells, for every victim."""
-    return _heaviest(_masses_at(context, target, records, period, drawn, some))
-
-
-def _heaviest(found: Any) -> Any:
-    found = found.tocoo()
-    order = np.lexsort((found.col, -found.data, found.row))
-    row = found.row[order]
-    kept = order[np.arange(len(row)) - np.searchsorted(row, row) < _KEPT]
-    found.row, found.col, found.data = found.row[kept], found.col[kept], found.data[kept]
-    return found
+    return heaviest(_masses_at(context, target, records, period, drawn, some), _KEPT)
 
 
 def _known_cells(
@@ -298,7 +289,7 @@ def _known_epochs(
         foreign = of_parts.sum(axis=1)[common.col] - common.data
         score = 1 + common.data - _FOREIGN * foreign
         score = score - score.min(initial=0.0) + 1  # above 0, so that sparse arrays keep it
-        likely = _heaviest(csr_array((score, (common.row, common.col)), shape=common.shape))
+        likely = heaviest(csr_array((score, (common.row, common.col)), shape=common.shape), _KEPT)
         fits = _dense(likely, *common.shape)
         hits = csr_array((common.data, (common.row, common.col)), shape=common.shape)
         known = _evidence(likely.row, likely.col, there, fits, hits)

@@ -22,7 +22,7 @@ from shoal.auditing.kernels.sites import (
     nth_smallest,
     weigh_box,
 )
-from shoal.core.arrays import Floats, Int64s
+from shoal.core.arrays import Bools, Floats, Int64s
 from shoal.core.compiled import jit, jit_inline
 from shoal.core.reprs import sizes_only
 
@@ -166,6 +166,24 @@ def shortlist(
                 k += 1
 
 
+@jit
+def mark_largest(ptr: Int64s, value: Floats, most: int, kept: Bools) -> None:
+    """kept[i]: whether value[i] is among the ``most`` largest of its row, of equals the first; row r has values ptr[r] ..
+    ptr[r + 1] - 1."""
+    partial = np.empty(len(value))
+    for row in range(len(ptr) - 1):
+        begin, n = ptr[row], ptr[row + 1] - ptr[row]
+        for i in range(n):
+            partial[i] = value[begin + i]
+        least = nth_smallest(partial, n, n - most) if n > most else -math.inf
+        ties = most
+        for i in range(n):
+            ties -= value[begin + i] > least
+        for i in range(begin, begin + n):
+            kept[i] = value[i] > least or (value[i] == least and ties > 0)
+            ties -= value[i] == least
+
+
 @jit_inline
 def kinship_of(boxes: PlacedBoxes, one: int, other: int) -> float:
     """By how much likelier two boxes are of one person for the places in them."""
@@ -193,7 +211,7 @@ def common_cells(boxes: PlacedBoxes, one: int, other: int) -> float:
     """The cells that two boxes share."""
     across = min(boxes.x1[one], boxes.x1[other]) - max(boxes.x0[one], boxes.x0[other]) + 1.0
     along = min(boxes.y1[one], boxes.y1[other]) - max(boxes.y0[one], boxes.y0[other]) + 1.0
-    return float(across * along) if across > 0 and along > 0 else 0.0
+    return float(max(across, 0.0) * max(along, 0.0))
 
 
 @jit_inline
