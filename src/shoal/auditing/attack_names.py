@@ -53,6 +53,21 @@ ATTACK_NAMES = (
     *_both("longer", {f"{n}_tau": f"knows {n} tau" for n in (2, 4, 8)}),
     *_both("intervals", {str(n): f"knows {n} intervals" for n in (2, 3, 4)}, drawn="2"),
     *_both("points", {str(n): f"knows {counted(n, 'sample')}" for n in (1, 2, 4, 8)}, drawn="4"),
+    AttackName("revealed", "4", "revealed", "knows 4 samples, relinks: boxes read", drawn=True),
+    *(
+        AttackName("revealed", str(n), "revealed", f"knows {counted(n, 'sample')}, relinks: boxes read")
+        for n in (1, 2, 8)
+    ),
+    *(
+        AttackName("revealed", str(n), "revealed_alone", f"knows {counted(n, 'sample')}: boxes read")
+        for n in (1, 2, 4, 8)
+    ),
+    AttackName("revealed", "epochs", "revealed", "knows all active epochs: boxes read"),
+    AttackName("revealed", "home_and_work", "revealed", "knows home and work: boxes read"),
+    AttackName("relinking", "next", "pick", "finds the next part", drawn=True),
+    AttackName("relinking", "next", "rank_10", "has the next part among ten"),
+    AttackName("relinking", "same_hours", "pick", "finds the part at the same hours"),
+    AttackName("relinking", "all", "pick", "finds the other parts of a person"),
     AttackName("across_border", "", "single", "sees a border: one part left beside it"),
     AttackName("across_border", "", "pick", "sees a border: picks both parts", drawn=True),
     *(

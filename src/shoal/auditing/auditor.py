@@ -18,6 +18,8 @@ from shoal.auditing.attacks.linkage import (
 from shoal.auditing.attacks.place_in_box import attack_place
 from shoal.auditing.attacks.places import attack_home_and_work, attack_top_locations
 from shoal.auditing.attacks.rankings import attack_rankings, findings
+from shoal.auditing.attacks.relinking import attack_relinking
+from shoal.auditing.attacks.revealed import attack_revealed
 from shoal.auditing.attacks.times import attack_presence, attack_times
 from shoal.auditing.belonging import check_belonging
 from shoal.auditing.claims import is_weak
@@ -51,6 +53,8 @@ ATTACKS = (
     attack_home_and_work,
     attack_homogeneity,
     attack_across_borders,
+    attack_relinking,
+    attack_revealed,
 )
 
 
