@@ -17,7 +17,8 @@ from shoal.auditing.attacks.conditional_logit import centred, highest_of, learn_
 from shoal.auditing.attacks.part_links import LinkedPeriods, PartRecords, heaviest
 from shoal.core.arrays import Bools, Floats, Int64s
 
-_KEPT = 30  # parts of a period that are thought possible for a victim
+_KEPT = 30  # parts of a period that are thought possible for a victim, by what other periods say
+_MOST_TOLD = 100  # and by what is known
 _TAUGHT = 1500  # victims and periods of each half from which weights are learnt
 _SMALL = 1e-3
 _CRUMB = 1e-4
@@ -79,13 +80,13 @@ def claim_alone(
 def claim_linked(
     records: PartRecords, linked: LinkedPeriods, person: Int64s, half: Int64s, evidence: Sequence[Evidence]
 ) -> Claims:
-    """Claims by what is known of all periods and the links between their parts."""
+    """Claims by what is known of all periods and the links between their parts; without links, of each by itself."""
     shapes = [(len(person), len(records.of(period))) for period in range(len(evidence))]
     beliefs = [
         _beliefs(known, known.features[:, 0], shape) for known, shape in zip(evidence, shapes, strict=True)
     ]
     right = np.zeros((len(person), len(evidence)))
-    for _ in range(_ROUNDS):
+    for _ in range(_ROUNDS if linked.ways else 1):
         lines = [_gathered(records, linked, beliefs, known, p) for p, known in enumerate(evidence)]
         scores = _weighed(records, person, half, lines)
         for found, score in zip(lines, scores, strict=True):
@@ -115,11 +116,13 @@ def _gathered(
         if beliefs[other].nnz:
             messages[way] = _without_crumbs(beliefs[other] @ chance.T)
     shape = (n_victims, n_parts)
-    told = csr_array((np.ones(len(known.victim)), (known.victim, known.part)), shape=shape)
+    likely = known.features[:, :2].sum(axis=1)
+    told = csr_array((likely - likely.min(initial=0.0) + 1, (known.victim, known.part)), shape=shape)
     heard = sum(messages.values(), csr_array(shape))
     unsure = csr_array((~known.sure).astype(np.float64)[:, None])
-    possible = heaviest(told * 1e3 + heard.multiply(unsure), _KEPT)
-    victim, part = possible.row.astype(np.int64), possible.col.astype(np.int64)
+    possible = [heaviest(told, _MOST_TOLD), heaviest(csr_array(heard.multiply(unsure)), _KEPT)]
+    place = np.unique(np.concatenate([each.row.astype(np.int64) * n_parts + each.col for each in possible]))
+    victim, part = np.divmod(place, max(n_parts, 1))
     columns = [
         _looked_up(victim, part, known.victim, known.part, column, n_parts) for column in known.features.T
     ]
@@ -130,7 +133,8 @@ def _gathered(
             message = messages[way].tocoo()
             value = _looked_up(victim, part, message.row, message.col, message.data, n_parts)
         columns.append(np.log(_SMALL + value))
-    columns.append(np.log(_SMALL + sum(np.exp(column) for column in columns[known.features.shape[1] + 1 :])))
+    heard_of = [np.exp(column) for column in columns[known.features.shape[1] + 1 :]]
+    columns.append(np.log(_SMALL + sum(heard_of, np.zeros(len(victim)))))
     return _Lines(period, victim, part, np.stack(columns, axis=1))
 
 

@@ -345,6 +345,11 @@ class LinkedPeriods(NamedTuple):
     around: list[list[tuple[str, int, Any]]]
 
 
+def no_links(n_periods: int) -> LinkedPeriods:
+    """Nothing is known of which parts belong together."""
+    return LinkedPeriods([], [[] for _ in range(n_periods)])
+
+
 def link_periods(records: PartRecords, kinds: dict[str, list[tuple[int, int]]]) -> LinkedPeriods:
     """Chances for all pairs of periods that are compared."""
     around: list[list[tuple[str, int, Any]]] = [[] for _ in range(records.n_periods)]
