@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from shoal.auditing.attacks.part_links import Lines, pairs_of_periods, scaled
+from shoal.auditing.attacks.part_links import PairLines, pairs_of_periods, scaled
 from shoal.auditing.audited_parts import AuditedParts
 from shoal.auditing.kernels.relinking import (
     PAIR_FEATURES,
@@ -238,7 +238,7 @@ def test_periods_are_compared_with_the_next_and_with_the_same_hours_of_later_day
 
 def test_a_part_that_everybody_claims_loses_chance() -> None:
     case = np.repeat(np.arange(3), 2)
-    lines = Lines(case, np.array([10, 11, 10, 12, 10, 13]), case, np.arange(4) * 2)
+    lines = PairLines(case, np.array([10, 11, 10, 12, 10, 13]), case, np.arange(4) * 2)
     chance = scaled(lines, np.tile([1.0, 0.0], 3), np.array([10, 11, 12, 13]))
     assert np.bincount(case, weights=chance) == pytest.approx(1)
     assert chance[[0, 2, 4]] == pytest.approx(1 / 3, abs=0.02)

@@ -25,7 +25,7 @@ _CRUMB = 1e-4
 _ROUNDS = 3
 
 
-class Evidence(NamedTuple):
+class PeriodEvidence(NamedTuple):
     """What an attacker knows of a period. Line i: part[i], by its place among the parts of the period, may be that of
     victim[i], for what features[i] say; lines are in order of victims. sure: for which victims no other part can be."""
 
@@ -52,14 +52,14 @@ class _Lines(NamedTuple):
     features: Floats
 
 
-def no_evidence(n_victims: int, n_features: int) -> Evidence:
+def no_evidence(n_victims: int, n_features: int) -> PeriodEvidence:
     """An attacker knows nothing of a period."""
     nothing = np.empty(0, np.int64)
-    return Evidence(nothing, nothing, np.empty((0, n_features)), np.zeros(n_victims, np.bool_))
+    return PeriodEvidence(nothing, nothing, np.empty((0, n_features)), np.zeros(n_victims, np.bool_))
 
 
 def claim_alone(
-    records: PartRecords, person: Int64s, evidence: Sequence[Evidence], *, everywhere: bool
+    records: PartRecords, person: Int64s, evidence: Sequence[PeriodEvidence], *, everywhere: bool
 ) -> Claims:
     """Claims by what is known of each period alone: the part with the largest first feature.
 
@@ -78,7 +78,11 @@ def claim_alone(
 
 
 def claim_linked(
-    records: PartRecords, linked: LinkedPeriods, person: Int64s, half: Int64s, evidence: Sequence[Evidence]
+    records: PartRecords,
+    linked: LinkedPeriods,
+    person: Int64s,
+    half: Int64s,
+    evidence: Sequence[PeriodEvidence],
 ) -> Claims:
     """Claims by what is known of all periods and the links between their parts; without links, of each by itself."""
     shapes = [(len(person), len(records.of(period))) for period in range(len(evidence))]
@@ -96,7 +100,7 @@ def claim_linked(
     return Claims(right, np.zeros(right.shape, np.bool_))
 
 
-def _beliefs(lines: Evidence | _Lines, score: Floats, shape: tuple[int, int]) -> Any:
+def _beliefs(lines: PeriodEvidence | _Lines, score: Floats, shape: tuple[int, int]) -> Any:
     """The chances of parts by their scores, a row for every victim."""
     from scipy.sparse import csr_array
 
@@ -104,7 +108,7 @@ def _beliefs(lines: Evidence | _Lines, score: Floats, shape: tuple[int, int]) ->
 
 
 def _gathered(
-    records: PartRecords, linked: LinkedPeriods, beliefs: list[Any], known: Evidence, period: int
+    records: PartRecords, linked: LinkedPeriods, beliefs: list[Any], known: PeriodEvidence, period: int
 ) -> _Lines:
     """The parts that are possible for victims in a period, by what is known and by what other periods say."""
     from scipy.sparse import csr_array

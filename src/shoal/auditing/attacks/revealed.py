@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.auditing.attacks.part_claims import Evidence, claim_alone, claim_linked
+from shoal.auditing.attacks.part_claims import PeriodEvidence, claim_alone, claim_linked
 from shoal.auditing.attacks.part_links import PartRecords, heaviest, no_links
 from shoal.auditing.attacks.relinking import Linker, linker_of
 from shoal.auditing.audited_parts import AuditedParts
@@ -62,7 +62,7 @@ def attack_revealed(context: AuditContext) -> list[Measure]:
     return found
 
 
-_Known = Callable[[AuditContext, AuditedParts, AttackedRecords, PartRecords, Drawn], list[Evidence]]
+_Known = Callable[[AuditContext, AuditedParts, AttackedRecords, PartRecords, Drawn], list[PeriodEvidence]]
 
 
 def _outcomes(
@@ -74,7 +74,7 @@ def _outcomes(
 
 
 def revealed_shares(
-    linker: Linker, person: Int64s, evidence: list[Evidence], *, everywhere: bool
+    linker: Linker, person: Int64s, evidence: list[PeriodEvidence], *, everywhere: bool
 ) -> dict[str, Floats | Bools]:
     """The shares of people's boxes in parts that are claimed rightly; *certain*: where no other part was possible.
 
@@ -163,7 +163,7 @@ def _top_cells(context: AuditContext, parts: AuditedParts, rng: np.random.Genera
 
 def _known_samples(
     context: AuditContext, parts: AuditedParts, target: AttackedRecords, records: PartRecords, drawn: Drawn
-) -> list[Evidence]:
+) -> list[PeriodEvidence]:
     """A part of a period in which samples are known holds all of them; in other periods people come back to places."""
     period = parts.period[context.samples.user[drawn.row]]
     group, number = np.unique(drawn.victim * records.n_periods + period, return_inverse=True)
@@ -196,13 +196,13 @@ def _known_samples(
     return found
 
 
-def _evidence(victim: Int64s, part: Int64s, sure: Bools, first: Any, second: Any) -> Evidence:
+def _evidence(victim: Int64s, part: Int64s, sure: Bools, first: Any, second: Any) -> PeriodEvidence:
     """Lines in order of victims, with features that are looked up in two sparse arrays; the second counts where nothing
     is known of the period."""
     order = np.lexsort((part, victim))
     victim, part = victim[order].astype(np.int64), part[order].astype(np.int64)
     columns = [np.asarray(each[victim, part]).ravel() for each in (first, second)]
-    return Evidence(victim, part, np.stack(columns, axis=1), sure)
+    return PeriodEvidence(victim, part, np.stack(columns, axis=1), sure)
 
 
 def _dense(found: Any, n_rows: int, n_columns: int) -> Any:
@@ -260,7 +260,7 @@ def _likely_parts(
 
 def _known_cells(
     context: AuditContext, _parts: AuditedParts, target: AttackedRecords, records: PartRecords, drawn: Drawn
-) -> list[Evidence]:
+) -> list[PeriodEvidence]:
     """Cells are known, not when: in every period the parts with most mass there are possible."""
     every, nobody = np.ones(len(drawn.row), np.bool_), np.zeros(len(drawn.person), np.bool_)
     first = np.searchsorted(drawn.victim, np.arange(len(drawn.person)))
@@ -282,7 +282,7 @@ def _known_cells(
 
 def _known_epochs(
     context: AuditContext, parts: AuditedParts, _target: AttackedRecords, records: PartRecords, drawn: Drawn
-) -> list[Evidence]:
+) -> list[PeriodEvidence]:
     """All active epochs are known: the parts with the fewest other epochs, and of these with most of the known ones."""
     from scipy.sparse import csr_array
 
