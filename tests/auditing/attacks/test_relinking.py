@@ -12,7 +12,7 @@ from auditing.parts_contexts import as_cells, parts_context
 from shoal.auditing.attacks.relinking import attack_relinking
 from shoal.auditing.attacks.revealed import attack_revealed
 from shoal.auditing.context import AuditContext
-from shoal.auditing.measures import Measure
+from shoal.auditing.measures import NO_VICTIM, Measure
 from shoal.core.options import HidingOptions
 from shoal.core.periods import Periods, find_periods
 from shoal.core.promise import Grid, Promise
@@ -125,6 +125,16 @@ def test_relinking_never_reveals_less_and_more_samples_reveal_more() -> None:
         for n in "1248":
             assert found[n, "certain"] <= found[n, "revealed_alone"] + 1e-9
         assert found["1", "revealed_alone"] < found["8", "revealed_alone"]
+
+
+def test_people_without_a_second_part_are_not_attacked() -> None:
+    """Three people, each in a period of their own, and nobody in the last but one."""
+    samples = samples_from_columns(
+        np.array(["a", "b", "c"], object), [0, 0, 1, 1, 2], [1, 2, 8, 9, 45], [3, 3, 4, 4, 5], [1] * 5
+    )
+    found = attack_relinking(plain(samples, SIX_HOURS)) + attack_revealed(plain(samples, SIX_HOURS))
+    assert {each.published for each in found if each.variant == "next"} == {NO_VICTIM}
+    assert figures([each for each in found if each.variant == "1"])["1", "revealed"] == 1
 
 
 def test_where_names_never_change_there_is_nothing_to_relink() -> None:

@@ -128,14 +128,14 @@ def _gathered(
     place = np.unique(np.concatenate([each.row.astype(np.int64) * n_parts + each.col for each in possible]))
     victim, part = np.divmod(place, max(n_parts, 1))
     columns = [
-        _looked_up(victim, part, known.victim, known.part, column, n_parts) for column in known.features.T
+        looked_up(victim, part, known.victim, known.part, column, n_parts) for column in known.features.T
     ]
-    columns.append(_looked_up(victim, part, known.victim, known.part, np.ones(len(known.victim)), n_parts))
+    columns.append(looked_up(victim, part, known.victim, known.part, np.ones(len(known.victim)), n_parts))
     for way in linked.ways:
         value = np.zeros(len(victim))
         if way in messages:
             message = messages[way].tocoo()
-            value = _looked_up(victim, part, message.row, message.col, message.data, n_parts)
+            value = looked_up(victim, part, message.row, message.col, message.data, n_parts)
         columns.append(np.log(_SMALL + value))
     heard_of = [np.exp(column) for column in columns[known.features.shape[1] + 1 :]]
     columns.append(np.log(_SMALL + sum(heard_of, np.zeros(len(victim)))))
@@ -150,7 +150,7 @@ def _without_crumbs(found: Any) -> Any:
     return found
 
 
-def _looked_up(
+def looked_up(
     victim: Int64s, part: Int64s, row: Int64s, column: Int64s, value: Floats, n_parts: int
 ) -> Floats:
     """The values at some places of a sparse array, 0 where it has none."""

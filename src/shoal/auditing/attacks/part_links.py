@@ -182,6 +182,9 @@ class PairLines(NamedTuple):
 def shortlisted(records: PartRecords, pair: tuple[int, int]) -> PairLines:
     """The parts of a later period that look most like each of an earlier period."""
     one, other = (records.of(period) for period in pair)
+    if not len(other):
+        nothing = np.empty(0, np.int64)
+        return PairLines(nothing, nothing, nothing, np.zeros(len(one) + 1, np.int64))
     shares = (records.masses[other] / (records.n_boxes[other][:, None] * 1.0)).tocsc()
     share = shares.data / np.repeat(records.boxes.commonness, np.diff(shares.indptr))
     chosen = np.empty((len(one), min(_SHORTLISTED, len(other))), np.int64)

@@ -102,6 +102,8 @@ def find_parts(linker: Linker, pairs: list[tuple[int, int]], enough: int) -> Fou
     records = linker.records
     listed = [(pair, shortlisted(records, pair)) for pair in pairs]
     lessons = teaching(records, listed)
+    if not lessons:
+        return Found(np.empty(0, np.int64), np.empty(0), np.empty(0), 0.0, 0.0)
     taught = learn(records, [(lines, _features(linker, pair, lines)) for pair, lines in lessons])
     ways: list[list[tuple[Floats, Floats]]] = []
     chosen: list[tuple[tuple[int, int], Bools]] = []

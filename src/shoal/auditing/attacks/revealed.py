@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.auditing.attacks.part_claims import PeriodEvidence, claim_alone, claim_linked
+from shoal.auditing.attacks.part_claims import PeriodEvidence, claim_alone, claim_linked, looked_up
 from shoal.auditing.attacks.part_links import PartRecords, heaviest, no_links
 from shoal.auditing.attacks.relinking import Linker, linker_of
 from shoal.auditing.audited_parts import AuditedParts
@@ -201,7 +201,9 @@ def _evidence(victim: Int64s, part: Int64s, sure: Bools, first: Any, second: Any
     is known of the period."""
     order = np.lexsort((part, victim))
     victim, part = victim[order].astype(np.int64), part[order].astype(np.int64)
-    columns = [np.asarray(each[victim, part]).ravel() for each in (first, second)]
+    columns = []
+    for each in (first.tocoo(), second.tocoo()):
+        columns.append(looked_up(victim, part, each.row, each.col, each.data, each.shape[1]))
     return PeriodEvidence(victim, part, np.stack(columns, axis=1), sure)
 
 
