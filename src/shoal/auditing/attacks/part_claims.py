@@ -17,14 +17,15 @@ from shoal.auditing.attacks.conditional_logit import centred, highest_of, learn_
 from shoal.auditing.attacks.part_links import LinkedPeriods, PartRecords, heaviest
 from shoal.core.arrays import Bools, Floats, Int64s
 
-_KEPT = 30  # parts of a period that are thought possible for a victim
+_KEPT = 30  # parts of a period that are thought possible for a victim, by what other periods say
+_MOST_TOLD = 100  # and by what is known
 _TAUGHT = 1500  # victims and periods of each half from which weights are learnt
 _SMALL = 1e-3
 _CRUMB = 1e-4
 _ROUNDS = 3
 
 
-class Evidence(NamedTuple):
+class PeriodEvidence(NamedTuple):
     """What an attacker knows of a period. Line i: part[i], by its place among the parts of the period, may be that of
     victim[i], for what features[i] say; lines are in order of victims. sure: for which victims no other part can be."""
 
@@ -51,14 +52,14 @@ class _Lines(NamedTuple):
     features: Floats
 
 
-def no_evidence(n_victims: int, n_features: int) -> Evidence:
+def no_evidence(n_victims: int, n_features: int) -> PeriodEvidence:
     """An attacker knows nothing of a period."""
     nothing = np.empty(0, np.int64)
-    return Evidence(nothing, nothing, np.empty((0, n_features)), np.zeros(n_victims, np.bool_))
+    return PeriodEvidence(nothing, nothing, np.empty((0, n_features)), np.zeros(n_victims, np.bool_))
 
 
 def claim_alone(
-    records: PartRecords, person: Int64s, evidence: Sequence[Evidence], *, everywhere: bool
+    records: PartRecords, person: Int64s, evidence: Sequence[PeriodEvidence], *, everywhere: bool
 ) -> Claims:
     """Claims by what is known of each period alone: the part with the largest first feature.
 
@@ -77,15 +78,19 @@ def claim_alone(
 
 
 def claim_linked(
-    records: PartRecords, linked: LinkedPeriods, person: Int64s, half: Int64s, evidence: Sequence[Evidence]
+    records: PartRecords,
+    linked: LinkedPeriods,
+    person: Int64s,
+    half: Int64s,
+    evidence: Sequence[PeriodEvidence],
 ) -> Claims:
-    """Claims by what is known of all periods and the links between their parts."""
+    """Claims by what is known of all periods and the links between their parts; without links, of each by itself."""
     shapes = [(len(person), len(records.of(period))) for period in range(len(evidence))]
     beliefs = [
         _beliefs(known, known.features[:, 0], shape) for known, shape in zip(evidence, shapes, strict=True)
     ]
     right = np.zeros((len(person), len(evidence)))
-    for _ in range(_ROUNDS):
+    for _ in range(_ROUNDS if linked.ways else 1):
         lines = [_gathered(records, linked, beliefs, known, p) for p, known in enumerate(evidence)]
         scores = _weighed(records, person, half, lines)
         for found, score in zip(lines, scores, strict=True):
@@ -95,7 +100,7 @@ def claim_linked(
     return Claims(right, np.zeros(right.shape, np.bool_))
 
 
-def _beliefs(lines: Evidence | _Lines, score: Floats, shape: tuple[int, int]) -> Any:
+def _beliefs(lines: PeriodEvidence | _Lines, score: Floats, shape: tuple[int, int]) -> Any:
     """The chances of parts by their scores, a row for every victim."""
     from scipy.sparse import csr_array
 
@@ -103,7 +108,7 @@ def _beliefs(lines: Evidence | _Lines, score: Floats, shape: tuple[int, int]) ->
 
 
 def _gathered(
-    records: PartRecords, linked: LinkedPeriods, beliefs: list[Any], known: Evidence, period: int
+    records: PartRecords, linked: LinkedPeriods, beliefs: list[Any], known: PeriodEvidence, period: int
 ) -> _Lines:
     """The parts that are possible for victims in a period, by what is known and by what other periods say."""
     from scipy.sparse import csr_array
@@ -115,22 +120,25 @@ def _gathered(
         if beliefs[other].nnz:
             messages[way] = _without_crumbs(beliefs[other] @ chance.T)
     shape = (n_victims, n_parts)
-    told = csr_array((np.ones(len(known.victim)), (known.victim, known.part)), shape=shape)
+    likely = known.features[:, :2].sum(axis=1)
+    told = csr_array((likely - likely.min(initial=0.0) + 1, (known.victim, known.part)), shape=shape)
     heard = sum(messages.values(), csr_array(shape))
     unsure = csr_array((~known.sure).astype(np.float64)[:, None])
-    possible = heaviest(told * 1e3 + heard.multiply(unsure), _KEPT)
-    victim, part = possible.row.astype(np.int64), possible.col.astype(np.int64)
+    possible = [heaviest(told, _MOST_TOLD), heaviest(csr_array(heard.multiply(unsure)), _KEPT)]
+    place = np.unique(np.concatenate([each.row.astype(np.int64) * n_parts + each.col for each in possible]))
+    victim, part = np.divmod(place, max(n_parts, 1))
     columns = [
-        _looked_up(victim, part, known.victim, known.part, column, n_parts) for column in known.features.T
+        looked_up(victim, part, known.victim, known.part, column, n_parts) for column in known.features.T
     ]
-    columns.append(_looked_up(victim, part, known.victim, known.part, np.ones(len(known.victim)), n_parts))
+    columns.append(looked_up(victim, part, known.victim, known.part, np.ones(len(known.victim)), n_parts))
     for way in linked.ways:
         value = np.zeros(len(victim))
         if way in messages:
             message = messages[way].tocoo()
-            value = _looked_up(victim, part, message.row, message.col, message.data, n_parts)
+            value = looked_up(victim, part, message.row, message.col, message.data, n_parts)
         columns.append(np.log(_SMALL + value))
-    columns.append(np.log(_SMALL + sum(np.exp(column) for column in columns[known.features.shape[1] + 1 :])))
+    heard_of = [np.exp(column) for column in columns[known.features.shape[1] + 1 :]]
+    columns.append(np.log(_SMALL + sum(heard_of, np.zeros(len(victim)))))
     return _Lines(period, victim, part, np.stack(columns, axis=1))
 
 
@@ -142,7 +150,7 @@ def _without_crumbs(found: Any) -> Any:
     return found
 
 
-def _looked_up(
+def looked_up(
     victim: Int64s, part: Int64s, row: Int64s, column: Int64s, value: Floats, n_parts: int
 ) -> Floats:
     """The values at some places of a sparse array, 0 where it has none."""

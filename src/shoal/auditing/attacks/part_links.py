@@ -170,7 +170,7 @@ def pairs_of_periods(parts: AuditedParts, day: int) -> dict[str, list[tuple[int,
     return {kind: pairs for kind, pairs in found.items() if pairs}
 
 
-class Lines(NamedTuple):
+class PairLines(NamedTuple):
     """Pairs of parts that are compared: every earlier part, one after the other, with n[i] later ones."""
 
     one: Int64s
@@ -179,9 +179,12 @@ class Lines(NamedTuple):
     begin: Int64s  # of the lines of each case, and the end of all
 
 
-def shortlisted(records: PartRecords, pair: tuple[int, int]) -> Lines:
+def shortlisted(records: PartRecords, pair: tuple[int, int]) -> PairLines:
     """The parts of a later period that look most like each of an earlier period."""
     one, other = (records.of(period) for period in pair)
+    if not len(other):
+        nothing = np.empty(0, np.int64)
+        return PairLines(nothing, nothing, nothing, np.zeros(len(one) + 1, np.int64))
     shares = (records.masses[other] / (records.n_boxes[other][:, None] * 1.0)).tocsc()
     share = shares.data / np.repeat(records.boxes.commonness, np.diff(shares.indptr))
     chosen = np.empty((len(one), min(_SHORTLISTED, len(other))), np.int64)
@@ -194,7 +197,7 @@ def shortlisted(records: PartRecords, pair: tuple[int, int]) -> Lines:
     )
     n = chosen.shape[1]
     case = np.repeat(np.arange(len(one)), n)
-    return Lines(one[case], other[chosen.ravel()], case, np.arange(len(one) + 1) * n)
+    return PairLines(one[case], other[chosen.ravel()], case, np.arange(len(one) + 1) * n)
 
 
 def _profiles(masses: Any) -> Profiles:
@@ -203,7 +206,7 @@ def _profiles(masses: Any) -> Profiles:
     return Profiles(ptr, site, masses.data, np.maximum(masses.sum(axis=1), _RAREST))
 
 
-def described(records: PartRecords, lines: Lines) -> Floats:
+def described(records: PartRecords, lines: PairLines) -> Floats:
     """The features of pairs of parts."""
     found = np.empty((len(lines.one), len(PAIR_FEATURES)))
     records.workers.for_blocks(
@@ -228,7 +231,7 @@ class Taught(NamedTuple):
 
     weights: tuple[Floats, Floats]
 
-    def score(self, records: PartRecords, lines: Lines, features: Floats) -> Floats:
+    def score(self, records: PartRecords, lines: PairLines, features: Floats) -> Floats:
         """How well the lines look."""
         ours = centred(lines.case, features)
         second = (records.half[lines.one] == 1).astype(np.int64)
@@ -238,7 +241,7 @@ class Taught(NamedTuple):
         return found
 
 
-def right_lines(records: PartRecords, lines: Lines) -> Bools:
+def right_lines(records: PartRecords, lines: PairLines) -> Bools:
     """Which pairs are of one person."""
     same: Bools = (records.person[lines.one] == records.person[lines.other]) & (
         records.person[lines.one] >= 0
@@ -246,15 +249,15 @@ def right_lines(records: PartRecords, lines: Lines) -> Bools:
     return same
 
 
-def some_cases(lines: Lines, cases: Int64s) -> Lines:
+def some_cases(lines: PairLines, cases: Int64s) -> PairLines:
     """The lines of some cases, which are numbered anew."""
     n = np.diff(lines.begin)[cases]
     begin = np.concatenate([[0], np.cumsum(n)])
     line = np.repeat(lines.begin[:-1][cases] - begin[:-1], n) + np.arange(begin[-1])
-    return Lines(lines.one[line], lines.other[line], np.repeat(np.arange(len(cases)), n), begin)
+    return PairLines(lines.one[line], lines.other[line], np.repeat(np.arange(len(cases)), n), begin)
 
 
-def learn(records: PartRecords, described_lines: list[tuple[Lines, Floats]]) -> Taught:
+def learn(records: PartRecords, described_lines: list[tuple[PairLines, Floats]]) -> Taught:
     """Weights from pairs of several periods; at most _TAUGHT cases of each half whose right part is among the lines."""
     cases, features, right, half = [], [], [], []
     n_cases = 0
@@ -275,7 +278,7 @@ def learn(records: PartRecords, described_lines: list[tuple[Lines, Floats]]) -> 
     return Taught((weights[0], weights[1]))
 
 
-def teaching_lines(records: PartRecords, lines: Lines, n: int) -> Lines:
+def teaching_lines(records: PartRecords, lines: PairLines, n: int) -> PairLines:
     """The right line and some others of n cases that have a right part, spread over all.
 
     A conditional logit that is learnt from some of the wrong lines, drawn alike, has the weights of all (McFadden
@@ -290,19 +293,19 @@ def teaching_lines(records: PartRecords, lines: Lines, n: int) -> Lines:
     kept = right_lines(records, chosen) | scattered
     case = chosen.case[kept]
     begin = np.searchsorted(case, np.arange(len(chosen.begin)))
-    return Lines(chosen.one[kept], chosen.other[kept], case, begin)
+    return PairLines(chosen.one[kept], chosen.other[kept], case, begin)
 
 
 def teaching(
-    records: PartRecords, listed: list[tuple[tuple[int, int], Lines]]
-) -> list[tuple[tuple[int, int], Lines]]:
+    records: PartRecords, listed: list[tuple[tuple[int, int], PairLines]]
+) -> list[tuple[tuple[int, int], PairLines]]:
     """Pairs of periods, and lines of these to learn from; those without any are left out."""
     enough = -(-2 * _TAUGHT // max(len(listed), 1))
     lessons = [(pair, teaching_lines(records, lines, enough)) for pair, lines in listed]
     return [(pair, lines) for pair, lines in lessons if len(lines.one)]
 
 
-def scaled(lines: Lines, score: Floats, other: Int64s) -> Floats:
+def scaled(lines: PairLines, score: Floats, other: Int64s) -> Floats:
     """Chances that follow from scores, with every part of ``other``, the later period, claimed at most once."""
     column = np.searchsorted(other, lines.other)
     chance = softmax(lines.case, score)
@@ -326,7 +329,7 @@ def link_kind(records: PartRecords, pairs: list[tuple[int, int]]) -> list[Links]
     ]
 
 
-def as_links(records: PartRecords, pair: tuple[int, int], lines: Lines, score: Floats) -> Links:
+def as_links(records: PartRecords, pair: tuple[int, int], lines: PairLines, score: Floats) -> Links:
     """Scaled chances of lines as a sparse array, without those that are next to nothing."""
     from scipy.sparse import csr_array
 
@@ -343,6 +346,11 @@ class LinkedPeriods(NamedTuple):
 
     ways: list[str]
     around: list[list[tuple[str, int, Any]]]
+
+
+def no_links(n_periods: int) -> LinkedPeriods:
+    """Nothing is known of which parts belong together."""
+    return LinkedPeriods([], [[] for _ in range(n_periods)])
 
 
 def link_periods(records: PartRecords, kinds: dict[str, list[tuple[int, int]]]) -> LinkedPeriods:
@@ -366,7 +374,7 @@ def expanded_profiles(records: PartRecords, linked: LinkedPeriods, period: int, 
 
 
 def profile_features(
-    records: PartRecords, linked: LinkedPeriods, pair: tuple[int, int], lines: Lines
+    records: PartRecords, linked: LinkedPeriods, pair: tuple[int, int], lines: PairLines
 ) -> Floats:
     """PROFILE_FEATURES of lines: how likely the later part is by the profile of the earlier, and vice versa."""
     found = np.empty((len(lines.one), len(PROFILE_FEATURES)))

@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.auditing.attacks.part_claims import Evidence, claim_linked, no_evidence
+from shoal.auditing.attacks.part_claims import PeriodEvidence, claim_linked, no_evidence
 from shoal.auditing.attacks.part_links import (
     NEXT,
-    Lines,
     LinkedPeriods,
+    PairLines,
     PartRecords,
     described,
     learn,
@@ -102,6 +102,8 @@ def find_parts(linker: Linker, pairs: list[tuple[int, int]], enough: int) -> Fou
     records = linker.records
     listed = [(pair, shortlisted(records, pair)) for pair in pairs]
     lessons = teaching(records, listed)
+    if not lessons:
+        return Found(np.empty(0, np.int64), np.empty(0), np.empty(0), 0.0, 0.0)
     taught = learn(records, [(lines, _features(linker, pair, lines)) for pair, lines in lessons])
     ways: list[list[tuple[Floats, Floats]]] = []
     chosen: list[tuple[tuple[int, int], Bools]] = []
@@ -129,7 +131,7 @@ def find_parts(linker: Linker, pairs: list[tuple[int, int]], enough: int) -> Fou
     return Found(person, pick, rank, *blind)
 
 
-def _features(linker: Linker, pair: tuple[int, int], lines: Lines) -> Floats:
+def _features(linker: Linker, pair: tuple[int, int], lines: PairLines) -> Floats:
     """The features of pairs of parts, with those by expanded profiles."""
     alone = described(linker.records, lines)
     return np.concatenate([alone, profile_features(linker.records, linker.linked, pair, lines)], axis=1)
@@ -141,7 +143,7 @@ def _people(records: PartRecords, period: int) -> Int64s:
     return person[person >= 0]
 
 
-def _ranked(records: PartRecords, lines: Lines, score: Floats, asked: Bools) -> tuple[Floats, Floats]:
+def _ranked(records: PartRecords, lines: PairLines, score: Floats, asked: Bools) -> tuple[Floats, Floats]:
     """For the cases asked for, the chance that the right part comes first and that it is among the first ten."""
     right, n = right_lines(records, lines), len(lines.begin) - 1
     own = np.full(n, np.inf)  # of a part that was not shortlisted
@@ -174,9 +176,9 @@ def find_all_parts(linker: Linker, context: AuditContext) -> Found:
     return Found(person, share, share, float((1 / np.maximum(sizes, 1)).mean()), 0.0)
 
 
-def _begun(records: PartRecords, start: Int64s, period: Int64s, each: int) -> Evidence:
+def _begun(records: PartRecords, start: Int64s, period: Int64s, each: int) -> PeriodEvidence:
     """Knowledge of a period: which part is that of the victims whose part in it is known."""
     nothing = no_evidence(len(start), 1)
     victim = np.flatnonzero(period == each)
     part = np.searchsorted(records.of(each), start[victim])
-    return Evidence(victim, part, np.zeros((len(victim), 1)), nothing.sure | (period == each))
+    return PeriodEvidence(victim, part, np.zeros((len(victim), 1)), nothing.sure | (period == each))

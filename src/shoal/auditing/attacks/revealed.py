@@ -8,13 +8,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.auditing.attacks.part_claims import Evidence, claim_alone, claim_linked
-from shoal.auditing.attacks.part_links import PartRecords, heaviest
+from shoal.auditing.attacks.part_claims import PeriodEvidence, claim_alone, claim_linked, looked_up
+from shoal.auditing.attacks.part_links import PartRecords, heaviest, no_links
 from shoal.auditing.attacks.relinking import Linker, linker_of
 from shoal.auditing.audited_parts import AuditedParts
 from shoal.auditing.box_index import AttackedRecords
 from shoal.auditing.context import AuditContext
 from shoal.auditing.kernels.fits import Knowledge
+from shoal.auditing.kernels.known_cells import TOP_FEATURES, describe_records
 from shoal.auditing.measures import Measure, Victims, attack_of, measures_of
 from shoal.core.arrays import Bools, Floats, Int64s, Integers
 
@@ -23,6 +24,7 @@ SAMPLES_KNOWN = (1, 2, 4, 8)
 EPOCHS, HOME_AND_WORK = "epochs", "home_and_work"
 _SMALL_MASS = 0.01  # as in places.py
 _MOST_ATTACKS = 1000  # of one kind: all periods of a victim are looked at
+_BY_BOXES = 3  # of the features of top locations; the fourth is the mass
 _KEPT = 60  # parts of a period that are looked at for what is known of other periods
 _FOREIGN = 1000.0  # what an epoch weighs in which the victim was not active, against one in which they were
 
@@ -60,7 +62,7 @@ def attack_revealed(context: AuditContext) -> list[Measure]:
     return found
 
 
-_Known = Callable[[AuditContext, AuditedParts, AttackedRecords, PartRecords, Drawn], list[Evidence]]
+_Known = Callable[[AuditContext, AuditedParts, AttackedRecords, PartRecords, Drawn], list[PeriodEvidence]]
 
 
 def _outcomes(
@@ -72,7 +74,7 @@ def _outcomes(
 
 
 def revealed_shares(
-    linker: Linker, person: Int64s, evidence: list[Evidence], *, everywhere: bool
+    linker: Linker, person: Int64s, evidence: list[PeriodEvidence], *, everywhere: bool
 ) -> dict[str, Floats | Bools]:
     """The shares of people's boxes in parts that are claimed rightly; *certain*: where no other part was possible.
 
@@ -84,10 +86,15 @@ def revealed_shares(
     half = np.zeros(int(max(records.person.max(initial=0), person.max(initial=0))) + 1, np.int64)
     half[records.person[records.person >= 0]] = records.half[records.person >= 0]
     alone = claim_alone(records, person, evidence, everywhere=everywhere)
+    told = [known.sure | everywhere for known in evidence]
+    learnt = claim_linked(records, no_links(len(evidence)), person, half[person], evidence)
     joint = claim_linked(records, linker.linked, person, half[person], evidence)
     boxes = _boxes_by_period(records, person)
+    by_itself = [alone.right, learnt.right * np.stack(told, axis=1)]
     shares = {
-        "revealed_alone": _share(boxes, alone.right),
+        "revealed_alone": max(
+            (_share(boxes, each) for each in by_itself), key=lambda share: float(share.sum())
+        ),
         "revealed": _share(boxes, joint.right),
     }
     if not everywhere:
@@ -156,7 +163,7 @@ def _top_cells(context: AuditContext, parts: AuditedParts, rng: np.random.Genera
 
 def _known_samples(
     context: AuditContext, parts: AuditedParts, target: AttackedRecords, records: PartRecords, drawn: Drawn
-) -> list[Evidence]:
+) -> list[PeriodEvidence]:
     """A part of a period in which samples are known holds all of them; in other periods people come back to places."""
     period = parts.period[context.samples.user[drawn.row]]
     group, number = np.unique(drawn.victim * records.n_periods + period, return_inverse=True)
@@ -189,13 +196,15 @@ def _known_samples(
     return found
 
 
-def _evidence(victim: Int64s, part: Int64s, sure: Bools, first: Any, second: Any) -> Evidence:
+def _evidence(victim: Int64s, part: Int64s, sure: Bools, first: Any, second: Any) -> PeriodEvidence:
     """Lines in order of victims, with features that are looked up in two sparse arrays; the second counts where nothing
     is known of the period."""
     order = np.lexsort((part, victim))
     victim, part = victim[order].astype(np.int64), part[order].astype(np.int64)
-    columns = [np.asarray(each[victim, part]).ravel() for each in (first, second)]
-    return Evidence(victim, part, np.stack(columns, axis=1), sure)
+    columns = []
+    for each in (first.tocoo(), second.tocoo()):
+        columns.append(looked_up(victim, part, each.row, each.col, each.data, each.shape[1]))
+    return PeriodEvidence(victim, part, np.stack(columns, axis=1), sure)
 
 
 def _dense(found: Any, n_rows: int, n_columns: int) -> Any:
@@ -253,20 +262,29 @@ def _likely_parts(
 
 def _known_cells(
     context: AuditContext, _parts: AuditedParts, target: AttackedRecords, records: PartRecords, drawn: Drawn
-) -> list[Evidence]:
+) -> list[PeriodEvidence]:
     """Cells are known, not when: in every period the parts with most mass there are possible."""
     every, nobody = np.ones(len(drawn.row), np.bool_), np.zeros(len(drawn.person), np.bool_)
+    first = np.searchsorted(drawn.victim, np.arange(len(drawn.person)))
+    last = np.searchsorted(drawn.victim, np.arange(len(drawn.person)), side="right") - 1
+    row = drawn.row[np.stack([first, last], axis=1)]
+    x, y = (column[row].astype(np.int64) for column in (context.samples.x, context.samples.y))
     found = []
     for each in range(records.n_periods):
         likely = _likely_parts(context, target, records, each, drawn, every)
         mass = _dense(likely, len(drawn.person), len(records.of(each)))
-        found.append(_evidence(likely.row, likely.col, nobody, mass, mass))
+        known = _evidence(likely.row, likely.col, nobody, mass, mass)
+        more = np.empty((len(known.victim), len(TOP_FEATURES)))
+        record, index = records.of(each)[known.part], context.tight_of(target).index
+        describe_records(index, known.victim, record, x, y, 0, len(record), more)
+        features = np.concatenate([known.features, more[:, :_BY_BOXES]], axis=1)
+        found.append(known._replace(features=features))
     return found
 
 
 def _known_epochs(
     context: AuditContext, parts: AuditedParts, _target: AttackedRecords, records: PartRecords, drawn: Drawn
-) -> list[Evidence]:
+) -> list[PeriodEvidence]:
     """All active epochs are known: the parts with the fewest other epochs, and of these with most of the known ones."""
     from scipy.sparse import csr_array
 

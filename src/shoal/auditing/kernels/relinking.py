@@ -168,8 +168,10 @@ def shortlist(
 
 @jit
 def mark_largest(ptr: Int64s, value: Floats, most: int, kept: Bools) -> None:
-    """kept[i]: whether value[i] is among the ``most`` largest of its row, of equals the first; row r has values ptr[r] ..
-    ptr[r + 1] - 1."""
+    """kept[i]: whether value[i] is among the ``most`` largest of its row, of equals the first.
+
+    Row r has values ptr[r] .. ptr[r + 1] - 1.
+    """
     partial = np.empty(len(value))
     for row in range(len(ptr) - 1):
         begin, n = ptr[row], ptr[row + 1] - ptr[row]
@@ -211,7 +213,7 @@ def common_cells(boxes: PlacedBoxes, one: int, other: int) -> float:
     """The cells that two boxes share."""
     across = min(boxes.x1[one], boxes.x1[other]) - max(boxes.x0[one], boxes.x0[other]) + 1.0
     along = min(boxes.y1[one], boxes.y1[other]) - max(boxes.y0[one], boxes.y0[other]) + 1.0
-    return float(max(across, 0.0) * max(along, 0.0))
+    return float(max(0.0, across) * max(0.0, along))
 
 
 @jit_inline
