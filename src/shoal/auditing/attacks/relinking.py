@@ -34,6 +34,7 @@ RELINKING = "relinking"
 SAME_HOURS, ALL = "same_hours", "all"
 _DAY_LATER = "day_1"
 _TEN = 10
+_LEAST_PAIRS = 3  # of periods: borders differ, a weekend's from others
 _MOST_CHAINS = 1000  # people of whom all parts are looked for
 
 
@@ -108,7 +109,7 @@ def find_parts(linker: Linker, pairs: list[tuple[int, int]], enough: int) -> Fou
     ways: list[list[tuple[Floats, Floats]]] = []
     chosen: list[tuple[tuple[int, int], Bools]] = []
     for pair, lines in listed:
-        if sum(int(both.sum()) for _, both in chosen) >= enough:
+        if len(chosen) >= _LEAST_PAIRS and sum(int(both.sum()) for _, both in chosen) >= enough:
             break
         both = np.isin(records.person[records.of(pair[0])], _people(records, pair[1]))
         chosen.append((pair, both))
