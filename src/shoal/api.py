@@ -65,8 +65,9 @@ def anonymize(
     ``whole=True`` for whole trajectories; ``cell`` (100m) and ``step`` (1min) are the finest resolution.
 
     How it is kept: ``selector`` ("matching"; "mutual" hides users in groups of k who all hide each other, which costs
-    more; "spectral" is the paper's own, which does not give guarantee 1: the check then measures what is missing
-    instead of refusing it, unless ``repair`` suppresses more until it is given), ``reuse``, ``space_weight``, ``seed``,
+    more; with ``whole`` it is chosen unless given, and the records of a group are identical; "spectral" is the paper's
+    own, which does not give guarantee 1: the check then measures what is missing instead of refusing it, unless
+    ``repair`` suppresses more until it is given), ``reuse``, ``space_weight``, ``seed``,
     ``harden`` (0 to 3: how much to pay so that an attacker who knows the method and links windows is not left with one
     record, docs/hardening.md; 1 unless given, 0 where there is nothing to harden) and ``shard_size``, the most users
     among whom hiding sets are chosen.
@@ -111,7 +112,7 @@ def anonymize(
         )
         check_population(found.store.n_users, promise.k)
         progress.stage("loading the engine (compiles it once)")
-        prepare(hiding)
+        prepare(hiding, promise)
         outcome = anonymize_samples(
             found.store,
             promise,

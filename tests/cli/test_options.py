@@ -244,6 +244,24 @@ def test_selector_mutual(tmp_path: Path) -> None:
     assert "scikit-learn" not in manifest["versions"]
 
 
+def test_with_whole_the_records_of_a_group_are_identical(tmp_path: Path) -> None:
+    """mutual is the selector unless another is given, and the manifest says which it is."""
+    events, output = write(city(50), tmp_path / "events.parquet"), tmp_path / "out.parquet"
+    found = {}
+    for options in ((), ("--selector", "mutual"), ("--selector", "matching")):
+        call = ("anonymize", events, "-o", output, "--force", "--k", "3", "--whole", *options)
+        assert run(*call).code == 0
+        manifest = json.loads((tmp_path / "out.parquet.manifest.json").read_text())
+        found[options] = boxes_in(output), manifest["parameters"]["selector"], manifest["verified"]
+    records, *told = found[()]
+    assert told == ["mutual", True]
+    assert all(3 <= n <= 5 for n in records.values())
+    assert found["--selector", "mutual"] == found[()]
+    other, *told = found["--selector", "matching"]
+    assert told == ["matching", True]
+    assert min(other.values()) == 1
+
+
 # ---- what is read ------------------------------------------------------------------------------------------------
 
 

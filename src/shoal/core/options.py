@@ -9,7 +9,6 @@ help appears at once.
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -18,6 +17,7 @@ from numbers import Real
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypedDict
 
+from shoal.core.bounding_box import BoundingBox
 from shoal.core.checks import check_count
 from shoal.core.formatting import duration
 from shoal.core.promise import Grid, Promise, parse_duration
@@ -152,41 +152,6 @@ def refuse_unknown(
             raise TypeError(f"{function}() got an unexpected keyword argument {name!r}")
 
 
-@dataclass(frozen=True, repr=False)
-class BoundingBox:
-    """West, south, east and north edge in degrees, or in metres for x and y; edges belong to it."""
-
-    west: float
-    south: float
-    east: float
-    north: float
-
-    @classmethod
-    def parse(cls, text: str | Sequence[float]) -> BoundingBox:
-        """A box from ``W,S,E,N``."""
-        wanted = ParameterError("bbox must be four numbers W,S,E,N: west, south, east and north edge.")
-        try:
-            edges = [float(part) for part in (text.split(",") if isinstance(text, str) else text)]
-        except (TypeError, ValueError):
-            raise wanted from None
-        if len(edges) != 4 or not all(map(math.isfinite, edges)):
-            raise wanted
-        box = cls(*edges)
-        if box.south > box.north:
-            raise ParameterError("bbox must be W,S,E,N with S no larger than N: swap them.")
-        return box
-
-    def check(self, *, geographic: bool) -> None:
-        """Refuse edges that cannot be coordinates of these events; only degrees go round the Earth."""
-        if geographic:
-            if not (self.south >= -90 and self.north <= 90 and max(abs(self.west), abs(self.east)) <= 180):
-                raise InputError(
-                    "bbox must be in degrees, as the events are: W,S,E,N from -180 to 180 and -90 to 90."
-                )
-        elif self.west > self.east:
-            raise ParameterError("bbox must be W,S,E,N with W no larger than E: swap them.")
-
-
 class ReadingKeywords(TypedDict, total=False):
     """ReadingOptions as keywords of a function."""
 
@@ -316,7 +281,7 @@ def check_epsilon(promise: Promise, grid: Grid) -> None:
 class HidingKeywords(TypedDict, total=False):
     """HidingOptions as keywords of a function."""
 
-    selector: str
+    selector: str | None
     repair: bool
     reuse: str
     space_weight: float
@@ -329,18 +294,18 @@ class HidingKeywords(TypedDict, total=False):
 class HidingOptions(Options):
     """How the promise is kept: what it costs, and with the paper's selector also whether it holds.
 
-    repair: suppress until nobody relies on what was suppressed; only for the paper's selector
-    (docs/decisions/0009-spectral.md). space_weight: the exponent p of space in the cost of a box. shard_size: among
-    how many users of a window hiding sets are chosen at most. harden: 0 to 3, how much to pay so that linking
-    windows does not single out (docs/hardening.md); None until for_promise() has chosen. leak_price: what to pay
-    for an epoch less that leaks by accident, in cheapest edges, 0 for nothing (docs/decisions/0006-leakage.md); not
-    offered to users.
+    selector: None until for_promise() has chosen, mutual over whole trajectories, else matching. repair: suppress until
+    nobody relies on what was suppressed; only for the paper's selector (docs/decisions/0009-spectral.md). space_weight:
+    the exponent p of space in the cost of a box. shard_size: among how many users of a window hiding sets are chosen at
+    most. harden: 0 to 3, how much to pay so that linking windows does not single out (docs/hardening.md); None until
+    for_promise() has chosen. leak_price: what to pay for an epoch less that leaks by accident, in cheapest edges, 0 for
+    nothing (docs/decisions/0006-leakage.md); not offered to users.
     """
 
-    selector: SelectorName = choice(
-        SelectorName.MATCHING,
-        "How hiding sets are chosen: matching; mutual, in groups of k who all hide each other; or spectral as in the"
-        " paper.",
+    selector: SelectorName | None = choice(
+        None,
+        "How hiding sets are chosen: matching (unless given); mutual (with --whole unless given), in groups of k who"
+        " all hide each other; or spectral as in the paper.",
         kind=str,
         decides_boxes=True,
         public=True,
@@ -391,7 +356,7 @@ class HidingOptions(Options):
             raise ParameterError(f"space weight must be a number from 0 to 4, got {self.space_weight!r}.")
         exact = {
             "space_weight": float(self.space_weight),
-            "selector": SelectorName(self.selector),
+            "selector": None if self.selector is None else SelectorName(self.selector),
             "reuse": Reuse(self.reuse),
             "repair": bool(self.repair),
             "seed": check_count(self.seed, "seed", least=0),
@@ -402,7 +367,7 @@ class HidingOptions(Options):
             object.__setattr__(self, name, value)
 
     def _check_selector(self) -> None:
-        if self.selector not in set(SelectorName):
+        if self.selector is not None and self.selector not in set(SelectorName):
             raise ParameterError(f"selector must be one of {', '.join(SelectorName)}, got {self.selector!r}.")
         if self.selector == SelectorName.SPECTRAL and find_spec("sklearn") is None:
             raise ParameterError(
@@ -410,7 +375,8 @@ class HidingOptions(Options):
             )
         if self.repair and self.selector != SelectorName.SPECTRAL:
             raise ParameterError(
-                f"repair goes with selector spectral, got selector {self.selector}, which needs none: leave it out."
+                f"repair goes with selector spectral, got selector {self.selector or SelectorName.MATCHING},"
+                " which needs none: leave it out."
             )
 
     @property
@@ -419,7 +385,7 @@ class HidingOptions(Options):
         return self.selector is not SelectorName.SPECTRAL or self.repair
 
     def for_promise(self, promise: Promise) -> Self:
-        """These options with the level of hardening that applies to a promise; refuse a level that cannot apply."""
+        """These options with the selector and the level of hardening that apply to a promise; refuse what cannot."""
         check_count(self.shard_size, "shard size", least=_SMALLEST_SHARD)
         lack = self._lacks_to_harden(promise)
         if lack is not None and self.harden:
@@ -428,16 +394,22 @@ class HidingOptions(Options):
 
     def hardened_where_possible(self, promise: Promise) -> Self:
         """These options with the level that applies to one promise of several: none where nothing can be hardened."""
-        if self._lacks_to_harden(promise) is not None:
-            return dataclasses.replace(self, harden=0)
-        return dataclasses.replace(self, harden=HARDEN_DEFAULT if self.harden is None else self.harden)
+        level = HARDEN_DEFAULT if self.harden is None else self.harden
+        level = level if self._lacks_to_harden(promise) is None else 0
+        return dataclasses.replace(self, selector=self.selector_for(promise), harden=level)
+
+    def selector_for(self, promise: Promise) -> SelectorName:
+        """The selector that was chosen; else groups with identical records over whole trajectories, else matching."""
+        if self.selector is not None:
+            return self.selector
+        return SelectorName.MUTUAL if promise.whole else SelectorName.MATCHING
 
     def _lacks_to_harden(self, promise: Promise) -> str | None:
         """What hardening needs and is not there; None where it applies."""
-        if self.selector is not SelectorName.MATCHING:
-            return f"selector matching, got selector {self.selector}"
         if promise.whole:
             return "tau and epsilon, got whole trajectories"
+        if self.selector_for(promise) is not SelectorName.MATCHING:
+            return f"selector matching, got selector {self.selector}"
         if promise.reach > HARDEN_MOST_REACH:
             return f"a tau of at most {HARDEN_MOST_REACH} epsilon, got more"
         return None

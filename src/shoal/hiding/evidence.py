@@ -30,12 +30,10 @@ def hidden_members(journal: Journal, timeline: Timeline) -> Iterator[HiddenMembe
     """Window by window, with the witnesses of the epochs that were published then; one step is in memory at a time."""
     for step, turn in zip(journal, timeline.turns(), strict=True):
         if step.hiding_sets is not None and len(step.hiding_sets.owners):
-            owners, members = step.hiding_sets.owners, step.hiding_sets.members
             yield HiddenMembers(
                 timeline.origin(step.first_epoch),
                 timeline.end(turn.epoch),
-                np.repeat(owners, members.shape[1]),
-                members.reshape(-1),
+                *step.hiding_sets.pairs(),
                 in_epoch=False,
             )
         yield from _witnesses(step, timeline)

@@ -41,6 +41,8 @@ _SELECTORS: dict[SelectorName, Callable[[HidingSetup], Selector]] = {
     SelectorName.SPECTRAL: SpectralSelector,
 }
 
+_TOY_PROMISE = Promise(2, 2, 2)
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -136,20 +138,22 @@ def anonymize_samples(
 
 
 def open_selector(setup: HidingSetup) -> Selector:
-    """The selector that the options name."""
-    return _SELECTORS[setup.options.selector](setup)
+    """The selector that the options name, or that goes with the promise."""
+    return _SELECTORS[setup.options.selector_for(setup.promise)](setup)
 
 
-def prepare(options: HidingOptions) -> None:
+def prepare(options: HidingOptions, promise: Promise = _TOY_PROMISE) -> None:
     """Load the compiled code, or compile it once after installation, by anonymizing five synthetic users.
 
-    They stay for several windows, pairs of them always at one place, so that every kernel is called.
+    They stay for several windows, pairs of them always at one place, so that every kernel is called. Over whole
+    trajectories other kernels are, and others again for k = 2.
     """
     n_users, n_slots = 5, 12
     user, t = np.divmod(np.arange(n_users * n_slots), n_slots)
     toy = samples_from_columns(np.array(list("abcde"), object), user, t, (user // 2) * 50, t % 3)
     with Workers(1) as workers:
-        anonymize_samples(toy, Promise(2, 2, 2), options, workers)
+        toy_promise = Promise(min(promise.k, 3), None, None) if promise.whole else _TOY_PROMISE
+        anonymize_samples(toy, toy_promise, options, workers)
 
 
 def check_population(n_users: int, k: int) -> None:
@@ -180,7 +184,7 @@ def _outcome(
     for step in journal:
         box_sizes = box_sizes.plus(box_sizes_of(step.boxes))
         if step.hiding_sets is not None:
-            n_members += step.hiding_sets.members.size
+            n_members += step.hiding_sets.n_members
             relaxations += int(step.hiding_sets.relaxed.sum())
     source = BoxSource(lambda: (step.boxes for step in journal))
     return Outcome(

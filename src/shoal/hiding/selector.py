@@ -78,7 +78,8 @@ class Selector(Protocol):
         """The hiding sets of a window in which somebody is published; windows come in order of time.
 
         Everybody published in the window has k - 1 different others of equal presence pattern, and is in the sets of
-        k - 1 others. A member whom the rule forbids is counted in ``relaxed``. The number of workers changes nothing.
+        k - 1 others; over whole trajectories of as many others as it has, which may be more. A member whom the rule
+        forbids is counted in ``relaxed``. The number of workers changes nothing.
         """
         ...
 
