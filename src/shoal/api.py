@@ -69,8 +69,9 @@ def anonymize(
     own, which does not give guarantee 1: the check then measures what is missing instead of refusing it, unless
     ``repair`` suppresses more until it is given), ``reuse``, ``space_weight``, ``seed``,
     ``harden`` (0 to 3: how much to pay so that an attacker who knows the method and links windows is not left with one
-    record, docs/hardening.md; 1 unless given, 0 where there is nothing to harden) and ``shard_size``, the most users
-    among whom hiding sets are chosen.
+    record, docs/hardening.md; 1 unless given, 0 where there is nothing to harden), ``min_spread`` (with ``whole``: how
+    far apart people of a group were at least in every box, such as "1km") and ``shard_size``, the most users among whom
+    hiding sets are chosen.
 
     How events are read: ``format`` (docs/formats.md; recognised where there is no doubt), ``columns`` from roles (user,
     time, lat, lon, x, y, site) to names of columns, ``sites`` with the positions of sites, ``timezone`` of times
@@ -121,6 +122,7 @@ def anonymize(
             journal=checkpoint.journal(run_identity(found, promise, hiding)),
             progress=progress,
             engine=machinery,
+            min_spread_cells=hiding.min_spread_cells(grid),
         )
         named = NamedBoxes(outcome.parts.in_parts(outcome.source), outcome.parts.sizes)
         draft = Draft(found, outcome, promise, hiding, named)

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, Self, TypedDict
 from shoal.core.bounding_box import BoundingBox
 from shoal.core.checks import check_count
 from shoal.core.formatting import duration
-from shoal.core.promise import Grid, Promise, parse_duration
+from shoal.core.promise import Grid, Promise, in_metres, parse_duration
 from shoal.errors import InputError, ParameterError
 
 FORMAT_NAMES = (
@@ -33,7 +33,12 @@ SCHEMA_FORMAT = 1  # of what ReleaseOptions.to_dict() gives
 HARDEN_DEFAULT = 1  # boxes cost at most a quarter more
 HARDEN_MOST = 3
 HARDEN_MOST_REACH = 5  # r beyond which there are too many windows to link
-NOT_EVALUATED = ("selector", "repair", "shard_size")  # options of hiding that plan and sweep do not offer
+NOT_EVALUATED = (
+    "selector",
+    "repair",
+    "shard_size",
+    "min_spread",
+)  # options of hiding that plan and sweep do not offer
 _SMALLEST_SHARD = 100  # users: among fewer, partners run out within days
 TOLERANCE = 0.01  # of the members: for so many guarantee 2 may be weakened before an audit fails a file
 MODERATE = 0.09  # of attacks: the bound that EMA (policy 0070) and Health Canada set for public releases
@@ -288,6 +293,7 @@ class HidingKeywords(TypedDict, total=False):
     seed: int
     shard_size: int
     harden: int | None
+    min_spread: str | None
 
 
 @dataclass(frozen=True)
@@ -298,7 +304,8 @@ class HidingOptions(Options):
     nobody relies on what was suppressed; only for the paper's selector (docs/decisions/0009-spectral.md). space_weight:
     the exponent p of space in the cost of a box. shard_size: among how many users of a window hiding sets are chosen at
     most. harden: 0 to 3, how much to pay so that linking windows does not single out (docs/hardening.md); None until
-    for_promise() has chosen. leak_price: what to pay for an epoch less that leaks by accident, in cheapest edges, 0 for
+    for_promise() has chosen. min_spread: how long the longer side of every box is at least, because people in it were
+    so far apart. leak_price: what to pay for an epoch less that leaks by accident, in cheapest edges, 0 for
     nothing (docs/decisions/0006-leakage.md); not offered to users.
     """
 
@@ -346,6 +353,13 @@ class HidingOptions(Options):
         decides_boxes=True,
         public=True,
     )
+    min_spread: str | None = choice(
+        None,
+        "With --whole: people of a group were so far apart in every box, e.g. 1km, that it does not tell one place.",
+        metavar="DISTANCE",
+        decides_boxes=True,
+        public=True,
+    )
     leak_price: float = 0.8
 
     def __post_init__(self) -> None:
@@ -362,6 +376,7 @@ class HidingOptions(Options):
             "seed": check_count(self.seed, "seed", least=0),
             "shard_size": check_count(self.shard_size, "shard size", least=1),
             "harden": None if self.harden is None else _check_harden(self.harden),
+            "min_spread": None if self.min_spread is None else in_metres(self.min_spread, "min spread"),
         }
         for name, value in exact.items():
             object.__setattr__(self, name, value)
@@ -387,6 +402,12 @@ class HidingOptions(Options):
     def for_promise(self, promise: Promise) -> Self:
         """These options with the selector and the level of hardening that apply to a promise; refuse what cannot."""
         check_count(self.shard_size, "shard size", least=_SMALLEST_SHARD)
+        if self.min_spread is not None and not promise.whole:
+            raise ParameterError("min spread goes with --whole, got tau and epsilon: leave it out.")
+        if self.min_spread is not None and self.selector_for(promise) is not SelectorName.MUTUAL:
+            raise ParameterError(
+                f"min spread goes with selector mutual, got {self.selector}: leave either out."
+            )
         lack = self._lacks_to_harden(promise)
         if lack is not None and self.harden:
             raise ParameterError(f"harden needs {lack}: leave it out.")
@@ -397,6 +418,10 @@ class HidingOptions(Options):
         level = HARDEN_DEFAULT if self.harden is None else self.harden
         level = level if self._lacks_to_harden(promise) is None else 0
         return dataclasses.replace(self, selector=self.selector_for(promise), harden=level)
+
+    def min_spread_cells(self, grid: Grid) -> int:
+        """Cells that the longer side of every box has at least."""
+        return 1 if self.min_spread is None else grid.cells(self.min_spread, "min spread")
 
     def selector_for(self, promise: Promise) -> SelectorName:
         """The selector that was chosen; else groups with identical records over whole trajectories, else matching."""

@@ -71,7 +71,7 @@ class Fold:
             later = final[place + 1 :]
             hardened, more = self._harden(live, [*later, *self._live], window)
             witnesses.append(more)
-            boxes.append(publish(hardened, self._weight, self._workers))
+            boxes.append(publish(hardened, self._weight, self._workers, self._setup.min_spread_cells))
             self._remember(live.slice, boxes[-1])
         return Step(epoch, hiding_sets, concatenate(boxes), all_witnesses(witnesses))
 

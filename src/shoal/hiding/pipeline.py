@@ -102,8 +102,11 @@ def anonymize_samples(
     progress: Progress | None = None,
     engine: Engine | None = None,
     periods: Periods = ONE_PERIOD,
+    min_spread_cells: int = 1,
 ) -> Outcome:
     """Publish the samples under the promise; goes on where the journal ends. With each period names change.
+
+    min_spread_cells: how many cells the longer side of every box has at least (options.min_spread, on the grid).
 
     The engine decides tasks of windows; without one everything happens here, on the threads of ``workers``.
     """
@@ -115,7 +118,7 @@ def anonymize_samples(
     _check_span(store, promise)
     timeline = Timeline(store, promise, periods)
     turns = list(timeline.turns())
-    setup = HidingSetup(samples.n_users, promise, options, workers, engine or LocalEngine())
+    setup = HidingSetup(samples.n_users, promise, options, workers, engine or LocalEngine(), min_spread_cells)
     selector = open_selector(setup)
     presence = selector.find_presence(timeline, progress)
     if presence.nothing_left:

@@ -9,7 +9,6 @@ from functools import cache
 import numpy as np
 import pytest
 
-from oracles.casual_worlds import random_case
 from oracles.merge import quadratic_merge_cost
 from oracles.parts import matchings_errors, parts_errors
 from oracles.rings import cheapest_clusters
@@ -29,20 +28,9 @@ from shoal.hiding.mutual.clusters import choose_clusters, find_clusters
 from shoal.hiding.reuse import History
 from shoal.hiding.window import HidingSets, build_window
 from support.release_worlds import Release, World, as_samples, release
+from support.whole_worlds import some_world, village
 
 CASES_PER_SEED = 40
-
-
-def village(rng: random.Random, n: int) -> World:
-    """People with one to four samples each, on few places: many equal costs."""
-    places = rng.choice([3, 12, 60])
-    return {
-        user: {
-            (rng.randrange(40), rng.randrange(places), rng.randrange(places))
-            for _ in range(rng.randint(1, 4))
-        }
-        for user in range(n)
-    }
 
 
 def window(world: World, workers: Workers) -> WindowArrays:
@@ -78,15 +66,6 @@ def check_identical(result: Release, k: int, borders: list[int]) -> None:
             assert k <= len(cluster) < 2 * k, "size"
             assert all(sets[member] | {member} == cluster for member in members), "mutual"
             assert len({records[period][member] for member in cluster}) == 1, "identical"
-
-
-def some_world(rng: random.Random) -> tuple[World, int, list[int]]:
-    """A world, k, and borders of periods, or none."""
-    world, k, _, epsilon = random_case(rng)
-    times = [t for own in world.values() for t, _, _ in own]
-    inside = range(min(times) // epsilon + 1, max(times) // epsilon + 1)
-    n_borders = rng.randint(0, min(len(inside), 3))
-    return world, k, sorted(epoch * epsilon for epoch in rng.sample(inside, n_borders))
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -77,6 +77,7 @@ def move_if_better(
         return False
     own = users_of_cluster(clusters, one)
     own[np.flatnonzero(own == a)[0]] = own[-1]
+    own[-1] = -1
     clusters.member[other, there] = a
     clusters.size[one], clusters.size[other] = here - 1, there + 1
     clusters.cost[one], clusters.cost[other] = without[a], cost

@@ -24,8 +24,8 @@ from shoal.hiding.kernels.window import WindowArrays
 class Clusters(NamedTuple):
     """A partition of a window's users: cluster c is member[c, : size[c]] (int32), and cost[c] is that of one record.
 
-    Those of a pattern group are a range, in the order of the groups. ``member`` has 2k - 1 columns: a cluster of 2k
-    would cost no less than the two clusters of k that it can be cut into.
+    Those of a pattern group are a range, in the order of the groups. ``member`` has 2k - 1 columns, -1 where a cluster
+    has fewer users: one of 2k would cost no less than the two clusters of k that it can be cut into.
     """
 
     member: Int32s

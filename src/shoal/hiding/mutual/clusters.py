@@ -33,6 +33,7 @@ from shoal.hiding.mutual.candidates import (
     with_the_hardest,
 )
 from shoal.hiding.mutual.pairs import pair_up
+from shoal.hiding.mutual.spread import join_narrow
 from shoal.hiding.window import HidingSets, first_users
 
 _MOST_SWEEPS = 60  # sweeps of k rounds
@@ -40,12 +41,23 @@ _WORTHWHILE = 1e-4  # of the cost, gained in a round on average over a sweep
 
 
 def choose_clusters(
-    window: int, arrays: WindowArrays, k: int, rule: ReuseRule, workers: Workers
+    window: int,
+    arrays: WindowArrays,
+    k: int,
+    rule: ReuseRule,
+    workers: Workers,
+    min_spread_cells: int = 1,
 ) -> HidingSets:
-    """The hiding sets of a window of one epoch in which everybody has all others of a cluster of k to 2k - 1 users."""
+    """The hiding sets of a window of one epoch in which everybody has all others of a cluster of k to 2k - 1 users.
+
+    min_spread_cells: how many cells the longer side of a cluster has at least; larger clusters see to that.
+    """
     if len(arrays.user) and int((arrays.last - arrays.first).min()) < k:
         raise UnfinishedError("Self-check failed: a presence pattern is shared by fewer than k users.")
-    return hiding_sets_of(arrays, find_clusters(window, arrays, k, rule, workers))
+    clusters = find_clusters(window, arrays, k, rule, workers)
+    if min_spread_cells > 1:
+        clusters = join_narrow(arrays, clusters, min_spread_cells)
+    return hiding_sets_of(arrays, clusters)
 
 
 def find_clusters(window: int, arrays: WindowArrays, k: int, rule: ReuseRule, workers: Workers) -> Clusters:

@@ -55,7 +55,9 @@ class MutualSelector(CausalSelector):
         """Rings of every shard of the window; clusters over whole trajectories."""
         setup, arrays = self._setup, self.shards_of(window)
         if setup.promise.whole:
-            return choose_clusters(window.number, arrays, setup.promise.k, window.rule, setup.workers)
+            return choose_clusters(
+                window.number, arrays, setup.promise.k, window.rule, setup.workers, setup.min_spread_cells
+            )
         return choose_mutual(
             window.number, arrays, setup.promise.k, window.rule, setup.workers, window.leakage
         )
