@@ -355,7 +355,7 @@ class HidingOptions(Options):
     )
     min_spread: str | None = choice(
         None,
-        "With --whole: people of a group were so far apart in every box, e.g. 1km, that it does not tell one place.",
+        "How far apart people of a group were at least in every box, e.g. 1km; goes with --whole and selector mutual.",
         metavar="DISTANCE",
         decides_boxes=True,
         public=True,
