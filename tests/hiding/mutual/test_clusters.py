@@ -19,7 +19,7 @@ from shoal.core.promise import Promise
 from shoal.core.workers import Workers
 from shoal.errors import InputError, UnfinishedError
 from shoal.hiding.epochs import LiveEpoch, Timeline
-from shoal.hiding.kernels.clusters import Clusters, make_cluster_room, write_cluster
+from shoal.hiding.kernels.clusters import UserClusters, make_cluster_room, write_cluster
 from shoal.hiding.kernels.pools import Slots
 from shoal.hiding.kernels.window import WindowArrays
 from shoal.hiding.merging import with_members
@@ -39,7 +39,7 @@ def window(world: World, workers: Workers) -> WindowArrays:
     return build_window([LiveEpoch(part, part.raw)], len(world), order, 1.0, workers)
 
 
-def found_in(arrays: WindowArrays, k: int, workers: Workers) -> Clusters:
+def found_in(arrays: WindowArrays, k: int, workers: Workers) -> UserClusters:
     return find_clusters(0, arrays, k, History(len(arrays.place), Reuse.ONCE, 0).rule(0), workers)
 
 
@@ -99,10 +99,10 @@ def test_records_of_a_cluster_are_identical(seed: int) -> None:
 
 
 def test_a_ring_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Clusters of four where k = 3, in which everybody has only the next two, as in longer rings of a window."""
+    """UserClusters of four where k = 3, in which everybody has only the next two, as in longer rings of a window."""
     k = 3
 
-    def in_rings(arrays: WindowArrays, clusters: Clusters) -> HidingSets:
+    def in_rings(arrays: WindowArrays, clusters: UserClusters) -> HidingSets:
         sets = np.empty((len(arrays.user), k - 1), np.int32)
         for users in (line[:size] for line, size in zip(clusters.member, clusters.size, strict=True)):
             for step in range(1, k):

@@ -9,7 +9,7 @@ import numpy as np
 from shoal.core.arrays import Floats, Int32s, Int64s
 from shoal.core.compiled import jit, jit_inline_allocating
 from shoal.hiding.kernels.clusters import (
-    Clusters,
+    UserClusters,
     joint_cost,
     make_cluster_room,
     pool_cost,
@@ -23,7 +23,7 @@ _LEAST_GAIN = 1e-3  # share of the cost of two clusters: less is not worth the s
 
 
 @jit
-def price_without(arrays: WindowArrays, clusters: Clusters, c: int, room: Any, without: Floats) -> None:
+def price_without(arrays: WindowArrays, clusters: UserClusters, c: int, room: Any, without: Floats) -> None:
     """without[u] = cost of cluster c without user u, for each of its users."""
     users = users_of_cluster(clusters, c)
     for user in users:
@@ -33,7 +33,7 @@ def price_without(arrays: WindowArrays, clusters: Clusters, c: int, room: Any, w
 
 @jit_inline_allocating
 def swap_if_better(
-    arrays: WindowArrays, clusters: Clusters, without: Floats, one: int, a: int, other: int, rooms: Any
+    arrays: WindowArrays, clusters: UserClusters, without: Floats, one: int, a: int, other: int, rooms: Any
 ) -> bool:
     """Let user ``a`` of cluster ``one`` and a user of cluster ``other`` change places if that costs less; whether so.
 
@@ -63,7 +63,7 @@ def swap_if_better(
 
 @jit_inline_allocating
 def move_if_better(
-    arrays: WindowArrays, clusters: Clusters, without: Floats, one: int, a: int, other: int, room: Any
+    arrays: WindowArrays, clusters: UserClusters, without: Floats, one: int, a: int, other: int, room: Any
 ) -> bool:
     """Let user ``a`` leave cluster ``one`` for cluster ``other`` if that costs less; return whether it did."""
     here, there = clusters.size[one], clusters.size[other]
@@ -89,7 +89,7 @@ def improve_user(
     arrays: WindowArrays,
     k: int,
     candidates: RingCandidates,
-    clusters: Clusters,
+    clusters: UserClusters,
     label: Int64s,
     without: Floats,
     user: int,
@@ -121,7 +121,7 @@ def exchange_users(
     last: int,
     begin: int,
     end: int,
-    clusters: Clusters,
+    clusters: UserClusters,
 ) -> None:
     """Exchange users first .. last - 1 between their clusters begin .. end - 1, and move them, until neither helps.
 

@@ -21,7 +21,7 @@ from shoal.hiding.kernels.rings import RingCandidates
 from shoal.hiding.kernels.window import WindowArrays
 
 
-class Clusters(NamedTuple):
+class UserClusters(NamedTuple):
     """A partition of a window's users: cluster c is member[c, : size[c]] (int32), and cost[c] is that of one record.
 
     Those of a pattern group are a range, in the order of the groups. ``member`` has 2k - 1 columns, -1 where a cluster
@@ -151,13 +151,13 @@ def joint_cost(arrays: WindowArrays, room: Any, user: int, limit: float) -> floa
 
 
 @jit_inline_allocating
-def users_of_cluster(clusters: Clusters, c: int) -> Int32s:
+def users_of_cluster(clusters: UserClusters, c: int) -> Int32s:
     """The users of a cluster."""
     return clusters.member[c, : clusters.size[c]]
 
 
 @jit
-def price_clusters(arrays: WindowArrays, clusters: Clusters, begin: int, end: int) -> None:
+def price_clusters(arrays: WindowArrays, clusters: UserClusters, begin: int, end: int) -> None:
     """Set the cost of clusters begin .. end - 1."""
     room = make_cluster_room(arrays, clusters.member.shape[1])
     for c in range(begin, end):
@@ -168,7 +168,7 @@ def price_clusters(arrays: WindowArrays, clusters: Clusters, begin: int, end: in
 @jit
 def price_joins(
     arrays: WindowArrays,
-    clusters: Clusters,
+    clusters: UserClusters,
     without: Int32s,
     joins: Joins,
     begin: int,
@@ -257,7 +257,7 @@ def grow_clusters(
 
 @jit
 def place_remainder(
-    arrays: WindowArrays, clusters: Clusters, begin: int, end: int, remainder: Int32s
+    arrays: WindowArrays, clusters: UserClusters, begin: int, end: int, remainder: Int32s
 ) -> None:
     """Let each of these users join the cluster among begin .. end - 1 whose records then cost least more in all."""
     room = make_cluster_room(arrays, clusters.member.shape[1] + 1)

@@ -13,7 +13,7 @@ from shoal.core.workers import Workers
 from shoal.errors import UnfinishedError
 from shoal.hiding.kernels.cluster_exchange import exchange_users
 from shoal.hiding.kernels.clusters import (
-    Clusters,
+    UserClusters,
     Joins,
     grow_clusters,
     place_remainder,
@@ -60,7 +60,9 @@ def choose_clusters(
     return hiding_sets_of(arrays, clusters)
 
 
-def find_clusters(window: int, arrays: WindowArrays, k: int, rule: ReuseRule, workers: Workers) -> Clusters:
+def find_clusters(
+    window: int, arrays: WindowArrays, k: int, rule: ReuseRule, workers: Workers
+) -> UserClusters:
     """Clusters of every group: pairs by assignment, larger ones grown and reassigned; then users are exchanged."""
     n = len(arrays.user)
     edges = sorted_edges(nearest_edges(arrays, build_search_tree(arrays), rule, CANDIDATES, workers), n)
@@ -80,7 +82,7 @@ def find_clusters(window: int, arrays: WindowArrays, k: int, rule: ReuseRule, wo
     return clusters
 
 
-def hiding_sets_of(arrays: WindowArrays, clusters: Clusters) -> HidingSets:
+def hiding_sets_of(arrays: WindowArrays, clusters: UserClusters) -> HidingSets:
     """Everybody's hiding set: all others of its cluster, and -1 in the columns that only larger clusters need."""
     n, most = len(arrays.user), int(clusters.size.max(initial=1))
     sets = np.full((n, most - 1), -1, np.int32)
@@ -103,7 +105,7 @@ def _ranges(arrays: WindowArrays, k: int) -> list[tuple[int, int, int, int]]:
 
 def _grown(
     arrays: WindowArrays, k: int, candidates: RingCandidates, hardest: Int32s, workers: Workers
-) -> Clusters:
+) -> UserClusters:
     """Clusters grown from users who are hard to serve, or from those who are easy to serve, whichever cost less.
 
     The former is better for small k. With a large k the places where many people are go first, and the people who are
@@ -130,11 +132,11 @@ def _grown(
     return one
 
 
-def _cut(arrays: WindowArrays, k: int, order: Int32s, workers: Workers) -> Clusters:
+def _cut(arrays: WindowArrays, k: int, order: Int32s, workers: Workers) -> UserClusters:
     """Clusters of users who stand in order, the remainder of each group at its end, where it is cheapest."""
     ranges = _ranges(arrays, k)
     n_clusters = ranges[-1][3] if ranges else 0
-    clusters = Clusters(
+    clusters = UserClusters(
         np.full((n_clusters, 2 * k - 1), -1, np.int32), np.full(n_clusters, k, np.int32), np.empty(n_clusters)
     )
     for first, _, begin, end in ranges:
@@ -149,13 +151,18 @@ def _cut(arrays: WindowArrays, k: int, order: Int32s, workers: Workers) -> Clust
     return clusters
 
 
-def _total(clusters: Clusters) -> float:
+def _total(clusters: UserClusters) -> float:
     """The cost of all records."""
     return float((clusters.size * clusters.cost).sum())
 
 
 def _reassign(
-    arrays: WindowArrays, k: int, candidates: RingCandidates, clusters: Clusters, seed: int, workers: Workers
+    arrays: WindowArrays,
+    k: int,
+    candidates: RingCandidates,
+    clusters: UserClusters,
+    seed: int,
+    workers: Workers,
 ) -> None:
     """Reassign users, round after round, as long as that gains enough.
 
@@ -181,7 +188,7 @@ def _reassign_places(
     arrays: WindowArrays,
     k: int,
     candidates: RingCandidates,
-    clusters: Clusters,
+    clusters: UserClusters,
     place: Int64s,
     workers: Workers,
 ) -> None:
@@ -206,7 +213,7 @@ def _reassign_places(
 
 
 def _possible_places(
-    arrays: WindowArrays, candidates: RingCandidates, clusters: Clusters, moving: Int32s
+    arrays: WindowArrays, candidates: RingCandidates, clusters: UserClusters, moving: Int32s
 ) -> tuple[Int64s, Int64s]:
     """Pairs of the clusters from which and to which a user may go: its own, and those in which a candidate stays."""
     n_clusters = len(moving)
@@ -224,7 +231,12 @@ def _possible_places(
 
 
 def _price_joins(
-    arrays: WindowArrays, clusters: Clusters, moving: Int32s, origin: Int64s, target: Int64s, workers: Workers
+    arrays: WindowArrays,
+    clusters: UserClusters,
+    moving: Int32s,
+    origin: Int64s,
+    target: Int64s,
+    workers: Workers,
 ) -> Floats:
     """What a record of each target costs with the user who comes from the origin instead of the target's own."""
     n_clusters = len(moving)

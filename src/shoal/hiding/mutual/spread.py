@@ -6,11 +6,11 @@ import numpy as np
 
 from shoal.core.arrays import Bools, Floats, Int64s
 from shoal.errors import InputError
-from shoal.hiding.kernels.clusters import Clusters
+from shoal.hiding.kernels.clusters import UserClusters
 from shoal.hiding.kernels.window import WindowArrays
 
 
-def join_narrow(arrays: WindowArrays, clusters: Clusters, cells: int) -> Clusters:
+def join_narrow(arrays: WindowArrays, clusters: UserClusters, cells: int) -> UserClusters:
     """Clusters whose samples together reach over ``cells`` cells on the longer side.
 
     One that does not is joined with the cluster whose records become least larger by that, as one box over all of
@@ -37,7 +37,7 @@ def join_narrow(arrays: WindowArrays, clusters: Clusters, cells: int) -> Cluster
     return _relabelled(clusters, joined_to)
 
 
-def _hulls(arrays: WindowArrays, clusters: Clusters) -> Int64s:
+def _hulls(arrays: WindowArrays, clusters: UserClusters) -> Int64s:
     """Of every cluster, and negative for the lower ends, so that unions are maxima: t, x and y of lower, upper ends."""
     raw, row = arrays.raw, arrays.row[:, 0]
     touch = raw.touch[row].astype(np.int64)
@@ -76,7 +76,7 @@ def _nearest(hulls: Int64s, size: Int64s, alive: Bools, one: int, weight: float)
     return best if np.isfinite(added[best]) else -1
 
 
-def _relabelled(clusters: Clusters, joined_to: Int64s) -> Clusters:
+def _relabelled(clusters: UserClusters, joined_to: Int64s) -> UserClusters:
     """The clusters after some were joined to others; costs are not computed again."""
     kept, label = np.unique(joined_to, return_inverse=True)
     there = clusters.member >= 0
@@ -87,4 +87,4 @@ def _relabelled(clusters: Clusters, joined_to: Int64s) -> Clusters:
     member = np.full((len(kept), int(size.max(initial=1))), -1, np.int32)
     place = np.arange(len(users)) - np.repeat(np.cumsum(size) - size, size)
     member[of_user[order], place] = users[order]
-    return Clusters(member, size, np.full(len(kept), np.nan))
+    return UserClusters(member, size, np.full(len(kept), np.nan))
