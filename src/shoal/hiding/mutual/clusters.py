@@ -13,8 +13,8 @@ from shoal.core.workers import Workers
 from shoal.errors import UnfinishedError
 from shoal.hiding.kernels.cluster_exchange import exchange_users
 from shoal.hiding.kernels.clusters import (
-    UserClusters,
     Joins,
+    UserClusters,
     grow_clusters,
     place_remainder,
     price_clusters,
