@@ -67,12 +67,14 @@ def anonymize(
     ``whole=True`` for whole trajectories; ``cell`` (100m) and ``step`` (1min) are the finest resolution.
 
     How it is kept: ``selector`` ("matching"; "mutual" hides users in groups of k who all hide each other, which costs
-    more; "spectral" is the paper's own, which does not give guarantee 1: the check then measures what is missing
-    instead of refusing it, unless ``repair`` suppresses more until it is given), ``reuse``, ``space_weight``, ``seed``,
+    more; with ``whole`` it is chosen unless given, and the records of a group are identical; "spectral" is the paper's
+    own, which does not give guarantee 1: the check then measures what is missing instead of refusing it, unless
+    ``repair`` suppresses more until it is given), ``reuse``, ``space_weight``, ``seed``,
     ``harden`` (0 to 3: how much to pay so that an attacker who knows the method and links windows is not left with one
-    record, docs/hardening.md; 1 unless given, 0 where there is nothing to harden) and ``shard_size``, the most users
-    among whom hiding sets are chosen. ``rename_every`` ("never"; "1d", "6h" ...) cuts every record at fixed times of
-    the clock of ``timezone`` and gives each part a name of its own (docs/promise.md).
+    record, docs/hardening.md; 1 unless given, 0 where there is nothing to harden), ``min_spread`` (with ``whole``: how
+    far apart people of a group were at least in every box, such as "1km") and ``shard_size``, the most users among whom
+    hiding sets are chosen. ``rename_every`` ("never"; "1d", "6h" ...) cuts every record at fixed times of the clock of
+    ``timezone`` and gives each part a name of its own (docs/new-names.md).
 
     How events are read: ``format`` (docs/formats.md; recognised where there is no doubt), ``columns`` from roles (user,
     time, lat, lon, x, y, site) to names of columns, ``sites`` with the positions of sites, ``timezone`` of times
@@ -115,7 +117,7 @@ def anonymize(
         )
         check_population(found.store.n_users, promise.k)
         progress.stage("loading the engine (compiles it once)")
-        prepare(hiding)
+        prepare(hiding, promise)
         slots, zone = found.store.slots, Zone(found.timezone)
         periods = find_periods(hiding.rename_s, int(slots[0]), int(slots[-1]), promise, grid, zone)
         outcome = anonymize_samples(
@@ -127,6 +129,7 @@ def anonymize(
             progress=progress,
             engine=machinery,
             periods=periods,
+            min_spread_cells=hiding.min_spread_cells(grid),
         )
         named = NamedBoxes(outcome.parts.in_parts(outcome.source), outcome.parts.sizes)
         draft = Draft(found, outcome, promise, hiding, named)

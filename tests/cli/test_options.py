@@ -18,6 +18,7 @@ import pytest
 from support.run_command import (
     HALF_HOURS,
     anonymize,
+    audit,
     boxes_in,
     city,
     in_metres,
@@ -242,6 +243,66 @@ def test_selector_mutual(tmp_path: Path) -> None:
     assert manifest["verified"] is True
     assert manifest["guarantees"]["coverage"] == manifest["guarantees"]["matching"] == "given"
     assert "scikit-learn" not in manifest["versions"]
+
+
+def test_with_whole_the_records_of_a_group_are_identical(tmp_path: Path) -> None:
+    """mutual is the selector unless another is given, and the manifest says which it is."""
+    events, output = write(city(50), tmp_path / "events.parquet"), tmp_path / "out.parquet"
+    found = {}
+    for options in ((), ("--selector", "mutual"), ("--selector", "matching")):
+        call = ("anonymize", events, "-o", output, "--force", "--k", "3", "--whole", *options)
+        assert run(*call).code == 0
+        manifest = json.loads((tmp_path / "out.parquet.manifest.json").read_text())
+        found[options] = boxes_in(output), manifest["parameters"]["selector"], manifest["verified"]
+    records, *told = found[()]
+    assert told == ["mutual", True]
+    assert all(3 <= n <= 5 for n in records.values())
+    assert found["--selector", "mutual"] == found[()]
+    other, *told = found["--selector", "matching"]
+    assert told == ["matching", True]
+    assert min(other.values()) == 1
+
+
+def test_min_spread(tmp_path: Path) -> None:
+    """No box is shorter on its longer side; the manifest says so, and the audit believes the evidence."""
+    events, output, key = (
+        write(city(50), tmp_path / "events.parquet"),
+        tmp_path / "out.parquet",
+        tmp_path / "key.csv",
+    )
+    call = ("anonymize", events, "-o", output, "--force", "--k", "3", "--whole")
+    assert run(*call).code == 0
+    plain = boxes_in(output)
+    assert run(*call, "--min-spread", "4.5km", "--key-out", key).code == 0
+    records = boxes_in(output)
+    assert min(longer_sides(plain)) < 4500 <= min(longer_sides(records))
+    assert all(n >= 3 for n in records.values())
+    manifest = json.loads((tmp_path / "out.parquet.manifest.json").read_text())
+    assert manifest["parameters"]["min_spread"] == "4500m"
+    assert manifest["verified"] is True
+    found = audit(events, output, "--key", key, "--json", "-")
+    assert found.code == 0
+    guarantees = json.loads(found.out)["guarantees"]
+    assert {each["state"] for each in guarantees.values() if isinstance(each, dict) and "state" in each} == {
+        "kept"
+    }
+    for options, words in (
+        (("--whole", "--min-spread", "900km"), "min spread cannot be kept"),
+        (
+            ("--whole", "--min-spread", "1km", "--selector", "matching"),
+            "min spread goes with selector mutual",
+        ),
+        (("--tau", "30min", "--epsilon", "30min", "--min-spread", "1km"), "min spread goes with --whole"),
+        (("--whole", "--min-spread", "much"), "min spread must be a length such as"),
+        (("--whole", "--min-spread", "1.0001m"), "min spread must be whole millimetres"),
+    ):
+        refused(
+            tmp_path, "anonymize", events, "-o", tmp_path / "no.parquet", "--k", "3", *options, words=words
+        )
+
+
+def longer_sides(records: Records) -> list[float]:
+    return [max(x1 - x0, y1 - y0) for boxes in records for *_, x0, x1, y0, y1 in boxes]
 
 
 # ---- what is read ------------------------------------------------------------------------------------------------

@@ -15,12 +15,12 @@ import pytest
 import shoal
 from shoal.cli.main import app
 from shoal.core import options as core_options
+from shoal.core.bounding_box import BoundingBox
 from shoal.core.option_fields import Options, choices_of
 from shoal.core.options import (
     FORMAT_NAMES,
     NOT_EVALUATED,
     AuditOptions,
-    BoundingBox,
     HidingOptions,
     PromiseOptions,
     ReadingOptions,
@@ -150,6 +150,15 @@ def test_a_new_option_of_hiding_reaches_everything() -> None:
     assert grown().to_dict()["more"] == grown().deciding()["more"] == grown().public()["more"] == 3
     found = shoal.reading.read_events(city(users=20), grid=PromiseOptions(2, whole=True).grid)
     assert run_identity(found, PromiseOptions(2, whole=True).promise, grown(more=4))["more"] == 4
+
+
+def test_the_selector_that_goes_with_a_promise() -> None:
+    whole, halves = (PromiseOptions(2, whole=True).promise, PromiseOptions(2, "30min", "30min").promise)
+    assert HidingOptions().for_promise(whole).selector == "mutual"
+    assert HidingOptions().for_promise(halves).selector == "matching"
+    for name in ("matching", "mutual"):
+        for promise in (whole, halves):
+            assert HidingOptions(selector=name).for_promise(promise).selector == name
 
 
 @pytest.mark.parametrize(

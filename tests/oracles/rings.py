@@ -36,3 +36,24 @@ def cheapest_rings(n: int, k: int, ring_price):
         return min(options) if options else None
 
     return best(tuple(range(n)))
+
+
+def cheapest_clusters(n: int, k: int, record_cost):
+    """The least cost of all partitions of 0 .. n-1 into clusters of k or more, in which all records are the same.
+
+    ``record_cost`` takes the users of a cluster, in increasing order.
+    """
+
+    @cache
+    def best(left):
+        if not left:
+            return 0.0
+        options = []
+        for size in (size for size in range(k, len(left) + 1) if size == len(left) or len(left) - size >= k):
+            for others in combinations(left[1:], size - 1):
+                chosen = (left[0], *others)
+                rest = tuple(user for user in left if user not in chosen)
+                options.append(size * record_cost(chosen) + best(rest))
+        return min(options)
+
+    return best(tuple(range(n)))

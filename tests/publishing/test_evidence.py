@@ -98,9 +98,10 @@ def test_every_row_is_true_and_none_is_missing(way: str, k: int, tmp_path: Path)
     assert untrue(release) == 0
     assert all(release.own[row.user] != row.record for row in release.rows)
     windows = [row for row in release.rows if row.span == "window"]
+    most = 2 * k - 2 if way == "whole" else k - 1  # groups of more than k hold each other, too
     for column in ("user", "record"):  # everybody is picked k - 1 times and picks k - 1
         times = Counter((row.begin, row.end, getattr(row, column)) for row in windows)
-        assert set(times.values()) == {k - 1}
+        assert k - 1 in set(times.values()) <= set(range(k - 1, most + 1))
     for user, samples in release.samples.items():
         if user in release.own:
             held = [sample for sample in samples if holds(release.boxes[release.own[user]], sample)]

@@ -93,7 +93,7 @@ def release(
         if step.hiding_sets is None or not len(step.hiding_sets.owners):
             continue
         hiding_sets[step.first_epoch] = {
-            users[owner]: {users[member] for member in members}
+            users[owner]: {users[member] for member in members if member >= 0}
             for owner, members in zip(
                 step.hiding_sets.owners.tolist(), step.hiding_sets.members.tolist(), strict=True
             )

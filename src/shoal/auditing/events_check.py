@@ -9,8 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from shoal.core.bounding_box import BoundingBox
 from shoal.core.formatting import joined
-from shoal.core.options import FORMAT_NAMES, BoundingBox, ReadingOptions
+from shoal.core.options import FORMAT_NAMES, ReadingOptions
 from shoal.core.zones import Zone
 from shoal.errors import InputError, ParameterError
 from shoal.reading import Events, PrivateNotes

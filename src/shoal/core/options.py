@@ -9,7 +9,6 @@ help appears at once.
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -18,10 +17,11 @@ from numbers import Real
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypedDict
 
+from shoal.core.bounding_box import BoundingBox
 from shoal.core.checks import check_count
 from shoal.core.formatting import duration
 from shoal.core.option_fields import Options, choice, choices_of
-from shoal.core.promise import DAY_S, Grid, Promise, parse_duration
+from shoal.core.promise import DAY_S, Grid, Promise, in_metres, parse_duration
 from shoal.errors import InputError, ParameterError
 
 FORMAT_NAMES = (
@@ -39,6 +39,7 @@ NOT_EVALUATED = (
     "repair",
     "shard_size",
     "rename_every",
+    "min_spread",
 )  # options of hiding that plan and sweep do not offer
 _SMALLEST_SHARD = 100  # users: among fewer, partners run out within days
 TOLERANCE = 0.01  # of the members: for so many guarantee 2 may be weakened before an audit fails a file
@@ -67,41 +68,6 @@ class Reuse(StrEnum):
     ONCE = "once"  # the ordered pair (owner, member) serves in one window only
     PAIR = "pair"  # the unordered pair does
     SPACED = "spaced"  # again after 2r + 1 windows; guarantee 2 is not given
-
-
-@dataclass(frozen=True, repr=False)
-class BoundingBox:
-    """West, south, east and north edge in degrees, or in metres for x and y; edges belong to it."""
-
-    west: float
-    south: float
-    east: float
-    north: float
-
-    @classmethod
-    def parse(cls, text: str | Sequence[float]) -> BoundingBox:
-        """A box from ``W,S,E,N``."""
-        wanted = ParameterError("bbox must be four numbers W,S,E,N: west, south, east and north edge.")
-        try:
-            edges = [float(part) for part in (text.split(",") if isinstance(text, str) else text)]
-        except (TypeError, ValueError):
-            raise wanted from None
-        if len(edges) != 4 or not all(map(math.isfinite, edges)):
-            raise wanted
-        box = cls(*edges)
-        if box.south > box.north:
-            raise ParameterError("bbox must be W,S,E,N with S no larger than N: swap them.")
-        return box
-
-    def check(self, *, geographic: bool) -> None:
-        """Refuse edges that cannot be coordinates of these events; only degrees go round the Earth."""
-        if geographic:
-            if not (self.south >= -90 and self.north <= 90 and max(abs(self.west), abs(self.east)) <= 180):
-                raise InputError(
-                    "bbox must be in degrees, as the events are: W,S,E,N from -180 to 180 and -90 to 90."
-                )
-        elif self.west > self.east:
-            raise ParameterError("bbox must be W,S,E,N with W no larger than E: swap them.")
 
 
 class ReadingKeywords(TypedDict, total=False):
@@ -233,7 +199,7 @@ def check_epsilon(promise: Promise, grid: Grid) -> None:
 class HidingKeywords(TypedDict, total=False):
     """HidingOptions as keywords of a function."""
 
-    selector: str
+    selector: str | None
     repair: bool
     reuse: str
     space_weight: float
@@ -241,26 +207,28 @@ class HidingKeywords(TypedDict, total=False):
     shard_size: int
     harden: int | None
     rename_every: str
+    min_spread: str | None
 
 
 @dataclass(frozen=True)
 class HidingOptions(Options):
     """How the promise is kept: what it costs, and with the paper's selector also whether it holds.
 
-    repair: suppress until nobody relies on what was suppressed; only for the paper's selector
-    (docs/decisions/0009-spectral.md). space_weight: the exponent p of space in the cost of a box. shard_size: among
-    how many users of a window hiding sets are chosen at most. harden: 0 to 3, how much to pay so that linking
-    windows does not single out (docs/hardening.md); None until for_promise() has chosen. rename_every: after which
-    time records get new names (docs/promise.md), a part of a day or whole days, or "never". leak_price: what to pay
-    for an epoch less that leaks by accident, in cheapest edges, 0 for nothing (docs/decisions/0006-leakage.md).
-    forget_served: whether who hid whom before a border counts no longer behind it (docs/decisions/0021-new-names.md).
-    The last two are not offered to users.
+    selector: None until for_promise() has chosen, mutual over whole trajectories, else matching. repair: suppress until
+    nobody relies on what was suppressed; only for the paper's selector (docs/decisions/0009-spectral.md). space_weight:
+    the exponent p of space in the cost of a box. shard_size: among how many users of a window hiding sets are chosen at
+    most. harden: 0 to 3, how much to pay so that linking windows does not single out (docs/hardening.md); None until
+    for_promise() has chosen. rename_every: after which time records get new names (docs/new-names.md), a part of a day
+    or whole days, or "never". min_spread: how long the longer side of every box is at least, because people in it were
+    so far apart. leak_price: what to pay for an epoch less that leaks by accident, in cheapest edges, 0 for nothing
+    (docs/decisions/0006-leakage.md). forget_served: whether who hid whom before a border counts no longer behind it
+    (docs/decisions/0021-new-names.md). The last two are not offered to users.
     """
 
-    selector: SelectorName = choice(
-        SelectorName.MATCHING,
-        "How hiding sets are chosen: matching; mutual, in groups of k who all hide each other; or spectral as in the"
-        " paper.",
+    selector: SelectorName | None = choice(
+        None,
+        "How hiding sets are chosen: matching (unless given); mutual (with --whole unless given), in groups of k who"
+        " all hide each other; or spectral as in the paper.",
         kind=str,
         decides_boxes=True,
         public=True,
@@ -308,6 +276,13 @@ class HidingOptions(Options):
         metavar="PERIOD",
         decides_boxes=True,
     )
+    min_spread: str | None = choice(
+        None,
+        "How far apart people of a group were at least in every box, e.g. 1km; goes with --whole and selector mutual.",
+        metavar="DISTANCE",
+        decides_boxes=True,
+        public=True,
+    )
     leak_price: float = 0.8
     forget_served: bool = True
 
@@ -320,18 +295,19 @@ class HidingOptions(Options):
             raise ParameterError(f"space weight must be a number from 0 to 4, got {self.space_weight!r}.")
         exact = {
             "space_weight": float(self.space_weight),
-            "selector": SelectorName(self.selector),
+            "selector": None if self.selector is None else SelectorName(self.selector),
             "reuse": Reuse(self.reuse),
             "repair": bool(self.repair),
             "seed": check_count(self.seed, "seed", least=0),
             "shard_size": check_count(self.shard_size, "shard size", least=1),
             "harden": None if self.harden is None else _check_harden(self.harden),
+            "min_spread": None if self.min_spread is None else in_metres(self.min_spread, "min spread"),
         }
         for name, value in exact.items():
             object.__setattr__(self, name, value)
 
     def _check_selector(self) -> None:
-        if self.selector not in set(SelectorName):
+        if self.selector is not None and self.selector not in set(SelectorName):
             raise ParameterError(f"selector must be one of {', '.join(SelectorName)}, got {self.selector!r}.")
         if self.selector == SelectorName.SPECTRAL and find_spec("sklearn") is None:
             raise ParameterError(
@@ -339,7 +315,8 @@ class HidingOptions(Options):
             )
         if self.repair and self.selector != SelectorName.SPECTRAL:
             raise ParameterError(
-                f"repair goes with selector spectral, got selector {self.selector}, which needs none: leave it out."
+                f"repair goes with selector spectral, got selector {self.selector or SelectorName.MATCHING},"
+                " which needs none: leave it out."
             )
 
     @property
@@ -363,11 +340,17 @@ class HidingOptions(Options):
         return self.selector is not SelectorName.SPECTRAL or self.repair
 
     def for_promise(self, promise: Promise) -> Self:
-        """These options with the level of hardening that applies to a promise; refuse a level that cannot apply."""
+        """These options with the selector and the level of hardening that apply to a promise; refuse what cannot."""
         check_count(self.shard_size, "shard size", least=_SMALLEST_SHARD)
         if self.rename_s is not None and self.selector is SelectorName.SPECTRAL:
             raise ParameterError(
                 "rename every goes with selectors matching and mutual, got spectral: leave it out."
+            )
+        if self.min_spread is not None and not promise.whole:
+            raise ParameterError("min spread goes with --whole, got tau and epsilon: leave it out.")
+        if self.min_spread is not None and self.selector_for(promise) is not SelectorName.MUTUAL:
+            raise ParameterError(
+                f"min spread goes with selector mutual, got {self.selector}: leave either out."
             )
         lack = self._lacks_to_harden(promise)
         if lack is not None and self.harden:
@@ -376,16 +359,26 @@ class HidingOptions(Options):
 
     def hardened_where_possible(self, promise: Promise) -> Self:
         """These options with the level that applies to one promise of several: none where nothing can be hardened."""
-        if self._lacks_to_harden(promise) is not None:
-            return dataclasses.replace(self, harden=0)
-        return dataclasses.replace(self, harden=HARDEN_DEFAULT if self.harden is None else self.harden)
+        level = HARDEN_DEFAULT if self.harden is None else self.harden
+        level = level if self._lacks_to_harden(promise) is None else 0
+        return dataclasses.replace(self, selector=self.selector_for(promise), harden=level)
+
+    def min_spread_cells(self, grid: Grid) -> int:
+        """Cells that the longer side of every box has at least."""
+        return 1 if self.min_spread is None else grid.cells(self.min_spread, "min spread")
+
+    def selector_for(self, promise: Promise) -> SelectorName:
+        """The selector that was chosen; else groups with identical records over whole trajectories, else matching."""
+        if self.selector is not None:
+            return self.selector
+        return SelectorName.MUTUAL if promise.whole else SelectorName.MATCHING
 
     def _lacks_to_harden(self, promise: Promise) -> str | None:
         """What hardening needs and is not there; None where it applies."""
-        if self.selector is not SelectorName.MATCHING:
-            return f"selector matching, got selector {self.selector}"
         if promise.whole:
             return "tau and epsilon, got whole trajectories"
+        if self.selector_for(promise) is not SelectorName.MATCHING:
+            return f"selector matching, got selector {self.selector}"
         if promise.reach > HARDEN_MOST_REACH:
             return f"a tau of at most {HARDEN_MOST_REACH} epsilon, got more"
         return None

@@ -35,6 +35,14 @@ def parse_length(text: str | int, name: str = "length") -> Fraction:
     return _parse(text, _METRES, f"{name} must be a length such as 100m or 1km")
 
 
+def in_metres(text: str, name: str) -> str:
+    """A length as text in metres, so that what is published says it in one way."""
+    metres = parse_length(text, name)
+    if metres >= 10**8 or (metres * 1000).denominator != 1:
+        raise ParameterError(f"{name} must be whole millimetres and less than 100,000 km, got {text!r}.")
+    return f"{float(metres):.11g}m"
+
+
 def _parse(text: str | int, units: dict[str, int] | dict[str, Fraction], wanted: str) -> Fraction:
     if not isinstance(text, str):
         raise ParameterError(f"{wanted}, got {text!r}: add a unit.")
@@ -80,6 +88,10 @@ class Grid:
                 f" change {name} or --step."
             )
         return int(slots)
+
+    def cells(self, length: str, name: str) -> int:
+        """The fewest cells that are as long as a length together."""
+        return math.ceil(parse_length(length, name) / Fraction(repr(self.cell_m)))
 
 
 class PromiseSeconds(NamedTuple):

@@ -14,7 +14,7 @@ from shoal.core.arrays import Int32s
 from shoal.core.checks import check_count, check_workers
 from shoal.core.formatting import counted
 from shoal.core.option_fields import refuse_unknown
-from shoal.core.options import HidingOptions, ReadingKeywords, ReadingOptions
+from shoal.core.options import HidingOptions, ReadingKeywords, ReadingOptions, SelectorName
 from shoal.core.progress import Progress, SilentProgress
 from shoal.core.promise import Grid, Promise
 from shoal.core.samples import Samples
@@ -198,7 +198,7 @@ def _on_dataset(name: str, method: Method, samples: Samples, k: int, progress: P
 
 
 def _ours(samples: Samples, k: int, grid: Grid, seed: int) -> Compared:
-    hiding = HidingOptions(seed=seed)
+    hiding = HidingOptions(selector=SelectorName.MATCHING, seed=seed)
     prepare(hiding)
     with Workers(1) as alone:
         outcome = anonymize_samples(samples, Promise(k, None, None), hiding, alone)

@@ -41,8 +41,7 @@ def hidden_members(journal: Journal, timeline: Timeline, presence: Presence) -> 
 
 def _members(step: Step, last_epoch: int, timeline: Timeline, presence: Presence) -> Iterator[HiddenMembers]:
     assert step.hiding_sets is not None
-    owners, members = step.hiding_sets.owners, step.hiding_sets.members
-    owners, members = np.repeat(owners, members.shape[1]), members.reshape(-1)
+    owners, members = step.hiding_sets.pairs()
     begin, end = timeline.origin(step.first_epoch), timeline.end(last_epoch)
     first, last = timeline.period_of(step.first_epoch), timeline.period_of(last_epoch)
     for period in range(first, last + 1):

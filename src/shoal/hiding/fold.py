@@ -50,7 +50,8 @@ class Fold:
         self._live: list[LiveEpoch] = []
         self._timeline, self._period = timeline, 0
         self._history = History(setup.n_users, options.reuse, timeline.reach)
-        self._leak_price = options.leak_price if k == _LEAKING_K and selector.weighs_leakage else 0.0
+        leaks = k == _LEAKING_K and selector.weighs_leakage and not setup.promise.whole
+        self._leak_price = options.leak_price if leaks else 0.0
         self._published_epochs = PublishedEpochsBuilder(setup.n_users, MEMORY) if self._leak_price else None
         self._hardening = None
         if options.harden and selector.takes_witnesses and 0 < self._reach <= HARDEN_MOST_REACH:
@@ -70,7 +71,7 @@ class Fold:
             later = final[place + 1 :]
             hardened, more = self._harden(live, [*later, *self._live], window)
             witnesses.append(more)
-            boxes.append(publish(hardened, self._weight, self._workers))
+            boxes.append(publish(hardened, self._weight, self._workers, self._setup.min_spread_cells))
             self._remember(live.slice, boxes[-1])
         return Step(epoch, hiding_sets, concatenate(boxes), all_witnesses(witnesses))
 
@@ -145,7 +146,8 @@ class Fold:
 
     def _apply(self, hiding_sets: HidingSets, ends_stretch: bool) -> list[LiveEpoch]:
         """Let the members join the live epochs; take out, and return, the epochs that no later window will change."""
-        self._history.append(self._window, hiding_sets.owners, hiding_sets.members, hiding_sets.exposure)
+        if not self._setup.promise.whole:  # with every other window names are others, too
+            self._history.append(self._window, hiding_sets.owners, hiding_sets.members, hiding_sets.exposure)
         if self._hardening is not None:
             self._hardening.note_window(
                 self._live[0].slice.epoch,

@@ -7,15 +7,25 @@ import numpy as np
 from shoal.core.arrays import Int64s
 from shoal.core.boxes import Boxes
 from shoal.core.workers import Workers
+from shoal.errors import UnfinishedError
 from shoal.hiding.epochs import LiveEpoch
 from shoal.hiding.kernels.merge import merge_boxes, merge_costs
 from shoal.hiding.kernels.pools import Pools, empty_pools, union_sizes, unite
+from shoal.hiding.kernels.spread import require_spread
 
 
-def publish(live: LiveEpoch, weight: float, workers: Workers) -> Boxes:
-    """The boxes of an epoch: the optimal merge of every record's pool, by record and by time."""
+def publish(live: LiveEpoch, weight: float, workers: Workers, min_cells: int = 1) -> Boxes:
+    """The boxes of an epoch: the optimal merge of every record's pool, by record and by time.
+
+    min_cells: how many cells the longer side of every box has at least.
+    """
     pools, origin = live.pools, live.slice.origin
     n = len(live.slice.users)
+    if min_cells > 1:
+        pools = pools._replace(slot=pools.slot.copy())
+        workers.for_blocks(n, lambda begin, end: require_spread(pools, min_cells, begin, end))
+        if (pools.slot["start"][pools.ptr[1:] - 1] < 0).any():
+            raise UnfinishedError("Self-check failed: the people whom a record holds are not spread enough.")
     count = np.empty(n, np.int64)
     box = np.empty((len(pools.slot), 6), np.int32)
     workers.for_blocks(n, lambda begin, end: merge_boxes(pools, weight, begin, end, count, box))

@@ -42,6 +42,8 @@ _SELECTORS: dict[SelectorName, Callable[[HidingSetup], Selector]] = {
     SelectorName.SPECTRAL: SpectralSelector,
 }
 
+_TOY_PROMISE = Promise(2, 2, 2)
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -103,8 +105,11 @@ def anonymize_samples(
     progress: Progress | None = None,
     engine: Engine | None = None,
     periods: Periods = ONE_PERIOD,
+    min_spread_cells: int = 1,
 ) -> Outcome:
     """Publish the samples under the promise; goes on where the journal ends. With each period names change.
+
+    min_spread_cells: how many cells the longer side of every box has at least (options.min_spread, on the grid).
 
     The engine decides tasks of windows; without one everything happens here, on the threads of ``workers``.
     """
@@ -116,7 +121,7 @@ def anonymize_samples(
     _check_span(store, promise)
     timeline = Timeline(store, promise, periods)
     turns = list(timeline.turns())
-    setup = HidingSetup(samples.n_users, promise, options, workers, engine or LocalEngine())
+    setup = HidingSetup(samples.n_users, promise, options, workers, engine or LocalEngine(), min_spread_cells)
     selector = open_selector(setup)
     presence = selector.find_presence(timeline, progress)
     if presence.nothing_left:
@@ -140,20 +145,22 @@ def anonymize_samples(
 
 
 def open_selector(setup: HidingSetup) -> Selector:
-    """The selector that the options name."""
-    return _SELECTORS[setup.options.selector](setup)
+    """The selector that the options name, or that goes with the promise."""
+    return _SELECTORS[setup.options.selector_for(setup.promise)](setup)
 
 
-def prepare(options: HidingOptions) -> None:
+def prepare(options: HidingOptions, promise: Promise = _TOY_PROMISE) -> None:
     """Load the compiled code, or compile it once after installation, by anonymizing five synthetic users.
 
-    They stay for several windows, pairs of them always at one place, so that every kernel is called.
+    They stay for several windows, pairs of them always at one place, so that every kernel is called. Over whole
+    trajectories other kernels are, and others again for k = 2.
     """
     n_users, n_slots = 5, 12
     user, t = np.divmod(np.arange(n_users * n_slots), n_slots)
     toy = samples_from_columns(np.array(list("abcde"), object), user, t, (user // 2) * 50, t % 3)
     with Workers(1) as workers:
-        anonymize_samples(toy, Promise(2, 2, 2), options, workers)
+        toy_promise = Promise(min(promise.k, 3), None, None) if promise.whole else _TOY_PROMISE
+        anonymize_samples(toy, toy_promise, options, workers)
 
 
 def check_population(n_users: int, k: int) -> None:
@@ -190,7 +197,7 @@ def _outcome(
     for step in journal:
         box_sizes = box_sizes.plus(box_sizes_of(step.boxes))
         if step.hiding_sets is not None:
-            n_members += step.hiding_sets.members.size
+            n_members += step.hiding_sets.n_members
             relaxations += int(step.hiding_sets.relaxed.sum())
     hidden = partial(hidden_members, journal, timeline, presence)
     if timeline.periods.n_periods > 1:

@@ -28,13 +28,18 @@ from shoal.hiding.window import HidingSets, build_window, cut_into_shards
 
 @dataclass(frozen=True)
 class HidingSetup:
-    """What stays the same throughout a run: how many users there are, the promise, how to keep it, and who works."""
+    """What stays the same throughout a run: how many users there are, the promise, how to keep it, and who works.
+
+    min_spread_cells: how many cells the longer side of every box has at least; only mutual over whole trajectories
+    knows more than 1.
+    """
 
     n_users: int
     promise: Promise
     options: HidingOptions
     workers: Workers
     engine: Engine = field(default_factory=LocalEngine)
+    min_spread_cells: int = 1
 
     @cached_property
     def rank(self) -> Int32s:
@@ -78,7 +83,8 @@ class Selector(Protocol):
         """The hiding sets of a window in which somebody is published; windows come in order of time.
 
         Everybody published in the window has k - 1 different others of equal presence pattern, and is in the sets of
-        k - 1 others. A member whom the rule forbids is counted in ``relaxed``. The number of workers changes nothing.
+        k - 1 others; over whole trajectories of as many others as it has, which may be more. A member whom the rule
+        forbids is counted in ``relaxed``. The number of workers changes nothing.
         """
         ...
 

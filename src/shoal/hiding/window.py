@@ -19,6 +19,7 @@ from shoal.hiding.patterns import group_equal
 class HidingSets(NamedTuple):
     """The hiding sets of one window: a line of k - 1 members per owner, numbered in the whole dataset.
 
+    Over whole trajectories an owner may have more; -1 stands where it has fewer than the one that has most.
     relaxed: per owner, members that serve it again although the reuse rule forbids it. exposure: how exposed the first
     member of each owner is in the window, in sixtieths; 0 where leakage is not weighed.
     """
@@ -27,6 +28,16 @@ class HidingSets(NamedTuple):
     members: Int32s
     relaxed: Int32s
     exposure: Bytes
+
+    @property
+    def n_members(self) -> int:
+        """Members in all sets."""
+        return int((self.members >= 0).sum())
+
+    def pairs(self) -> tuple[Int32s, Int32s]:
+        """Owners and members, one by one."""
+        there = self.members >= 0
+        return np.repeat(self.owners, there.sum(axis=1)), self.members[there]
 
 
 def no_hiding_sets(k: int) -> HidingSets:

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.core.arrays import Bools, Int32s, Int64s
-from shoal.core.options import BoundingBox
+from shoal.core.bounding_box import BoundingBox
 from shoal.core.promise import DAY_S
 from shoal.core.zones import Zone
 from shoal.errors import InputError

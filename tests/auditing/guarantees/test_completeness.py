@@ -91,7 +91,9 @@ def without_a_line(made: Made, rng: random.Random) -> list[Line]:
 
 
 def with_another_record(made: Made, rng: random.Random) -> list[Line]:
-    """A line more than the promise asks for, which would water down a share of lines."""
+    """A line more than the promise asks for, which would water down a share of lines; none serves again with whole."""
+    if made.context.promise.whole:
+        return made.lines
     begin, end, user, _, _ = rng.choice([line for line in made.lines if not line[4]])
     owners = {line[3] for line in made.lines if line[:3] == (begin, end, user)} | {user}
     more = [other for other in made.users if other not in owners and made.times[other]]

@@ -114,7 +114,8 @@ def _missing_neighbours(context: AuditContext, windows: _Windows, promise: Promi
 def _uncovered(context: AuditContext, evidence: HidingEvidence, windows: _Windows, promise: Promise) -> int:
     """How often somebody with a published sample in a window is not held there by k - 1 other records.
 
-    Where the file notes its promise, more than that are as wrong: further lines would water down a share of them.
+    Where the file notes its promise, more than that are as wrong: further lines would water down a share of them. Not
+    over whole trajectories, where nobody serves again and clusters of more than k users hold each other.
     """
     chosen = np.flatnonzero(~evidence.in_epoch)
     order = chosen[np.lexsort((evidence.record[chosen], evidence.begin[chosen], evidence.user[chosen]))]
@@ -122,7 +123,7 @@ def _uncovered(context: AuditContext, evidence: HidingEvidence, windows: _Window
     window = np.searchsorted(windows.begin, evidence.begin[order])  # no two windows begin alike
     lines = WindowLines(ptr, window, evidence.record[order])
     needed = promise.k - 1
-    most = needed if promise == context.noted else _ANY_NUMBER
+    most = needed if promise == context.noted and not promise.whole else _ANY_NUMBER
     uncovered = np.zeros(context.store.n_users, np.int64)
     context.workers.for_blocks(
         context.store.n_users,

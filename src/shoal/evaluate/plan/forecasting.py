@@ -114,7 +114,7 @@ def try_stretches(
         # Fewer windows than epochs are decided; each stands for one epoch.
         decided = [step.hiding_sets for step in steps if step.hiding_sets is not None]
         weight = stretch.samples / max(1.0, census.of(epochs) * len(decided) / len(epochs))
-        n_members += weight * sum(each.members.size for each in decided)
+        n_members += weight * sum(each.n_members for each in decided)
         relaxations += weight * sum(int(each.relaxed.sum()) for each in decided)
         boxes = concatenate([step.boxes for step in steps])
         counted = (boxes.t0 >= stretch.first * point.epsilon) & (boxes.t0 < stretch.end * point.epsilon)

@@ -1,7 +1,8 @@
 """The selector ``mutual``: full consistency, the variant the paper argues against, in which k users hide each other.
 
 The users of a pattern group are cut into rings of k. Where their number is no multiple of k, the last ring has up to
-2k - 1 users, and each of these has the k - 1 that come next round it: k-pick, as mutual as it can be.
+2k - 1 users, and each of these has the k - 1 that come next round it: k-pick, as mutual as it can be. Over whole
+trajectories there are clusters instead (clusters.py), in which everybody has everybody else.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from shoal.hiding.mutual.candidates import (
     with_everybody,
     with_the_hardest,
 )
+from shoal.hiding.mutual.clusters import choose_clusters
 from shoal.hiding.mutual.pairs import pair_up
 from shoal.hiding.mutual.reassignment import reassign
 from shoal.hiding.selector import CausalSelector, OpenWindow
@@ -50,8 +52,12 @@ class MutualSelector(CausalSelector):
     takes_witnesses: ClassVar[bool] = False
 
     def choose(self, window: OpenWindow) -> HidingSets:
-        """Rings of every shard of the window."""
+        """Rings of every shard of the window; clusters over whole trajectories."""
         setup, arrays = self._setup, self.shards_of(window)
+        if setup.promise.whole:
+            return choose_clusters(
+                window.number, arrays, setup.promise.k, window.rule, setup.workers, setup.min_spread_cells
+            )
         return choose_mutual(
             window.number, arrays, setup.promise.k, window.rule, setup.workers, window.leakage
         )
