@@ -141,14 +141,17 @@ def test_parts_at_like_places_in_every_period(release: Renamed, rows: Rows, owne
 
 
 @pytest.mark.parametrize(
-    "form", ["p{period}-{secret}", "{secret}-{period}", "r{secret}{salt}", "{salt}{secret}"]
+    "form",
+    ["p{period}-{secret}", "{secret}-{period}", "r{secret}{salt}", "{salt}{secret}", "r{salt}{secret}{tail}"],
 )
 def test_parts_with_like_names(release: Renamed, rows: Rows, owners: Owners, form: str) -> None:
     """Names that hold something of a person that is random, but the same in every period."""
     rng = random.Random(9)
     secret = {user: f"{rng.getrandbits(40):010x}" for user in sorted({user for user, _ in owners.values()})}
     names = {
-        name: form.format(period=part, secret=secret[user], salt=f"{rng.getrandbits(32):08x}")
+        name: form.format(
+            period=part, secret=secret[user], salt=f"{rng.getrandbits(32):08x}", tail=rng.getrandbits(32)
+        )
         for name, (user, part) in owners.items()
     }
     key = key_from({names[name]: owner for name, owner in owners.items()})
