@@ -7,6 +7,7 @@ import re
 import traceback
 from collections.abc import Iterator
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -19,7 +20,7 @@ from shoal.core.progress import SilentProgress
 from shoal.core.promise import Grid
 from shoal.errors import UnfinishedError
 from shoal.evaluate.baselines import Glove, KMerge, Static
-from shoal.reading import read_events, read_published
+from shoal.reading import read_events, read_parts_key, read_published
 from shoal.reporting.facts.people import follow_people
 from shoal.reporting.facts.precision import measure_precision
 from shoal.reporting.facts.usefulness import measure_usefulness
@@ -28,7 +29,9 @@ from support.run_command import CANARY, in_metres, shrink_boxes, write
 
 HALF_HOURS: dict[str, Any] = {"k": 2, "tau": "30min", "epsilon": "30min"}
 # Identifiers, cells and metres of x and y, slots and seconds, names of records: each begins with digits of its own.
-RAW = re.compile(rf"{CANARY}|3141\d\d|2718\d\d|2833\d{{4}}|17000\d{{5}}|\br[0-9a-f]{{16}}\b")
+# (Not behind a decimal point: 0.28333 is a share.)
+NUMBERS = r"(?<![.\d])(?:3141\d\d|2718\d\d|2833\d{4}|17000\d{5})"
+RAW = re.compile(rf"{CANARY}|{NUMBERS}|\br[0-9a-f]{{16}}\b")
 
 
 def recognisable() -> pa.Table:
@@ -89,6 +92,9 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     output, key = folder / "release.parquet", folder / "key.csv"
     published = shoal.anonymize(events, **HALF_HOURS, output=output, key_out=key)
     broken = shrink_boxes(output, folder / "broken.parquet", most=40)
+    parts, parts_key = folder / "parts.parquet", folder / "parts.csv"
+    renamed = shoal.anonymize(events, **HALF_HOURS, output=parts, key_out=parts_key, rename_every="1h")
+    broken_parts = shrink_boxes(parts, folder / "broken-parts.parquet", most=40)
     found: dict[str, Any] = {
         "published": published,
         "in memory": shoal.anonymize(recognisable(), **HALF_HOURS, verify=False),
@@ -97,6 +103,14 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         "audit with key": shoal.audit(events, output, key=key, attacks=40),
         "broken": shoal.audit(events, broken, attacks=40),
         "report": shoal.write_report(events, output, folder / "page.html", key=key, attacks=40),
+        "renamed": renamed,
+        "parts of": renamed.outcome.parts,
+        "audit of parts": shoal.audit(events, parts, attacks=40),
+        "audit of parts with key": shoal.audit(events, parts, key=parts_key, attacks=40),
+        "broken parts": shoal.audit(events, broken_parts, key=parts_key, attacks=40),
+        "report on parts": shoal.write_report(
+            events, parts, folder / "parts.html", key=parts_key, attacks=40, tolerance=1.0
+        ),
         "sweep": shoal.sweep(events, over=["k", "hours"], ks=[2], selectors=["matching"]),
         "plan": shoal.plan(events, ks=[2], taus=["30min"]),
         "compare": shoal.compare(events, ks=[2], tuples=2, whole_users=10),
@@ -122,7 +136,18 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         found["precision"] = measure_precision(boxes, context.grid, context.zone, 2)
         found["usefulness"] = measure_usefulness(context, public=False)
         list(reachable(context, "context", set()))
+    how = AuditOptions.from_keywords({"key": parts_key, "attacks": 20})
+    with open_audit(events, parts, SilentProgress(), how, ReadingOptions()) as (context, _):
+        found["context of parts"], found["context of a period"] = context, context.by_period()[0]
+        found["people in parts"] = follow_people(context)
+        found["usefulness of parts"] = measure_usefulness(context, public=False)
+        found["key of parts"] = read_parts_key(parts_key, context.parts.people.users, names_in(parts))
+        list(reachable(context, "context of parts", set()))
     return found
+
+
+def names_in(published: Path) -> Any:
+    return read_published(published).names
 
 
 def test_no_repr_shows_raw_data(results: dict[str, Any]) -> None:
@@ -138,6 +163,9 @@ def test_no_repr_shows_raw_data(results: dict[str, Any]) -> None:
         "Boxes",
         "NamedBoxes",
         "Violation",
+        "Parts",
+        "AuditedParts",
+        "PartsKey",
     } <= kinds
     leaking = sorted({type(thing).__name__ for _, thing in visited if RAW.search(shown(thing))})
     assert leaking == []
@@ -152,6 +180,7 @@ def test_results_introduce_themselves_in_a_line(results: dict[str, Any]) -> None
         f"<Audit: 24 records, 192 boxes, {half_hours}, guarantee 1 kept;"
     )
     assert "guarantee 1 not kept" in repr(results["broken"])
+    assert "guarantee 1 not kept" in repr(results["broken parts"])
     for name in (
         "published",
         "audit",

@@ -18,7 +18,7 @@ import pytest
 from reading.refusals import refusal
 from shoal.core.boxes import NONE
 from shoal.core.promise import Grid
-from shoal.reading import read_events, read_key
+from shoal.reading import read_events, read_key, read_parts_key
 
 USERS = np.array(["-3", "12", "7", "Zoé", "canary"], object)
 NAMES = np.array(["5", "r1", "r2"], object)
@@ -117,3 +117,59 @@ def test_neither_path_nor_table() -> None:
     assert refusal(lambda: read_key({"canary": "r1"}, USERS, NAMES), CANARIES).startswith(
         "A key must be a path"
     )
+
+
+# --- keys of parts -------------------------------------------------------------------------------------------------
+
+PARTS = {
+    "user": ["canary", "12", "canary", "Zoé"],
+    "part": [1, 1, 2, 3],
+    "record": ["r1", "5", "r2", "r3"],
+}
+PART_NAMES = np.array(["5", "r1", "r2", "r3"], object)
+
+
+def test_keys_of_parts(tmp_path: Path) -> None:
+    table = pa.table(PARTS)
+    pq.write_table(table, tmp_path / "key.parquet")
+    pa.csv.write_csv(table, tmp_path / "key.csv")
+    as_texts = table.set_column(1, "part", table["part"].cast(pa.string()))
+    for source in (tmp_path / "key.parquet", tmp_path / "key.csv", table, table.to_pandas(), as_texts):
+        found = read_parts_key(source, USERS, PART_NAMES)
+        assert [column.tolist() for column in found] == [[4, 1, 4, 3], [1, 1, 2, 3], [1, 0, 2, 3]]
+    assert not any(text in repr(found) for text in ("canary", "Zoé", "r1"))
+
+
+def test_a_name_that_lives_on_is_no_fault_of_the_key() -> None:
+    lines = PARTS | {"record": ["r1", "5", "r1", "r2"]}
+    assert read_parts_key(pa.table(lines), USERS, NAMES).record.tolist() == [1, 0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"part": None}, r"^The key lacks part among its 2 columns: expected user, part, record"),
+        ({"part": [1, 1, 1, 3]}, "names 1 parts of users again: expected every part of a user once"),
+        ({"part": [0, 1, 2, 3]}, "has parts that are no numbers from 1 on"),
+        ({"part": [-1, 1, 2, 3]}, "has parts that are no numbers from 1 on"),
+        ({"part": ["first", "1", "2", "3"]}, "has parts that are no numbers from 1 on"),
+        ({"part": [None, 1, 2, 3]}, "has parts that are no numbers from 1 on"),
+        ({"part": [1.5, 1, 2, 3]}, "has parts that are no numbers from 1 on"),
+        ({"part": [10**12, 1, 2, 3]}, "has parts that are no numbers from 1 on"),
+        ({"record": ["r1", "r1", "r2", "5"]}, "lacks 1 of the 4 records of the published table"),
+        ({"record": ["r1", "5", "stranger", "stranger 2"]}, "names 2 of 4 records that the published table"),
+        ({"user": ["canary", "12", "stranger", "Zoé"]}, "names 1 of 4 users who do not occur in the events"),
+        ({"user": [None, "12", "canary", "Zoé"]}, "has 1 of 4 rows without a user and a record"),
+        ({"record": ["r1", "5", "", "r3"]}, "has 1 of 4 rows without a user and a record"),
+    ],
+)
+def test_keys_of_parts_that_do_not_fit(changes: dict[str, Any], expected: str) -> None:
+    lines = {name: column for name, column in (PARTS | changes).items() if column is not None}
+    message = refusal(lambda: read_parts_key(pa.table(lines), USERS, PART_NAMES), (*CANARIES, "r3", "first"))
+    assert re.search(expected, message), message
+
+
+def test_a_record_of_several_users_is_refused() -> None:
+    lines = PARTS | {"record": ["r1", "r1", "r2", "5"]}
+    message = refusal(lambda: read_parts_key(pa.table(lines), USERS, NAMES), CANARIES)
+    assert "names records as parts of several users" in message

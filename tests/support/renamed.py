@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.csv
@@ -23,7 +25,8 @@ _RECOMPUTED = ("granularity", "suppression")  # what a spoilt table changes in a
 Part = tuple[Any, int, list[tuple[int, ...]]]
 
 
-class Case(NamedTuple):
+@dataclass(frozen=True)
+class Case:
     """A world, a promise and a period, all in slots of an hour; tau and epsilon are None for whole parts."""
 
     world: World
@@ -32,7 +35,7 @@ class Case(NamedTuple):
     epsilon: int | None
     period: int
 
-    @property
+    @cached_property
     def borders(self) -> list[int]:
         """By the oracle that watches the clock of UTC."""
         times = [t for own in self.world.values() for t, _, _ in own]
@@ -90,7 +93,13 @@ class Renamed:
         return pq.read_table(self.output)
 
     def audit_spoilt(
-        self, table: pa.Table, key: pa.Table | None = None, *, with_key: bool = True, **options: Any
+        self,
+        table: pa.Table,
+        key: pa.Table | None = None,
+        *,
+        with_key: bool = True,
+        evidence: bool = True,
+        **options: Any,
     ) -> Audit:
         """Audit another table, under the manifest and the private notes of the release, with another key if given.
 
@@ -102,7 +111,10 @@ class Renamed:
         told["counts"] = told["counts"] | {"records": len(table["record"].unique()), "boxes": len(table)}
         Path(f"{output}.manifest.json").write_text(json.dumps(told))
         pa.csv.write_csv(self.key if key is None else key, keyed)
-        Path(f"{keyed}.private.json").write_bytes(Path(f"{self.key_file}.private.json").read_bytes())
+        for end in (".private.json", ".evidence.parquet"):
+            Path(f"{keyed}{end}").unlink(missing_ok=True)
+            if evidence or end == ".private.json":
+                Path(f"{keyed}{end}").write_bytes(Path(f"{self.key_file}{end}").read_bytes())
         found = {"key": keyed} if with_key else {}
         return shoal.audit(self.events, output, **{"attacks": 20, **found, **options})
 
@@ -151,6 +163,13 @@ def with_boxes(table: pa.Table, rows: list[tuple[str, tuple[int, ...]]], step_s:
         for field in table.schema
     ]
     return pa.table(arrays, schema=table.schema)
+
+
+def key_of(parts: list[Part], names: dict[tuple[Any, int], str]) -> pa.Table:
+    """The key of some parts."""
+    rows = [(f"u{user}", period + 1, names[user, period]) for user, period, _ in parts]
+    columns = list(zip(*rows, strict=True))
+    return pa.table(dict(zip(("user", "part", "record"), columns, strict=True)))
 
 
 def parts_of(table: pa.Table, key: pa.Table, step_s: int = HOUR_S) -> list[Part]:

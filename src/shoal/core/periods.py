@@ -8,16 +8,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shoal.core.arrays import Int64s, Integers
+from shoal.core.formatting import counted
 from shoal.core.promise import DAY_S, Grid, Promise
 from shoal.core.zones import Zone
 from shoal.errors import ParameterError, ShoalError
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Periods:
     """Time cut at borders, slots in increasing order: period p ends before border p, and the last one never ends."""
 
     borders: Int64s
+
+    def __repr__(self) -> str:
+        return f"<Periods: {counted(self.n_periods, 'period')}>"
 
     @property
     def n_periods(self) -> int:

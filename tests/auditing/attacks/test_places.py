@@ -27,6 +27,7 @@ from shoal.auditing.attacks.attackers import TRANSFER, transferred_weights, try_
 from shoal.auditing.attacks.place_in_box import place_weights
 from shoal.auditing.context import AuditContext
 from shoal.auditing.kernels.known_cells import TOP_FEATURES
+from shoal.auditing.kernels.sites import PLACE_FEATURES, find_heaviest_sites
 from shoal.auditing.measures import NO_VICTIM
 from shoal.core.arrays import Bools, Int64s
 from shoal.core.proportions import Proportion
@@ -193,3 +194,19 @@ def test_a_file_without_nights_has_nobody_to_attack() -> None:
     records = {user: [(12, 12, 0, 0, user, user)] for user in at_noon}
     found = places.attack_home_and_work(context_of(at_noon, records, 2, 8, 8))
     assert {measure.published for measure in found if measure.variant == "home"} == {NO_VICTIM}
+
+
+def test_chances_too_small_for_a_number_take_no_more_room() -> None:
+    """Weights learnt from few boxes can be huge, so that all but one candidate have no chance at all: each of them is
+    noted once, however many boxes it is in."""
+    boxes = [(3 * t, 3 * t, 0, 4, 0, 4) for t in range(40)] + [(200, 200, 1, 1, 1, 1)]
+    release = TinyRelease([[(3 * t, 0, 0) for t in range(40)]] * 2, [boxes, boxes], [0, 1], 3, 3)
+    context = tiny_context(release)
+    weights = np.zeros(len(PLACE_FEATURES))
+    weights[PLACE_FEATURES.index("corner")] = -1e6  # only the cell in the middle has a chance
+    wanted = np.ones(len(context.published.records.box), np.bool_)
+    site = np.full(2, -2, np.int64)
+    find_heaviest_sites.py_func(
+        context.published.index, context.sites, weights, wanted, np.arange(2), 0, 2, site
+    )  # in Python, where there are bounds
+    assert (context.sites.x[site] == 1).all()

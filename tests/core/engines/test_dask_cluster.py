@@ -147,6 +147,16 @@ def same(boxes: Any, expected: Any) -> bool:
     return all(np.array_equal(one, other) for one, other in zip(boxes, expected, strict=True))
 
 
+def test_parts_are_the_same_on_a_cluster(unharmed: Loopback) -> None:
+    """Where records get new names; the self-check goes there as well."""
+    events, parts = shoal.make_city(200), {"rename_every": "6h", "timezone": "Asia/Kolkata"}
+    here = shoal.anonymize(events, **PROMISE, shard_size=100, **parts)
+    there = published(events, unharmed, **parts)
+    assert there.verified
+    assert there.outcome.n_records == here.outcome.n_records > 400
+    assert same(there.outcome.boxes, here.outcome.boxes)
+
+
 def test_boxes_are_the_same_on_a_cluster(events: Any, expected: Any, unharmed: Loopback) -> None:
     assert same(published(events, unharmed).outcome.boxes, expected)
 

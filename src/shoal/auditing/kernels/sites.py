@@ -433,6 +433,7 @@ def find_heaviest_sites(
     """heaviest[i]: the site with the largest sum of chances over wanted boxes of records[i]; -1 where there is none."""
     habits, scratch = make_habits(sites), make_scratch(sites)
     mass, met = np.zeros(len(sites.x)), np.empty(len(sites.x), np.int64)
+    is_met = np.zeros(len(sites.x), np.bool_)  # a mass does not tell: chances can be too small for a number
     for i in range(begin, end):
         record, n_met = records[i], 0
         note_habits(index, sites, record, habits)
@@ -441,13 +442,13 @@ def find_heaviest_sites(
                 n = weigh_box(index, sites, box, weights, habits, scratch)
                 for j in range(n):
                     site = scratch.site[j]
-                    if mass[site] == 0.0:
-                        met[n_met] = site
+                    if not is_met[site]:
+                        met[n_met], is_met[site] = site, True
                         n_met += 1
                     mass[site] += scratch.chance[j]
         heaviest[i] = heaviest_of(mass, met, n_met)
         for site in met[:n_met]:
-            mass[site] = 0.0
+            mass[site], is_met[site] = 0.0, False
         forget_habits(index, sites, record, habits)
 
 
