@@ -1,6 +1,6 @@
 """What new names buy, and what they cost: writes docs/names-frontier.md.
 
-    python benchmarks/names_frontier.py [--parts build/names] [--only city] [--attacks 2000] [-o docs/names-frontier.md]
+    python benchmarks/names_frontier.py [--parts build/names] [--only city] [--attacks 1000] [-o docs/names-frontier.md]
 
 Periods, k and three ways to hide (30 min over 30 min, tau as long as the period, whole parts), each published and
 attacked with its key. A city has the full grid; a synthetic region after the paper's dataset of Abidjan, and the real
@@ -92,9 +92,9 @@ def datasets() -> list[Dataset]:
     found = [
         Dataset(
             "city",
-            "Synthetic city, 3,000 people, 2 days",
+            "Synthetic city, 2,000 people, 2 days",
             "30min",
-            lambda: made("city", 3000, 2, 1),
+            lambda: made("city", 2000, 2, 1),
             tuple(full_grid()),
         ),
         Dataset(
@@ -113,7 +113,13 @@ def datasets() -> list[Dataset]:
             for way, k in ((LONG, 2), (WHOLE, 2), (PLAIN, 5), (WHOLE, 5))
         ]
         found.append(
-            Dataset("yjmob", "YJMob, real phones, days 0 to 4", "60min", yjmob_events, tuple(points))
+            Dataset(
+                "yjmob",
+                "YJMob, real phones, days 0 to 4",
+                "60min",
+                lambda: yjmob_events(DATA, 5),
+                tuple(points),
+            )
         )
     return found
 
@@ -211,7 +217,7 @@ def main() -> None:
     )
     parser.add_argument("--parts", type=Path, default=REPOSITORY / "build" / "names")
     parser.add_argument("--only", help="one dataset")
-    parser.add_argument("--attacks", type=int, default=2000)
+    parser.add_argument("--attacks", type=int, default=1000)
     parser.add_argument("-o", "--output", type=Path, default=REPOSITORY / "docs" / "names-frontier.md")
     options = parser.parse_args()
     options.parts.mkdir(parents=True, exist_ok=True)
