@@ -105,7 +105,8 @@ def datasets() -> list[Dataset]:
             ((NEVER, PLAIN, 2), ("1d", PLAIN, 2), ("12h", PLAIN, 2), ("6h", PLAIN, 2), ("6h", WHOLE, 5)),
         ),
     ]
-    if DATA.exists():
+    yjmob = DATA / "yjmob100k_1k_users.parquet"
+    if yjmob.exists():
         points = [(period, PLAIN, 2) for period in PERIODS]
         points += [
             (period, way, k)
@@ -117,7 +118,7 @@ def datasets() -> list[Dataset]:
                 "yjmob",
                 "YJMob, real phones, days 0 to 4",
                 "60min",
-                lambda: yjmob_events(DATA, 5),
+                lambda: yjmob_events(yjmob, 5),
                 tuple(points),
             )
         )
