@@ -569,7 +569,7 @@ def test_rename_every_cuts_records_at_borders(events: Path, plain: Records, tmp_
     assert published(events, tmp_path / "never.parquet", "--rename-every", "never") == plain
     for options, words in (
         (("--rename-every", "5h"), "rename every must be never, or a part of a day or whole days"),
-        (("--rename-every", "daily"), "rename every must be a duration"),
+        (("--rename-every", "daily"), "rename every must be never, or a part of a day or whole days"),
         (("--rename-every", "15min"), "rename every must be at least tau, 30 min, got 15 min"),
         (
             ("--rename-every", "6h", "--selector", "spectral"),

@@ -80,6 +80,12 @@ def exposures_of(audit: Audit) -> list[Exposure]:
             audit.figure(RELINKING, "pick", "next"),
         ),
         ("four_moments", f"knows four moments of somebody, {times},", None, four_moments(audit)),
+        (
+            "alike",
+            f"knows four moments of somebody, {times},",
+            "reads what the person did, since all records that fit are the same, in {} of attacks",
+            audit.figure("points", "same", "4"),
+        ),
         ("hours", f"knows when somebody was active{within}, and no place,", None, active_times(audit)),
         (
             "home_and_work",

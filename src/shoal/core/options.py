@@ -8,6 +8,7 @@ help appears at once.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -388,9 +389,10 @@ def parse_period(period: str) -> int | None:
     """The seconds of a period after which records get new names; None for never."""
     if period == NEVER:
         return None
-    seconds = parse_duration(period, "rename every")
-    if seconds.denominator == 1 and (DAY_S % seconds == 0 or seconds % DAY_S == 0):
-        return int(seconds)
+    with contextlib.suppress(ParameterError):
+        seconds = parse_duration(period, "rename every")
+        if seconds.denominator == 1 and (DAY_S % seconds == 0 or seconds % DAY_S == 0):
+            return int(seconds)
     raise ParameterError(
         f"rename every must be never, or a part of a day or whole days, such as 6h, 12h, 1d or 7d, got {period!r}."
     )

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from shoal.core.boxes import Boxes, BoxSource
 from shoal.core.formatting import counted, percent, promise_parameters
-from shoal.core.options import TOLERANCE, HidingOptions
+from shoal.core.options import TOLERANCE, HidingOptions, SelectorName
 from shoal.core.periods import Renaming
 from shoal.core.promise import DAY_S, Promise
 from shoal.core.schema import GEOMETRY
@@ -23,6 +23,10 @@ from shoal.publishing.record_names import NamedBoxes
 from shoal.publishing.tables import key_table, parts_key_table, published_table
 from shoal.reading import Events, read_published
 from shoal.utility import precision_of
+
+_ENOUGH_ALIKE = (
+    5  # people whose records are the same, so that these say little of each (docs/names-frontier.md)
+)
 
 
 class Verification(NamedTuple):
@@ -40,6 +44,17 @@ def _lasting_names(draft: Draft) -> list[str]:
     return [
         f"Names never change: whoever finds somebody's record, as four known moments mostly allow, reads all {days:,}"
         " days of it. --rename-every 1d gives everybody a new name each day (shoal plan says what that changes)."
+    ]
+
+
+def _few_alike(draft: Draft) -> list[str]:
+    """What it means that the records of a group are the same, where groups are small."""
+    alike = draft.promise.whole and draft.options.selector is SelectorName.MUTUAL
+    if not alike or draft.promise.k >= _ENOUGH_ALIKE:
+        return []
+    return [
+        f"The records of a group of {draft.promise.k} are the same: whoever knows that somebody is in it reads what the"
+        f" group did. In groups of {_ENOUGH_ALIKE} or more (--k) that tells less; --min-spread sets how little."
     ]
 
 
@@ -201,6 +216,7 @@ class Published(Draft):
                 *self.warnings,
                 *_weakening(outcome),
                 *_lasting_names(self),
+                *_few_alike(self),
             ],
             "users": outcome.n_users,
             "samples": outcome.n_samples,
