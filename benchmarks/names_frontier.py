@@ -39,6 +39,7 @@ from shoal.synthetic import write_city
 PLAIN, LONG, WHOLE = "tau", "tau = P", "whole"
 PERIODS = (NEVER, "1d", "12h", "6h", "3h")
 KS = (2, 5, 10)
+ALL_PARTS = 10**9  # are linked, however many there are
 HEAD = """# What new names buy
 
 Made by `make names`; [new-names.md](new-names.md) says what new names are, and [audit.md](audit.md) how each attack is
@@ -67,6 +68,7 @@ class Dataset(NamedTuple):
     name: str
     title: str
     tau: str
+    cell: str
     events: Callable[[], pa.Table]
     points: tuple[tuple[str, str, int], ...]  # period, way, k
 
@@ -94,6 +96,7 @@ def datasets() -> list[Dataset]:
             "city",
             "Synthetic city, 2,000 people, 2 days",
             "30min",
+            "100m",
             lambda: made("city", 2000, 2, 1),
             tuple(full_grid()),
         ),
@@ -101,6 +104,7 @@ def datasets() -> list[Dataset]:
             "abi",
             "Synthetic Abidjan (`abi`), 8,000 people, 7 days",
             "30min",
+            "100m",
             lambda: made("abi", 8000, 7, 0),
             ((NEVER, PLAIN, 2), ("1d", PLAIN, 2), ("12h", PLAIN, 2), ("6h", PLAIN, 2), ("6h", WHOLE, 5)),
         ),
@@ -140,15 +144,18 @@ def measured(data: Dataset, events: pa.Table, point: tuple[str, str, int], attac
     with tempfile.TemporaryDirectory() as folder:
         output, key = Path(folder, "published.parquet"), Path(folder, "key.parquet")
         promise = promise_of(data, period, way)
-        release = shoal.anonymize(events, k=k, rename_every=period, output=output, key_out=key, **promise)
+        release = shoal.anonymize(
+            events, k=k, cell=data.cell, rename_every=period, output=output, key_out=key, **promise
+        )
         summary = release.summary
         options = AuditOptions(key=key, attacks=attacks)
         with open_audit(events, output, SilentProgress(), options, ReadingOptions()) as (context, _):
             attacked = attacked_part(context, check_truthfulness(context))
             figures = [
-                figure
-                for attack in (attack_points, attack_relinking, attack_revealed, attack_across_borders)
-                for figure in attack(attacked)
+                *attack_points(attacked),
+                *attack_across_borders(attacked),
+                *attack_relinking(attacked, ALL_PARTS),
+                *attack_revealed(attacked, ALL_PARTS),
             ]
     assert summary["verified"]
     return {
@@ -181,7 +188,7 @@ def cell(found: dict[str, Any], name: str, of: str = "published") -> str:
 def lines_of(data: Dataset, found: list[dict[str, Any]]) -> Iterator[str]:
     """The table of one dataset."""
     yield f"\n## {data.title}\n"
-    yield f"The ordinary promise has tau = epsilon = {data.tau}.\n"
+    yield f"The ordinary promise has tau = epsilon = {data.tau}; cells are {data.cell}.\n"
     yield (
         "| names | way | k | read by 2 | by 4 | by 8 | relinked (raw) | of ten (raw) | across | alike by 1, 2, 4 | km"
         " | min | cost | suppressed |"

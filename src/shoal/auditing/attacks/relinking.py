@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shoal.auditing.attacks.linked_people import MOST_PARTS, linked_context
 from shoal.auditing.attacks.part_claims import PeriodEvidence, claim_linked, no_evidence
 from shoal.auditing.attacks.part_links import (
     NEXT,
@@ -57,11 +58,14 @@ def linker_of(context: AuditContext, parts: AuditedParts, target: AttackedRecord
     return found
 
 
-def attack_relinking(context: AuditContext) -> list[Measure]:
-    """Find the next part of a person, the part at the same hours of the next day, and all parts."""
-    parts = context.parts
-    if parts is None or parts.periods.n_periods < 2:
+def attack_relinking(context: AuditContext, most_parts: int = MOST_PARTS) -> list[Measure]:
+    """Find the next part of a person, the part at the same hours of the next day, and all parts; of more than so many
+    parts some are looked at."""
+    if context.parts is None or context.parts.periods.n_periods < 2:
         return []
+    context = linked_context(context, context.parts, most_parts)
+    parts = context.parts
+    assert parts is not None
     targets = [context.published, context.raw] if context.published.has_key else [context.raw]
     linkers = [linker_of(context, parts, target) for target in targets]
     found: list[Measure] = []

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from shoal.auditing.attacks.linked_people import MOST_PARTS, linked_context
 from shoal.auditing.attacks.part_claims import PeriodEvidence, claim_alone, claim_linked, looked_up
 from shoal.auditing.attacks.part_links import PartRecords, heaviest, no_links
 from shoal.auditing.attacks.relinking import Linker, linker_of
@@ -37,11 +38,14 @@ class Drawn(NamedTuple):
     row: Int64s
 
 
-def attack_revealed(context: AuditContext) -> list[Measure]:
-    """The share of a person's boxes that whoever knows something of the person finds, with relinking and without."""
-    parts = context.parts
-    if parts is None or parts.periods.n_periods < 2:
+def attack_revealed(context: AuditContext, most_parts: int = MOST_PARTS) -> list[Measure]:
+    """The share of a person's boxes that whoever knows something of the person finds, with relinking and without; of
+    more than so many parts some are looked at."""
+    if context.parts is None or context.parts.periods.n_periods < 2:
         return []
+    context = linked_context(context, context.parts, most_parts)
+    parts = context.parts
+    assert parts is not None
     ways: list[tuple[str, Callable[[np.random.Generator], Drawn], _Known]] = [
         (str(n), functools.partial(_samples_at_random, context, parts, n), _known_samples)
         for n in SAMPLES_KNOWN
