@@ -254,6 +254,8 @@ KEYS: dict[str, Any] = {
             "boxes_outside_period",
             "records_named_after_users",
             "records_in_order_of_users",
+            "records_across_borders",
+            "parts_tied_together",
             "boxes_with_other_places",
             "columns_not_checked",
             "entries_not_checked",
@@ -262,6 +264,7 @@ KEYS: dict[str, Any] = {
         )
     ),
     "promise": {"k": None, "whole": None, "tau_s": None, "epsilon_s": None, "beyond_tau_s": None},
+    "periods": None,
     "file": dict.fromkeys(("name", "sha256", "first", "last", "audited", "version")),
     "grid": {"cell_m": None, "step_s": None},
     "draw": {"attacks": None, "seed": None, "timezone": None},
@@ -340,6 +343,9 @@ def frozen(keys: dict[str, Any], *, with_key: bool, timed: bool) -> dict[str, An
             attacks["everybody"], attacks["presence"] = {"success": UNKNOWN_FIGURE}, UNPICKED
             unknown = dict.fromkeys(("pick", "success", "above", "ruled_out"), UNKNOWN_FIGURE)
             attacks["method"] = {**attacks["method"], **unknown}
+    if not timed:  # records of a group are the same
+        attacks["linkage"] = {**attacks["linkage"], "same": FIGURE}
+        attacks["points"] = {n: {**of, "same": FIGURE} for n, of in attacks["points"].items()}
     measured = keys["guarantees"]["held_in_epochs_apart"] if with_key and timed else None
     return {
         **keys,

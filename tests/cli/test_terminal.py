@@ -43,6 +43,8 @@ SUMMARY: dict[str, Any] = {
     "coverage_given": True,
     "unprotected": None,
     "selector": "matching",
+    "rename_every": "never",
+    "read_share": 1.0,
     "seconds": 123_456.7,
 }
 LABELS = ["Promise", "In", "Published", "Suppressed", "Precision", "Weakened", "Verified", "Time"]
@@ -149,7 +151,8 @@ def test_a_run_that_suppresses_relaxes_and_drops(tmp_path: Path) -> None:
     assert done.code == 0
     assert done.err.startswith("Warning: 2 of 53 rows of the events were not used (2 missing time).\n")
     assert "Warning: Guarantee 2 is weakened: k kept; epsilon not: " in done.err
-    assert done.err.count("\n") == 2
+    assert "Warning: Names never change: whoever finds somebody's record" in done.err
+    assert done.err.count("\n") == 3
     for part in (
         "7 users, 51 samples from 53 rows",
         "2 rows not used: missing time",

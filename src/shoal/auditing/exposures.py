@@ -69,7 +69,8 @@ def exposures_of(audit: Audit) -> list[Exposure]:
         ("watched", watched, _PICKS, _best_pick(audit)),
         (
             "revealed",
-            "knows four moments of somebody, at any times, and ties parts together by habits",
+            "knows four moments of somebody, at any times, and ties parts together by habits, with half of the people"
+            " as allies,",
             "reads {} of the person's boxes",
             audit.figure(REVEALED, "revealed", "4"),
         ),
@@ -244,10 +245,10 @@ def _steps_by_rating(audit: Audit, rating: Rating) -> list[str]:
     """What to do about attacks; towards a weak claim, those who watch for longer were not tried."""
     steps = list(_BY_RATING[Rating.UNKNOWN if audit.weak_claim and rating is Rating.LOW else rating])
     if rating is Rating.HIGH:
-        longer = "" if audit.promise.whole else ", a longer tau or --whole"
-        names = "new names every day or every 6 hours (--rename-every)"
+        longer = "" if audit.promise.whole else ", a longer tau or --whole (with k 5 or more)"
+        names = "new names every 6 hours, or every day at least (--rename-every)"
         if audit.renaming is not None:
-            names = "new names more often (--rename-every)"
+            names = "a larger k; new names more often (--rename-every, but no more often than tau)"
         steps.append(
             f"To expose less: {names}; publish fewer days (--from, --to) or coarser cells (--cell){longer}; or counts"
             " over many people instead of records."

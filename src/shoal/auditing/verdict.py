@@ -175,6 +175,7 @@ def _singling_out(audit: Audit) -> Risk:
 
 def _linkability(audit: Audit) -> Risk:
     found, four = four_moments(audit), _in_words(_found(audit, "points", "single", "4"))
+    when = "at any times" if audit.renaming is None else "of one period"
     meaning = f"With 4 samples exactly one record fits in {four} of attacks"
     if audit.has_key:
         meaning += f", and the likeliest that fits is the right one in {_published(found)}"
@@ -192,7 +193,7 @@ def _linkability(audit: Audit) -> Risk:
     return Risk(
         "Linkability",
         None if found is None else _measured(found.published),
-        "knows 4 samples of the victim, at any times, from other data",
+        f"knows 4 samples of the victim, {when}, from other data",
         meaning,
     )
 
@@ -225,6 +226,7 @@ def _limits(audit: Audit) -> list[Limit]:
         tau_s = audit.promise.tau * audit.grid.step_s
         longer = {f"{factor}_tau": duration(factor * tau_s) for factor in (2, 4, 8)}
         points = {str(n): str(n) for n in (1, 2, 4, 8)}
+        when = "at any times" if audit.renaming is None else "of one period"
         limits = [
             Limit("Knowing longer than tau", _picks(audit, "longer", longer)),
             Limit(
@@ -232,9 +234,9 @@ def _limits(audit: Audit) -> list[Limit]:
                 _picks(audit, "intervals", {str(n): str(n) for n in (2, 3, 4)}),
             ),
             Limit("An attacker who knows the method and links windows (chain attack)", _chain(audit)),
-            Limit("Knowing samples at any times", _picks(audit, "points", points)),
+            Limit(f"Knowing samples {when}", _picks(audit, "points", points)),
             Limit(
-                "Knowing top locations, but not when",
+                f"Knowing top locations{'' if audit.renaming is None else ' of one period'}, but not when",
                 _picks(audit, "top_locations", {str(n): str(n) for n in (1, 2, 3)}),
             ),
         ]
@@ -245,6 +247,7 @@ def _limits(audit: Audit) -> list[Limit]:
     active, inside = active_times(audit), place_in_box(audit)
     return [
         *limits,
+        *_limits_of_twins(audit),
         *_limits_of_parts(audit),
         Limit(
             "When somebody is active",
@@ -274,6 +277,19 @@ def _limits(audit: Audit) -> list[Limit]:
     ]
 
 
+def _limits_of_twins(audit: Audit) -> list[Limit]:
+    """What groups of records that are the same do not protect from."""
+    found = [_found(audit, "points", "same", n) for n in ("1", "2", "4")]
+    if found[0] is None:
+        return []
+    one, two, four = (_in_words(share) for share in found)
+    alike = (
+        f"all records that fit one sample are the same, or one, in {one} of attacks, two samples in {two}, four in {four}:"
+        " then what the person did is read whichever record it is. From k 5 up that is rarer"
+    )
+    return [Limit("What records that are the same tell", alike)]
+
+
 def _limits_of_parts(audit: Audit) -> list[Limit]:
     """What new names do not protect from, where records get them."""
     if audit.renaming is None:
@@ -290,8 +306,9 @@ def _limits_of_parts(audit: Audit) -> list[Limit]:
     if audit.promise.tau is not None:
         both = _in_words(_found(audit, ACROSS, "pick"))
         seen = f"both parts beside it are picked in {both} of attacks" if audit.has_key else NO_KEY
-        limits.append(Limit("Watching somebody across a border", seen))
-    return limits
+    else:
+        seen = "nothing is promised; not measured"
+    return [*limits, Limit("Watching somebody across a border", seen)]
 
 
 def _chain(audit: Audit) -> str:

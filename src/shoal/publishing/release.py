@@ -39,8 +39,17 @@ def _lasting_names(draft: Draft) -> list[str]:
     """What it means that names never change, where records are longer than a day."""
     slots, step_s = draft.events.store.slots, draft.events.grid.step_s
     days = -(-(int(slots[-1]) + 1 - int(slots[0])) * step_s // DAY_S)
+    if draft.renaming is not None and days > 1 and draft.outcome.parts.periods.n_periods == 1:
+        return [
+            "--rename-every is longer than these data: no record gets a new name. Choose a shorter period."
+        ]
     if draft.renaming is not None or days <= 1:
         return []
+    if draft.promise.whole:
+        return [
+            f"Names never change: whoever finds somebody's group reads all {days:,} days of it. --rename-every 1d gives"
+            " everybody a new name each day (shoal plan says what that changes)."
+        ]
     return [
         f"Names never change: whoever finds somebody's record, as four known moments mostly allow, reads all {days:,}"
         " days of it. --rename-every 1d gives everybody a new name each day (shoal plan says what that changes)."

@@ -13,7 +13,6 @@ from shoal.utility.agreement import Agreement, agreement
 from shoal.utility.estimators import Density, Flows, density, flows, gyration
 from shoal.utility.home_work import Places, homes, workplaces
 from shoal.utility.precision import Precision, Spread, precision_of, precision_of_boxes
-from shoal.utility.read_share import read_share
 
 __all__ = [
     "Agreement",
@@ -29,7 +28,6 @@ __all__ = [
     "homes",
     "precision_of",
     "precision_of_boxes",
-    "read_share",
     "workplaces",
 ]
 

@@ -59,7 +59,7 @@ def test_the_table_of_a_plan() -> None:
         100, 1_440.0, 1_440.0, 1_234.5, 1_234.5, 0.9996, 0.9996, 9, 360_000.0, 1.0, 99 * 10**9, True, 1
     )
     check(
-        plan_lines(Plan([row], HUGE, HUGE, [])),
+        plan_lines(Plan([row], HUGE, HUGE, [], [])),
         "k tau epsilon space km time min suppressed reused takes memory",
         "100 24 h 24 h 1,234 1,234 over 99.9 % over 99.9 % 100 h 99.0 GB",
     )

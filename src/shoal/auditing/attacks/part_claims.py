@@ -58,6 +58,20 @@ def no_evidence(n_victims: int, n_features: int) -> PeriodEvidence:
     return PeriodEvidence(nothing, nothing, np.empty((0, n_features)), np.zeros(n_victims, np.bool_))
 
 
+def _reads_own(records: PartRecords, period: int, part: Int64s, person: Int64s) -> Bools:
+    """Whether whoever reads some parts of a period, by their places in it, reads what some people's own parts say.
+
+    A part that is the same, box for box, tells as much as the person's own.
+    """
+    there = records.of(period)
+    owner = np.full(int(max(records.person.max(initial=0), person.max(initial=0))) + 1, -1)
+    known = there[records.person[there] >= 0]
+    owner[records.person[known]] = known
+    own = owner[person]
+    reads: Bools = (own >= 0) & (records.content[there[part]] == records.content[own])
+    return reads
+
+
 def claim_alone(
     records: PartRecords, person: Int64s, evidence: Sequence[PeriodEvidence], *, everywhere: bool
 ) -> Claims:
@@ -69,7 +83,7 @@ def claim_alone(
     single = np.zeros(right.shape, np.bool_)
     for period, known in enumerate(evidence):
         if len(known.victim):
-            true = records.person[records.of(period)][known.part] == person[known.victim]
+            true = _reads_own(records, period, known.part, person[known.victim])
             right[:, period] = picked(known.victim, known.features[:, 0], true, len(person))
             if not everywhere:
                 right[:, period] *= known.sure
@@ -94,7 +108,7 @@ def claim_linked(
         lines = [_gathered(records, linked, beliefs, known, p) for p, known in enumerate(evidence)]
         scores = _weighed(records, person, half, lines)
         for found, score in zip(lines, scores, strict=True):
-            true = records.person[records.of(found.period)][found.part] == person[found.victim]
+            true = _reads_own(records, found.period, found.part, person[found.victim])
             right[:, found.period] = picked(found.victim, score, true, len(person))
             beliefs[found.period] = _beliefs(found, score, shapes[found.period])
     return Claims(right, np.zeros(right.shape, np.bool_))

@@ -11,6 +11,7 @@ import functools
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from shoal.auditing.attacks.conditional_logit import centred, learn_weights, softmax
 from shoal.auditing.attacks.place_in_box import place_weights
@@ -49,7 +50,8 @@ _LATER_DAYS = (1, 2)
 
 class PartRecords(NamedTuple):
     """Records that are parts, as a linker sees them. person: whose each is, -1 where nobody knows; half (0 or 1) goes
-    by person. masses: of sites in each, as a sparse array. hour: slots; far: the side of a cell in units of 500 m."""
+    by person. masses: of sites in each, as a sparse array. content: equal for parts with the same boxes. hour: slots;
+    far: the side of a cell in units of 500 m."""
 
     person: Int64s
     period: Int64s
@@ -58,6 +60,7 @@ class PartRecords(NamedTuple):
     boxes: PlacedBoxes
     hulls: Hulls
     masses: Any
+    content: npt.NDArray[np.uint64]
     hour: float
     far: float
     workers: Workers
@@ -100,6 +103,7 @@ def part_records(context: AuditContext, parts: AuditedParts, target: AttackedRec
         boxes,
         hulls,
         _sums(chances, index.ptr),
+        target.content,
         3600 / context.grid.step_s,
         context.grid.cell_m / _UNIT_M,
         context.workers,

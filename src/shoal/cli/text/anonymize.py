@@ -58,11 +58,11 @@ def _published(summary: dict[str, Any]) -> str:
 
 def _names(summary: dict[str, Any]) -> list[str]:
     """What new names leave to be read."""
-    if summary["rename_every"] == NEVER:
+    if summary["rename_every"] == NEVER or summary["read_share"] == 1:
         return []
     return [
         "four known moments of a person, at any times, lead to parts with"
-        f" {percent(summary['read_share'])} of the person's samples at the most, instead of all of them, as long as"
+        f" {percent(summary['read_share'])} of the person's samples on average, instead of all of them, as long as"
         " nobody ties parts together (shoal audit tries)"
     ]
 

@@ -16,6 +16,7 @@ _WIDTHS = (3, 7, 8, 9, 9, 12, 13, 9, 9)
 _COLUMNS = 80
 _MUCH_SUPPRESSED = 0.05
 _MUCH_REUSED = 0.01
+_LITTLE_READ = 0.2  # of a person's samples
 
 
 def plan_lines(plan: Plan) -> list[str]:
@@ -39,15 +40,14 @@ def names_advice(outlooks: Sequence[PeriodOutlook]) -> list[str]:
     )
     lines = [
         "Whoever knows four moments of a person, at any times, mostly finds the record, and reads all of it if names"
-        f" never change; new names leave at most {', '.join([first, *others])} of the person's samples, as long as"
+        f" never change; new names leave, on average, {', '.join([first, *others])} of the person's samples, as long as"
         " nobody ties parts together (shoal audit tries)."
     ]
-    day = [outlook for outlook in several if outlook.rename_every == "1d"]
-    if day:
-        lines.append(
-            "Names cost next to no precision: choose 1d unless recipients need to follow people for longer, and 6h"
-            " where whoever gets the data may know a person well."
-        )
+    enough = [outlook for outlook in several if outlook.read_share <= _LITTLE_READ] or several[-1:]
+    lines.append(
+        f"New names cost no precision: choose --rename-every {enough[0].rename_every}, or the longest period that"
+        " recipients can do with; short periods and a larger k are what ties parts together least."
+    )
     return lines
 
 

@@ -54,7 +54,7 @@ from shoal.hiding.pipeline import check_population, prepare
 from shoal.hiding.suppression import Presence, decide_presence
 from shoal.reading import read_events
 from shoal.storage.sample_store import SampleStore
-from shoal.utility import read_share
+from shoal.utility.read_share import read_share
 
 KS = (2, 3, 5)
 TAUS = ("30min", "1h", "2h")
@@ -149,17 +149,19 @@ def plan(
         prepare(hiding)
         forecasts = forecast_points(found.store, points, hiding, threads, grid, Budget(), progress)
         warnings = [*_told_left_out(taus, epsilons, grid), *found.read_summary.all_warnings]
-        outlooks = outlook_on_periods(found.store, min(points), grid, Zone(found.timezone))
+        shortest = min(points, key=lambda point: point.tau)
+        outlooks = outlook_on_periods(found.store, shortest, grid, Zone(found.timezone))
         return Plan(forecasts, len(found.store), found.store.n_users, warnings, outlooks)
 
 
 def outlook_on_periods(store: SampleStore, point: Point, grid: Grid, zone: Zone) -> list[PeriodOutlook]:
-    """What is left to be read with new names every so often, from never on; periods that cut nothing are left out."""
+    """What is left to be read with new names every so often, from never on; periods that cut nothing, or are shorter
+    than tau, are left out."""
     first, last = int(store.slots[0]), int(store.slots[-1])
     found = [PeriodOutlook(NEVER, 1.0)]
     for period in PERIODS:
         periods = find_periods(parse_period(period), first, last, point.promise, grid, zone)
-        if periods.n_periods > 1:
+        if periods.n_periods > 1 and (parse_period(period) or 0) >= point.tau * grid.step_s:
             found.append(PeriodOutlook(period, read_share(store, periods)))
     return found
 

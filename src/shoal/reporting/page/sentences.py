@@ -85,10 +85,15 @@ def renamed_in_words(audit: Audit) -> str | None:
     """What it means that records get new names; None where they never do."""
     if audit.renaming is None:
         return None
+    across = (
+        "nothing is promised to whoever knows something of two periods"
+        if audit.promise.whole
+        else "as many people fit both parts beside a border"
+    )
     return (
         f"Records get {audit.renamed} ({audit.renaming.timezone}), and this holds in every such period on its own: what"
-        " somebody finds is one part of a person's data, and at least as many people fit where names change. Nothing in"
-        " the file ties the parts of a person together, but habits may: that is not promised, and measured below."
+        f" somebody finds is one part of a person's data; {across}. Nothing in the file ties the parts of a person"
+        " together, but habits may: that is not promised, and measured below."
     )
 
 
