@@ -284,8 +284,8 @@ def _limits_of_twins(audit: Audit) -> list[Limit]:
         return []
     one, two, four = (_in_words(share) for share in found)
     alike = (
-        f"all records that fit one sample are the same, or one, in {one} of attacks, two samples in {two}, four in {four}:"
-        " then what the person did is read whichever record it is. From k 5 up that is rarer"
+        f"all records that fit one sample are the same, or one, in {one} of attacks, two samples in {two}, four in"
+        f" {four}: then what the person did is read whichever record it is. From k 5 up that is rarer"
     )
     return [Limit("What records that are the same tell", alike)]
 
