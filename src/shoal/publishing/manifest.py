@@ -114,8 +114,8 @@ def make_manifest(
             "coverage": "given" if options.gives_coverage else _NOT_GIVEN,
             "one_window": _one_window(outcome, options, k),
             "matching": "given" if options.gives_coverage else _NOT_GIVEN,
-            "knowing_the_method": _knowing_the_method(options),
-            **({} if renaming is None else {"relinking": _RELINKING}),
+            **({} if promise.whole else {"knowing_the_method": _knowing_the_method(options)}),
+            **({} if renaming is None else {"across_borders": _across(promise), "relinking": _RELINKING}),
             **({} if unprotected is None else {_MISSING_COVERAGE: unprotected.public_share(k)}),
         },
         "relaxations": public_count(outcome.relaxations, k),
@@ -133,6 +133,13 @@ def _libraries(options: HidingOptions) -> tuple[str, ...]:
     """Libraries on whose versions the boxes may depend."""
     needed = ("numba", "numpy", "pyproj")
     return needed if options.selector is not SelectorName.SPECTRAL else (*needed, "scikit-learn", "scipy")
+
+
+def _across(promise: Promise) -> str:
+    """What holds for somebody who is seen before and after names change."""
+    if promise.whole:
+        return "not given: periods are hidden one by one"
+    return "given to people of whom a published sample is known"
 
 
 def _knowing_the_method(options: HidingOptions) -> str:

@@ -163,6 +163,9 @@ MANIFEST_SCHEMA: Expected = {
             r"not given: whoever knows the method, and links windows, may be left with one record"
             r"(; made rarer \(harden \d\))?"
         ),
+        "across_borders": _is(
+            "given to people of whom a published sample is known", "not given: periods are hidden one by one"
+        ),
         "relinking": _reads(
             r"not given: whoever watched somebody across a border, or knows habits, may tie parts of one person"
             r" together"
