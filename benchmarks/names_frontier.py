@@ -122,6 +122,7 @@ def datasets() -> list[Dataset]:
                 "yjmob",
                 "YJMob, real phones, days 0 to 4",
                 "60min",
+                "500m",
                 lambda: yjmob_events(yjmob, 5),
                 tuple(points),
             )
@@ -238,7 +239,9 @@ def main() -> None:
             if not path.exists() and options.only in (None, data.name):
                 events = data.events() if events is None else events
                 result = measured(data, events, point, options.attacks)
-                path.write_text(json.dumps(result))
+                waiting = path.with_suffix(".waiting")  # a file appears whole or not at all
+                waiting.write_text(json.dumps(result))
+                waiting.rename(path)
                 print(data.name, *point, f"{result['seconds']:.0f} s", flush=True)
             if path.exists():
                 found.append(json.loads(path.read_text()))
