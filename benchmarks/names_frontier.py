@@ -186,15 +186,29 @@ def cell(found: dict[str, Any], name: str, of: str = "published") -> str:
     return "-" if not share else f"{100 * share[0]:.1f}" if share[0] < 0.1 else f"{100 * share[0]:.0f}"
 
 
+def raw_line(found: list[dict[str, Any]]) -> str | None:
+    """The same attacks on raw samples under pseudonyms that never change, from the release without new names."""
+    never = [each for each in found if each["period"] == NEVER]
+    if not never:
+        return None
+    reads = " | ".join(cell(never[0], f"points/{n}/pick", "raw") for n in "248")
+    alike = ", ".join(cell(never[0], f"points/{n}/single", "raw") for n in "124")
+    return f"| never | raw, pseudonyms | 1 | {reads} | - | - | - | {alike} | - | - | - | 0 |"
+
+
 def lines_of(data: Dataset, found: list[dict[str, Any]]) -> Iterator[str]:
     """The table of one dataset."""
     yield f"\n## {data.title}\n"
     yield f"The ordinary promise has tau = epsilon = {data.tau}; cells are {data.cell}.\n"
+    if len(found) < len(data.points):
+        yield f"So far {len(found)} of {len(data.points)} releases were measured; `make names` goes on.\n"
     yield (
         "| names | way | k | read by 2 | by 4 | by 8 | relinked (raw) | of ten (raw) | across | alike by 1, 2, 4 | km"
         " | min | cost | suppressed |"
     )
     yield "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"
+    if (raw := raw_line(found)) is not None:
+        yield raw
     for each in found:
         names = (
             ("points/{}/pick",) * 2
