@@ -9,7 +9,7 @@ from shoal.auditing.box_index import AttackedRecords, make_records
 from shoal.auditing.claims import MethodClaim
 from shoal.auditing.context import AuditContext
 from shoal.core.boxes import NONE, Boxes
-from shoal.core.periods import Periods
+from shoal.core.periods import Periods, Renaming
 from shoal.core.promise import Grid, Promise
 from shoal.core.samples import Samples
 from shoal.core.workers import Workers
@@ -43,7 +43,9 @@ def parts_context(
     )
     owner = periods.of(boxes.t0) * n + boxes.owner
     occurring = np.unique(owner)
-    number = np.arange(len(occurring)) if names is None else names.permutation(len(occurring))
+    number = np.arange(len(occurring))
+    if names is not None:  # at random, but by period
+        number[np.lexsort((names.random(len(occurring)), occurring // n))] = np.arange(len(occurring))
     own = np.full(len(keys), NONE, np.int64)
     own[np.searchsorted(keys, occurring)] = number
     records = make_records(boxes._replace(owner=number[np.searchsorted(occurring, owner)].astype(np.int32)))
@@ -57,7 +59,9 @@ def parts_context(
         n_attacks=n_attacks,
         seed=seed,
         workers=Workers(1),
-        parts=AuditedParts(keys % n, keys // n, periods, n),
+        parts=AuditedParts(
+            keys % n, keys // n, periods, n, occurring // n, store_of(samples), Renaming(86_400, "UTC")
+        ),
     )
 
 

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from shoal.auditing.attacks.part_links import PairLines, pairs_of_periods, scaled
-from shoal.auditing.audited_parts import AuditedParts
 from shoal.auditing.kernels.relinking import (
     PAIR_FEATURES,
     Hulls,
@@ -225,14 +224,11 @@ def test_the_largest_of_every_row_are_marked_of_equals_the_first(seed: int) -> N
 
 def test_periods_are_compared_with_the_next_and_with_the_same_hours_of_later_days() -> None:
     quarters = Periods(np.arange(1, 12) * 360)  # three days of four periods
-    parts = AuditedParts(np.empty(0, np.int64), np.empty(0, np.int64), quarters, 0)
-    found = pairs_of_periods(parts, 1440)
+    found = pairs_of_periods(quarters, 1440)
     assert found["next"] == [(p, p + 1) for p in range(11)]
     assert found["day_1"] == [(p, p + 4) for p in range(8)]
     assert found["day_2"] == [(p, p + 8) for p in range(4)]
-    days = AuditedParts(
-        np.empty(0, np.int64), np.empty(0, np.int64), Periods(np.array([1440, 2880, 4320])), 0
-    )
+    days = Periods(np.array([1440, 2880, 4320]))
     assert pairs_of_periods(days, 1440) == {"next": [(0, 1), (1, 2), (2, 3)], "day_2": [(0, 2), (1, 3)]}
 
 

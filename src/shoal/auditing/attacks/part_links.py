@@ -32,6 +32,7 @@ from shoal.auditing.kernels.relinking import (
 )
 from shoal.auditing.kernels.sites import MOST_CANDIDATES, Sites
 from shoal.core.arrays import Bools, Floats, Int64s
+from shoal.core.periods import Periods
 from shoal.core.promise import DAY_S
 from shoal.core.workers import Workers
 
@@ -154,10 +155,10 @@ def _chances(index: BoxIndex, sites: Sites, begin: int, end: int) -> tuple[Int64
     return n, site[line], chance[line]
 
 
-def pairs_of_periods(parts: AuditedParts, day: int) -> dict[str, list[tuple[int, int]]]:
+def pairs_of_periods(periods: Periods, day: int) -> dict[str, list[tuple[int, int]]]:
     """Pairs of periods whose parts are compared: each with the next one, and with those at the same hours one and
     two days later. ``day``: its slots. Pairs stand where they come first."""
-    borders, n = parts.periods.borders, parts.periods.n_periods
+    borders, n = periods.borders, periods.n_periods
     found = {NEXT: [(period, period + 1) for period in range(n - 1)]}
     if n < 3:
         return found
@@ -166,7 +167,7 @@ def pairs_of_periods(parts: AuditedParts, day: int) -> dict[str, list[tuple[int,
     middles = ends - lengths // 2
     met = set(found[NEXT])
     for days in _LATER_DAYS:
-        later = parts.periods.of(middles + days * day)
+        later = periods.of(middles + days * day)
         inside = (middles + days * day < ends[-1]) & (later > np.arange(n))
         pairs = [(int(p), int(later[p])) for p in np.flatnonzero(inside)]
         found[f"day_{days}"] = [pair for pair in pairs if pair not in met]

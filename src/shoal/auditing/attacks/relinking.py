@@ -52,7 +52,7 @@ def linker_of(context: AuditContext, parts: AuditedParts, target: AttackedRecord
     name = f"{RELINKING} {'published' if target is context.published else 'raw'}"
     if name not in context.memo:
         records = part_records(context, parts, target)
-        kinds = pairs_of_periods(parts, slots_of_day(context.grid.step_s))
+        kinds = pairs_of_periods(parts.periods, slots_of_day(context.grid.step_s))
         context.memo[name] = Linker(records, kinds, link_periods(records, kinds))
     found: Linker = context.memo[name]
     return found
