@@ -39,7 +39,7 @@ browser: $(READY) ## have a browser for the tests of the report: the system's, o
 frontier: $(READY) ## what knowing the method achieves against what it costs, a quarter of an hour: docs/frontier.md
 	$(BIN)/python benchmarks/frontier.py
 
-names: $(READY) ## what new names buy, parts kept in build/names: docs/names-frontier.md
+names: $(READY) ## what new names buy, parts kept in benchmarks/names: docs/names-frontier.md
 	$(BIN)/python benchmarks/names_frontier.py
 
 attackers: $(READY) ## learn, on synthetic cities, what attackers look for: auditing/attacks/weights.json

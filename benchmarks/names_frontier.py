@@ -1,6 +1,6 @@
 """What new names buy, and what they cost: writes docs/names-frontier.md.
 
-    python benchmarks/names_frontier.py [--parts build/names] [--only city] [--attacks 1000] [-o docs/names-frontier.md]
+    python benchmarks/names_frontier.py [--parts benchmarks/names] [--only city] [--attacks 1000] [-o docs/names-frontier.md]
 
 Periods, k and three ways to hide (30 min over 30 min, tau as long as the period, whole parts), each published and
 attacked with its key. A city has the full grid; a synthetic region after the paper's dataset of Abidjan, and the real
@@ -238,7 +238,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--parts", type=Path, default=REPOSITORY / "build" / "names")
+    parser.add_argument("--parts", type=Path, default=REPOSITORY / "benchmarks" / "names")
     parser.add_argument("--only", help="one dataset")
     parser.add_argument("--attacks", type=int, default=1000)
     parser.add_argument("-o", "--output", type=Path, default=REPOSITORY / "docs" / "names-frontier.md")
