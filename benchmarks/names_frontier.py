@@ -1,6 +1,6 @@
 """What new names buy, and what they cost: writes docs/names-frontier.md.
 
-    python benchmarks/names_frontier.py [--parts benchmarks/names] [--only city] [--attacks 1000] [-o docs/names-frontier.md]
+    python benchmarks/names_frontier.py [--parts benchmarks/names] [--only city] [--attacks 1000] [-o PAGE]
 
 Periods, k and three ways to hide (30 min over 30 min, tau as long as the period, whole parts), each published and
 attacked with its key. A city has the full grid; a synthetic region after the paper's dataset of Abidjan, and the real
