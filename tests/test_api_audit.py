@@ -81,8 +81,8 @@ def test_arguments() -> None:
     }  # fmt: skip
     assert list(shoal.Audit.__dataclass_fields__) == [
         "promise", "grid", "counts", "coverage", "truthfulness", "figures", "leakage", "findings", "draw",
-        "seconds", "warnings", "samples", "guarantees", "belonging", "held_apart", "tolerance", "noted",
-        "events_checked", "thresholds", "file", "weak_claim",
+        "seconds", "warnings", "users", "guarantees", "belonging", "held_apart", "tolerance", "noted",
+        "events_checked", "thresholds", "file", "weak_claim", "renaming",
     ]  # fmt: skip
 
 

@@ -92,6 +92,23 @@ def permutation_errors(hiding_sets_of_window, groups, k: int) -> list[str]:
     return errors
 
 
+def cluster_errors(hiding_sets_of_window, groups, k: int) -> list[str]:
+    """Where the hiding sets of one window are not those of clusters of k to 2k - 1 users, each with all the others."""
+    errors = []
+    for pattern, group in groups.items():
+        hiding = {user: set(hiding_sets_of_window.get(user, ())) for user in group}
+        if not any(pattern):
+            errors += absent_errors(hiding)
+            continue
+        for owner, members in hiding.items():
+            cluster = {owner, *members}
+            if owner in members or not k <= len(cluster) < 2 * k:
+                errors.append(f"{pattern}: {owner} has {members}, not {k - 1} to {2 * k - 2} others")
+            elif any({other, *hiding.get(other, ())} != cluster for other in members):
+                errors.append(f"{pattern}: {owner} is not in a cluster with all of {members}")
+    return errors
+
+
 def absent_errors(hiding) -> list[str]:
     return [f"{owner} is absent but hides among {members}" for owner, members in hiding.items() if members]
 

@@ -292,6 +292,7 @@ def test_surface() -> None:
         "Carried",
         "Events",
         "HidingEvidence",
+        "PartsKey",
         "Plane",
         "Projection",
         "PrivateNotes",
@@ -305,6 +306,7 @@ def test_surface() -> None:
         "read_events",
         "read_evidence",
         "read_key",
+        "read_parts_key",
         "read_private_notes",
         "read_published",
     ]

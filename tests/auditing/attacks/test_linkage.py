@@ -18,7 +18,7 @@ def test_the_record_most_likely_to_have_been_there_is_picked() -> None:
         context = tiny_context(release, n_attacks=5)
         known = linkage._everything_known(context)
         fits = [context.fits(context.published, each.knowledge) for each in known]
-        picks = linkage._picks(context, context.published, known, fits)
+        picks = linkage._picks(context, context.published, [each.knowledge for each in known], fits)
         for (attack, variant, knowledge), found in zip(known, picks, strict=True):
             for i, user in enumerate(knowledge.victim.tolist()):
                 pieces, cells = [], []
