@@ -40,7 +40,7 @@ _BY_PAUSE = np.array([15, 16, 18, 19, 20, 2, 9])
 _PAUSE, _FIRST_PRODUCT, _FIRST_SQUARE = 21, 22, 29
 LEAST_CHANCE = 0.01  # less likely places of a box are left out
 _MOST_BOXES = 24  # of a part that are compared with those of another
-_FAR = 1e9
+_FAR = 1e18  # a squared distance beyond all
 
 
 class PlacedBoxes(NamedTuple):
@@ -228,9 +228,10 @@ def equal_faces(boxes: PlacedBoxes, one: int, other: int) -> float:
 
 
 @jit_inline
-def distance_of(boxes: PlacedBoxes, one: int, other: int) -> float:
-    """Cells between the mean places of two boxes."""
-    return math.hypot(boxes.x[one] - boxes.x[other], boxes.y[one] - boxes.y[other])
+def squared_distance(boxes: PlacedBoxes, one: int, other: int) -> float:
+    """The square of the cells between the mean places of two boxes."""
+    across, along = boxes.x[one] - boxes.x[other], boxes.y[one] - boxes.y[other]
+    return float(across * across + along * along)
 
 
 @jit_inline
@@ -249,7 +250,7 @@ def describe_border(
     found[16] = math.log1p(gap)
     found[17] = math.log1p(gap / max(pause, 1 / 60))
     found[18] = equal_faces(boxes, last, first)
-    found[19] = math.log1p(far * distance_of(boxes, last, first))
+    found[19] = math.log1p(far * math.sqrt(squared_distance(boxes, last, first)))
     found[20] = math.log(0.1 + kinship_of(boxes, last, first))
     found[_PAUSE] = math.log1p(pause)
 
@@ -301,19 +302,19 @@ def describe_pairs(
                         by_hour += kinship * math.exp(-min(pause % 24, 24 - pause % 24) / 1.5)
                         in_time += kinship * math.exp(-pause / 2)
                 faces += equal_faces(boxes, box, against)
-                distance = far * distance_of(boxes, box, against)
+                distance = squared_distance(boxes, box, against)
                 near[j], near_back[i] = min(near[j], distance), min(near_back[i], distance)
         for column in (0, 1, 6, 7, 13, 14):
             row[column] = 0.0
         for j in range(n_b):
             row[0] += math.log((kin[j] + 1) / (n_a + 1))
             row[6] += math.log(0.05 + met[j])
-            row[13] += math.log1p(near[j]) / n_b
+            row[13] += math.log1p(far * math.sqrt(near[j])) / n_b
             size -= math.log(cells_of(boxes, b + j * all_b // n_b)) / n_b
         for i in range(n_a):
             row[1] += math.log((kin_back[i] + 1) / (n_b + 1))
             row[7] += math.log(0.05 + met_back[i])
-            row[14] += math.log1p(near_back[i]) / n_a
+            row[14] += math.log1p(far * math.sqrt(near_back[i])) / n_a
             total += kin_back[i]
         n = n_a * n_b
         row[2], row[3] = math.log(0.01 + total / n), math.log(0.1 + most)
