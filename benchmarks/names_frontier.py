@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 from run import DATA, REPOSITORY, yjmob_events
@@ -180,10 +181,15 @@ def told(figure: Measure) -> dict[str, Any]:
     return {**shares, "guessing": figure.guessing}
 
 
-def cell(found: dict[str, Any], name: str, of: str = "published") -> str:
+def share(found: dict[str, Any], name: str, of: str = "published") -> float | None:
+    """A measured share; None where there is none."""
+    measured = (found["figures"].get(name) or {}).get(of)
+    return measured[0] if measured else None
+
+
+def per_cent(value: float | None) -> str:
     """A share in per cent, or a dash."""
-    share = (found["figures"].get(name) or {}).get(of)
-    return "-" if not share else f"{100 * share[0]:.1f}" if share[0] < 0.1 else f"{100 * share[0]:.0f}"
+    return "-" if value is None else f"{100 * value:.1f}" if value < 0.1 else f"{100 * value:.0f}"
 
 
 def raw_line(found: list[dict[str, Any]]) -> str | None:
@@ -191,13 +197,25 @@ def raw_line(found: list[dict[str, Any]]) -> str | None:
     never = [each for each in found if each["period"] == NEVER]
     if not never:
         return None
-    reads = " | ".join(cell(never[0], f"points/{n}/pick", "raw") for n in "248")
-    alike = ", ".join(cell(never[0], f"points/{n}/single", "raw") for n in "124")
+    reads = " | ".join(per_cent(share(never[0], f"points/{n}/pick", "raw")) for n in "248")
+    alike = ", ".join(per_cent(share(never[0], f"points/{n}/single", "raw")) for n in "124")
     return f"| never | raw, pseudonyms | 1 | {reads} | - | - | - | {alike} | - | - | - | 0 |"
 
 
+def read_names(found: dict[str, Any]) -> tuple[str, str]:
+    """The figures that say what is read, with relinking and without; n stands for the number of samples known."""
+    if found["period"] != NEVER:
+        return "revealed/{n}/revealed", "revealed/{n}/revealed_alone"
+    return ("points/{n}/read" if found["way"] == WHOLE else "points/{n}/pick",) * 2
+
+
+def alike_name(found: dict[str, Any], n: str) -> str:
+    """The figure that says how often all parts that fit n samples are the same, or one is left."""
+    return f"points/{n}/same" if f"points/{n}/same" in found["figures"] else f"points/{n}/single"
+
+
 def lines_of(data: Dataset, found: list[dict[str, Any]]) -> Iterator[str]:
-    """The table of one dataset."""
+    """The tables of one dataset."""
     yield f"\n## {data.title}\n"
     yield f"The ordinary promise has tau = epsilon = {data.tau}; cells are {data.cell}.\n"
     if len(found) < len(data.points):
@@ -210,27 +228,71 @@ def lines_of(data: Dataset, found: list[dict[str, Any]]) -> Iterator[str]:
     if (raw := raw_line(found)) is not None:
         yield raw
     for each in found:
-        names = (
-            ("points/{}/pick",) * 2
-            if each["period"] == NEVER
-            else ("revealed/{}/revealed", "revealed/{}/revealed_alone")
-        )
-        reads = ["{} ({})".format(*(cell(each, name.format(n)) for name in names)) for n in "248"]
+        reads = [
+            "{} ({})".format(*(per_cent(share(each, name.format(n=n))) for name in read_names(each)))
+            for n in "248"
+        ]
         links = [
-            f"{cell(each, f'relinking/next/{measure}')} ({cell(each, f'relinking/next/{measure}', 'raw')})"
+            "{} ({})".format(
+                *(per_cent(share(each, f"relinking/next/{measure}", of)) for of in ("published", "raw"))
+            )
             for measure in ("pick", "rank_10")
         ]
-        alike = ", ".join(
-            cell(each, f"points/{n}/same")
-            if f"points/{n}/same" in each["figures"]
-            else cell(each, f"points/{n}/single")
-            for n in "124"
-        )
+        alike = ", ".join(per_cent(share(each, alike_name(each, n))) for n in "124")
         yield (
             f"| {each['period']} | {each['way']} | {each['k']} | {' | '.join(reads)} | {' | '.join(links)}"
-            f" | {cell(each, 'across_border//pick')} | {alike} | {each['km']:.2g} | {each['minutes']:.2g}"
+            f" | {per_cent(share(each, 'across_border//pick'))} | {alike} | {each['km']:.2g} | {each['minutes']:.2g}"
             f" | {each['cost']:,.0f} | {100 * each['suppressed']:.2g} |"
         )
+    yield from equal_cost_lines(found)
+
+
+def equal_cost_lines(found: list[dict[str, Any]]) -> Iterator[str]:
+    """Whole parts, and what the other ways give at the cost of these."""
+    rows = []
+    for whole in (each for each in found if each["way"] == WHOLE and each["period"] != NEVER):
+        others = [beside_cost(found, whole, way) for way in (PLAIN, LONG)]
+        if any(others):
+            rows += [equal_cost_row(whole, whole, whole, str(whole["k"])), *filter(None, others)]
+    if not rows:
+        return
+    yield (
+        "\n### At equal cost\n\nWhole parts as measured; the other ways at the same cost per box, *between* the two k"
+        " whose costs lie on either side, by the logarithm of cost. A way that is dearer at every k is left out, and so"
+        " is one that is cheaper.\n"
+    )
+    yield "| names | way | k | cost | read by 2, 4, 8 | relinked | across | alike by 1, 2, 4 |"
+    yield "|---|---|---|---|---|---|---|---|"
+    yield from rows
+
+
+def beside_cost(found: list[dict[str, Any]], whole: dict[str, Any], way: str) -> str | None:
+    """A row of another way in the same period at the cost of whole parts, if some k are cheaper and some dearer."""
+    same = [each for each in found if each["way"] == way and each["period"] == whole["period"]]
+    below = [each for each in same if each["cost"] <= whole["cost"]]
+    above = [each for each in same if each["cost"] > whole["cost"]]
+    if not below or not above:
+        return None
+    cheaper, dearer = max(below, key=lambda each: each["cost"]), min(above, key=lambda each: each["cost"])
+    return equal_cost_row(whole, cheaper, dearer, f"between {cheaper['k']} and {dearer['k']}")
+
+
+def equal_cost_row(whole: dict[str, Any], cheaper: dict[str, Any], dearer: dict[str, Any], k: str) -> str:
+    """The figures of a way at the cost of whole parts."""
+
+    def between(name: str, other: str | None = None) -> str:
+        low, high = share(cheaper, name), share(dearer, other or name)
+        if low is None or high is None:
+            return "-"
+        costs = np.log([cheaper["cost"], dearer["cost"]])
+        return per_cent(float(np.interp(np.log(whole["cost"]), costs, [low, high])))
+
+    reads = ", ".join(between(read_names(whole)[0].format(n=n)) for n in "248")
+    alike = ", ".join(between(alike_name(cheaper, n), alike_name(dearer, n)) for n in "124")
+    return (
+        f"| {whole['period']} | {cheaper['way']} | {k} | {whole['cost']:,.0f} | {reads}"
+        f" | {between('relinking/next/pick')} | {between('across_border//pick')} | {alike} |"
+    )
 
 
 def main() -> None:

@@ -344,8 +344,9 @@ def frozen(keys: dict[str, Any], *, with_key: bool, timed: bool) -> dict[str, An
             unknown = dict.fromkeys(("pick", "success", "above", "ruled_out"), UNKNOWN_FIGURE)
             attacks["method"] = {**attacks["method"], **unknown}
     if not timed:  # records of a group are the same
-        attacks["linkage"] = {**attacks["linkage"], "same": FIGURE}
-        attacks["points"] = {n: {**of, "same": FIGURE} for n, of in attacks["points"].items()}
+        twins = {"same": FIGURE, "read": FIGURE if with_key else UNKNOWN_FIGURE}
+        attacks["linkage"] = {**attacks["linkage"], **twins}
+        attacks["points"] = {n: {**of, **twins} for n, of in attacks["points"].items()}
     measured = keys["guarantees"]["held_in_epochs_apart"] if with_key and timed else None
     return {
         **keys,

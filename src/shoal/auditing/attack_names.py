@@ -97,6 +97,10 @@ NAMES_OF_SOME = (
         AttackName("points", str(n), "same", f"knows {counted(n, 'sample')}: all left are alike")
         for n in (1, 2, 4, 8)
     ),
+    *(
+        AttackName("points", str(n), "read", f"knows {counted(n, 'sample')}: reads the record", n == 4)
+        for n in (1, 2, 4, 8)
+    ),
 )
 
 _WORDS = {(name.attack, name.variant, name.measure): name.words for name in (*ATTACK_NAMES, *NAMES_OF_SOME)}

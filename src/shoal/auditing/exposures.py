@@ -84,8 +84,8 @@ def exposures_of(audit: Audit) -> list[Exposure]:
         (
             "alike",
             f"knows four moments of somebody, {times},",
-            "reads what the person did, since all records that fit are the same, in {} of attacks",
-            audit.figure("points", "same", "4"),
+            "reads what the person did, in the person's own record or one that is the same, in {} of attacks",
+            audit.figure("points", "read", "4"),
         ),
         ("hours", f"knows when somebody was active{within}, and no place,", None, active_times(audit)),
         (

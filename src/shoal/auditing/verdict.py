@@ -287,6 +287,8 @@ def _limits_of_twins(audit: Audit) -> list[Limit]:
         f"all records that fit one sample are the same, or one, in {one} of attacks, two samples in {two}, four in"
         f" {four}: then what the person did is read whichever record it is. From k 5 up that is rarer"
     )
+    if (read := _found(audit, "points", "read", "4")) is not None:
+        alike += f". Whoever picks the likeliest that fits four samples reads what the person did in {_in_words(read)}"
     return [Limit("What records that are the same tell", alike)]
 
 

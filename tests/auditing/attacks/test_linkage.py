@@ -7,19 +7,30 @@ import pytest
 from auditing.audit_contexts import tiny_context, tiny_releases
 from oracles.strong_attackers import best_share, fits_with_gaps, mass_on
 from shoal.auditing.attacks import linkage
+from shoal.auditing.attacks.attackers import picked
 from shoal.auditing.attacks.place_in_box import place_weights
+from shoal.auditing.measures import NO_KEY, attack_of, own_lines
 from shoal.core.proportions import Proportion
 
 
 def test_the_record_most_likely_to_have_been_there_is_picked() -> None:
     """Of the records that fit, by the mass of the cells of the first, middle and last sample of every piece."""
-    several = more = 0
-    for release, _ in tiny_releases(46, 60, crowds=False):
+    several = more = read = 0
+    for number, (release, _) in enumerate(tiny_releases(46, 60, crowds=False)):
+        if number % 2:  # the second half of the records says what the first half says
+            half = len(release.records) // 2
+            release.records[len(release.records) - half :] = release.records[:half]
         context = tiny_context(release, n_attacks=5)
+        target = context.published
         known = linkage._everything_known(context)
-        fits = [context.fits(context.published, each.knowledge) for each in known]
-        picks = linkage._picks(context, context.published, [each.knowledge for each in known], fits)
-        for (attack, variant, knowledge), found in zip(known, picks, strict=True):
+        fits = [context.fits(target, each.knowledge) for each in known]
+        scores_of = linkage._scores(context, target, [each.knowledge for each in known], fits)
+        for (attack, variant, knowledge), each, score in zip(known, fits, scores_of, strict=True):
+            case = attack_of(each)
+            found, twins = (
+                picked(case, score, right(target, knowledge, each), len(each.n))
+                for right in (own_lines, linkage._twins_of_own)
+            )
             for i, user in enumerate(knowledge.victim.tolist()):
                 pieces, cells = [], []
                 for piece in range(knowledge.ptr[i], knowledge.ptr[i + 1]):
@@ -35,11 +46,33 @@ def test_the_record_most_likely_to_have_been_there_is_picked() -> None:
                     for r in left
                 }
                 own = int(context.published.own[user])
+                same = {r for r in left if own >= 0 and release.records[r] == release.records[own]}
                 assert found[i] == pytest.approx(best_share(scores, {own})), (attack, variant)
+                assert twins[i] == pytest.approx(best_share(scores, same)), (attack, variant)
+                read += twins[i] > found[i]
                 several += len(left) > 1
                 more += own in left and found[i] > 1 / len(left)
     assert several > 300
     assert more > 50
+    assert read > 50
+
+
+def test_what_is_read_is_told_where_records_have_twins() -> None:
+    without = 0
+    for release, _ in tiny_releases(48, 20, crowds=False):
+        if len(set(map(tuple, release.records))) == len(release.records):
+            plain = {each.measure for each in linkage.attack_points(tiny_context(release))}
+            assert not plain & {"same", "read"}
+            without += 1
+        if len(release.records) == 1:
+            continue
+        half = len(release.records) // 2
+        release.records[len(release.records) - half :] = release.records[:half]
+        found = {each.measure for each in linkage.attack_points(tiny_context(release))}
+        unkeyed = linkage.attack_points(tiny_context(release, key=False))
+        assert found >= {"same", "read"}
+        assert {each.published for each in unkeyed if each.measure == "read"} == {NO_KEY}
+    assert without > 5
 
 
 def test_a_pick_is_never_worse_than_picking_blindly() -> None:

@@ -103,10 +103,26 @@ def outcomes_of(
         for outcomes, knowledge, each in zip(found, known, fits, strict=True):
             outcomes["same"] = own_fits(target, knowledge, each) & all_same(target, each)
     if target.has_key:
-        for outcomes, pick in zip(found, _picks(context, target, known, fits), strict=True):
-            blind: Floats = np.asarray(outcomes["success"], np.float64)
-            outcomes["pick"] = max((pick, blind), key=lambda each: float(each.sum()))
+        scores = _scores(context, target, known, fits)
+        for outcomes, knowledge, each, score in zip(found, known, fits, scores, strict=True):
+            outcomes["pick"] = _picked(each, score, own_lines(target, knowledge, each))
+            if "same" in outcomes:
+                outcomes["read"] = _picked(each, score, _twins_of_own(target, knowledge, each))
     return found
+
+
+def _picked(fits: Fits, score: Floats, right: Bools) -> Floats:
+    """How likely the pick of an attacker is right, who picks by scores, or blindly where that is better."""
+    case, n = attack_of(fits), len(fits.n)
+    ways = (picked(case, score, right, n), picked(case, np.zeros(len(case)), right, n))
+    return max(ways, key=lambda each: float(each.sum()))
+
+
+def _twins_of_own(target: AttackedRecords, knowledge: Knowledge, fits: Fits) -> Bools:
+    """Which lines of fits.record say what the victims' own records say, box for box."""
+    own = target.own[knowledge.victim[attack_of(fits)]]
+    twins: Bools = (own >= 0) & (target.content[fits.record] == target.content[own])
+    return twins
 
 
 def have_twins(target: AttackedRecords) -> bool:
@@ -129,23 +145,20 @@ def all_same(target: AttackedRecords, fits: Fits) -> Bools:
     return same
 
 
-def _picks(
+def _scores(
     context: AuditContext, target: AttackedRecords, known: list[Knowledge], fits: list[Fits]
 ) -> list[Floats]:
-    """How likely the record is the victim's, of those that fit, whose owner most likely spends the most time where the
-    victim was seen."""
+    """How much time the owners of the records that fit spend where the victim was seen, as far as places tell."""
     lines = [np.flatnonzero(((each.n > 1) & (each.n <= _MOST_COMPARED))[attack_of(each)]) for each in fits]
     asked = [
         _asked(context, knowledge, each, line)
         for knowledge, each, line in zip(known, fits, lines, strict=True)
     ]
     found = []
-    for knowledge, each, line, mass in zip(
-        known, fits, lines, log_masses(context, target, asked), strict=True
-    ):
+    for each, line, mass in zip(fits, lines, log_masses(context, target, asked), strict=True):
         score = np.zeros(len(each.record))
         score[line] = mass
-        found.append(picked(attack_of(each), score, own_lines(target, knowledge, each), len(each.n)))
+        found.append(score)
     return found
 
 
