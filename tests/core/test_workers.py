@@ -1,14 +1,16 @@
-"""Threads that share out rows: every row once, and what fails, fails at once and alone."""
+"""Threads that share out rows: every row once, and what fails, fails at once and alone; tasks a few at a time."""
 
 from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
-from shoal.core.workers import Workers
+from shoal.core.workers import Workers, results_in_order
 
 
 @pytest.mark.parametrize("count", [1, 2, 5])
@@ -52,3 +54,39 @@ def test_an_interrupt_is_not_hidden_by_an_error_elsewhere() -> None:
 
     with Workers(2) as workers, pytest.raises(KeyboardInterrupt):
         workers.for_blocks(64 * 16, both)
+
+
+def test_results_come_in_order_and_few_tasks_are_ahead() -> None:
+    begun: list[int] = []
+
+    def tasks() -> Iterator[int]:
+        for number in range(20):
+            begun.append(number)
+            yield number
+
+    with ThreadPoolExecutor(3) as pool:
+        for done, square in enumerate(results_in_order(lambda task: pool.submit(pow, task, 2), tasks(), 4)):
+            assert square == done**2
+            assert len(begun) <= done + 5
+    assert begun == list(range(20))
+
+
+def test_tasks_ahead_are_cancelled_when_nobody_wants_results_any_more() -> None:
+    submitted: list[Future[int]] = []
+    cancelled: list[Future[int]] = []
+
+    class Noted(Future[int]):
+        def cancel(self) -> bool:
+            cancelled.append(self)
+            return super().cancel()
+
+    def submit(task: int) -> Future[int]:
+        submitted.append(Noted())
+        submitted[-1].set_result(task)
+        return submitted[-1]
+
+    results = results_in_order(submit, range(9), 2)
+    assert next(results) == 0
+    results.close()
+    assert len(submitted) == 3
+    assert cancelled == submitted[1:]

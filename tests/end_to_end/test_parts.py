@@ -10,8 +10,8 @@ import pytest
 
 from oracles.casual_worlds import random_case
 from oracles.parts import matchings_errors, parts_errors
+from shoal.auditing.coverage.check import PartsEvidence, check_parts
 from shoal.auditing.coverage.chunks import bucket_borders
-from shoal.auditing.coverage.parts import PartsEvidence, check_parts
 from shoal.core.boxes import Boxes
 from shoal.core.periods import Periods
 from shoal.core.promise import Promise

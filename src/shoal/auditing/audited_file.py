@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -14,6 +13,7 @@ import numpy as np
 from shoal.core.boxes import Boxes
 from shoal.core.promise import Grid
 from shoal.core.zones import Zone
+from shoal.storage.files import sha256_of
 
 
 class AuditedFile(NamedTuple):
@@ -44,10 +44,7 @@ class AuditedFile(NamedTuple):
 def describe_file(published: Any, boxes: Boxes, grid: Grid, zone: Zone) -> AuditedFile:
     """Name a published file, and say of which days its boxes are."""
     path = Path(published) if isinstance(published, str | os.PathLike) else None
-    sha256 = None
-    if path is not None and path.is_file():
-        with path.open("rb") as file:
-            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    sha256 = sha256_of(path) if path is not None and path.is_file() else None
     first, last = (_day(int(slot) * grid.step_s, zone) for slot in (boxes.t0.min(), boxes.t1.max()))
     today = datetime.now(UTC).date().isoformat()
     return AuditedFile(None if path is None else path.name, sha256, first, last, today, version("shoal"))

@@ -100,7 +100,7 @@ def run_audit(
         draw=AttackSettings(context.n_attacks, context.seed, context.zone.name),
         seconds=time.perf_counter() - began,
         warnings=warnings,
-        users=context.store.users if context.parts is None else context.parts.people.users,
+        users=context.people_store.users,
         noted=context.noted,
         guarantees=guarantees,
         belonging=belonging._replace(disagreements=(*belonging.disagreements, *differing)),

@@ -73,7 +73,21 @@ def windows_of(boxes: Boxes, promise: Promise, periods: Periods = ONE_PERIOD) ->
 
 _ALWAYS = ("once", "pair")  # rules of reuse under which no record covers the same person twice
 _SPACED = "spaced"  # not twice in windows that overlap one tau
-_COVERING = ("matching", "mutual")  # selectors that cover everybody; the paper's does once repaired
+_COVERING = ("matching", "mutual")  # selectors that cover everybody,
+_NOT_COVERING = "spectral"  # and the paper's, which does once repaired
+
+
+def section_of(account: Mapping[str, Any] | None, name: str) -> Mapping[str, Any]:
+    """A section of a manifest or of metadata, empty where there is none."""
+    section = (account or {}).get(name)
+    return section if isinstance(section, Mapping) else {}
+
+
+def covers_everybody(parameters: Mapping[str, Any]) -> bool | None:
+    """Whether everybody is covered in a file made with these parameters of a manifest; None where they do not tell."""
+    if parameters.get("selector") in _COVERING or parameters.get("repair") is True:
+        return True
+    return False if parameters.get("selector") == _NOT_COVERING else None
 
 
 class MethodClaim(NamedTuple):
@@ -98,9 +112,8 @@ def claimed_method(
     """
     if manifest is None or noted is None or manifest.get("promise") != described:
         return MethodClaim(noted or held_to, distinct=False, certain=False)
-    parameters = manifest.get("parameters")
-    told = parameters if isinstance(parameters, dict) else {}
-    certain = told.get("selector") in _COVERING or told.get("repair") is True
+    told = section_of(manifest, "parameters")
+    certain = covers_everybody(told) is True
     nobody_again = type(manifest.get("relaxations")) is int and manifest["relaxations"] == 0
     kept_apart = told.get("reuse") in _ALWAYS or (
         told.get("reuse") == _SPACED and (held_to.tau or 0) <= (noted.tau or 0)

@@ -96,6 +96,11 @@ class AuditContext:
         """The samples user by user, for kernels."""
         return load_trajectories(self.store)
 
+    @property
+    def people_store(self) -> SampleStore:
+        """The raw samples by person, whatever records they are in."""
+        return self.store if self.parts is None else self.parts.people
+
     def people_trajectories(self) -> Trajectories:
         """The samples person by person, whatever records they are in."""
         return self.trajectories if self.parts is None else load_trajectories(self.parts.people)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from shoal.auditing.claims import section_of
 from shoal.core.bounding_box import BoundingBox
 from shoal.core.formatting import joined
 from shoal.core.options import FORMAT_NAMES, ReadingOptions
@@ -93,9 +94,7 @@ def _told_by(manifest: Mapping[str, Any] | None, given: ReadingOptions, events: 
 
     A format is one of files, and whoever names columns or sites says that the events are a plain table.
     """
-    told = (manifest or {}).get("reading")
-    if not isinstance(told, Mapping):
-        return ReadingOptions()
+    told = section_of(manifest, "reading")
     zone, resample_s, form = (told.get(name) for name in ("timezone", "resample_s", "format"))
     is_file = (
         isinstance(events, str | os.PathLike) and not _is_given(given.columns) and not _is_given(given.sites)
@@ -161,9 +160,7 @@ def _plain(options: ReadingOptions, name: str) -> object:
 
 def _told_dropped(manifest: Mapping[str, Any] | None) -> Mapping[str, Any]:
     """How many rows a manifest says were left out, by reason; those of 0.1 tell by which option."""
-    counts = (manifest or {}).get("counts")
-    dropped = counts.get("rows_dropped") if isinstance(counts, Mapping) else None
-    return dropped if isinstance(dropped, Mapping) else {}
+    return section_of(section_of(manifest, "counts"), "rows_dropped")
 
 
 def _left_out(found: Events, before: Mapping[str, Any]) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shoal.auditing.claims import covers_everybody, section_of
 from shoal.auditing.events_check import NO_KEY_FILE, NO_NOTES, SAME
 from shoal.core.disclosure import public_count, public_share
 from shoal.core.formatting import duration, joined
@@ -25,18 +26,12 @@ def disagreements_of(context: AuditContext) -> list[str]:
     if manifest is None:
         return []
     return [
-        *_promises(_part(context.notes or manifest, "promise"), _part(manifest, "promise")),
-        *_counts(context, _part(manifest, "counts")),
-        *_sizes(context, _part(manifest, "granularity")),
+        *_promises(section_of(context.notes or manifest, "promise"), section_of(manifest, "promise")),
+        *_counts(context, section_of(manifest, "counts")),
+        *_sizes(context, section_of(manifest, "granularity")),
         *_suppression(context, manifest),
         *_contradictions(manifest),
     ]
-
-
-def _part(account: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """A section of a manifest or of metadata, empty where there is none."""
-    section = account.get(name)
-    return section if isinstance(section, Mapping) else {}
 
 
 def _promises(noted: Mapping[str, Any], told: Mapping[str, Any]) -> Iterator[str]:
@@ -101,7 +96,7 @@ def _tells(told: object, figure: Spread | float) -> bool:
 
 def _suppression(context: AuditContext, manifest: Mapping[str, Any]) -> Iterator[str]:
     """Suppression that is not that of the events, where these may be the events of the release."""
-    told, k = _part(manifest, "suppression"), _part(manifest, "promise").get("k")
+    told, k = section_of(manifest, "suppression"), section_of(manifest, "promise").get("k")
     if not context.published.has_key or not _may_be_same(context) or type(k) is not int:
         return
     lost = ~context.held.samples
@@ -128,11 +123,11 @@ def _same_share(told: object, share: float | str) -> bool:
 
 def _contradictions(manifest: Mapping[str, Any]) -> Iterator[str]:
     """Sentences about guarantees that are not those of the counts and parameters beside them."""
-    told, chosen = _part(manifest, "guarantees"), _part(manifest, "parameters")
+    told, chosen = section_of(manifest, "guarantees"), section_of(manifest, "parameters")
     window, method = (str(told.get(name, "")) for name in ("one_window", "knowing_the_method"))
     if window and "reuse" in chosen and window.startswith("not given") is not (chosen["reuse"] == "spaced"):
         yield "the manifest's sentence on guarantee 2 is not that of its rule of reuse"
-    covers = chosen.get("selector") != "spectral" or chosen.get("repair") is True
+    covers = covers_everybody(chosen) is not False
     for name in ("coverage", "matching"):
         if name in told and "selector" in chosen and (told[name] == "given") is not covers:
             yield f"the manifest's sentence on {name} is not that of its selector"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from shoal.auditing.claims import section_of
 from shoal.auditing.context import AuditContext
 from shoal.auditing.coverage.check import Coverage
 from shoal.auditing.events_check import NOT_CHECKED, EventsCheck
@@ -65,5 +66,4 @@ def _share_in_no_box(context: AuditContext) -> float:
 
 def _told(manifest: Mapping[str, Any] | None, what: str) -> object:
     """What a manifest says was suppressed; nothing where it does not say."""
-    suppression = (manifest or {}).get("suppression")
-    return suppression.get(what) if isinstance(suppression, Mapping) else None
+    return section_of(manifest, "suppression").get(what)

@@ -1,11 +1,15 @@
-"""Kernels over blocks of rows, on a pool of threads."""
+"""Kernels over blocks of rows on a pool of threads, and results of a few tasks at a time."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, wait
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from types import TracebackType
+from typing import TypeVar
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
 
 _BLOCKS_PER_WORKER = 8  # enough for threads to finish together although rows differ in cost
 _SMALLEST_BLOCK = 64
@@ -72,3 +76,21 @@ class Workers:
         for future in [self._threads.submit(call, number) for number in range(n)]:
             future.result()
             tick()
+
+
+def results_in_order(
+    submit: Callable[[Task], Future[Result]], tasks: Iterable[Task], most: int
+) -> Iterator[Result]:
+    """The results of tasks in their order; at most ``most`` tasks are ahead, so that few are in memory at a time."""
+    waiting: deque[Future[Result]] = deque()
+    try:
+        for task in tasks:
+            waiting.append(submit(task))
+            del task
+            if len(waiting) > most:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        for future in waiting:
+            future.cancel()

@@ -9,9 +9,8 @@ from shoal.core.boxes import Boxes
 from shoal.core.workers import Workers
 from shoal.errors import UnfinishedError
 from shoal.hiding.epochs import LiveEpoch
-from shoal.hiding.kernels.merge import merge_boxes, merge_costs
+from shoal.hiding.kernels.merge import merge_boxes, merge_costs, require_spread
 from shoal.hiding.kernels.pools import Pools, empty_pools, union_sizes, unite
-from shoal.hiding.kernels.spread import require_spread
 
 
 def publish(live: LiveEpoch, weight: float, workers: Workers, min_cells: int = 1) -> Boxes:

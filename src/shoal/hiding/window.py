@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from shoal.core.arrays import Bytes, Int32s, Int64s
 from shoal.core.workers import Workers
+from shoal.errors import UnfinishedError
 from shoal.hiding.epochs import LiveEpoch
 from shoal.hiding.kernels.pools import concatenate_pools
 from shoal.hiding.kernels.window import WindowArrays, order_near
@@ -90,6 +91,12 @@ def member_rows(arrays: WindowArrays, member: Int32s) -> Int64s:
     present = arrays.row >= 0
     rows[arrays.row[present]] = np.where((member >= 0)[:, None], arrays.row[member], -1)[present]
     return rows
+
+
+def check_groups(arrays: WindowArrays, k: int) -> None:
+    """Refuse groups of fewer than k users, which suppression should have left nowhere."""
+    if len(arrays.user) and int((arrays.last - arrays.first).min()) < k:
+        raise UnfinishedError("Self-check failed: a presence pattern is shared by fewer than k users.")
 
 
 def first_users(arrays: WindowArrays) -> Int32s:

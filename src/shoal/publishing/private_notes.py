@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import secrets
 from dataclasses import replace
@@ -13,6 +12,7 @@ from typing import Any
 from shoal.core.schema import PRIVATE_FORMAT
 from shoal.publishing.manifest import describe_grid
 from shoal.reading import Events
+from shoal.storage.files import sha256_of
 
 _KEY_BYTES = 32
 
@@ -32,12 +32,7 @@ def private_notes(events: Events, published: Path, evidence: Path | None) -> dic
         "grid": describe_grid(events.grid, None if projection is None else projection.crs),
         "reading": replace(options, sites=sites).to_dict(),
         "events": {"key": key.hex(), "hmac_sha256": events.store.authentication_code(key)},
-        "published": {"sha256": _digest(published)},
-        "evidence": {"sha256": None if evidence is None else _digest(evidence)},
+        "published": {"sha256": sha256_of(published)},
+        "evidence": {"sha256": None if evidence is None else sha256_of(evidence)},
         "rows_dropped": dict(events.read_summary.dropped),
     }
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

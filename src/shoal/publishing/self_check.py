@@ -7,9 +7,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from shoal.auditing.coverage.check import Coverage, RunTasks
+from shoal.auditing.coverage.check import Coverage, PartsEvidence, RunTasks, check_parts
 from shoal.auditing.coverage.chunks import bucket_borders
-from shoal.auditing.coverage.parts import PartsEvidence, check_parts
 from shoal.auditing.truthfulness import UntruthCounts
 from shoal.core.formatting import counted
 from shoal.core.progress import Progress

@@ -48,6 +48,15 @@ def plain(name: str) -> str:
     return "_".join(name.lower().split())
 
 
+def check_same_columns(columns: Mapping[str, str], names: Sequence[str], title: str, what: str) -> None:
+    """Refuse one of several tables that lacks a column of the first; ``what``: what the tables are called."""
+    lacking = [role for role, name in columns.items() if names.count(name) != 1]
+    if lacking:
+        raise InputError(
+            f"{title} lacks the {' and '.join(lacking)} column of the first: give all {what} the same columns."
+        )
+
+
 def find_roles(
     names: Sequence[str], mapping: Mapping[str, str] | None, title: str, *, has_sites: bool = False
 ) -> Roles:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -19,6 +18,7 @@ from shoal.core.projection import Plane
 from shoal.core.promise import Grid
 from shoal.core.samples import Samples
 from shoal.core.schema import LAT, SITE
+from shoal.core.workers import results_in_order
 from shoal.core.zones import Zone
 from shoal.errors import InputError
 from shoal.reading.batches import Batch, BatchStore, parse_batch
@@ -207,19 +207,9 @@ def _parsed(
     table: Source, roles: Roles, parse: Callable[[Any], Batch], rejected: DroppedRows, threads: int
 ) -> Iterator[Batch]:
     """Parse batches on a pool of threads; they come in their order, and few are in memory at a time."""
-    waiting: deque[Future[Batch]] = deque()
     with ThreadPoolExecutor(max_workers=threads) as pool:
-        try:
-            for batch in table.batches(roles.used, rejected, threads=threads):
-                waiting.append(pool.submit(parse, batch))
-                del batch
-                if len(waiting) > threads:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
-        finally:
-            for future in waiting:
-                future.cancel()
+        batches = table.batches(roles.used, rejected, threads=threads)
+        yield from results_in_order(lambda batch: pool.submit(parse, batch), batches, threads)
 
 
 def _stored(parsed: Iterable[Batch], batches: BatchStore) -> tuple[BatchStore, int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Mapping
@@ -14,6 +13,7 @@ from shoal.core.options import ReadingOptions
 from shoal.core.promise import Grid
 from shoal.core.schema import PRIVATE_FORMAT, PRIVATE_SUFFIX
 from shoal.errors import InputError, ParameterError
+from shoal.storage.files import sha256_of
 
 NO_EVIDENCE = ""
 _CODE_BYTES = 32  # of SHA-256, and of the key of its HMAC
@@ -39,16 +39,11 @@ class PrivateNotes(NamedTuple):
         """Whether a file is the one that was published, byte for byte; None for tables in memory, which have none."""
         if not isinstance(published, str | os.PathLike):
             return None
-        return _digest(Path(published)) == self.published
+        return sha256_of(Path(published)) == self.published
 
     def has_evidence(self, evidence: Path) -> bool | None:
         """Whether a file is the evidence that was written with the key, byte for byte; None where that is not noted."""
-        return None if self.evidence is None else _digest(evidence) == self.evidence
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+        return None if self.evidence is None else sha256_of(evidence) == self.evidence
 
 
 def private_notes_beside(key: object) -> Path | None:

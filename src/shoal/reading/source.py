@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from shoal.errors import InputError, ShoalError
+from shoal.reading.columns import check_same_columns
 from shoal.reading.summary import DroppedRows
 
 BATCH_ROWS = 1 << 19
@@ -131,12 +132,7 @@ class Folder:
         """Batches of all files, one file after the other."""
         for number in range(len(self._files)):
             source = self._open(number)
-            lacking = [role for role, name in columns.items() if source.names.count(name) != 1]
-            if lacking:
-                raise InputError(
-                    f"{source.title} lacks the {' and '.join(lacking)} column of the first:"
-                    " give all files the same columns."
-                )
+            check_same_columns(columns, source.names, source.title, "files")
             yield from source.batches(columns, reject, threads=threads)
 
 

@@ -1,9 +1,10 @@
-"""Files that appear whole or not at all, private files, and what goes wrong on a disk."""
+"""Files that appear whole or not at all, private files, checksums, and what goes wrong on a disk."""
 
 from __future__ import annotations
 
 import contextlib
 import glob
+import hashlib
 import os
 import secrets
 import signal
@@ -18,6 +19,12 @@ from shoal.errors import UnfinishedError
 
 _OWNER_ONLY = 0o600
 CHECKPOINT_CHANGED = "Files of the checkpoint were changed or removed while they were in use: begin again."
+
+
+def sha256_of(path: Path) -> str:
+    """The SHA-256 of a file, in hexadecimal digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def unfinished_path(target: Path) -> Path:

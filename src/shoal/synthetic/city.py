@@ -21,6 +21,7 @@ from shoal.synthetic.random_streams import (
     Streams,
     bernoulli_percent,
     child,
+    elapsed,
     log_logistic,
     pick,
     ragged,
@@ -158,7 +159,7 @@ _WEEKDAY = """
 _WEEKEND = """
     19 15 12  9  7  5  4  3  3  3  3  4  6  9 13 18 24 31 38 44 50 54 57 59
     61 61 59 56 53 51 51 52 54 56 59 62 65 67 68 67 64 60 54 47 40 34 28 23"""
-SESSION_STARTS = np.cumsum(np.array([_WEEKDAY.split(), _WEEKEND.split()]).astype(np.int64), axis=1)
+_SESSION_STARTS = np.cumsum(np.array([_WEEKDAY.split(), _WEEKEND.split()]).astype(np.int64), axis=1)
 _HALF_HOUR_S = 1_800
 
 # Events per session: n with weight 1 / (n + 1)^2, so most are short and a few long.
@@ -190,27 +191,29 @@ def draw_events(
     counts = np.maximum(sessions.astype(np.int64), at_least)
     day, number = ragged(counts)
     session = child(stream[day], 1_000 + number)
-    start = _session_starts(people, days, day, session, weekend=weekend)
-    lengths = 1 + pick(child(session, 5), _LENGTHS)
-    owner, position = ragged(lengths)
+    trip = np.where(bernoulli_percent(child(session, 3), 50), 1, N_STAYS - 1)  # to work, or back
+    left, arrived = days.departure[day, trip - 1], days.arrival[day, trip]
+    start = session_starts(
+        session, people.late_s[day], left, arrived, weekend=weekend, on_trip_percent=_ON_TRIP_PERCENT
+    )
+    owner, position = ragged(1 + pick(child(session, 5), _LENGTHS))
     event = child(session[owner], 1_000 + position)
     gaps = (_GAP_LEAST_S + _GAP_SCALE_S * log_logistic(child(event, 10), _GAP_CAP)).astype(np.int64)
-    gaps[position == 0] = 0
-    elapsed = np.cumsum(gaps)
-    first = np.cumsum(lengths) - lengths
-    return CityEvents(day[owner], start[owner] + elapsed - elapsed[first][owner], event)
+    return CityEvents(day[owner], start[owner] + elapsed(gaps, owner, position), event)
 
 
-def _session_starts(
-    people: CityPeople, days: CityDays, day: Ints, session: Streams, *, weekend: bool
+def session_starts(
+    session: Streams, late_s: Ints, left: Ints, arrived: Ints, *, weekend: bool, on_trip_percent: int
 ) -> Ints:
-    """By the clock, shifted for people who live late; some on the way to work or back."""
-    half_hour = pick(child(session, 0), SESSION_STARTS[[int(weekend)]])
-    by_clock = half_hour * _HALF_HOUR_S + uniform_below(child(session, 1), _HALF_HOUR_S) + people.late_s[day]
-    trip = np.where(bernoulli_percent(child(session, 3), 50), 1, N_STAYS - 1)
-    left = days.departure[day, trip - 1]
-    long_s = days.arrival[day, trip] - left
-    on_trip = bernoulli_percent(child(session, 2), _ON_TRIP_PERCENT) & (long_s > 0) & (left + long_s < DAY_S)
+    """When sessions begin: by the clock, shifted for people who live late; some on a trip.
+
+    A trip lasts from ``left`` to ``arrived``. on_trip_percent of the sessions are meant to begin on it, and do unless
+    it takes no time or ends the next day.
+    """
+    half_hour = pick(child(session, 0), _SESSION_STARTS[[int(weekend)]])
+    by_clock = half_hour * _HALF_HOUR_S + uniform_below(child(session, 1), _HALF_HOUR_S) + late_s
+    long_s = arrived - left
+    on_trip = bernoulli_percent(child(session, 2), on_trip_percent) & (long_s > 0) & (arrived < DAY_S)
     return np.where(on_trip, left + uniform_below(child(session, 4), np.maximum(long_s, 1)), by_clock % DAY_S)
 
 

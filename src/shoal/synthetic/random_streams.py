@@ -99,3 +99,11 @@ def ragged(counts: Ints) -> tuple[Ints, Ints]:
     """Owner and position of every element of consecutive runs of the given lengths."""
     owner = np.repeat(np.arange(len(counts), dtype=np.int64), counts)
     return owner, np.arange(len(owner), dtype=np.int64) - np.repeat(np.cumsum(counts) - counts, counts)
+
+
+def elapsed(gaps: Ints, owner: Ints, position: Ints) -> Ints:
+    """For every element of runs that ``ragged`` describes, none of them empty, the gaps since the first of its run."""
+    first = position == 0
+    total = np.cumsum(np.where(first, 0, gaps))
+    since: Ints = total - total[first][owner]
+    return since

@@ -23,7 +23,8 @@ import numpy as np
 from shoal.storage.sample_store import FileColumn, SampleStore
 from shoal.auditing.coverage import chunks
 from shoal.storage.box_store import open_box_store
-from shoal.auditing.coverage.check import check_evidence
+from shoal.auditing.coverage.check import PartsEvidence, check_parts
+from shoal.core.periods import ONE_PERIOD
 from shoal.core.workers import Workers
 from shoal.core.promise import Grid, Promise
 from shoal.reading import PublishedRows, tables
@@ -38,8 +39,8 @@ promise = Promise(2, {EPOCH}, {EPOCH})
 with Workers(1) as workers, open_box_store(chunks.bucket_borders(samples, promise), folder) as boxes:
     for batch in PublishedRows(folder / "published.parquet", grid=Grid()).batches():
         boxes.add(batch)
-    evidence = chunks.Evidence(samples, boxes, np.arange({USERS}), {USERS})
-    coverage, untruths = check_evidence(evidence, promise, workers)
+    evidence = PartsEvidence(samples, boxes, np.arange({USERS}), np.zeros({USERS}, np.int64), ONE_PERIOD)
+    coverage, untruths = check_parts(evidence, promise, workers)
 assert coverage.kept and coverage.n_intervals > days * {USERS}, coverage
 assert untruths == (0, 0, 0), untruths
 print(next(line for line in open("/proc/self/status") if line.startswith("VmHWM")).split()[1])

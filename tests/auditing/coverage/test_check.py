@@ -13,12 +13,13 @@ from oracles.auditor import keyless_violations
 from oracles.casual_worlds import random_case
 from oracles.reference import reference_release
 from shoal.auditing.context import AuditContext
-from shoal.auditing.coverage.check import Coverage, check
+from shoal.auditing.coverage.check import Coverage
+from shoal.auditing.coverage.whole_file import check_file
 from shoal.core.workers import Workers
 
 
 def checked(context: AuditContext) -> Coverage:
-    return check(context)
+    return check_file(context)
 
 
 def begins(found: list) -> dict[tuple[int, str, int], set]:
@@ -101,4 +102,4 @@ def test_several_workers_find_the_same() -> None:
     alone = checked(context)
     assert not alone.kept
     with Workers(3) as workers:
-        assert check(replace(context, workers=workers)) == alone
+        assert check_file(replace(context, workers=workers)) == alone

@@ -18,8 +18,9 @@ from oracles.casual_worlds import random_case
 from oracles.reference import reference_release
 from shoal.auditing.context import AuditContext
 from shoal.auditing.coverage import chunks
-from shoal.auditing.coverage.check import Coverage, check, check_evidence
-from shoal.auditing.coverage.chunks import Chunk, ChunkFindings, Evidence, time_borders
+from shoal.auditing.coverage.check import Coverage, check_parts
+from shoal.auditing.coverage.chunks import Chunk, ChunkFindings, time_borders
+from shoal.auditing.coverage.whole_file import check_file, evidence_of
 from shoal.auditing.truthfulness import UntruthCounts, check_truthfulness
 from shoal.core.promise import Promise
 from shoal.core.workers import Workers
@@ -28,7 +29,7 @@ from shoal.storage.box_store import open_box_store
 
 
 def at_once(context: AuditContext) -> tuple[Coverage, UntruthCounts]:
-    found = check(context)
+    found = check_file(context)
     truth = check_truthfulness(replace(context, grid=HOUR, zone=Zone("UTC")))
     return found, UntruthCounts(truth.n_empty_boxes, truth.n_overlapping_boxes, truth.suppressed.n_suppressed)
 
@@ -38,9 +39,7 @@ def in_chunks(context: AuditContext, borders: list[int], run=map) -> tuple[Cover
         patched.setattr(chunks, "time_borders", lambda *_: np.array(borders, np.int64))
         with open_box_store(np.array(borders[::2], np.int64), None) as boxes:
             boxes.add(context.published.records.boxes)
-            records = context.published.records
-            evidence = Evidence(context.store, boxes, context.published.own, records.n_records)
-            return check_evidence(evidence, context.promise, context.workers, run=run)
+            return check_parts(evidence_of(context, boxes), context.promise, context.workers, run=run)
 
 
 def span(context: AuditContext) -> tuple[int, int]:
@@ -217,7 +216,7 @@ def test_the_convenient_entry_takes_a_run_as_well() -> None:
     for _ in range(20):
         context = random_context(rng)
         if context is not None:
-            assert check(context, run=map) == check(context)
+            assert check_file(context, run=map) == check_file(context)
 
 
 def test_chunks_hold_as_many_samples_as_they_may_and_are_longer_than_tau() -> None:

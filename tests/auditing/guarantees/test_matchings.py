@@ -13,7 +13,7 @@ from oracles.casual_worlds import random_case
 from oracles.matchings import has_disjoint_matchings, windows, windows_without_matchings
 from oracles.reference import reference_release
 from shoal.auditing.context import AuditContext
-from shoal.auditing.coverage.check import check
+from shoal.auditing.coverage.whole_file import check_file
 from shoal.auditing.guarantees import matchings
 from shoal.auditing.guarantees.matchings import Matchings, check_matchings
 from shoal.auditing.kernels.matchings import Lines, match_people
@@ -128,7 +128,7 @@ def three_people() -> tuple[dict, dict]:
 
 def test_three_people_for_whom_guarantee_1_is_kept_and_3_is_not() -> None:
     context = context_of(*three_people(), 2, 4, 4)
-    assert check(context).kept
+    assert check_file(context).kept
     assert check_matchings(context) == Matchings(1, 1, 1)
 
 

@@ -1,44 +1,47 @@
-"""The exact check of guarantee 1: every user, every interval, both attackers; it never samples."""
+"""The exact check of guarantee 1: every user, every interval, both attackers; it never samples.
+
+Where records get new names it is made in every period on its own, then across borders; where they never do, there is
+one period.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from shoal.auditing.context import AuditContext
 from shoal.auditing.coverage.chunks import (
+    BoxesByTime,
     Chunk,
     ChunkFindings,
     ChunkPlan,
     Evidence,
-    bucket_borders,
     check_chunk,
     check_together,
     load_check,
     make_chunks,
     make_plan,
+    plan_across,
     plan_chunks,
 )
-from shoal.auditing.coverage.violations import ViolationCounter, find_violations, user_blocks
-from shoal.auditing.kernels.coverage import find_possible_owners
+from shoal.auditing.coverage.violations import ViolationCounter, user_blocks
 from shoal.auditing.truthfulness import NO_UNTRUTHS, UntruthCounts
-from shoal.core.arrays import Int64s
-from shoal.core.boxes import NONE, UNKNOWN
+from shoal.core.arrays import Int32s, Int64s
+from shoal.core.boxes import NONE, Boxes
 from shoal.core.formatting import counted
+from shoal.core.periods import Periods
 from shoal.core.progress import Progress, SilentProgress
 from shoal.core.promise import Promise
 from shoal.core.workers import Workers
-from shoal.storage.box_store import open_box_store
+from shoal.storage.sample_store import SampleStore
 
 # Like the builtin ``map``: calls a function for each chunk, here or elsewhere, and gives the results in order. It
 # should take chunks from the iterable only as it needs them, so that few are in memory.
 RunTasks = Callable[[Callable[[Chunk], ChunkFindings], Iterable[Chunk]], Iterable[ChunkFindings]]
 
 _ATTACKERS = ("strict", "gap-tolerant")
-_LOADING = "loading the check (compiles it once)"
-_CHECKING = "checking every user and interval"
 
 
 class Violation(NamedTuple):
@@ -84,54 +87,28 @@ class Coverage(NamedTuple):
         return self.n_strict == self.n_tolerant == self.n_untrue == 0
 
 
-def check(
-    context: AuditContext, progress: Progress | None = None, *, run: RunTasks | None = None
-) -> Coverage:
-    """Check guarantee 1 for all users with a record.
+class PartsEvidence(NamedTuple):
+    """What the exact check looks at: samples and boxes by time; record r is the part of user[r] in period[r]."""
 
-    With a key this is done in chunks of time, which take little more memory than samples and boxes do, and which
-    ``run`` may carry out elsewhere. Without a key whole trajectories matter, and all is checked at once.
-    """
-    progress = progress or SilentProgress()
-    if context.published.has_key:
-        return _check_in_chunks(context, progress, run)
-    return _check_at_once(context, progress)
+    samples: SampleStore
+    boxes: BoxesByTime
+    user: Int64s
+    period: Int64s
+    periods: Periods
 
+    @property
+    def begin(self) -> int:
+        """The first slot with anything in it."""
+        return min(int(self.samples.slots[0]), self.boxes.begin)
 
-def _check_in_chunks(context: AuditContext, progress: Progress, run: RunTasks | None) -> Coverage:
-    store, target, promise = context.store, context.published, context.promise
-    with open_box_store(bucket_borders(store, promise), None) as boxes:
-        boxes.add(target.records.boxes)
-        evidence = Evidence(store, boxes, target.own, target.records.n_records)
-        # check_truthfulness looks at the boxes of the whole file, so chunks need not.
-        coverage, _ = check_evidence(evidence, promise, context.workers, progress, run=run, with_truth=False)
-        return coverage
+    @property
+    def end(self) -> int:
+        """One past the last slot with anything in it."""
+        return max(int(self.samples.slots[-1]) + 1, self.boxes.end)
 
 
-def _check_at_once(context: AuditContext, progress: Progress) -> Coverage:
-    target, counter = context.published, ViolationCounter()
-    plan = make_plan(context.promise, *context.span, np.empty(0, np.int64))
-    progress.stage(_LOADING)
-    load_check()
-    progress.stage(_CHECKING, len(user_blocks(context.store.n_users)) - 1)
-    for begins, _ in plan.begin_ranges():
-        counter.add(
-            find_violations(
-                context.trajectories, target, plan.promise, begins, context.workers, progress.advance
-            )
-        )
-    without_record = _without_possible_record(context, plan.promise.epsilon)
-    n_missing = int((target.own == UNKNOWN).sum()) - target.records.n_records
-    n_untrue = len(without_record) - max(n_missing, 0)
-    if n_untrue <= 0:
-        counter.drop(without_record)
-    n_unchecked = len(without_record) if n_untrue <= 0 else 0
-    n_users = int((target.own != NONE).sum())
-    return coverage_of([counter], n_users, n_unchecked, max(n_untrue, 0))
-
-
-def check_evidence(
-    evidence: Evidence,
+def check_parts(
+    evidence: PartsEvidence,
     promise: Promise,
     workers: Workers,
     progress: Progress | None = None,
@@ -139,14 +116,78 @@ def check_evidence(
     run: RunTasks | None = None,
     with_truth: bool = True,
 ) -> tuple[Coverage, UntruthCounts]:
-    """Check guarantee 1 and the truth of every box chunk by chunk, on the workers' threads or where ``run`` takes them.
+    """Check guarantee 1 in every period and across borders; and, ``with_truth``, count what is untrue.
 
-    Untrue boxes are counted only ``with_truth``. Never more of the data is in memory than a chunk, or as many as
-    ``run`` asks for.
+    That is done chunk by chunk, on the workers' threads or where ``run`` takes them. Never more of the data is in
+    memory than a chunk, or as many as ``run`` asks for.
     """
-    planned = PlannedCheck(evidence, plan_chunks(evidence, promise), with_truth)
-    [(counter, untruths)] = carry_out([planned], workers, progress or SilentProgress(), run)
-    return coverage_of([counter], int((evidence.own != NONE).sum())), untruths
+    within, n_elsewhere = _checks_within(evidence, promise, with_truth=with_truth)
+    checks = [*within, *_checks_across(evidence, promise)]
+    found = list(carry_out(checks, workers, progress or SilentProgress(), run))
+    untruths = _total(*(untruths for _, untruths in found))
+    if with_truth:
+        untruths = untruths._replace(n_suppressed=untruths.n_suppressed + n_elsewhere)
+    return coverage_of([counter for counter, _ in found], len(np.unique(evidence.user))), untruths
+
+
+def _checks_within(
+    evidence: PartsEvidence, promise: Promise, *, with_truth: bool
+) -> tuple[list[PlannedCheck], int]:
+    """A check for every period, and how many samples there are in periods without any part."""
+    checks, n_elsewhere = [], 0
+    edges = [evidence.begin, *evidence.periods.borders.tolist(), evidence.end]
+    for period, (begin, end) in enumerate(pairwise(edges)):
+        samples = evidence.samples.during(begin, end)
+        records = np.flatnonzero(evidence.period == period)
+        if not len(records):
+            n_elsewhere += len(samples)
+            continue
+        place = np.full(len(evidence.user), -1, np.int32)
+        place[records] = np.arange(len(records), dtype=np.int32)
+        own = np.full(evidence.samples.n_users, NONE, np.int64)
+        own[evidence.user[records]] = place[records]
+        boxes = _ChosenBoxes(evidence.boxes, begin, end, place)
+        of_period = Evidence(samples, boxes, own, len(records))
+        checks.append(PlannedCheck(of_period, plan_chunks(of_period, promise), with_truth))
+    return checks, n_elsewhere
+
+
+def _checks_across(evidence: PartsEvidence, promise: Promise) -> list[PlannedCheck]:
+    """A check for every border: the parts of a person count as one record where intervals cross it."""
+    if promise.tau is None:
+        return []
+    in_slots = make_plan(promise, evidence.begin, evidence.end, np.empty(0, np.int64)).promise
+    borders, checks = evidence.periods.borders.tolist(), []
+    for since, border in zip([evidence.begin - promise.tau, *borders], borders, strict=False):
+        plan = plan_across(border, since, in_slots)
+        [(begins, _)] = plan.begin_ranges()
+        if begins.earliest > begins.latest:
+            continue
+        first, last = evidence.periods.of(np.array([begins.earliest, begins.latest + promise.tau - 1]))
+        there = (evidence.period >= first) & (evidence.period <= last)
+        people = np.unique(evidence.user[there])
+        own = np.full(evidence.samples.n_users, NONE, np.int64)
+        own[people] = np.arange(len(people))
+        place = np.where(there, own[evidence.user], NONE).astype(np.int32)
+        boxes = _ChosenBoxes(evidence.boxes, evidence.begin, evidence.end, place)
+        of_people = Evidence(evidence.samples, boxes, own, len(people))
+        checks.append(PlannedCheck(of_people, plan, with_truth=False, published_only=True))
+    return checks
+
+
+class _ChosenBoxes(NamedTuple):
+    """The boxes of some records, in slots begin .. end - 1; record r is called place[r], below 0 if it is left out."""
+
+    boxes: BoxesByTime
+    begin: int
+    end: int
+    place: Int32s
+
+    def between(self, begin: int, end: int) -> Boxes:
+        """The boxes that meet slots begin .. end - 1."""
+        found = self.boxes.between(max(begin, self.begin), min(end, self.end))
+        found = found._replace(owner=self.place[found.owner])
+        return Boxes._make(column[found.owner >= 0] for column in found)
 
 
 class PlannedCheck(NamedTuple):
@@ -168,13 +209,11 @@ def carry_out(
     checks: list[PlannedCheck], workers: Workers, progress: Progress, run: RunTasks | None
 ) -> Iterator[tuple[ViolationCounter, UntruthCounts]]:
     """Carry out checks one after the other: violations and untruths of each."""
-    progress.stage(_LOADING)
-    load_check()
     n_steps = [
         check.plan.n_chunks * (1 if run else len(user_blocks(len(check.evidence.own))) - 1)
         for check in checks
     ]
-    progress.stage(_CHECKING, sum(n_steps))
+    begin_stage(progress, sum(n_steps))
     for check in checks:
         found: Iterable[ChunkFindings]
         if run is None:
@@ -184,28 +223,25 @@ def carry_out(
         counter, untruths = ViolationCounter(), NO_UNTRUTHS
         for part in found:
             counter.add(part.violations)
-            untruths = UntruthCounts._make(map(sum, zip(untruths, part.untruths, strict=True)))
+            untruths = _total(untruths, part.untruths)
         yield counter, untruths
+
+
+def _total(*counts: UntruthCounts) -> UntruthCounts:
+    return UntruthCounts._make(map(sum, zip(NO_UNTRUTHS, *counts, strict=True)))
+
+
+def begin_stage(progress: Progress, n_steps: int) -> None:
+    """Load the check, and say that it takes so many steps."""
+    progress.stage("loading the check (compiles it once)")
+    load_check()
+    progress.stage("checking every user and interval", n_steps)
 
 
 def _counted(found: Iterable[ChunkFindings], progress: Progress) -> Iterator[ChunkFindings]:
     for part in found:
         yield part
         progress.advance()
-
-
-def _without_possible_record(context: AuditContext, epsilon: int) -> Int64s:
-    """Users to whom no record in the file can belong, of those whose record is unknown."""
-    unknown = context.published.own == UNKNOWN
-    found = np.ones(len(unknown), np.bool_)
-    if unknown.any():
-        context.workers.for_blocks(
-            len(found),
-            lambda first, last: find_possible_owners(
-                context.trajectories, context.published.index, epsilon, first, last, found
-            ),
-        )
-    return np.flatnonzero(unknown & ~found)
 
 
 def coverage_of(

@@ -1,4 +1,4 @@
-"""The exact check of a whole file, whether its records keep their names or get new ones."""
+"""The exact check of a whole file, with or without a key, whether its records keep their names or get new ones."""
 
 from __future__ import annotations
 
@@ -6,47 +6,100 @@ import numpy as np
 
 from shoal.auditing.audited_parts import AuditedParts
 from shoal.auditing.context import AuditContext
-from shoal.auditing.coverage.check import Coverage, RunTasks, check
-from shoal.auditing.coverage.chunks import bucket_borders
-from shoal.auditing.coverage.parts import PartsEvidence, check_parts
-from shoal.core.progress import Progress
+from shoal.auditing.coverage.check import (
+    Coverage,
+    PartsEvidence,
+    RunTasks,
+    begin_stage,
+    check_parts,
+    coverage_of,
+)
+from shoal.auditing.coverage.chunks import BoxesByTime, bucket_borders, make_plan
+from shoal.auditing.coverage.violations import ViolationCounter, find_violations, user_blocks
+from shoal.auditing.kernels.coverage import find_possible_owners
+from shoal.core.arrays import Int64s
+from shoal.core.boxes import NONE, UNKNOWN
+from shoal.core.progress import Progress, SilentProgress
 from shoal.storage.box_store import open_box_store
 
 
-def check_file(context: AuditContext, progress: Progress, *, run: RunTasks | None = None) -> Coverage:
+def check_file(
+    context: AuditContext, progress: Progress | None = None, *, run: RunTasks | None = None
+) -> Coverage:
     """Check guarantee 1 for everybody with a record; violations are told of people.
 
-    Where records get new names, that is done in every period, and with a key across borders as well. Without a key
-    nobody knows which parts are one person's, so that what crosses a border cannot be checked.
+    With a key this is done in chunks of time, which take little more memory than samples and boxes do, and which
+    ``run`` may carry out elsewhere. Without a key whole trajectories matter, and all of a period is checked at once;
+    nobody knows then which parts are one person's, so that what crosses a border cannot be checked.
     """
-    if context.parts is None:
-        return check(context, progress, run=run)
+    progress = progress or SilentProgress()
     if context.published.has_key:
-        return _check_with_key(context, context.parts, progress, run)
+        return _check_in_chunks(context, progress, run)
+    if context.parts is None:
+        return _check_at_once(context, progress)
     return _check_each_period(context, context.parts, progress)
 
 
-def _check_with_key(
-    context: AuditContext, parts: AuditedParts, progress: Progress, run: RunTasks | None
-) -> Coverage:
-    target = context.published
-    person = np.empty(target.records.n_records, np.int64)
-    with_record = np.flatnonzero(target.own >= 0)
-    person[target.own[with_record]] = parts.person[with_record]
-    with open_box_store(bucket_borders(parts.people, context.promise), None) as boxes:
-        boxes.add(target.records.boxes)
-        evidence = PartsEvidence(parts.people, boxes, person, parts.record_period, parts.periods)
+def _check_in_chunks(context: AuditContext, progress: Progress, run: RunTasks | None) -> Coverage:
+    with open_box_store(bucket_borders(context.people_store, context.promise), None) as boxes:
+        boxes.add(context.published.records.boxes)
+        evidence = evidence_of(context, boxes)
+        # check_truthfulness looks at the boxes of the whole file, so chunks need not.
         coverage, _ = check_parts(
             evidence, context.promise, context.workers, progress, run=run, with_truth=False
         )
         return coverage
 
 
+def evidence_of(context: AuditContext, boxes: BoxesByTime) -> PartsEvidence:
+    """What the exact check looks at in an audit with a key, whose boxes are given by time."""
+    own, n_records = context.published.own, context.published.records.n_records
+    with_record = np.flatnonzero(own >= 0)
+    person = np.empty(n_records, np.int64)
+    person[own[with_record]] = context.person_of(with_record)
+    period = np.zeros(n_records, np.int64) if context.parts is None else context.parts.record_period
+    return PartsEvidence(context.people_store, boxes, person, period, context.periods)
+
+
+def _check_at_once(context: AuditContext, progress: Progress) -> Coverage:
+    target, counter = context.published, ViolationCounter()
+    plan = make_plan(context.promise, *context.span, np.empty(0, np.int64))
+    begin_stage(progress, len(user_blocks(context.store.n_users)) - 1)
+    for begins, _ in plan.begin_ranges():
+        counter.add(
+            find_violations(
+                context.trajectories, target, plan.promise, begins, context.workers, progress.advance
+            )
+        )
+    without_record = _without_possible_record(context, plan.promise.epsilon)
+    n_missing = int((target.own == UNKNOWN).sum()) - target.records.n_records
+    n_untrue = len(without_record) - max(n_missing, 0)
+    if n_untrue <= 0:
+        counter.drop(without_record)
+    n_unchecked = len(without_record) if n_untrue <= 0 else 0
+    n_users = int((target.own != NONE).sum())
+    return coverage_of([counter], n_users, n_unchecked, max(n_untrue, 0))
+
+
+def _without_possible_record(context: AuditContext, epsilon: int) -> Int64s:
+    """Users to whom no record in the file can belong, of those whose record is unknown."""
+    unknown = context.published.own == UNKNOWN
+    found = np.ones(len(unknown), np.bool_)
+    if unknown.any():
+        context.workers.for_blocks(
+            len(found),
+            lambda first, last: find_possible_owners(
+                context.trajectories, context.published.index, epsilon, first, last, found
+            ),
+        )
+    return np.flatnonzero(unknown & ~found)
+
+
 def _check_each_period(context: AuditContext, parts: AuditedParts, progress: Progress) -> Coverage:
     found, worst = [Coverage(0, 0, 0, 0, 0, 0, [])], []
     for period, of_period in zip(parts.attackable, context.by_period(), strict=True):
         first = parts.users_of(period).start
-        found.append(check(of_period, progress))
+        found.append(_check_at_once(of_period, progress))
         worst += [each._replace(user=int(parts.person[first + each.user])) for each in found[-1].worst]
     worst.sort(key=lambda violation: (violation.n_records, violation.attacker, violation.user))
     worst = list({(violation.user, violation.attacker): violation for violation in reversed(worst)}.values())[

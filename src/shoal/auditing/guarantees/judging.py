@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from shoal.auditing.claims import section_of
 from shoal.auditing.coverage.check import Coverage
 from shoal.auditing.guarantees.judgement import Asked, Basis, Guarantees, Judgement, State
 from shoal.auditing.guarantees.matchings import Matchings, check_matchings
@@ -61,5 +62,4 @@ def judge_matchings(found: Matchings | None) -> Judgement:
 
 def _disclaims(manifest: Mapping[str, object] | None, name: str) -> bool:
     """Whether a manifest says that a guarantee is not given."""
-    told = (manifest or {}).get("guarantees")
-    return isinstance(told, Mapping) and str(told.get(name)).startswith("not given")
+    return str(section_of(manifest, "guarantees").get(name)).startswith("not given")

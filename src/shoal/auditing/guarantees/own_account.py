@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from shoal.auditing.claims import section_of
 from shoal.core.disclosure import CountRange, range_of_count
 
 _IN_WORDS = re.compile(r"(?P<again>\d[\d,]{0,24}) of (?:about |fewer than )?(?P<members>\d[\d,]{0,24}) ")
@@ -60,7 +61,7 @@ def _may_be(number: int, told: CountRange) -> bool:
 
 def own_account(manifest: Mapping[str, Any], k: int) -> OwnAccount:
     """Take the account from a manifest; ``k`` is that of its promise, by which its counts are rounded."""
-    guarantees, parameters = (_section(manifest, name) for name in ("guarantees", "parameters"))
+    guarantees, parameters = (section_of(manifest, name) for name in ("guarantees", "parameters"))
     words = str(guarantees.get("one_window", ""))
     in_words = _numbers_in(words)
     again, members = (range_of_count(manifest.get(name), k) for name in ("relaxations", "members"))
@@ -78,11 +79,6 @@ def _numbers_in(words: str) -> tuple[int, int] | None:
         return None
     again, members = (int(told[name].replace(",", "")) for name in ("again", "members"))
     return again, members
-
-
-def _section(manifest: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    found = manifest.get(name)
-    return found if isinstance(found, Mapping) else {}
 
 
 def differences(account: OwnAccount, n_members: int, n_again: int | None) -> list[str]:

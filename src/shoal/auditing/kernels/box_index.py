@@ -11,7 +11,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.auditing.kernels.consistency import BoxIndex, StructuredRows, box_holding, first_box_ending_after
+from shoal.auditing.kernels.consistency import (
+    BoxIndex,
+    StructuredRows,
+    box_holding,
+    first_box_ending_after,
+    holds,
+)
 from shoal.core.arrays import Integers
 from shoal.core.compiled import jit, jit_inline, jit_no_arrays
 
@@ -49,11 +55,15 @@ def is_probed(index: BoxIndex, slot: int, entry: int, probe: int, x: int, y: int
 
 
 @jit_inline
-def is_first_of_record(index: BoxIndex, box: int, t: int, x: int, y: int) -> bool:
-    """Whether a box that holds a point is the first of its record to hold it, so that overlapping boxes count once."""
+def record_found(index: BoxIndex, slot: int, entry: int, probe: int, t: int, x: int, y: int) -> int:
+    """The record of the box that is an entry of a slot; -1 unless that is probed, and the first of its record to hold
+    the point, so that overlapping boxes count once."""
+    box = index.slot_box[entry]
+    if not is_probed(index, slot, entry, probe, x, y) or not holds(index, box, t, x, y):
+        return -1
     record = index.box[box]["record"]
     begin = first_box_ending_after(index, record, t)
-    return box_holding(index, begin, index.ptr[record + 1], t, x, y) == box
+    return int(record) if box_holding(index, begin, index.ptr[record + 1], t, x, y) == box else -1
 
 
 @jit_no_arrays

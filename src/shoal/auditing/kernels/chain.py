@@ -10,14 +10,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.auditing.kernels.box_index import is_first_of_record, is_probed, slot_over
+from shoal.auditing.kernels.box_index import record_found, slot_over
 from shoal.auditing.kernels.consistency import (
     BoxIndex,
     Trajectories,
     first_box_ending_after,
     first_sample_from,
     has_box_in,
-    holds,
     is_consistent,
 )
 from shoal.auditing.kernels.fits import Fits, Knowledge
@@ -269,13 +268,11 @@ def find_covers(
     for probe in range(4 * len(index.levels)):
         slot = slot_over(index, probe, t, x, y)
         for entry in range(index.slot_ptr[slot], index.slot_ptr[slot + 1]):
-            box = index.slot_box[entry]
+            other = record_found(index, slot, entry, probe, t, x, y)
             if (
-                is_probed(index, slot, entry, probe, x, y)
-                and holds(index, box, t, x, y)
-                and is_first_of_record(index, box, t, x, y)
-                and may_cover(trajectories, index, record, index.box[box]["record"], view)
-                and not note_cover(covers, w, index.box[box]["record"])
+                other >= 0
+                and may_cover(trajectories, index, record, other, view)
+                and not note_cover(covers, w, other)
             ):
                 return
 

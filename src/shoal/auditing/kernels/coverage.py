@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.auditing.kernels.box_index import is_first_of_record, is_probed, slot_over
+from shoal.auditing.kernels.box_index import record_found, slot_over
 from shoal.auditing.kernels.consistency import (
     BoxIndex,
     Trajectories,
@@ -325,13 +325,10 @@ def check_segment(
             return
         slot = slot_over(index, probe, t, x, y)
         for entry in range(index.slot_ptr[slot], index.slot_ptr[slot + 1]):
-            box = index.slot_box[entry]
-            if strict.n[0] == promise.k or not is_probed(index, slot, entry, probe, x, y):
-                continue
-            if not holds(index, box, t, x, y):
-                continue
-            record = index.box[box]["record"]
-            if is_first_of_record(index, box, t, x, y) and not is_consistent_throughout(strict, record):
+            if strict.n[0] == promise.k:
+                return
+            record = record_found(index, slot, entry, probe, t, x, y)
+            if record >= 0 and not is_consistent_throughout(strict, record):
                 add_record(trajectories, index, segment, promise, record, False, strict, ranges)
     if strict.n[0] == promise.k or not note_shortfalls(
         trajectories, index, segment, promise, False, strict, ranges, owners, findings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from shoal.auditing.kernels.box_index import is_first_of_record, is_probed, slot_over
+from shoal.auditing.kernels.box_index import record_found, slot_over
 from shoal.auditing.kernels.consistency import (
     BoxIndex,
     Trajectories,
@@ -142,11 +142,8 @@ def find_best_with_gaps(
             for probe in range(4 * len(index.levels)):
                 slot = slot_over(index, probe, t, x, y)
                 for entry in range(index.slot_ptr[slot], index.slot_ptr[slot + 1]):
-                    box = index.slot_box[entry]
-                    record = index.box[box]["record"]
-                    if record == own_record or not is_probed(index, slot, entry, probe, x, y):
-                        continue
-                    if not holds(index, box, t, x, y) or not is_first_of_record(index, box, t, x, y):
+                    record = record_found(index, slot, entry, probe, t, x, y)
+                    if record < 0 or record == own_record:
                         continue
                     if not is_first_held(trajectories, index, knowledge, attack, record, row):
                         continue
@@ -189,11 +186,10 @@ def find_fits(
         for probe in range(4 * len(index.levels)):
             slot = slot_over(index, probe, t, x, y)
             for entry in range(index.slot_ptr[slot], index.slot_ptr[slot + 1]):
-                box = index.slot_box[entry]
-                record = index.box[box]["record"]
-                if n == most or record == own_record or not is_probed(index, slot, entry, probe, x, y):
-                    continue
-                if not holds(index, box, t, x, y) or not is_first_of_record(index, box, t, x, y):
+                if n == most:
+                    break
+                record = record_found(index, slot, entry, probe, t, x, y)
+                if record < 0 or record == own_record:
                     continue
                 if fits_all(trajectories, index, knowledge, attack, record):
                     if not counting:

@@ -10,14 +10,14 @@ import os
 import pickle
 import subprocess
 import sys
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from queue import SimpleQueue
 from threading import Lock
 from typing import IO, Any
 
 from shoal.core.engines.interface import Result, Task
+from shoal.core.workers import results_in_order
 from shoal.errors import UnfinishedError
 
 _ATTEMPTS = 3  # a task whose process dies is done again, but not for ever: it may be what kills them
@@ -38,17 +38,9 @@ class ProcessEngine:
 
     def map(self, call: Callable[[Task], Result], tasks: Iterable[Task]) -> Iterator[Result]:
         """call(task) for every task, results in their order."""
-        waiting: deque[Future[Result]] = deque()
-        try:
-            for task in tasks:
-                waiting.append(self._threads.submit(self._done, call, task))
-                if len(waiting) > self.n_tasks:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
-        finally:
-            for future in waiting:
-                future.cancel()
+        return results_in_order(
+            lambda task: self._threads.submit(self._done, call, task), tasks, self.n_tasks
+        )
 
     def _done(self, call: Callable[[Task], Result], task: Task) -> Result:
         for _ in range(_ATTEMPTS):

@@ -16,6 +16,7 @@ from shoal.hiding.kernels.clusters import (
     users_of_cluster,
     write_cluster,
 )
+from shoal.hiding.kernels.improving import next_waiting
 from shoal.hiding.kernels.rings import RingCandidates
 from shoal.hiding.kernels.window import WindowArrays
 
@@ -138,19 +139,16 @@ def exchange_users(
         label[users_of_cluster(clusters, c)] = c
         price_without(arrays, clusters, c, rooms[0], without)
     waiting = np.ones(last - first, np.bool_)
-    finished = False
-    while not finished:
-        finished = True
-        for user in range(first, last):
-            while waiting[user - first]:
-                waiting[user - first] = False
-                own = label[user]
-                looked_at[:] = -1
-                other = improve_user(arrays, k, candidates, clusters, label, without, user, looked_at, rooms)
-                if other >= 0:
-                    finished = False
-                    for c in (own, other):
-                        price_without(arrays, clusters, c, rooms[0], without)
-                        for one in users_of_cluster(clusters, c):
-                            label[one] = c
-                            waiting[one - first] = True
+    place = next_waiting(waiting, 0)
+    while place >= 0:
+        waiting[place] = False
+        own = label[first + place]
+        looked_at[:] = -1
+        other = improve_user(arrays, k, candidates, clusters, label, without, first + place, looked_at, rooms)
+        if other >= 0:
+            for c in (own, other):
+                price_without(arrays, clusters, c, rooms[0], without)
+                for one in users_of_cluster(clusters, c):
+                    label[one] = c
+                    waiting[one - first] = True
+        place = next_waiting(waiting, place)

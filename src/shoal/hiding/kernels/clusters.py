@@ -16,7 +16,7 @@ from shoal.core.compiled import jit, jit_inline, jit_inline_allocating
 from shoal.hiding.kernels.cost_bounds import OWN, one_box_cost, write_outline
 from shoal.hiding.kernels.heap import drop_top, push
 from shoal.hiding.kernels.merge import best_cuts
-from shoal.hiding.kernels.pools import SLOT, Pools, longest_row, write_touch, write_union
+from shoal.hiding.kernels.pools import Pools, copy_row, longest_row, room_for_pools, unite_rows, write_union
 from shoal.hiding.kernels.rings import RingCandidates
 from shoal.hiding.kernels.window import WindowArrays
 
@@ -53,12 +53,6 @@ class ClusterRoom(NamedTuple):
 
 
 @jit_inline_allocating
-def room_for_pools(n_rows: int, n_slots: int) -> Pools:
-    """Memory for a few pools, nothing written yet."""
-    return Pools(np.zeros(n_rows + 1, np.int64), np.empty(n_slots, SLOT), np.empty((n_rows, 6), np.int32))
-
-
-@jit_inline_allocating
 def make_cluster_room(arrays: WindowArrays, n_users: int) -> Any:
     """Scratch for so many users, whoever they are."""
     rows, room = n_users // 2 + 2, n_users * longest_row(arrays.raw) + 1
@@ -71,27 +65,6 @@ def make_cluster_room(arrays: WindowArrays, n_users: int) -> Any:
         np.empty(room, np.int32),
         np.empty(OWN),
     )
-
-
-@jit_inline
-def copy_row(source: Pools, row: int, target: Pools, to: int) -> None:
-    """Copy a pool to row ``to`` of others, whose ptr[to] is set; sets ptr[to + 1]."""
-    shift = target.ptr[to] - source.ptr[row]
-    for q in range(source.ptr[row], source.ptr[row + 1]):
-        target.slot[q + shift] = source.slot[q]
-    target.ptr[to + 1] = source.ptr[row + 1] + shift
-    for axis in range(6):
-        target.touch[to, axis] = source.touch[row, axis]
-
-
-@jit_inline
-def unite_rows(
-    a: Pools, row_a: int, b: Pools, row_b: int, target: Pools, to: int, place_a: Int32s, place_b: Int32s
-) -> None:
-    """Write the union of two pools to row ``to`` of others, whose ptr[to] is set; sets ptr[to + 1]."""
-    n = write_union(a, row_a, b, row_b, target, target.ptr[to], place_a, place_b)
-    write_touch(a, row_a, b, row_b, target, to)
-    target.ptr[to + 1] = target.ptr[to] + n
 
 
 @jit
@@ -118,16 +91,18 @@ def write_cluster(arrays: WindowArrays, users: Int32s, without: int, room: Any) 
         if waiting < 0:
             waiting = int(arrays.row[user, 0])
         else:
-            unite_rows(raw, waiting, raw, arrays.row[user, 0], one, rows, room.place_a, room.place_b)
+            n = unite_rows(raw, waiting, raw, arrays.row[user, 0], one, rows, room.place_a, room.place_b)
+            one.ptr[rows + 1] = one.ptr[rows] + n
             rows, waiting = rows + 1, -1
     if waiting >= 0:
-        copy_row(raw, waiting, one, rows)
+        one.ptr[rows + 1] = one.ptr[rows] + copy_row(raw, waiting, one, rows)
         rows += 1
     while rows > 1:
         for pair in range(rows // 2):
-            unite_rows(one, 2 * pair, one, 2 * pair + 1, other, pair, room.place_a, room.place_b)
+            n = unite_rows(one, 2 * pair, one, 2 * pair + 1, other, pair, room.place_a, room.place_b)
+            other.ptr[pair + 1] = other.ptr[pair] + n
         if rows % 2:
-            copy_row(one, rows - 1, other, rows // 2)
+            other.ptr[rows // 2 + 1] = other.ptr[rows // 2] + copy_row(one, rows - 1, other, rows // 2)
         rows = (rows + 1) // 2
         one, other = other, one
     write_outline(room.pool, 0, room.outline)

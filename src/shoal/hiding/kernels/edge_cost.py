@@ -12,7 +12,7 @@ from shoal.core.arrays import Floats, Int32s
 from shoal.core.compiled import jit, jit_inline, jit_inline_allocating, jit_no_arrays
 from shoal.hiding.kernels.cost_bounds import OWN, PRICE, one_box_cost, write_outline
 from shoal.hiding.kernels.merge import best_cuts
-from shoal.hiding.kernels.pools import longest_row, room_for_union, write_union
+from shoal.hiding.kernels.pools import longest_row, room_for_pools, write_union
 from shoal.hiding.kernels.window import WindowArrays
 
 
@@ -64,7 +64,7 @@ def make_scratch(arrays: WindowArrays):  # type: ignore[no-untyped-def]
     """Scratch for one union and its partition."""
     room = longest_row(arrays.pools) + longest_row(arrays.raw) + 1
     return (
-        room_for_union(room),
+        room_for_pools(1, room),
         np.empty(room, np.int32),
         np.empty(room, np.int32),
         np.empty(room),

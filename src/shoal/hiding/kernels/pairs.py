@@ -11,8 +11,8 @@ import numpy as np
 
 from shoal.core.arrays import Floats, Int32s, Int64s
 from shoal.core.compiled import jit, jit_inline
+from shoal.hiding.kernels.improving import LEAST_GAIN, next_waiting
 
-_LEAST_GAIN = 1e-9  # share of the cost: less is rounding, and might be gained for ever
 _MOST_STEPS = 4000  # of one search: more are seldom needed, and a remote user must not search a whole city
 
 
@@ -110,7 +110,7 @@ def best_walk(
     """
     walks.end[0], walks.via[0], walks.before[0], walks.depth[0] = partner[user], user, -1, 0
     walks.gain[0] = paid[user]
-    n_steps, step, best, most = 1, 0, -1, _LEAST_GAIN * paid[user]
+    n_steps, step, best, most = 1, 0, -1, LEAST_GAIN * paid[user]
     while step < n_steps and (best < 0 or walks.depth[step] <= walks.depth[best]):
         end = walks.end[step]
         for entry in range(graph.ptr[end], graph.ptr[end + 1]):
@@ -159,18 +159,15 @@ def alternate(graph: PairGraph, partner: Int32s, paid: Floats) -> None:
         np.empty(_MOST_STEPS),
     )
     reached, waiting = np.zeros(n), np.ones(n, np.bool_)
-    finished = False
-    while not finished:
-        finished = True
-        for user in range(n):
-            while waiting[user]:
-                waiting[user] = False
-                step, _ = best_walk(graph, partner, paid, user, reached, walks)
-                last = user
-                while step >= 0:
-                    end = walks.end[step]
-                    partner[end], partner[last] = last, end
-                    paid[end] = paid[last] = cost_of_pair(graph, end, last)
-                    waiting[end] = waiting[last] = True
-                    finished = False
-                    last, step = walks.via[step], walks.before[step]
+    user = next_waiting(waiting, 0)
+    while user >= 0:
+        waiting[user] = False
+        step, _ = best_walk(graph, partner, paid, user, reached, walks)
+        last = user
+        while step >= 0:
+            end = walks.end[step]
+            partner[end], partner[last] = last, end
+            paid[end] = paid[last] = cost_of_pair(graph, end, last)
+            waiting[end] = waiting[last] = True
+            last, step = walks.via[step], walks.before[step]
+        user = next_waiting(waiting, user)

@@ -132,9 +132,29 @@ def longest_row(pools: Pools) -> int:
 
 
 @jit_inline_allocating
-def room_for_union(room: int) -> Pools:
-    """Memory for one pool of so many slots, nothing written yet."""
-    return Pools(np.zeros(2, np.int64), np.empty(room, SLOT), np.empty((1, 6), np.int32))
+def room_for_pools(n_rows: int, n_slots: int) -> Pools:
+    """Memory for a few pools of so many slots together, nothing written yet."""
+    return Pools(np.zeros(n_rows + 1, np.int64), np.empty(n_slots, SLOT), np.empty((n_rows, 6), np.int32))
+
+
+@jit_inline
+def copy_row(source: Pools, row: int, target: Pools, to: int) -> int:
+    """Copy a pool to row ``to`` of others, whose ptr[to] is set; return its number of slots."""
+    first, shift = source.ptr[row], target.ptr[to] - source.ptr[row]
+    for q in range(first, source.ptr[row + 1]):
+        target.slot[q + shift] = source.slot[q]
+    for axis in range(6):
+        target.touch[to, axis] = source.touch[row, axis]
+    return int(source.ptr[row + 1] - first)
+
+
+@jit_inline
+def unite_rows(
+    a: Pools, row_a: int, b: Pools, row_b: int, target: Pools, to: int, place_a: Int32s, place_b: Int32s
+) -> int:
+    """Write the union of two pools to row ``to`` of others, whose ptr[to] is set; return its number of slots."""
+    write_touch(a, row_a, b, row_b, target, to)
+    return write_union(a, row_a, b, row_b, target, target.ptr[to], place_a, place_b)
 
 
 @jit
@@ -143,13 +163,9 @@ def unite(a: Pools, b: Pools, rows_b: Int64s, begin: int, end: int, out: Pools) 
     place_a, place_b = np.empty(longest_row(a), np.int32), np.empty(longest_row(b), np.int32)
     for row in range(begin, end):
         if rows_b[row] >= 0:
-            write_union(a, row, b, rows_b[row], out, out.ptr[row], place_a, place_b)
-            write_touch(a, row, b, rows_b[row], out, row)
-            continue
-        shift = out.ptr[row] - a.ptr[row]
-        for i in range(a.ptr[row], a.ptr[row + 1]):
-            out.slot[i + shift] = a.slot[i]
-        out.touch[row] = a.touch[row]
+            unite_rows(a, row, b, rows_b[row], out, row, place_a, place_b)
+        else:
+            copy_row(a, row, out, row)
 
 
 def empty_pools(ptr: Int64s) -> Pools:

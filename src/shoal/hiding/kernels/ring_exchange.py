@@ -8,6 +8,7 @@ import numpy as np
 
 from shoal.core.arrays import Floats, Int32s, Int64s
 from shoal.core.compiled import jit, jit_inline, jit_inline_allocating
+from shoal.hiding.kernels.improving import LEAST_GAIN, next_waiting
 from shoal.hiding.kernels.rings import (
     EdgePenalties,
     RingCandidates,
@@ -19,8 +20,6 @@ from shoal.hiding.kernels.rings import (
     users_of,
 )
 from shoal.hiding.kernels.window import WindowArrays
-
-_LEAST_GAIN = 1e-9  # share of the cost: less is rounding, and might be gained for ever
 
 
 @jit_inline
@@ -47,7 +46,7 @@ def swap_if_better(
     reuse_there = reuse if same else ring_reuse(penalties, there, width)
     reuse_total = reuse + (0 if same else reuse_there)
     if reuse_total <= old_reuse:
-        limit = np.inf if reuse_total < old_reuse else old_cost * (1 - _LEAST_GAIN)
+        limit = np.inf if reuse_total < old_reuse else old_cost * (1 - LEAST_GAIN)
         bound = 0.0 if same else ring_bound(arrays, there, width)
         if bound + ring_bound(arrays, here, width) < limit:
             cost = ring_cost(arrays, penalties, here, width, limit - bound, scratch)
@@ -110,19 +109,16 @@ def exchange(
     """
     scratch = make_room(arrays, width)
     waiting = np.ones(last - first, np.bool_)
-    finished = False
-    while not finished:
-        finished = True
-        for user in range(first, last):
-            while waiting[user - first]:
-                waiting[user - first] = False
-                partner = improve_place(arrays, penalties, width, candidates, rings, user, scratch)
-                if partner >= 0:
-                    finished = False
-                    for one in users_of(rings, rings.ring[user]):
-                        waiting[one - first] = True
-                    for one in users_of(rings, rings.ring[partner]):
-                        waiting[one - first] = True
+    place = next_waiting(waiting, 0)
+    while place >= 0:
+        waiting[place] = False
+        user = first + place
+        partner = improve_place(arrays, penalties, width, candidates, rings, user, scratch)
+        if partner >= 0:
+            for ring in (rings.ring[user], rings.ring[partner]):
+                for one in users_of(rings, ring):
+                    waiting[one - first] = True
+        place = next_waiting(waiting, place)
 
 
 @jit

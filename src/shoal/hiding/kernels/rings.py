@@ -13,11 +13,10 @@ import numpy as np
 
 from shoal.core.arrays import Bools, Floats, Int32s, Int64s
 from shoal.core.compiled import jit, jit_inline, jit_inline_allocating
+from shoal.hiding.kernels.improving import LEAST_GAIN
 from shoal.hiding.kernels.merge import best_cuts, box_cost
-from shoal.hiding.kernels.pools import longest_row, room_for_union, write_union
+from shoal.hiding.kernels.pools import longest_row, room_for_pools, write_union
 from shoal.hiding.kernels.window import WindowArrays
-
-_LEAST_GAIN = 1e-9  # share of the cost: less is rounding, and might be gained for ever
 
 
 class EdgePenalties(NamedTuple):
@@ -165,8 +164,8 @@ def make_room(arrays: WindowArrays, width: int) -> Any:
     """Scratch for the merge of a record and ``width`` more users."""
     room = longest_row(arrays.pools) + width * longest_row(arrays.raw) + 1
     return (
-        room_for_union(room),
-        room_for_union(room),
+        room_for_pools(1, room),
+        room_for_pools(1, room),
         np.empty(room, np.int32),
         np.empty(room, np.int32),
         np.empty(room),
@@ -334,7 +333,7 @@ def move_remainder(
     turned = users_of(rings, long).copy()
     stay, ring = np.empty(k, np.int32), np.empty(k + n_left, np.int32)
     best_stay, best_ring, best = stay.copy(), ring.copy(), -1
-    fewest, least = 0, -_LEAST_GAIN * rings.cost[long]
+    fewest, least = 0, -LEAST_GAIN * rings.cost[long]
     stay_reuse, stay_cost, ring_total = 0, 0.0, 0.0
     for _ in range(len(turned)):
         turned = np.roll(turned, 1)

@@ -17,7 +17,7 @@ from shoal.core.compiled import jit, jit_inline, jit_no_arrays
 from shoal.hiding.kernels.consistency import row_consistent
 from shoal.hiding.kernels.cost_bounds import one_box_cost, write_outline
 from shoal.hiding.kernels.merge import best_cuts, write_boxes
-from shoal.hiding.kernels.pools import Pools, longest_row, room_for_union, write_union
+from shoal.hiding.kernels.pools import Pools, longest_row, room_for_pools, write_union
 from shoal.hiding.kernels.reuse import ReuseRule, may_serve
 
 
@@ -303,7 +303,7 @@ def seek_witnesses(
     """
     pools = state.pools
     room_for_slots = longest_row(pools) + longest_row(nearby.raw) + 1
-    union = room_for_union(room_for_slots)
+    union = room_for_pools(1, room_for_slots)
     place_a, place_b = np.empty(room_for_slots, np.int32), np.empty(room_for_slots, np.int32)
     cost, previous = np.empty(room_for_slots), np.empty(room_for_slots, np.int32)
     not_holding, n_witnesses = np.empty(np.diff(candidates.ptr).max(), np.int64), np.empty(n_needs, np.int32)

@@ -30,7 +30,7 @@ from shoal.hiding.matching.candidates import (
     with_reused,
 )
 from shoal.hiding.merging import costs_of, with_members
-from shoal.hiding.window import HidingSets, first_users, member_rows
+from shoal.hiding.window import HidingSets, check_groups, first_users, member_rows
 
 _WIDENING = 8  # times as many candidates for an owner who is not served
 
@@ -48,8 +48,7 @@ def choose_hiding_sets(
     rule: whom earlier windows forbid. leakage: if given, members who would let other epochs leak are dearer.
     """
     n = len(arrays.user)
-    if n and int((arrays.last - arrays.first).min()) < k:
-        raise UnfinishedError("Self-check failed: a presence pattern is shared by fewer than k users.")
+    check_groups(arrays, k)
     picked = np.full((n, k - 1), -1, np.int32)
     relaxed, exposure = np.zeros(n, np.int32), np.zeros(n, np.uint8)
     tree = build_search_tree(arrays)

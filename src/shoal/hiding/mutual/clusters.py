@@ -10,7 +10,6 @@ import numpy as np
 
 from shoal.core.arrays import Floats, Int32s, Int64s
 from shoal.core.workers import Workers
-from shoal.errors import UnfinishedError
 from shoal.hiding.kernels.cluster_exchange import exchange_users
 from shoal.hiding.kernels.clusters import (
     Joins,
@@ -23,7 +22,6 @@ from shoal.hiding.kernels.clusters import (
 from shoal.hiding.kernels.reuse import ReuseRule
 from shoal.hiding.kernels.rings import RingCandidates
 from shoal.hiding.kernels.window import WindowArrays
-from shoal.hiding.matching.assignment import Edges, cheapest_permutations
 from shoal.hiding.matching.candidates import CANDIDATES, build_search_tree, nearest_edges, sorted_edges
 from shoal.hiding.mutual.candidates import (
     added_cost,
@@ -33,8 +31,9 @@ from shoal.hiding.mutual.candidates import (
     with_the_hardest,
 )
 from shoal.hiding.mutual.pairs import pair_up
+from shoal.hiding.mutual.reassignment import cheapest_places, possible_places
 from shoal.hiding.mutual.spread import join_narrow
-from shoal.hiding.window import HidingSets, first_users
+from shoal.hiding.window import HidingSets, check_groups, first_users
 
 _MOST_SWEEPS = 60  # sweeps of k rounds
 _WORTHWHILE = 1e-4  # of the cost, gained in a round on average over a sweep
@@ -52,8 +51,7 @@ def choose_clusters(
 
     min_spread_cells: how many cells the longer side of a cluster has at least; larger clusters see to that.
     """
-    if len(arrays.user) and int((arrays.last - arrays.first).min()) < k:
-        raise UnfinishedError("Self-check failed: a presence pattern is shared by fewer than k users.")
+    check_groups(arrays, k)
     clusters = find_clusters(window, arrays, k, rule, workers)
     if min_spread_cells > 1:
         clusters = join_narrow(arrays, clusters, min_spread_cells)
@@ -194,40 +192,16 @@ def _reassign_places(
 ) -> None:
     """Assign the users at ``place``, one of each cluster, to these places at the least cost."""
     n_clusters = len(clusters.size)
-    everyone = np.arange(n_clusters)
-    moving = clusters.member[everyone, place]
-    origin, target = _possible_places(arrays, candidates, clusters, moving)
+    moving = clusters.member[np.arange(n_clusters), place]
+    cluster_of = np.empty(len(arrays.user), np.int64)
+    there = clusters.member >= 0
+    cluster_of[clusters.member[there]] = np.repeat(np.arange(n_clusters), there.sum(axis=1))
+    origin, target = possible_places(candidates, cluster_of, moving)
     price = _price_joins(arrays, clusters, moving, origin, target, workers)
-    weighed = price * clusters.size[target]
-    # The least that a cluster costs in any case is left out: the solver then has more digits for the differences.
-    least = np.full(n_clusters, np.inf)
-    np.minimum.at(least, target, weighed)
-    ranges = np.array(_ranges(arrays, k), np.int32).reshape(-1, 4)
-    edges = Edges(origin.astype(np.int32), target.astype(np.int32), weighed - least[target])
-    goes_to = cheapest_permutations(edges, n_clusters, ranges[:, 2].copy(), ranges[:, 3].copy(), workers)
-    if goes_to.min() < 0:
-        raise UnfinishedError("Self-check failed: users whose places were free found none.")
-    chosen = np.searchsorted(origin * n_clusters + target, everyone * n_clusters + goes_to)
+    first, last = np.array(_ranges(arrays, k), np.int32)[:, 2:].T.copy()
+    goes_to, chosen = cheapest_places(origin, target, price * clusters.size[target], first, last, workers)
     clusters.member[goes_to, place[goes_to]] = moving
     clusters.cost[goes_to] = price[chosen]
-
-
-def _possible_places(
-    arrays: WindowArrays, candidates: RingCandidates, clusters: UserClusters, moving: Int32s
-) -> tuple[Int64s, Int64s]:
-    """Pairs of the clusters from which and to which a user may go: its own, and those in which a candidate stays."""
-    n_clusters = len(moving)
-    label = np.full(len(arrays.user), -1, np.int64)
-    there = clusters.member >= 0
-    label[clusters.member[there]] = np.repeat(np.arange(n_clusters), there.sum(axis=1))
-    label[moving] = -1
-    length = (candidates.ptr[1:] - candidates.ptr[:-1])[moving]
-    entry = np.repeat(candidates.ptr[moving] - np.cumsum(length) + length, length) + np.arange(length.sum())
-    target = label[candidates.member[entry]]
-    origin = np.repeat(np.arange(n_clusters), length)
-    home = np.arange(n_clusters)
-    keys = np.unique(np.concatenate([(origin * n_clusters + target)[target >= 0], home * (n_clusters + 1)]))
-    return np.divmod(keys, n_clusters)
 
 
 def _price_joins(

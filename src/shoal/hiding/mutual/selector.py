@@ -14,7 +14,6 @@ import numpy as np
 
 from shoal.core.arrays import Bytes, Int32s
 from shoal.core.workers import Workers
-from shoal.errors import UnfinishedError
 from shoal.hiding.kernels.reuse import ReuseRule
 from shoal.hiding.kernels.ring_exchange import exchange, price_rings
 from shoal.hiding.kernels.rings import (
@@ -41,7 +40,7 @@ from shoal.hiding.mutual.clusters import choose_clusters
 from shoal.hiding.mutual.pairs import pair_up
 from shoal.hiding.mutual.reassignment import reassign
 from shoal.hiding.selector import CausalSelector, OpenWindow
-from shoal.hiding.window import HidingSets
+from shoal.hiding.window import HidingSets, check_groups
 
 _SMALL = 200  # users: in a larger group it does not matter which ring takes in the remainder
 
@@ -76,8 +75,7 @@ def choose_mutual(
     Reuse counts before any cost. leakage: if given, members who would let other epochs leak are dearer.
     """
     n = len(arrays.user)
-    if n and int((arrays.last - arrays.first).min()) < k:
-        raise UnfinishedError("Self-check failed: a presence pattern is shared by fewer than k users.")
+    check_groups(arrays, k)
     edges = sorted_edges(nearest_edges(arrays, build_search_tree(arrays), rule, CANDIDATES, workers), n)
     dearer = Surcharge(np.zeros(len(edges.owner)), np.zeros(n, np.uint8))
     if leakage is not None:

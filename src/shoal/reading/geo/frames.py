@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from shoal.errors import InputError
+from shoal.reading.columns import check_same_columns
 from shoal.reading.geo.encodings import check_points
 from shoal.reading.geo.point_columns import INDEX_TIME, MOVING_OBJECT, POINT_LAT, POINT_LON, as_degrees
 from shoal.reading.source import Source, in_batches
@@ -77,12 +78,7 @@ class TrajectoryCollection:
     def _small_batches(self, columns: Mapping[str, str], reject: DroppedRows, threads: int) -> Iterator[Any]:
         for number in range(len(self._trajectories)):
             table = self._table(number)
-            lacking = [role for role, name in columns.items() if table.names.count(name) != 1]
-            if lacking:
-                raise InputError(
-                    f"{self._title(number)} lacks the {' and '.join(lacking)} column of the first:"
-                    " give all trajectories the same columns."
-                )
+            check_same_columns(columns, table.names, self._title(number), "trajectories")
             yield from table.batches(columns, reject, threads=threads)
 
     def _table(self, number: int) -> Table:

@@ -10,12 +10,12 @@ import numpy.typing as npt
 
 from shoal.core.arrays import Floats
 from shoal.errors import ParameterError
-from shoal.synthetic.city import DAY_S, SESSION_STARTS
+from shoal.synthetic.city import session_starts
 from shoal.synthetic.random_streams import (
     Ints,
     Streams,
-    bernoulli_percent,
     child,
+    elapsed,
     pick,
     ragged,
     uniform,
@@ -28,7 +28,6 @@ from shoal.synthetic.region.people import RegionPeople, relative_activity
 
 # ---- bursts of events ---------------------------------------------------------------------------------------------
 
-_HALF_HOUR_S = 1_800
 _LONGEST_BURST = 24  # events; n of them with weight 1 / n^2
 _WEIGHTS = 1_000_000 // (np.arange(_LONGEST_BURST, dtype=np.int64) + 1) ** 2
 _LENGTHS = np.cumsum(_WEIGHTS)[None, :]
@@ -63,26 +62,15 @@ def draw_events(
     counts = np.maximum(meant.astype(np.int64), ~silent)
     person, number = ragged(counts)
     burst = child(stream[person], 1_000 + number)
-    start = _starts(people, days, person, burst, weekend=weekend)
-    lengths = 1 + pick(child(burst, 5), _LENGTHS)
-    owner, position = ragged(lengths)
+    trip = 1 + uniform_below(child(burst, 3), N_STAYS - 1)
+    left, arrived = days.departure[person, trip - 1], days.arrival[person, trip]
+    start = session_starts(
+        burst, people.late_s[person], left, arrived, weekend=weekend, on_trip_percent=_ON_TRIP_PERCENT
+    )
+    owner, position = ragged(1 + pick(child(burst, 5), _LENGTHS))
     event = child(burst[owner], 1_000 + position)
     gaps = draw(child(event, 10), _GAPS_S)
-    gaps[position == 0] = 0
-    elapsed = np.cumsum(gaps)
-    first = np.cumsum(lengths) - lengths
-    return PhoneEvents(person[owner], start[owner] + elapsed - elapsed[first][owner], event)
-
-
-def _starts(people: RegionPeople, days: RegionDays, person: Ints, burst: Streams, *, weekend: bool) -> Ints:
-    """By the clock, shifted for people who live late; some on a trip."""
-    half_hour = pick(child(burst, 0), SESSION_STARTS[[int(weekend)]])
-    by_clock = half_hour * _HALF_HOUR_S + uniform_below(child(burst, 1), _HALF_HOUR_S) + people.late_s[person]
-    trip = 1 + uniform_below(child(burst, 3), N_STAYS - 1)
-    left = days.departure[person, trip - 1]
-    long_s = days.arrival[person, trip] - left
-    on_trip = bernoulli_percent(child(burst, 2), _ON_TRIP_PERCENT) & (long_s > 0) & (left + long_s < DAY_S)
-    return np.where(on_trip, left + uniform_below(child(burst, 4), np.maximum(long_s, 1)), by_clock % DAY_S)
+    return PhoneEvents(person[owner], start[owner] + elapsed(gaps, owner, position), event)
 
 
 def may_be_silent(people: RegionPeople, number: int, *, every_day: bool) -> npt.NDArray[np.bool_]:
