@@ -50,9 +50,10 @@ each, drawn at random.
 - *way*: **tau** is the ordinary promise, tau = epsilon as stated above the table, hardened at level 1; **tau = P** has
   a tau and an epsilon as long as the period; **whole** is `--whole`: groups of k or more whose parts are identical.
 - *read by 2, 4, 8*: the share of a person's boxes that is read by somebody who knows so many samples of the person, at
-  any times, **and ties parts together by habits**; in brackets without doing so.
+  any times, **and ties parts together by habits**; in brackets without doing so. A part that is the same as the
+  person's own, box for box, counts as the person's.
 - *relinked*: how often the next part of a person is found, best guess; *of ten*: is among the ten likeliest. In
-  brackets the same for raw parts, of the same people.
+  brackets the same for raw parts, of the same people. Of parts that are the same one is guessed.
 - *across*: how often somebody who watched across a border picks both parts.
 - *alike by 1, 2, 4*: how often all parts that fit so many samples of one period are the same, or one is left: then
   nobody needs to know which of them is the person's to read what the person did.
