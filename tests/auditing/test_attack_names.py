@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from auditing.audits import TIMED, WHOLE, some_audit
-from shoal.auditing.attack_names import ATTACK_NAMES, LONGEST_NAME, named_figures, words_of
+from shoal.auditing.attack_names import (
+    ATTACK_NAMES,
+    LONGEST_NAME,
+    NAMES_OF_SOME,
+    named_figures,
+    words_of,
+)
 
 
 def test_every_name_is_that_of_one_figure_and_fits_a_column() -> None:
-    words = [name.words for name in ATTACK_NAMES]
-    assert len(set(words)) == len({name[:3] for name in ATTACK_NAMES}) == len(words)
+    names = (*ATTACK_NAMES, *NAMES_OF_SOME)
+    words = [name.words for name in names]
+    assert len(set(words)) == len({name[:3] for name in names}) == len(words)
     assert max(map(len, words)) <= LONGEST_NAME
     assert all(text == text.strip(" .") for text in words)  # nothing that only the row above explains
 

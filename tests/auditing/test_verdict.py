@@ -13,10 +13,11 @@ from shoal.auditing.events_check import NOT_CHECKED, EventsCheck
 from shoal.auditing.guarantees.judgement import Basis, Guarantees, Judgement, State
 from shoal.auditing.guarantees.judging import judge_matchings
 from shoal.auditing.guarantees.matchings import Matchings
-from shoal.auditing.measures import NO_VICTIM
+from shoal.auditing.measures import NO_VICTIM, Measure
 from shoal.auditing.result import Audit, _lie_inside
 from shoal.auditing.verdict import Verdict, judge
-from shoal.core.promise import Promise
+from shoal.core.periods import Renaming
+from shoal.core.promise import Grid, Promise
 
 
 def risk(verdict: Verdict, name: str) -> str:
@@ -270,3 +271,23 @@ def test_which_windows_lie_inside_those_of_a_file_made_for_half_hours(
         for begin in range(0, 600, epsilon)
     )
     assert _lie_inside(asked, made) is every is inside
+
+
+def test_what_is_seen_across_a_border() -> None:
+    """With whole parts nothing is promised there, it is said how long somebody watched, and what twins tell."""
+    renaming = Renaming(21_600, "UTC")
+    picked = Measure("across_border", "", "pick", share(0.2), share(0.97), 1e-6)
+    read = picked._replace(measure="read", published=share(0.9))
+
+    def told(promise: Promise, *found: Measure, **changes: Any) -> str:
+        audit = some_audit(promise, renaming=renaming, **changes)
+        return limits(judge(replace(audit, figures=[*audit.figures, *found])))
+
+    what = "Watching somebody across a border: "
+    assert f"{what}both parts beside it are picked in 20 % of attacks\n" in told(TIMED, picked)
+    whole = f"{what}nothing is promised: whoever watched for any hour picks both parts beside it in 20 % of attacks"
+    assert f"{whole}\n" in told(WHOLE, picked)
+    assert f"{whole}, and what both say is read in 90 %\n" in told(WHOLE, picked, read)
+    assert "whoever watched for any 4 h picks" in told(WHOLE, picked, grid=Grid(step_s=7200))
+    assert f"{what}not checked: no key\n" in told(WHOLE, picked, with_key=False)
+    assert what not in limits(judge(some_audit(TIMED)))

@@ -249,14 +249,16 @@ def can_share_out(choices: list, wanted: int, taken=frozenset()) -> bool:
 
 
 def chain_survivors(
-    samples, records, victim, a: int, k: int, tau: int, epsilon: int, distinct: bool = False
+    samples, records, victim, a: int, k: int, tau: int, epsilon: int, distinct: bool = False, windows=None
 ) -> set:
     """The users whose records fit K as they are and at least k-1 others may cover, in every window that shares a slot
-    with I and where they have boxes; ``distinct``: others in each. Where gaps are forgiven nobody is ruled out."""
+    with I and where they have boxes; ``distinct``: others in each. Where gaps are forgiven nobody is ruled out.
+    ``windows``: if not those of tau and epsilon."""
     whole = interval(a, tau)
     known = knowledge(samples, victim, a, tau)
     files = published(records)
-    windows = [w for w in windows_that_exist(files, tau, epsilon) if w[0] < a + tau and w[1] > a]
+    existing = windows_that_exist(files, tau, epsilon) if windows is None else windows
+    windows = [w for w in existing if w[0] < a + tau and w[1] > a]
 
     def may_cover(c, d, window) -> bool:
         return (

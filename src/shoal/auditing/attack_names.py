@@ -93,6 +93,8 @@ NAMES_OF_SOME = (
     AttackName("relinking", "all", "pick", "finds the other parts of a person"),
     AttackName("across_border", "", "single", "sees a border: one part left beside it"),
     AttackName("across_border", "", "pick", "sees a border: picks both parts", drawn=True),
+    AttackName("across_border", "", "same", "sees a border: all left are alike"),
+    AttackName("across_border", "", "read", "sees a border: reads both parts"),
     *(
         AttackName("points", str(n), "same", f"knows {counted(n, 'sample')}: all left are alike")
         for n in (1, 2, 4, 8)

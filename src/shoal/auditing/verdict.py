@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from shoal.auditing.attacks.borders import ACROSS
+from shoal.auditing.attacks.borders import ACROSS, watched_slots
 from shoal.auditing.attacks.chain import CHAIN
 from shoal.auditing.attacks.everybody import EVERYBODY
 from shoal.auditing.attacks.rankings import RANKINGS
@@ -305,12 +305,18 @@ def _limits_of_parts(audit: Audit) -> list[Limit]:
     limits = [
         Limit("Tying parts of a person together by habits (relinking)", relinked if audit.has_key else NO_KEY)
     ]
-    if audit.promise.tau is not None:
-        both = _in_words(_found(audit, ACROSS, "pick"))
-        seen = f"both parts beside it are picked in {both} of attacks" if audit.has_key else NO_KEY
-    else:
-        seen = "nothing is promised; not measured"
-    return [*limits, Limit("Watching somebody across a border", seen)]
+    return [*limits, Limit("Watching somebody across a border", _across(audit) if audit.has_key else NO_KEY)]
+
+
+def _across(audit: Audit) -> str:
+    """What whoever watched somebody across a border finds, and what they read where parts are the same."""
+    both = _in_words(_found(audit, ACROSS, "pick"))
+    seen = f"both parts beside it are picked in {both} of attacks"
+    if audit.promise.tau is None:
+        watched = unnumbered(duration(watched_slots(audit.promise, audit.grid) * audit.grid.step_s))
+        seen = f"nothing is promised: whoever watched for any {watched} picks both parts beside it in {both} of attacks"
+    read = _found(audit, ACROSS, "read")
+    return seen if read is None else f"{seen}, and what both say is read in {_in_words(read)}"
 
 
 def _chain(audit: Audit) -> str:

@@ -40,6 +40,20 @@ def test_ties_count_by_their_share() -> None:
             assert found[number] == expected
 
 
+def test_a_line_may_stand_for_several_that_look_the_same() -> None:
+    """Of a right line that stands for some, one is right: as if each of them had a line."""
+    rng = Random(2)
+    for _ in range(300):
+        n_lines = rng.randint(1, 6)
+        n_alike = np.array([rng.randint(1, 3) for _ in range(n_lines)])
+        score = np.array([float(rng.randint(0, 2)) for _ in range(n_lines)])
+        right = np.array([rng.random() < 0.4 for _ in range(n_lines)], np.bool_)
+        found = picked(np.zeros(n_lines, np.int64), score, right, 1, n_alike)
+        first = np.cumsum(n_alike) - n_alike
+        expected = best_share(np.repeat(score, n_alike).tolist(), set(first[right].tolist()))
+        assert found[0] == pytest.approx(expected)
+
+
 def test_the_best_of_several_counts() -> None:
     # The first feature points at the right line in all cases, the weights look at the second one.
     case, right = np.repeat(np.arange(8), 2), np.tile([True, False], 8)

@@ -124,10 +124,14 @@ def try_attackers(cases: Cases, weights: Floats, names: tuple[str, ...]) -> Outc
     return Outcomes(picks, score, {name: softmax(case, found) for name, found in score.items()})
 
 
-def picked(case: Int64s, score: Floats, right: Bools, n_cases: int) -> Floats:
-    """For every case, the share of right lines among those with the highest score; 0 without lines."""
+def picked(case: Int64s, score: Floats, right: Bools, n_cases: int, n_alike: Int64s | None = None) -> Floats:
+    """For every case, the share of right lines among those with the highest score; 0 without lines.
+
+    ``n_alike``: for how many candidates that look the same each line stands; one of those of a right line is right.
+    """
     highest = highest_of(case, score, n_cases)
     best = score >= highest[case] - _ALIKE * np.maximum(np.abs(highest[case]), 1)
-    n, n_right = (np.bincount(case, weights=each, minlength=n_cases) for each in (best, best & right))
+    looks_best = best if n_alike is None else best * n_alike
+    n, n_right = (np.bincount(case, weights=each, minlength=n_cases) for each in (looks_best, best & right))
     share: Floats = n_right / np.maximum(n, 1)
     return share

@@ -176,11 +176,11 @@ def weighed_survivors(
     weights = [place_weights(), *(learnt_place_weights(context) if learns else [])]
     places = known_places(context, target, knowledge, fits, line, np.array(weights))
     transferred = places[:, [0, -2, -1]]
-    traits = _features(context, target, knowledge, fits, survivors.surviving, wanted)[line]
+    traits = known_traits(context, target, knowledge, fits, survivors.surviving, wanted)[line]
     more = None
     if learns:
         learnt = np.where(half[of_attack] == 0, places[:, 1], places[:, 2])[:, None]
-        mass = _masses(context, target, knowledge, fits, line)[:, None]
+        mass = known_masses(context, target, knowledge, fits, line)[:, None]
         more = np.concatenate([learnt, learnt**2, transferred**2, mass], axis=1)
     features = np.concatenate([traits, transferred], axis=1)
     return SurvivorCases(attack, line, Cases(case, right, features, half[attack], more))
@@ -228,7 +228,7 @@ def known_places(
     return np.stack(columns, axis=1)
 
 
-def _masses(
+def known_masses(
     context: AuditContext, target: AttackedRecords, knowledge: Knowledge, fits: Fits, line: Int64s
 ) -> Floats:
     """How much of their time the owners of records most likely spend where victims were: at the first, middle and last
@@ -245,7 +245,7 @@ def try_survivors(cases: Cases) -> Outcomes:
     return try_attackers(cases, transferred_weights(CHAIN, METHOD_FEATURES), METHOD_FEATURES)
 
 
-def _features(
+def known_traits(
     context: AuditContext,
     target: AttackedRecords,
     knowledge: Knowledge,

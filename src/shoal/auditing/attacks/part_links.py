@@ -33,7 +33,7 @@ from shoal.auditing.kernels.relinking import (
 from shoal.auditing.kernels.sites import MOST_CANDIDATES, Sites
 from shoal.core.arrays import Bools, Floats, Int64s
 from shoal.core.periods import Periods
-from shoal.core.promise import DAY_S
+from shoal.core.promise import DAY_S, Grid
 from shoal.core.workers import Workers
 
 PROFILE_FEATURES = ("profile", "profile_kinship", "profile_back", "profile_kinship_back")
@@ -49,10 +49,21 @@ _RAREST = 1e-7
 _LATER_DAYS = (1, 2)
 
 
+class PairScale(NamedTuple):
+    """In what times and distances of pairs are told. hour: slots; far: the side of a cell in units of 500 m."""
+
+    hour: float
+    far: float
+
+    @classmethod
+    def of(cls, grid: Grid) -> PairScale:
+        """The scale of a grid."""
+        return cls(3600 / grid.step_s, grid.cell_m / _UNIT_M)
+
+
 class PartRecords(NamedTuple):
     """Records that are parts, as a linker sees them. person: whose each is, -1 where nobody knows; half (0 or 1) goes
-    by person. masses: of sites in each, as a sparse array. content: equal for parts with the same boxes. hour: slots;
-    far: the side of a cell in units of 500 m."""
+    by person. masses: of sites in each, as a sparse array. content: equal for parts with the same boxes."""
 
     person: Int64s
     period: Int64s
@@ -62,8 +73,7 @@ class PartRecords(NamedTuple):
     hulls: Hulls
     masses: Any
     content: npt.NDArray[np.uint64]
-    hour: float
-    far: float
+    scale: PairScale
     workers: Workers
 
     def of(self, period: int) -> Int64s:
@@ -105,8 +115,7 @@ def part_records(context: AuditContext, parts: AuditedParts, target: AttackedRec
         hulls,
         _sums(chances, index.ptr),
         target.content,
-        3600 / context.grid.step_s,
-        context.grid.cell_m / _UNIT_M,
+        PairScale.of(context.grid),
         context.workers,
     )
 
@@ -213,12 +222,33 @@ def _profiles(masses: Any) -> Profiles:
 
 def described(records: PartRecords, lines: PairLines) -> Floats:
     """The features of pairs of parts."""
-    found = np.empty((len(lines.one), len(PAIR_FEATURES)))
-    records.workers.for_blocks(
-        len(lines.one),
-        lambda begin, end: describe_pairs(
-            records.boxes, lines.one, lines.other, records.hour, records.far, begin, end, found
-        ),
+    return _described(records.boxes, lines.one, lines.other, records.scale, records.workers)
+
+
+def describe_some(context: AuditContext, target: AttackedRecords, one: Int64s, other: Int64s) -> Floats:
+    """The features of some pairs of records, the earlier one first, however many records there are besides.
+
+    The commonness of sites is that in the boxes of these records.
+    """
+    if not len(one):
+        return np.empty((0, len(PAIR_FEATURES)))
+    index = context.tight_of(target).index
+    records, number = np.unique(np.concatenate([one, other]), return_inverse=True)
+    n = np.diff(index.ptr)[records]
+    ptr = np.concatenate([[0], np.cumsum(n)])
+    box = index.box[np.repeat(index.ptr[records] - ptr[:-1], n) + np.arange(ptr[-1])]
+    box["record"] = np.repeat(np.arange(len(records)), n)
+    boxes = _placed(index._replace(ptr=ptr, box=box), context.sites_of(target), context.workers)
+    n_pairs = len(one)
+    scale = PairScale.of(context.grid)
+    return _described(boxes, number[:n_pairs], number[n_pairs:], scale, context.workers)
+
+
+def _described(boxes: PlacedBoxes, one: Int64s, other: Int64s, scale: PairScale, workers: Workers) -> Floats:
+    found = np.empty((len(one), len(PAIR_FEATURES)))
+    workers.for_blocks(
+        len(one),
+        lambda begin, end: describe_pairs(boxes, one, other, scale.hour, scale.far, begin, end, found),
     )
     return found
 
