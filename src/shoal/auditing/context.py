@@ -173,6 +173,10 @@ class AuditContext:
         names = np.arange(len(people)).astype(object)
         return Samples(names, user, samples.t[order], samples.x[order], samples.y[order])
 
+    def people_store(self) -> SampleStore:
+        """The samples in the order of time, of people."""
+        return self.store if self.parts is None else store_of(self.people_samples())
+
     @property
     def n_without_record(self) -> int:
         """How many people have no record at all, or none that is known."""
