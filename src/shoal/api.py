@@ -39,6 +39,7 @@ from shoal.publishing.self_check import verify_release
 from shoal.publishing.tables import is_map
 from shoal.reading import read_events
 from shoal.synthetic.credibility.verdict import Credibility, assess_events
+from shoal.utility.read_share import outlook_on_periods
 
 
 def anonymize(
@@ -132,7 +133,8 @@ def anonymize(
             min_spread_cells=hiding.min_spread_cells(grid),
         )
         named = NamedBoxes(outcome.parts.in_parts(outcome.source), outcome.parts.sizes)
-        draft = Draft(found, outcome, promise, hiding, named)
+        outlooks = outlook_on_periods(found.store, promise, grid, zone) if periods.n_periods == 1 else []
+        draft = Draft(found, outcome, promise, hiding, named, outlooks)
 
         def verified(written: object) -> Verification | None:
             if not verify:

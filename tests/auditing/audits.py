@@ -18,8 +18,10 @@ from shoal.auditing.guarantees.matchings import Matchings
 from shoal.auditing.measures import NO_KEY, Measure
 from shoal.auditing.result import AttackSettings, Audit, DatasetCounts
 from shoal.auditing.truthfulness import SuppressedPart, Truthfulness
+from shoal.core.options import NEVER
 from shoal.core.promise import Grid, Promise
 from shoal.core.proportions import Proportion
+from shoal.utility.read_share import PeriodOutlook
 
 HUGE = 987_654_321_012
 KEPT = Coverage(n_users=HUGE, n_intervals=HUGE, n_strict=0, n_tolerant=0, n_unchecked=0, n_untrue=0, worst=[])
@@ -29,6 +31,13 @@ IN_BOX = ("exact", "transfer", "learnt", "feature", "commonest", "candidate")
 USERS = ("a name that goes on " * 6 + "for ever", "u-short", "u-other")
 # Slot 0 of the grid is 1970-01-01T00:00Z; the last one is beyond what a calendar holds.
 BEGINS = (0, 28_401_122, 10**13)
+
+OUTLOOKS = [
+    PeriodOutlook(NEVER, 1.0, 900),
+    PeriodOutlook("1d", 0.4812, 900),
+    PeriodOutlook("6h", 0.1734, 900),
+    PeriodOutlook("3h", 0.1, 900),
+]
 
 
 def share(value: float, n: int = 2000) -> Proportion:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from auditing.audits import TIMED, WHOLE, broken, share, some_audit
+from auditing.audits import OUTLOOKS, TIMED, WHOLE, broken, share, some_audit
 from shoal.auditing.attack_names import named_figures
 from shoal.auditing.belonging import Belonging
 from shoal.auditing.events_check import OTHER, UNCHECKED, EventsCheck
@@ -15,6 +16,8 @@ from shoal.auditing.guarantees.judgement import Basis, Judgement, State
 from shoal.auditing.measures import NO_KEY, NO_VICTIM
 from shoal.auditing.rating import Rating, Thresholds
 from shoal.auditing.result import Audit
+from shoal.core.options import NEVER
+from shoal.core.periods import Renaming
 from shoal.core.promise import Promise
 
 TIMED_NAMES = [
@@ -178,7 +181,7 @@ def test_attacks_with_other_events_say_nothing_of_the_file() -> None:
 def test_what_to_do_by_rating(value: float, first: str) -> None:
     steps = some_audit(value=value).verdict.next_steps
     assert steps[0] == first
-    assert any("a longer tau or --whole" in step for step in steps) == (value == 0.9)
+    assert any("a longer tau, --whole" in step for step in steps) == (value == 0.9)
     assert "tau" not in " ".join(some_audit(WHOLE, value=value).verdict.next_steps)
 
 
@@ -245,3 +248,43 @@ def test_what_to_do_with_a_weak_claim() -> None:
     assert second.endswith("do not publish it on the strength of this audit.")
     steps = some_audit(value=0.9, weak_claim=True).verdict.next_steps
     assert steps[1].startswith("Not for open publication")
+
+
+# ---- new names ----------------------------------------------------------------------------------------------------
+
+
+def steps_on_names(**changes: Any) -> list[str]:
+    return [step for step in some_audit(**changes).verdict.next_steps if "new names" in step]
+
+
+@pytest.mark.parametrize("value", [0.2, 0.9])
+def test_a_period_is_recommended_with_what_it_leaves_and_what_is_left_as_it_is(value: float) -> None:
+    (step,) = steps_on_names(value=value, outlooks=OUTLOOKS)
+    assert step == (
+        "Give records new names every 6 hours (--rename-every 6h): whoever knows four moments of somebody, at any"
+        " times, and finds the records of these, then reads 17.3 % of the person's samples on average, instead of"
+        " everything as it is. Habits tie some parts together, and only an audit of such a release measures how many."
+    )
+    (again,) = steps_on_names(value=value, outlooks=OUTLOOKS[1:], renaming=Renaming(86_400, "UTC"))
+    assert "then reads 17.3 % of the person's samples on average, instead of 48.1 % as it is." in again
+    (whole,) = steps_on_names(promise=WHOLE, value=value, outlooks=OUTLOOKS)
+    assert whole == f"{step} Across borders --whole promises nothing."
+
+
+def test_none_is_where_little_is_left_or_risks_are_low() -> None:
+    assert steps_on_names(value=0.9, outlooks=OUTLOOKS[2:], renaming=Renaming(6 * 3600, "UTC")) == []
+    assert steps_on_names(value=0.9, outlooks=OUTLOOKS[:1]) == []
+    assert steps_on_names(value=0.01, outlooks=OUTLOOKS) == []
+    assert some_audit(value=0.9).to_dict()["new_names"] == {"read_shares": {}, "recommended": None}
+    assert some_audit(value=0.9, outlooks=OUTLOOKS).to_dict()["new_names"] == {
+        "read_shares": {NEVER: 1.0, "1d": 0.4812, "6h": 0.1734, "3h": 0.1},
+        "recommended": "6h",
+    }
+
+
+def test_what_to_do_where_records_seem_to_get_new_names() -> None:
+    hint = "no record goes on beyond borders every 6 hours"
+    audit = some_audit(belonging=Belonging(n_surplus_records=7, hint=hint))
+    first, second = audit.verdict.next_steps
+    assert first == f"Do records get new names? Look there first: {hint}."
+    assert second.startswith(DO_NOT)

@@ -100,6 +100,23 @@ def test_quiet_parts_are_left_out() -> None:
     assert "whoever knows all places and times" in text
 
 
+def test_new_names_in_the_summary() -> None:
+    renamed = {**SUMMARY, "rename_every": "6h", "read_share": 0.173}
+    timed, whole = (
+        " ".join(text_of(renamed, promise).split())
+        for promise in (Promise(2, 30, 30), Promise(2, None, None))
+    )
+    assert (
+        "Promise in every period on its own, whoever followed a person for 30 min finds at least 2" in timed
+    )
+    assert (
+        "Promise whoever knows all places and times of a person in a period finds at least 2 records that fit; nothing"
+        " is promised to whoever knows something of two periods In"
+    ) in whole
+    for text in (timed, whole):
+        assert "lead to parts with 17.3 % of the person's samples on average, instead of all of them" in text
+
+
 def test_a_release_that_was_not_verified_says_so() -> None:
     text = text_of({**SUMMARY, "verified": False}, Promise(2, 30, 30))
     assert "Verified    no, as asked (--no-verify)" in text

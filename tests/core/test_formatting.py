@@ -83,3 +83,9 @@ def test_promises() -> None:
     )
     assert promise_parameters(Promise(2, 60, 20), grid) == "k = 2, tau = 1 h, epsilon = 20 min"
     assert promise_parameters(whole, grid) == "k = 2 over whole trajectories"
+    for write, words in (
+        (promise_in_short, "k 2 over whole parts"),
+        (promise_parameters, "k = 2 over whole parts"),
+    ):
+        assert write(whole, grid, renamed=True) == words
+        assert write(promise, grid, renamed=True) == write(promise, grid)

@@ -25,6 +25,8 @@ from shoal.core.options import (
     PromiseOptions,
     ReadingOptions,
     ReleaseOptions,
+    parse_period,
+    spell_period,
 )
 from shoal.errors import InputError, ParameterError
 from shoal.publishing.checkpoint import run_identity
@@ -249,3 +251,10 @@ def test_a_table_in_memory_is_not_saved() -> None:
 def test_k_must_be_given() -> None:
     with pytest.raises(TypeError, match=r"anonymize\(\) missing 1 required keyword-only argument: 'k'"):
         shoal.anonymize(NOWHERE, whole=True)
+
+
+@pytest.mark.parametrize("period", ["7d", "1d", "12h", "90min", "6h", "45s", "1000d"])
+def test_periods_are_spelled_as_they_are_read(period: str) -> None:
+    seconds = parse_period(period)
+    assert seconds is not None
+    assert spell_period(seconds) == period

@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
 import shoal
 from oracles.parts import borders, period_of
+from shoal.auditing.result import Audit
 from support.renamed import Renamed, read_key
 from support.run_command import CANARY, anonymize, read_table, records_of, refused, run, seconds, write
 
@@ -236,7 +238,35 @@ def test_longer_data_without_new_names_say_what_that_means(tmp_path: Path) -> No
         assert done.code == 0, done
         lines = [line for line in done.err.splitlines() if "Names never change" in line]
         assert len(lines) == warned, (hours, done.err)
-        assert not warned or f"reads all {2 if hours < 48 else 3} days of it" in lines[0]
+        assert (
+            not warned
+            or f"reads all {2 if hours < 48 else 3} days of it. With --rename-every 3h " in lines[0]
+        )
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_the_warning_recommends_what_the_plan_does(whole: bool) -> None:
+    """The longest period that leaves a fifth or less, with what it leaves."""
+    events = wanderers(hours=30 * 24, every_min=200, n=5)
+    promise = {"k": 2, "whole": True} if whole else HALF_HOURS
+    planned = shoal.plan(events, ks=[2], taus=["30min"], epsilons=["30min"]).periods
+    chosen = next(outlook for outlook in planned if outlook.read_share <= 0.2)
+    assert chosen.rename_every == "1d"
+    (warning,) = [
+        text
+        for text in shoal.anonymize(events, **promise).summary["warnings"]
+        if text.startswith("Names never")
+    ]
+    share = f"{100 * chosen.read_share:.1f} % of a person's samples on average"
+    assert f"With --rename-every 1d four known moments, at any times, lead to {share}, as long as" in warning
+    assert ("somebody's group reads all 30 days" in warning) == whole
+    assert ("as four known moments mostly allow" in warning) != whole
+    assert ("nothing is promised across borders then" in warning) == whole
+    longer = shoal.anonymize(events, **promise, rename_every="1000d").summary["warnings"]
+    (told,) = [text for text in longer if text.startswith("--rename-every is longer")]
+    assert "no record gets a new name. With --rename-every 1d four known moments" in told
+    short = shoal.anonymize(events, **promise, rename_every="12h").summary["warnings"]
+    assert not [text for text in short if "--rename-every" in text]
 
 
 # --- borders by the clock -----------------------------------------------------------------------------------------
@@ -337,4 +367,83 @@ def test_an_audit_takes_the_period_from_the_file(release: Renamed, events: pa.Ta
     assert told.code == 0, told
     untold = run("audit", source, stripped, *asked)
     assert untold.code == 1  # parts are no records of people: more of them than users
-    assert "records more than users" in " ".join(untold.out.split())
+    words = " ".join(untold.out.split())
+    assert "records more than users" in words
+    assert words.count("if they do, audit again with --rename-every 6h") == 2  # what to do, and why
+    keyed = ("--key", release.key_file)
+    refused(
+        tmp_path, "audit", source, stripped, *asked, *keyed, words="or say --rename-every if records get new"
+    )
+
+
+# --- files that do not tell their periods -------------------------------------------------------------------------
+
+
+def audit_untold(made: Renamed, **options: Any) -> Audit:
+    """An audit, without a key, of the file without its notes; the promise is that of half hours unless given."""
+    promise = {} if "whole" in options else HALF_HOURS
+    grid = {"cell": "100m", "step": "1min", "crs": made.manifest["grid"]["crs"]}
+    table = made.table.replace_schema_metadata(None)
+    return shoal.audit(made.events, table, attacks=5, **{**promise, **grid, **options})
+
+
+@pytest.mark.parametrize(
+    ("period", "zone", "asked", "hint"),
+    [
+        ("6h", "UTC", {}, "every 6 hours on the clock of UTC,"),
+        ("90min", "UTC", {}, "every 1 hour 30 minutes on the clock of UTC,"),
+        ("1d", "UTC", {}, "every day on the clock of UTC,"),
+        ("6h", "UTC", {"rename_every": "12h"}, "every 6 hours on the clock of UTC,"),
+        ("6h", "Asia/Kolkata", {"timezone": "Asia/Kolkata"}, "every 6 hours on the clock of Asia/Kolkata,"),
+        ("6h", "Asia/Kolkata", {}, "every 6 hours on another clock than UTC (from 00:30 UTC on),"),
+        ("6h", "Asia/Kolkata", {"rename_every": "6h"}, "on another clock than UTC (from 00:30 UTC on),"),
+        ("1d", "America/New_York", {}, "every day on another clock than UTC (from 05:00 UTC on),"),
+        ("6h", "UTC", {"timezone": "Asia/Kolkata"}, "another clock than Asia/Kolkata (from 00:00 UTC on),"),
+    ],
+)
+def test_records_that_end_at_borders_are_hinted_at(
+    period: str, zone: str, asked: dict[str, str], hint: str, tmp_path: Path
+) -> None:
+    made = Renamed(wanderers(hours=44, n=6), tmp_path, **HALF_HOURS, rename_every=period, timezone=zone)
+    audit = audit_untold(made, **asked)
+    told = audit.belonging.hint
+    assert audit.exit_code == 1
+    assert told is not None
+    assert told.startswith("no record goes on beyond borders ")
+    assert hint in told
+    assert f"audit again with --rename-every {period}" in told
+    assert ("--timezone" in told) == ("another clock" in told)
+    assert audit.verdict.next_steps[-2] == f"Do records get new names? Look there first: {told}."
+    assert audit.to_dict()["belonging"]["hint"] == told
+    told_all = audit_untold(made, rename_every=period, timezone=zone, tolerance=1.0)
+    assert told_all.belonging.hint is None
+    assert told_all.belonging.kept
+
+
+def test_whole_parts_are_hinted_at(events: pa.Table, tmp_path: Path) -> None:
+    made = Renamed(events, tmp_path, k=2, whole=True, rename_every="3h")
+    hint = audit_untold(made, k=2, whole=True).belonging.hint
+    assert hint is not None
+    assert "--rename-every 3h" in hint
+
+
+@pytest.mark.parametrize("period", ["6h", "30d"])
+def test_records_that_are_too_many_for_another_reason_are_not(
+    period: str, events: pa.Table, tmp_path: Path
+) -> None:
+    """Some people are not in the events: as many records are too many, whether they end at borders or not."""
+    made = Renamed(events, tmp_path, **HALF_HOURS, rename_every=period)
+    made.events = events.filter(pc.less(pc.utf8_length(events["user"]), len(f"{CANARY}-10")))
+    audit = audit_untold(made)
+    assert audit.belonging.n_surplus_records > 0
+    assert audit.belonging.hint is None
+
+
+def test_a_file_that_tells_its_periods_is_not_hinted_at(release: Renamed) -> None:
+    """One record too many in a period, under the notes of the release."""
+    boxes = release.table.to_pylist()
+    more = [{**box, "record": "r0123456789abcdef"} for box in boxes if box["record"] == boxes[0]["record"]]
+    table = pa.Table.from_pylist([*boxes, *more], schema=release.table.schema)
+    audit = release.audit_spoilt(table, with_key=False)
+    assert audit.belonging.n_surplus_records == 1
+    assert audit.belonging.hint is None

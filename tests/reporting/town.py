@@ -48,12 +48,19 @@ def write_rows(rows: list[Row], path: Path) -> Path:
     return path
 
 
-def publish(folder: Path, rows: list[Row], k: int = 2) -> Release:
+def publish(folder: Path, rows: list[Row], k: int = 2, rename_every: str = "never") -> Release:
     """The rows, published with their key, but without notes and evidence, which would tell other events from them."""
     events = write_rows(rows, folder / "events.csv")
     made = Release(events, folder / "published.parquet", folder / "key.parquet")
     shoal.anonymize(
-        events, k=k, tau="1h", epsilon="1h", output=made.published, key_out=made.key, evidence=False
+        events,
+        k=k,
+        tau="1h",
+        epsilon="1h",
+        rename_every=rename_every,
+        output=made.published,
+        key_out=made.key,
+        evidence=False,
     )
     made.key.with_name(made.key.name + ".private.json").unlink()
     return made

@@ -33,9 +33,13 @@ from shoal.auditing.published_part import attacked_part
 from shoal.auditing.reading_hint import with_hint
 from shoal.auditing.result import AttackSettings, Audit, DatasetCounts
 from shoal.auditing.truthfulness import check_truthfulness
+from shoal.core.periods import Renaming
 from shoal.core.progress import Progress
 from shoal.core.proportions import Proportion
+from shoal.core.zones import Zone
 from shoal.errors import UnfinishedError
+from shoal.storage.sample_store import store_of
+from shoal.utility.read_share import PeriodOutlook, outlook_on_periods
 
 _UNLIKE = "the manifest says that the file was made by shoal, but true records do not look like it"
 ATTACKS = (
@@ -88,6 +92,7 @@ def run_audit(
     progress.advance()
     measures += leakage.measures
     boxes = published.records.boxes
+    renaming = None if context.parts is None else context.parts.renaming
     audit = Audit(
         promise=context.promise,
         grid=context.grid,
@@ -109,12 +114,22 @@ def run_audit(
         events_checked=with_hint(context, coverage, truthfulness),
         thresholds=context.thresholds,
         file=context.file,
-        renaming=None if context.parts is None else context.parts.renaming,
+        renaming=renaming,
+        outlooks=_outlooks(attacked, renaming),
         weak_claim=not context.required and is_weak(context.promise, context.people_trajectories()),
     )
     if context.method_claim.certain and not audit.failed:
         audit = _with_chain_checked(audit, as_written=context.as_written)
     return audit
+
+
+def _outlooks(attacked: AuditContext, renaming: Renaming | None) -> list[PeriodOutlook]:
+    """What is left to be read of what attackers know, as names change now and with shorter periods."""
+    if not len(attacked.store):
+        return []
+    zone = attacked.zone if renaming is None else Zone(renaming.timezone)
+    store = attacked.store if attacked.parts is None else store_of(attacked.people_samples())
+    return outlook_on_periods(store, attacked.promise, attacked.grid, zone, renaming)
 
 
 def _with_chain_checked(audit: Audit, *, as_written: bool) -> Audit:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shoal.auditing.manifest_check import disagreements_of
+from shoal.auditing.renaming_hint import hint_at_renaming
 from shoal.auditing.truthfulness import overlapping
 
 if TYPE_CHECKING:
@@ -21,7 +22,8 @@ class Belonging(NamedTuple):
     those of one person together; n_other_places: boxes
     whose degrees or polygon are not their hull; unchecked: columns that nobody checked; entries: how many other things
     nobody checked, by where they stand; key_unused: whether there is a key that could not be used; disagreements: what
-    the manifest says otherwise than the file, the events or itself, in words.
+    the manifest says otherwise than the file, the events or itself, in words; hint: what may be behind records that are
+    too many or too long.
     """
 
     n_surplus_records: int = 0
@@ -36,6 +38,7 @@ class Belonging(NamedTuple):
     entries: tuple[tuple[str, int], ...] = ()
     key_unused: bool = False
     disagreements: tuple[str, ...] = ()
+    hint: str | None = None
 
     @property
     def kept(self) -> bool:
@@ -63,6 +66,7 @@ class Belonging(NamedTuple):
             "entries_not_checked": self.entries_in_words,
             "key_not_used": self.key_unused,
             "disagreements": list(self.disagreements),
+            "hint": self.hint,
         }
 
 
@@ -76,17 +80,19 @@ def check_belonging(context: AuditContext) -> Belonging:
     outside = (boxes.t1 < slots[0]) | (boxes.t0 > slots[-1])
     parts = context.parts
     surplus = max(0, records.n_records - context.store.n_users) if parts is None else parts.n_surplus
+    n_living_on = 0 if parts is None else parts.n_living_on
     return Belonging(
         n_surplus_records=surplus,
         n_overlapping_boxes=int(overlapping(boxes).sum()),
         n_boxes_outside=int(outside.sum()),
         n_named=context.n_named,
         in_user_order=context.in_user_order,
-        n_living_on=0 if parts is None else parts.n_living_on,
+        n_living_on=n_living_on,
         parts_tied=context.parts_tied,
         n_other_places=context.carried.n_other_places,
         unchecked=context.carried.unchecked,
         entries=context.carried.entries,
         key_unused=context.key_unused,
         disagreements=tuple(disagreements_of(context)),
+        hint=hint_at_renaming(context) if surplus or n_living_on else None,
     )

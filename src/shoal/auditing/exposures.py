@@ -12,8 +12,10 @@ from shoal.auditing.attacks.rankings import RANKINGS
 from shoal.auditing.attacks.times import ALL_EPOCHS, ALL_SLOTS, TIMES
 from shoal.auditing.guarantees.judgement import State
 from shoal.auditing.rating import Rating, worst_of
-from shoal.core.formatting import duration, percent, unnumbered
+from shoal.core.formatting import duration, percent, renaming_in_words, unnumbered
+from shoal.core.options import parse_period
 from shoal.core.proportions import Proportion
+from shoal.utility.read_share import recommend_period
 
 if TYPE_CHECKING:
     from shoal.auditing.measures import Measure
@@ -206,6 +208,8 @@ def next_steps(audit: Audit, rating: Rating) -> list[str]:
     doubt = [] if check.hint is None else [
         f"Were the events read as for the release? Look there first: {check.hint}.",
     ]  # fmt: skip
+    if audit.belonging.hint is not None:
+        doubt.append(f"Do records get new names? Look there first: {audit.belonging.hint}.")
     if audit.failed and not audit.only_weakened and not audit.only_fails_other:
         return [*doubt, _MAKE_IT_AGAIN]
     if check.doubtful:
@@ -244,16 +248,31 @@ def _steps_by_guarantees(audit: Audit) -> list[str]:
 def _steps_by_rating(audit: Audit, rating: Rating) -> list[str]:
     """What to do about attacks; towards a weak claim, those who watch for longer were not tried."""
     steps = list(_BY_RATING[Rating.UNKNOWN if audit.weak_claim and rating is Rating.LOW else rating])
+    if rating is not Rating.LOW:
+        steps += names_step(audit)
     if rating is Rating.HIGH:
-        longer = "" if audit.promise.whole else ", a longer tau or --whole (with k 5 or more)"
-        names = "new names every 6 hours, or every day at least (--rename-every)"
-        if audit.renaming is not None:
-            names = "a larger k; new names more often (--rename-every, but no more often than tau)"
+        longer = "" if audit.promise.whole else " a longer tau, --whole (with k 5 or more),"
         steps.append(
-            f"To expose less: {names}; publish fewer days (--from, --to) or coarser cells (--cell){longer}; or counts"
-            " over many people instead of records."
+            f"To expose less: a larger k, fewer days (--from, --to), coarser cells (--cell),{longer} or counts over"
+            " many people instead of records."
         )
     return steps if audit.has_key else [*steps, "Audit again with --key, so that nothing above is unchecked."]
+
+
+def names_step(audit: Audit) -> list[str]:
+    """How often names should change, with what that leaves to be read and what is left as it is; nothing where little
+    is left already."""
+    chosen = recommend_period(audit.outlooks)
+    if chosen is None:
+        return []
+    now = "everything" if audit.outlooks[0].read_share == 1 else audit.outlooks[0].in_words()
+    across = " Across borders --whole promises nothing." if audit.promise.whole else ""
+    return [
+        f"Give records {renaming_in_words(parse_period(chosen.rename_every))} (--rename-every {chosen.rename_every}):"
+        " whoever knows four moments of somebody, at any times, and finds the records of these, then reads"
+        f" {chosen.in_words()} of the person's samples on average, instead of {now} as it is. Habits tie some parts"
+        f" together, and only an audit of such a release measures how many.{across}"
+    ]
 
 
 _BY_RATING = {

@@ -183,8 +183,10 @@ def _whose_parts(
     first = np.full(len(table.names), np.iinfo(np.int64).max)
     np.minimum.at(first, keyed.record, keyed.part)
     if len(np.unique(first - parts.record_period)) > 1:
+        told = (table.notes or {}).get("periods") is not None
         raise InputError(
-            "The key numbers parts otherwise than the periods of the file: give the key of this release."
+            "The key numbers parts otherwise than the periods of the file: give the key of this release"
+            f"{'' if told else ', and the --rename-every and --timezone with which it was made'}."
         )
     user = parts.find_users(keyed.user, parts.record_period[keyed.record])
     absent = int(np.count_nonzero(user < 0))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -27,6 +28,7 @@ from shoal.core.formatting import counted, promise_parameters, renaming_in_words
 from shoal.core.periods import Renaming
 from shoal.core.promise import Grid, Promise
 from shoal.core.proportions import Proportion
+from shoal.utility.read_share import PeriodOutlook, recommend_period
 
 FAILED, NOT_CHECKED = 1, 4  # exit codes
 _MOST_COUNTEREXAMPLES = 10
@@ -60,7 +62,8 @@ class Audit:
     ``events_checked``: whether these are the events of the release; nothing is kept towards others.
     ``thresholds``: from which shares on risks are called moderate and high. ``file``: what was audited.
     ``weak_claim``: whether the promise is a mere claim, and one that says nearly nothing of these events.
-    ``renaming``: how often records get new names, if they do; a record is then a part of a person.
+    ``renaming``: how often records get new names, if they do; a record is then a part of a person. ``outlooks``: what
+    that leaves to be read to whoever knows four moments, and what shorter periods would.
     """
 
     promise: Promise
@@ -85,11 +88,12 @@ class Audit:
     file: AuditedFile | None = None
     weak_claim: bool = False
     renaming: Renaming | None = None
+    outlooks: Sequence[PeriodOutlook] = ()
 
     def __repr__(self) -> str:
         records, boxes = counted(self.counts.records, "record"), counted(self.counts.boxes, "box", "boxes")
         kept = "kept" if self.coverage.kept else "not kept"
-        promise = promise_parameters(self.promise, self.grid)
+        promise = promise_parameters(self.promise, self.grid, renamed=self.renaming is not None)
         return f"<Audit: {records}, {boxes}, {promise}, guarantee 1 {kept}; .verdict says more>"
 
     @property
@@ -180,6 +184,7 @@ class Audit:
             "belonging": self.belonging.to_dict(),
             "promise": {**self.promise.to_dict(grid), "beyond_tau_s": seconds and seconds.beyond_tau},
             "periods": None if self.renaming is None else self.renaming.to_dict(),
+            "new_names": self._new_names(),
             "file": None if self.file is None else self.file._asdict(),
             "grid": {"cell_m": grid.cell_m, "step_s": grid.step_s},
             "draw": self.draw._asdict(),
@@ -203,6 +208,14 @@ class Audit:
             "warnings": self.warnings,
             "seconds": round(self.seconds, 3),
         }  # fmt: skip
+
+    def _new_names(self) -> dict[str, Any]:
+        """What is left to be read as names change now, and with shorter periods, of which one may be recommended."""
+        chosen = recommend_period(self.outlooks)
+        return {
+            "read_shares": {each.rename_every: round(each.read_share, 6) for each in self.outlooks},
+            "recommended": None if chosen is None else chosen.rename_every,
+        }
 
     def _guarantees(self) -> dict[str, Any]:
         found = {name: judgement.to_dict() for name, judgement in self.guarantees._asdict().items()}

@@ -106,7 +106,7 @@ def _headline(audit: Audit) -> str:
     truth = audit.truthfulness
     known = "" if audit.promise.tau is None else f" in any {unnumbered(_tau(audit))}"
     if audit.renaming is not None:
-        known += " of a period" if audit.promise.tau is None else ", in every period on its own,"
+        known += " in a period" if audit.promise.tau is None else ", in every period on its own,"
     gaps = "" if truth is not None and not truth.suppressed.n_suppressed else ", gaps forgiven"
     return (
         f"{words}: whoever knows everything that anybody did{known} finds at least {audit.promise.k:,} records that"
@@ -120,7 +120,8 @@ def _first_small(words: str) -> str:
 
 def _asked(audit: Audit) -> str:
     """Whose promise that is: a claim is not more than a claim."""
-    promise = ", ".join(filter(None, (promise_in_short(audit.promise, audit.grid), audit.renamed)))
+    promised = promise_in_short(audit.promise, audit.grid, renamed=audit.renaming is not None)
+    promise = ", ".join(filter(None, (promised, audit.renamed)))
     return f"required ({promise})" if audit.required else f"the file claims ({promise})"
 
 
@@ -137,7 +138,10 @@ def _failure(audit: Audit) -> str:
     """
     failure = "WEAKENED" if audit.only_weakened else "BROKEN"
     if audit.only_fails_other and audit.noted is not None:
-        held, made = (promise_in_short(promise, audit.grid) for promise in (audit.promise, audit.noted))
+        held, made = (
+            promise_in_short(promise, audit.grid, renamed=audit.renaming is not None)
+            for promise in (audit.promise, audit.noted)
+        )
         failure = f"FAILS a promise that is not its own (held to {held}, made for {made})"
     if audit.events_checked.doubtful:
         return f"{failure}, or the events were read otherwise than for the release"
@@ -180,7 +184,8 @@ def _linkability(audit: Audit) -> Risk:
     if audit.has_key:
         meaning += f", and the likeliest that fits is the right one in {_published(found)}"
     if audit.promise.tau is None:
-        meaning += "; the promise allows none, whichever samples are known."
+        which = "whichever samples" if audit.renaming is None else "whichever samples of a period"
+        meaning += f"; the promise allows none, {which} are known."
     else:
         two = _found(audit, "intervals", "single", "2")
         meaning += (
@@ -398,9 +403,9 @@ def _tau(audit: Audit) -> str:
 
 
 def _knowing(audit: Audit) -> str:
-    return "knows everything that the victim did" + (
-        "" if audit.promise.tau is None else f" in some {unnumbered(_tau(audit))}"
-    )
+    if audit.promise.tau is not None:
+        return f"knows everything that the victim did in some {unnumbered(_tau(audit))}"
+    return "knows everything that the victim did" + ("" if audit.renaming is None else " in a period")
 
 
 def _other(audit: Audit) -> str:

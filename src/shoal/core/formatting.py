@@ -65,11 +65,14 @@ def joined(words: Sequence[str]) -> str:
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
-def promise_in_short(promise: Promise, grid: Grid, written: Callable[[int], str] = duration) -> str:
-    """A promise in as few words as tell it from another; ``written``: how to write so many seconds."""
+def promise_in_short(
+    promise: Promise, grid: Grid, written: Callable[[int], str] = duration, *, renamed: bool = False
+) -> str:
+    """A promise in as few words as tell it from another; ``written``: how to write so many seconds; ``renamed``:
+    whether records get new names."""
     seconds = promise.in_seconds(grid)
     if seconds is None:
-        return f"k {promise.k:,} over whole trajectories"
+        return f"k {promise.k:,} {_over_what(renamed)}"
     beyond = "" if seconds.epsilon == seconds.tau else f", epsilon {written(seconds.epsilon)}"
     return f"k {promise.k:,} and {written(seconds.tau)}{beyond}"
 
@@ -79,11 +82,16 @@ def renaming_in_words(every_s: int | None) -> str:
     return "" if every_s is None else f"new names every {unnumbered(duration_in_words(every_s))}"
 
 
-def promise_parameters(promise: Promise, grid: Grid) -> str:
+def _over_what(renamed: bool) -> str:
+    """What is hidden without a tau: where records get new names, nothing is promised beyond a part."""
+    return "over whole parts" if renamed else "over whole trajectories"
+
+
+def promise_parameters(promise: Promise, grid: Grid, *, renamed: bool = False) -> str:
     """A promise by its parameters, such as ``k = 2, tau = 30 min, epsilon = 30 min``."""
     seconds = promise.in_seconds(grid)
     if seconds is None:
-        return f"k = {promise.k} over whole trajectories"
+        return f"k = {promise.k} {_over_what(renamed)}"
     parameters = f"k = {promise.k}, tau = {duration(seconds.tau)}, epsilon = {duration(seconds.epsilon)}"
     if promise.epsilon_divides_tau:
         return parameters

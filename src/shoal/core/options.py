@@ -398,6 +398,14 @@ def parse_period(period: str) -> int | None:
     )
 
 
+def spell_period(seconds: int) -> str:
+    """A period as ``parse_period`` reads it, in the largest unit that it is whole numbers of."""
+    for unit, size in (("d", DAY_S), ("h", 3_600), ("min", 60)):
+        if seconds % size == 0:
+            return f"{seconds // size}{unit}"
+    return f"{seconds}s"
+
+
 def _check_harden(harden: int) -> int:
     level = check_count(harden, "harden", least=0)
     if level > HARDEN_MOST:

@@ -80,6 +80,12 @@ def find_periods(
     beside = max(rename_s, DAY_S)  # however far a clock is off
     local = zone.from_utc(np.array([first, last]) * grid.step_s)
     number = np.arange((local[0] - beside) // rename_s, (local[1] + beside) // rename_s + 1)
-    epoch_s = (promise.epsilon or 1) * grid.step_s
-    borders = np.unique(-(-zone.to_utc(number * rename_s) // epoch_s)) * (promise.epsilon or 1)
+    return periods_due(zone.to_utc(number * rename_s), first, last, promise, grid)
+
+
+def periods_due(due_s: Int64s, first: int, last: int, promise: Promise, grid: Grid) -> Periods:
+    """The periods of slots first .. last where names are due to change at Unix seconds: they do at the first epoch
+    border from then on, over whole trajectories with the next slot."""
+    epsilon = promise.epsilon or 1
+    borders = np.unique(-(-due_s // (epsilon * grid.step_s))) * epsilon
     return Periods(borders[(borders > first) & (borders <= last)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -23,6 +24,7 @@ from shoal.publishing.record_names import NamedBoxes
 from shoal.publishing.tables import key_table, parts_key_table, published_table
 from shoal.reading import Events, read_published
 from shoal.utility import precision_of
+from shoal.utility.read_share import PeriodOutlook, recommend_period
 
 _ENOUGH_ALIKE = (
     5  # people whose records are the same, so that these say little of each (docs/names-frontier.md)
@@ -36,30 +38,31 @@ class Verification(NamedTuple):
 
 
 def _lasting_names(draft: Draft) -> list[str]:
-    """What it means that names never change, where records are longer than a day."""
+    """What it means that names never change, where records are longer than a day, and how often they should."""
     slots, step_s = draft.events.store.slots, draft.events.grid.step_s
     days = -(-(int(slots[-1]) + 1 - int(slots[0])) * step_s // DAY_S)
-    if draft.renaming is not None and days > 1 and draft.outcome.parts.periods.n_periods == 1:
-        return [
-            "--rename-every is longer than these data: no record gets a new name. Choose a shorter period."
-        ]
-    if draft.renaming is not None or days <= 1:
+    if days <= 1 or draft.outcome.parts.periods.n_periods > 1:
         return []
-    if draft.promise.whole:
-        return [
-            f"Names never change: whoever finds somebody's group reads all {days:,} days of it. --rename-every 1d gives"
-            " everybody a new name each day (shoal plan says what that changes)."
-        ]
+    if draft.renaming is None:
+        found = "record" if draft.promise.whole else "record, as four known moments mostly allow,"
+        found = "group" if draft.alike else found
+        words = f"Names never change: whoever finds somebody's {found} reads all {days:,} days of it."
+    else:
+        words = "--rename-every is longer than these data: no record gets a new name."
+    chosen = recommend_period(draft.outlooks)
+    if chosen is None:
+        return [words]
+    lost = "; but nothing is promised across borders then" if draft.promise.whole else ""
     return [
-        f"Names never change: whoever finds somebody's record, as four known moments mostly allow, reads all {days:,}"
-        " days of it. --rename-every 1d gives everybody a new name each day (shoal plan says what that changes)."
+        f"{words} With --rename-every {chosen.rename_every} four known moments, at any times, lead to"
+        f" {chosen.in_words()} of a person's samples on average, as long as nobody ties parts together{lost} (shoal"
+        " plan says more)."
     ]
 
 
 def _few_alike(draft: Draft) -> list[str]:
     """What it means that the records of a group are the same, where groups are small."""
-    alike = draft.promise.whole and draft.options.selector is SelectorName.MUTUAL
-    if not alike or draft.promise.k >= _ENOUGH_ALIKE:
+    if not draft.alike or draft.promise.k >= _ENOUGH_ALIKE:
         return []
     return [
         f"The records of a group of {draft.promise.k} are the same: whoever knows that somebody is in it reads what the"
@@ -80,13 +83,17 @@ def _weakening(outcome: Outcome) -> list[str]:
 
 @dataclass(frozen=True)
 class Draft:
-    """A release before it is verified: what came in, what was decided, and the boxes under fresh random names."""
+    """A release before it is verified: what came in, what was decided, and the boxes under fresh random names.
+
+    ``outlooks``: where names do not change, what that leaves to be read, and what other periods would leave.
+    """
 
     events: Events
     outcome: Outcome
     promise: Promise
     options: HidingOptions
     named: NamedBoxes
+    outlooks: Sequence[PeriodOutlook]
 
     def __repr__(self) -> str:
         return f"<Draft: {_in_short(self)}>"
@@ -100,6 +107,11 @@ class Draft:
         """How often records get new names; None for never."""
         every_s = self.options.rename_s
         return None if every_s is None else Renaming(every_s, self.events.timezone)
+
+    @property
+    def alike(self) -> bool:
+        """Whether people are in groups whose records are the same."""
+        return self.promise.whole and self.options.selector is SelectorName.MUTUAL
 
     def key_table(self) -> pa.Table:
         """Which record is whose; where names change, also which part of the person's."""
@@ -126,7 +138,8 @@ class Draft:
 
 
 def _in_short(draft: Draft) -> str:
-    outcome, promise = draft.outcome, promise_parameters(draft.promise, draft.events.grid)
+    outcome, renamed = draft.outcome, draft.renaming is not None
+    promise = promise_parameters(draft.promise, draft.events.grid, renamed=renamed)
     return f"{counted(outcome.n_records, 'record')}, {counted(outcome.n_boxes, 'box', 'boxes')}, {promise}"
 
 
@@ -146,7 +159,8 @@ class Published(Draft):
     @classmethod
     def of(cls, draft: Draft, verification: Verification | None) -> Published:
         """The release that a draft becomes once it is verified."""
-        return cls(draft.events, draft.outcome, draft.promise, draft.options, draft.named, verification)
+        content = (draft.events, draft.outcome, draft.promise, draft.options, draft.named, draft.outlooks)
+        return cls(*content, verification)
 
     @property
     def verified(self) -> bool:

@@ -31,7 +31,7 @@ def read_key(
     """
     title, (keyed_users, keyed_records), malformed = _read_columns(source, (USER, RECORD))
     _check_lines(title, keyed_users, keyed_records, malformed)
-    _check_once(title, keyed_users, "users")
+    _check_once(title, keyed_users, "users", ", or say --rename-every if records get new names")
     _check_once(title, keyed_records, "records")
     user, record = _places(keyed_users, users), _places(keyed_records, names)
     _check_fit(title, user, record, len(names) if complete else 0)
@@ -98,12 +98,12 @@ def _read_columns(source: object, wanted: Sequence[str]) -> tuple[str, list[Any]
     return title, texts, rejected.rows
 
 
-def _check_once(title: str, texts: Any, what: str) -> None:
+def _check_once(title: str, texts: Any, what: str, unless: str = "") -> None:
     repeated = len(texts) - pc.count_distinct(texts).as_py()
     if repeated:
         raise InputError(
             f"{title} names {repeated:,} of its {what} again: expected every user and every record once;"
-            " keep one row for each."
+            f" keep one row for each{unless}."
         )
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from auditing.audits import HUGE, TIMED, USERS, WHOLE, broken, share, some_audit, truth
 from shoal.auditing.attack_names import ATTACK_NAMES, LONGEST_NAME
+from shoal.auditing.belonging import Belonging
 from shoal.auditing.exposures import LOOKS_ELSEWHERE
 from shoal.auditing.measures import NO_VICTIM
 from shoal.auditing.result import Audit
@@ -70,6 +71,12 @@ def test_nobody_is_named_unless_asked_for() -> None:
         assert f"what user {user} did" in text_of(audit, show_users=True)
     assert "--show-users" not in text_of(audit, show_users=True)
     assert "--show-users" not in text_of(some_audit())
+
+
+def test_a_hint_stands_behind_what_it_explains() -> None:
+    hint = "no record goes on beyond borders every 6 hours"
+    text = text_of(some_audit(belonging=Belonging(n_surplus_records=7, hint=hint)))
+    assert f"Belongs there are 7 records more than users, so the file is not true {hint} Events" in text
 
 
 def test_counterexamples() -> None:

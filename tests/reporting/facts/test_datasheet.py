@@ -66,6 +66,24 @@ def test_who_was_suppressed_where_and_when_does_not_show(
     assert sheet(town._replace(events=events), tmp_path / "sheet.html") == page
 
 
+@pytest.mark.parametrize("change", ["removed", "of somebody else"])
+def test_nor_does_it_where_records_get_new_names(change: str, tmp_path: Path) -> None:
+    """What periods leave to be read is counted on published samples, with new names as without."""
+    made = publish(tmp_path, [*TOWN, *FEW], rename_every="6h")
+    one = sheet(made, tmp_path / "sheet.html")
+    events = write_rows([*TOWN, *OTHERS[change]], tmp_path / "other.csv")
+    assert sheet(made._replace(events=events), tmp_path / "sheet.html") == one
+    names = panels(one)["verdict"].split("<h2>New names</h2>")[1].split("</section>")[0]
+    rows = re.findall(r'<th scope="row">(.*?)</th><td[^>]*>(.*?)</td>', names)
+    assert [every for every, _ in rows] == [
+        "never",
+        "every 6 hours (as it is)",
+        "every 3 hours (recommended)",
+    ]
+    assert rows[0][1] == "everything"
+    assert all(re.fullmatch(r"(over )?\d+\N{NO-BREAK SPACE}%", share) for _, share in rows[1:])
+
+
 def test_what_users_are_called_does_not_show(town: Release, page: str, tmp_path: Path) -> None:
     other = renamed(town, tmp_path, lambda name: f"z{999 - int(name[-3:])}", [*TOWN, *FEW])
     assert sheet(other, tmp_path / "sheet.html") == page

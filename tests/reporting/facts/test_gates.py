@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from auditing.audits import TIMED, finding, some_audit
+from auditing.audits import OUTLOOKS, TIMED, finding, some_audit
 from reporting.releases import Release
 from reporting.town import alone, by_day, publish
 from shoal.auditing.auditor import run_audit
@@ -21,7 +21,7 @@ from shoal.auditing.opening import open_audit
 from shoal.auditing.published_part import published_part
 from shoal.auditing.rating import Rating
 from shoal.core.boxes import Boxes
-from shoal.core.options import AuditOptions, ReadingOptions
+from shoal.core.options import NEVER, AuditOptions, ReadingOptions
 from shoal.core.progress import SilentProgress
 from shoal.core.promise import Grid, Promise
 from shoal.core.proportions import Proportion, proportion_among
@@ -296,3 +296,20 @@ def test_a_datasheet_rounds_how_many_members_there_are(state: State, again: int,
     audit = some_audit(TIMED)
     audit = replace(audit, guarantees=audit.guarantees._replace(one_window=exact))
     assert public_audit(audit).guarantees.one_window.detail == detail
+
+
+def test_a_datasheet_tells_rounded_shares_and_recommends_by_these() -> None:
+    told = public_audit(some_audit(value=0.9, outlooks=OUTLOOKS))
+    assert [(each.rename_every, each.read_share, each.side) for each in told.outlooks] == [
+        (NEVER, 1.0, ""), ("1d", 0.48, ""), ("6h", 0.17, ""), ("3h", 0.1, "")
+    ]  # fmt: skip
+    (step,) = [step for step in told.verdict.next_steps if "new names" in step]
+    assert "then reads 17 % of the person's samples on average, instead of everything" in step
+    assert {each.n_people for each in told.outlooks} == {0}
+    bounds = public_audit(some_audit(value=0.9, outlooks=[each._replace(n_people=41) for each in OUTLOOKS]))
+    assert [each.in_words() for each in bounds.outlooks] == ["100 %", "48 %", "under 25 %", "under 25 %"]
+    (step,) = [step for step in bounds.verdict.next_steps if "new names" in step]
+    assert "--rename-every 3h" in step  # of no period it may be told that it leaves a fifth
+    assert "then reads under 25 % of" in step
+    few = public_audit(some_audit(value=0.9, outlooks=[each._replace(n_people=19) for each in OUTLOOKS]))
+    assert few.outlooks == []

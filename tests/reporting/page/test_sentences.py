@@ -7,20 +7,23 @@ from typing import Any
 
 import pytest
 
-from auditing.audits import KEPT, WHOLE, broken, some_audit, truth
+from auditing.audits import KEPT, OUTLOOKS, WHOLE, broken, some_audit, truth
 from shoal.auditing.belonging import Belonging
 from shoal.auditing.events_check import NOT_CHECKED, OTHER, EventsCheck
 from shoal.auditing.guarantees.judgement import Asked, Basis, Judgement, State
 from shoal.auditing.guarantees.judging import judge_matchings
 from shoal.auditing.guarantees.matchings import Matchings
 from shoal.auditing.result import Audit
+from shoal.core.periods import Renaming
 from shoal.core.promise import Grid, Promise
 from shoal.reporting.page.sentences import (
     beyond_in_words,
     headline,
     is_clear,
     made_for_in_words,
+    names_table,
     promise_in_words,
+    renamed_in_words,
     title,
 )
 
@@ -38,6 +41,50 @@ def test_whole_trajectories_in_words() -> None:
     assert headline(promise, Grid()) == "Know anyone's whole trajectory: at least 3 records fit"
     assert "knows every sample of a person" in promise_in_words(promise, Grid())
     assert beyond_in_words(some_audit(promise)) is None
+
+
+def test_whole_parts_in_words() -> None:
+    """Nothing is promised to whoever knows more than one period, so nothing reads as if it was."""
+    audit = some_audit(WHOLE, renaming=Renaming(6 * 3600, "UTC"))
+    assert title(audit) == (
+        "Know all that anyone did in a period: at least 2 records fit, new names every 6 hours."
+    )
+    renamed = renamed_in_words(audit)
+    assert renamed is not None
+    assert "nothing is promised to whoever knows something of two periods" in renamed
+    singling, linking, _ = audit.verdict.risks
+    assert singling.attacker == "knows everything that the victim did in a period"
+    assert "the promise allows none, whichever samples of a period are known." in linking.meaning
+    assert "(k 2 over whole parts, new names every 6 hours)" in audit.verdict.headline
+    assert "whoever knows everything that anybody did in a period finds" in audit.verdict.headline
+    for word in ("trajectory", "trajectories"):
+        assert word not in f"{title(audit)} {renamed} {audit.verdict}"
+
+
+def test_what_new_names_leave_is_told_with_and_without_them() -> None:
+    never = names_table(some_audit(outlooks=OUTLOOKS))
+    assert never is not None
+    assert never.lines == [
+        ("never (as it is)", "everything"),
+        ("every day", "48.1 %"),
+        ("every 6 hours (recommended)", "17.3 %"),
+        ("every 3 hours", "10 %"),
+    ]
+    assert never.words.endswith(
+        "Habits tie some together: only an audit of a release with new names measures how many."
+    )
+    six_hours = some_audit(WHOLE, outlooks=OUTLOOKS[2:], renaming=Renaming(6 * 3600, "UTC"))
+    told = names_table(six_hours)
+    assert told is not None
+    assert told.lines == [
+        ("never", "everything"),
+        ("every 6 hours (as it is)", "17.3 %"),
+        ("every 3 hours", "10 %"),
+    ]
+    assert "measured under Privacy for this file" in told.words
+    assert told.words.endswith("nothing is promised across the borders at which names change.")
+    assert names_table(some_audit(outlooks=OUTLOOKS[:1])) is None
+    assert names_table(some_audit()) is None
 
 
 def test_any_hour_is_not_any_1_hour() -> None:

@@ -36,7 +36,7 @@ def plan(
     **keywords: Any,
 ) -> None:
     """Forecast what releases of EVENTS would cost, for every k, tau and epsilon, from a part of the time."""
-    from shoal.cli.text.plan import advice, names_advice, plan_lines
+    from shoal.cli.text.plan import advice, names_advice, plan_lines, whole_parts_advice
     from shoal.evaluate.plan.planning import plan as run
     from shoal.storage.outputs import as_json, check_target, write_whole
 
@@ -65,7 +65,7 @@ def plan(
         write_plan(found, output)
     content = {
         **found.to_dict(),
-        "advice": [*advice(found.forecasts), *names_advice(found.periods)],
+        "advice": [*advice(found.forecasts), *names_advice(found.periods), *whole_parts_advice(found)],
     }
     if report is not None:
         write_whole(report, as_json(content))

@@ -37,7 +37,12 @@ def summary_lines(summary: dict[str, Any], promise: Promise, grid: Grid, output:
 
 def _promise(summary: dict[str, Any], promise: Promise, grid: Grid) -> list[str]:
     words = promise_in_words(promise, grid, once=summary["reuse"] != "spaced" and not summary["relaxations"])
-    if summary["rename_every"] != NEVER:
+    if summary["rename_every"] != NEVER and promise.whole:
+        words = (
+            f"whoever knows all places and times of a person in a period finds at least {promise.k} records that fit;"
+            " nothing is promised to whoever knows something of two periods"
+        )
+    elif summary["rename_every"] != NEVER:
         words = f"in every period on its own, {words}"
     if summary["coverage_given"]:
         return [words]

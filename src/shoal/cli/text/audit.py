@@ -14,6 +14,7 @@ from shoal.cli.text.layout import WIDTH, labelled, wrapped
 from shoal.core.formatting import counted, percent, promise_parameters
 
 if TYPE_CHECKING:
+    from shoal.auditing.belonging import Belonging
     from shoal.auditing.events_check import EventsCheck
     from shoal.auditing.measures import Measure
     from shoal.auditing.result import Audit
@@ -42,8 +43,7 @@ def audit_lines(audit: Audit, published: Path, *, show_users: bool) -> list[str]
             f"{counts.records:,} records{'' if audit.renaming is None else ' (parts)'} with {counts.boxes:,} boxes"
             f" against {counts.users:,} users with {counts.samples:,} samples",
         ],
-        "Belongs": [fault.clause for fault in belonging_faults(audit.belonging)]
-        or ["nothing in the file or its manifest, if any, contradicts the rest"],
+        "Belongs": _belongs(audit.belonging),
         "Events": _events(audit.events_checked),
         "Coverage": list(_coverage(audit, show_users)),
         "Truthful": _truthful(audit.truthfulness),
@@ -95,12 +95,15 @@ def _why_no_datasheet(audit: Audit) -> str:
 
 def _promises(audit: Audit) -> str:
     """What the file is held to or claims, and what it was made for where that is something else."""
-    held_to = ", ".join(filter(None, (promise_parameters(audit.promise, audit.grid), audit.renamed)))
+    renamed = audit.renaming is not None
+    held_to = ", ".join(
+        filter(None, (promise_parameters(audit.promise, audit.grid, renamed=renamed), audit.renamed))
+    )
     if not audit.required:
         return f"the file's own claim: {held_to}"
     if not audit.other or audit.noted is None:
         return f"required: {held_to}"
-    return f"required: {held_to}; made for {promise_parameters(audit.noted, audit.grid)}"
+    return f"required: {held_to}; made for {promise_parameters(audit.noted, audit.grid, renamed=renamed)}"
 
 
 def _guarantees(audit: Audit) -> Iterable[str]:
@@ -116,6 +119,15 @@ def _guarantees(audit: Audit) -> Iterable[str]:
             f" {found.in_words()} of users at times that no window joins; by accident alone it would be at least"
             f" {accident.in_words()})"
         )
+
+
+def _belongs(found: Belonging) -> list[str]:
+    if found.kept:
+        return ["nothing in the file or its manifest, if any, contradicts the rest"]
+    return [
+        *(fault.clause for fault in belonging_faults(found)),
+        *([] if found.hint is None else [found.hint]),
+    ]
 
 
 def _events(check: EventsCheck) -> list[str]:

@@ -4,56 +4,99 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from textwrap import wrap
 
+from shoal.cli.text.layout import WIDTH, wrapped
 from shoal.core.formatting import counted, duration_of_minutes, percent, short
-from shoal.core.options import NEVER
 from shoal.evaluate.plan.forecasting import Forecast
-from shoal.evaluate.plan.planning import PeriodOutlook, Plan
+from shoal.evaluate.plan.planning import Plan
+from shoal.evaluate.plan.whole_parts import WholeParts
+from shoal.utility.read_share import LITTLE, PeriodOutlook, recommend_period
 
 _HEAD = ("k", "tau", "epsilon", "space km", "time min", "suppressed", "reused", "takes", "memory")
 _WIDTHS = (3, 7, 8, 9, 9, 12, 13, 9, 9)
-_COLUMNS = 80
 _MUCH_SUPPRESSED = 0.05
 _MUCH_REUSED = 0.01
-_LITTLE_READ = 0.2  # of a person's samples
+_ENOUGH_ALIKE = (
+    5  # people whose records are the same, so that these say little of each (docs/names-frontier.md)
+)
 
 
 def plan_lines(plan: Plan) -> list[str]:
-    """A row per point, then the advice."""
+    """A row per point, then the advice; then what new names would do."""
     sampled = any(row.sampled for row in plan.forecasts)
     how = "forecast from a few stretches" if sampled else "measured on all of the time"
     samples, users = counted(plan.n_samples, "sample"), counted(plan.n_users, "user")
-    table = [_line(_HEAD), *(_line(_row(row)) for row in plan.forecasts)]
-    words = [line for sentence in advice(plan.forecasts) for line in wrap(sentence, _COLUMNS)]
     title = [f"{samples} of {users}.", f"Median precision of boxes (space: longer side), {how}."]
-    return [*title, "", *table, "", *words, *_names_advice(plan.periods)]
+    blocks = [
+        title,
+        [_line(_HEAD), *(_line(_row(row)) for row in plan.forecasts)],
+        _in_lines(advice(plan.forecasts)),
+        _in_lines(names_advice(plan.periods)),
+        _in_lines(whole_parts_advice(plan)),
+    ]
+    return [line for block in blocks if block for line in ("", *block)][1:]
+
+
+def _in_lines(sentences: Sequence[str]) -> list[str]:
+    return [line for sentence in sentences for line in wrapped(sentence, WIDTH)]
 
 
 def names_advice(outlooks: Sequence[PeriodOutlook]) -> list[str]:
     """What new names every so often leave to be read, and which period to choose."""
-    several = [outlook for outlook in outlooks if outlook.rename_every != NEVER]
-    if not several:
+    chosen = recommend_period(outlooks)
+    if chosen is None:
         return []
     first, *others = (
-        f"{percent(outlook.read_share)} with --rename-every {outlook.rename_every}" for outlook in several
+        f"{outlook.in_words()} with --rename-every {outlook.rename_every}" for outlook in outlooks[1:]
     )
-    lines = [
+    enough = (
+        "the longest period that leaves a fifth or less"
+        if chosen.read_share <= LITTLE
+        else "the shortest tried, as none leaves a fifth or less"
+    )
+    return [
         "Whoever knows four moments of a person, at any times, mostly finds the record, and reads all of it if names"
         f" never change; new names leave, on average, {', '.join([first, *others])} of the person's samples, as long as"
-        " nobody ties parts together (shoal audit tries)."
+        " nobody ties parts together.",
+        f"New names cost no precision: choose --rename-every {chosen.rename_every}, {enough}; if recipients need longer"
+        " records, the shortest period that serves them. Habits tie some parts together: short periods and a larger k"
+        " make that rarer, and shoal audit measures it on a release.",
     ]
-    enough = [outlook for outlook in several if outlook.read_share <= _LITTLE_READ] or several[-1:]
-    lines.append(
-        f"New names cost no precision: choose --rename-every {enough[0].rename_every}, or the longest period that"
-        " recipients can do with; short periods and a larger k are what ties parts together least."
+
+
+def whole_parts_advice(plan: Plan) -> list[str]:
+    """The two other ways to hide with new names: what they cost, what they do, and what they do not do."""
+    chosen = recommend_period(plan.periods)
+    if chosen is None:
+        return []
+    found = plan.whole_parts
+    k, every = (
+        (_ENOUGH_ALIKE, chosen.rename_every)
+        if found is None
+        else (max(found.k, _ENOUGH_ALIKE), found.rename_every)
     )
-    return lines
+    named = f"--whole --rename-every {every}"
+    return [
+        f"Whole parts ({named}) protect from whatever is known of a person inside of a period: at least k parts fit."
+        f" All of them tell the same, so choose k {_ENOUGH_ALIKE} or more. Across borders nothing is promised: whoever"
+        f" knows something of two periods may be left with one person. {_cost_of_whole_parts(found)} To measure them:"
+        f" shoal anonymize EVENTS -o PUBLISHED --k {k} {named} --key-out KEY, then shoal audit.",
+        f"A tau as long as the period (--tau {every} --epsilon {every} --rename-every {every}) protects from all that"
+        f" is known within any {every}, across borders as well: shoal plan --taus {every} --epsilons {every} forecasts"
+        " it, with somewhat larger boxes than new names would leave.",
+    ]
 
 
-def _names_advice(outlooks: Sequence[PeriodOutlook]) -> list[str]:
-    words = [line for sentence in names_advice(outlooks) for line in wrap(sentence, _COLUMNS)]
-    return ["", *words] if words else []
+def _cost_of_whole_parts(found: WholeParts | None) -> str:
+    if found is None:
+        return "What they cost is not forecast: no period can be tried here."
+    if found.longer_side_km_median != found.longer_side_km_median:
+        return f"With k {found.k} nearly everything would be suppressed."
+    return (
+        f"With k {found.k} a box would have a median of {short(found.longer_side_km_median)} km and"
+        f" {short(found.time_min_median)} min, {percent(found.suppressed_share)} of the samples would be suppressed,"
+        f" and a run would take {_takes(found.seconds)}, as one period of {found.rename_every} tells."
+    )
 
 
 def advice(forecasts: Sequence[Forecast]) -> list[str]:

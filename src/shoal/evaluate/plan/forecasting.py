@@ -11,7 +11,7 @@ from shoal.core.arrays import Int64s
 from shoal.core.box_sizes import BoxSizes, box_sizes_of
 from shoal.core.boxes import Boxes, concatenate
 from shoal.core.options import HARDEN_MOST_REACH, HidingOptions
-from shoal.core.promise import Grid
+from shoal.core.promise import Grid, Promise
 from shoal.core.workers import Workers
 from shoal.errors import NothingLeftError
 from shoal.evaluate.plan.presumed_history import PresumedHistory
@@ -144,12 +144,12 @@ def nothing() -> Trial:
 
 
 def try_everything(
-    store: SampleStore, point: Point, hiding: HidingOptions, workers: Workers
+    store: SampleStore, promise: Promise, hiding: HidingOptions, workers: Workers
 ) -> tuple[Trial, float]:
     """Make the release itself: its trial, and the share of samples it suppresses."""
     spent = time.process_time()
     try:
-        outcome = anonymize_samples(store, point.promise, hiding, workers)
+        outcome = anonymize_samples(store, promise, hiding, workers)
     except NothingLeftError:
         return nothing(), 1.0
     used = time.process_time() - spent
@@ -173,7 +173,6 @@ def forecast(
     minutes, unknown = grid.step_s / 60, float("nan")
     level = _level(point, hiding) if n_stretches else 0.5
     found = precision_of(trial.box_sizes, grid) if trial.box_sizes.n_boxes else None
-    elsewhere = len(store) * _ELSEWHERE_S
     return Forecast(
         k=point.k,
         tau_min=point.tau * minutes,
@@ -185,12 +184,17 @@ def forecast(
         suppressed_share=suppressed_share,
         reused_share=trial.relaxations / trial.n_members if trial.n_members else 0.0,
         n_boxes=round(trial.n_boxes),
-        seconds=trial.seconds + elsewhere / min(n_workers, 2),
-        processor_seconds=trial.processor_seconds + elsewhere,
+        seconds=trial.seconds + elsewhere_s(store, n_workers),
+        processor_seconds=trial.processor_seconds + elsewhere_s(store),
         memory_bytes=round(_memory(point, store, census, trial.n_members)),
         sampled=n_stretches > 0,
         n_stretches=n_stretches,
     )
+
+
+def elsewhere_s(store: SampleStore, n_workers: int = 1) -> float:
+    """Seconds that a run spends on anything but hiding."""
+    return len(store) * _ELSEWHERE_S / min(n_workers, 2)
 
 
 def _level(point: Point, hiding: HidingOptions) -> float:

@@ -17,7 +17,6 @@ from shoal.core.formatting import counted, duration
 from shoal.core.option_fields import refuse_unknown
 from shoal.core.options import (
     HARDEN_DEFAULT,
-    NEVER,
     NOT_EVALUATED,
     HidingKeywords,
     HidingOptions,
@@ -25,9 +24,7 @@ from shoal.core.options import (
     ReadingOptions,
     SelectorName,
     check_epsilon,
-    parse_period,
 )
-from shoal.core.periods import find_periods
 from shoal.core.progress import Progress, SilentProgress
 from shoal.core.promise import Grid
 from shoal.core.workers import Workers
@@ -48,48 +45,44 @@ from shoal.evaluate.plan.stretches import (
     share_budget,
     take_census,
 )
+from shoal.evaluate.plan.whole_parts import WholeParts, forecast_whole_parts
 from shoal.evaluate.sweep_points import Point
 from shoal.hiding.epochs import Timeline
 from shoal.hiding.pipeline import check_population, prepare
 from shoal.hiding.suppression import Presence, decide_presence
 from shoal.reading import read_events
 from shoal.storage.sample_store import SampleStore
-from shoal.utility.read_share import read_share
+from shoal.utility.read_share import PeriodOutlook, outlook_on_periods
 
 KS = (2, 3, 5)
 TAUS = ("30min", "1h", "2h")
 EPSILONS = ("30min",)
-PERIODS = ("7d", "1d", "12h", "6h", "3h")
 MOST_POINTS = 27
 _PER_S = 14_000  # samples that get one member in a processor second: docs/scaling.md
 _SHORT_S = 40  # processor seconds within which everything is tried, not a few stretches
 _HIDING_S = 116  # processor seconds that all stretches of all points may take together
+_WHOLE_S = 30  # processor seconds that whole parts may take
 _DAY_S = 86_400
 
 
 class Budget(NamedTuple):
-    """How many processor seconds to spend: on trying everything, else on stretches."""
+    """How many processor seconds to spend: on trying everything, else on stretches; and on whole parts."""
 
     everything_s: float = _SHORT_S
     stretches_s: float = _HIDING_S
-
-
-class PeriodOutlook(NamedTuple):
-    """What new names every so often leave to be read to somebody who knows four moments of a person and finds the
-    record of each: a share of the person's samples, as long as nobody ties parts together."""
-
-    rename_every: str
-    read_share: float
+    whole_parts_s: float = _WHOLE_S
 
 
 class Plan(NamedTuple):
-    """A forecast per point, by epsilon, tau and k; and an outlook for every period after which names may change."""
+    """A forecast per point, by epsilon, tau and k; an outlook for every period after which names may change; and what
+    hiding whole parts of such a period would give with the largest k, where that can be tried."""
 
     forecasts: list[Forecast]
     n_samples: int
     n_users: int
     warnings: list[str]
     periods: list[PeriodOutlook]
+    whole_parts: WholeParts | None = None
 
     def __repr__(self) -> str:
         return f"<Plan: {counted(len(self.forecasts), 'forecast')}; .to_arrow() has the figures>"
@@ -100,12 +93,19 @@ class Plan(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, ready for JSON: what is unknown is None."""
-        rows = [
-            {name: None if value != value else value for name, value in row._asdict().items()}
-            for row in self.forecasts
-        ]
-        periods = [outlook._asdict() for outlook in self.periods]
-        return {"n_samples": self.n_samples, "n_users": self.n_users, "forecasts": rows, "periods": periods}
+        return {
+            "n_samples": self.n_samples,
+            "n_users": self.n_users,
+            "forecasts": [_known(row._asdict()) for row in self.forecasts],
+            "periods": [
+                {"rename_every": each.rename_every, "read_share": each.read_share} for each in self.periods
+            ],
+            "whole_parts": None if self.whole_parts is None else _known(self.whole_parts._asdict()),
+        }
+
+
+def _known(figures: dict[str, Any]) -> dict[str, Any]:
+    return {name: None if value != value else value for name, value in figures.items()}
 
 
 class _PlanArguments(HidingKeywords, ReadingKeywords, total=False):
@@ -147,23 +147,15 @@ def plan(
         check_population(found.store.n_users, max(point.k for point in points))
         progress.stage("loading the engine (compiles it once)")
         prepare(hiding)
-        forecasts = forecast_points(found.store, points, hiding, threads, grid, Budget(), progress)
+        store, budget, zone = found.store, Budget(), Zone(found.timezone)
+        forecasts = forecast_points(store, points, hiding, threads, grid, budget, progress)
         warnings = [*_told_left_out(taus, epsilons, grid), *found.read_summary.all_warnings]
         shortest = min(points, key=lambda point: point.tau)
-        outlooks = outlook_on_periods(found.store, shortest, grid, Zone(found.timezone))
-        return Plan(forecasts, len(found.store), found.store.n_users, warnings, outlooks)
-
-
-def outlook_on_periods(store: SampleStore, point: Point, grid: Grid, zone: Zone) -> list[PeriodOutlook]:
-    """What is left to be read with new names every so often, from never on; periods that cut nothing, or are shorter
-    than tau, are left out."""
-    first, last = int(store.slots[0]), int(store.slots[-1])
-    found = [PeriodOutlook(NEVER, 1.0)]
-    for period in PERIODS:
-        periods = find_periods(parse_period(period), first, last, point.promise, grid, zone)
-        if periods.n_periods > 1 and (parse_period(period) or 0) >= point.tau * grid.step_s:
-            found.append(PeriodOutlook(period, read_share(store, periods)))
-    return found
+        outlooks = outlook_on_periods(store, shortest.promise, grid, zone)
+        whole_parts = forecast_whole_parts(
+            store, max(ks), outlooks, hiding, threads, grid, zone, budget.whole_parts_s, progress
+        )
+        return Plan(forecasts, len(store), store.n_users, warnings, outlooks, whole_parts)
 
 
 def points_of(ks: Sequence[int], taus: Sequence[str], epsilons: Sequence[str], grid: Grid) -> list[Point]:
@@ -319,7 +311,7 @@ class _Trials(NamedTuple):
 
     def _try_everything(self, point: Point) -> tuple[Trial, float]:
         self.progress.stage(f"trying k {point.k}")
-        return try_everything(self.store, point, self.hiding, self.workers)
+        return try_everything(self.store, point.promise, self.hiding, self.workers)
 
     def _try(
         self, point: Point, presence: Presence | None, past: PresumedHistory, stretches: list[TrialStretch]

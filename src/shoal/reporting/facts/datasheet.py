@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -14,6 +15,7 @@ from shoal.auditing.measures import Measure
 from shoal.auditing.result import Audit
 from shoal.core.arrays import Bools, Int64s, Integers
 from shoal.core.disclosure import (
+    PublicShare,
     minimum_people,
     public_count,
     public_count_in_words,
@@ -22,10 +24,12 @@ from shoal.core.disclosure import (
     round_down,
     round_up,
 )
+from shoal.core.options import NEVER
 from shoal.core.promise import Promise
 from shoal.core.proportions import Proportion, proportion_among
 from shoal.errors import InputError
 from shoal.reporting.facts.precision import DAY_HOURS, owners_of_groups
+from shoal.utility.read_share import PeriodOutlook
 
 _QUARTERS = 4
 
@@ -124,8 +128,27 @@ def public_audit(audit: Audit) -> Audit:
         one_window=_public_judgement(audit.guarantees.one_window, audit.promise.k)
     )
     return replace(
-        audit, figures=figures, findings=findings, leakage=None, guarantees=guarantees, held_apart=None
+        audit,
+        figures=figures,
+        findings=findings,
+        leakage=None,
+        guarantees=guarantees,
+        held_apart=None,
+        outlooks=_public_outlooks(audit.outlooks, audit.promise.k),
     )
+
+
+def _public_outlooks(outlooks: Sequence[PeriodOutlook], k: int) -> list[PeriodOutlook]:
+    """What periods leave to be read, as shares of people may be told; that names never change leaves all of it.
+
+    A period is then recommended by these figures alone.
+    """
+    told = [
+        (outlook, PublicShare(1.0) if outlook.rename_every == NEVER else shared)
+        for outlook in outlooks
+        if (shared := public_share_of_people(outlook.read_share, outlook.n_people, k)) is not None
+    ]
+    return [PeriodOutlook(outlook.rename_every, share.value, side=share.side) for outlook, share in told]
 
 
 def _public_judgement(judgement: Judgement, k: int) -> Judgement:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from shoal.auditing.faults import basis_in_words, faults_of, tolerance_in_words
 from shoal.auditing.guarantees.judgement import Asked, Basis, Judgement, State
 from shoal.auditing.result import Audit
-from shoal.core.formatting import duration_in_words, promise_in_short, unnumbered
+from shoal.core.formatting import duration_in_words, promise_in_short, renaming_in_words, unnumbered
+from shoal.core.options import NEVER, parse_period
 from shoal.core.promise import Grid, Promise
+from shoal.utility.read_share import PeriodOutlook, recommend_period
 
 _WEAKENED = (
     "there were too few people, so that some had to hide the same person again. Whoever finds these can follow the"
@@ -23,11 +25,12 @@ _ACCIDENT = "(Records may still agree by accident, as when two people are at hom
 _STAY = "How long the other records stay with the person beyond that time"
 
 
-def headline(promise: Promise, grid: Grid) -> str:
+def headline(promise: Promise, grid: Grid, *, renamed: bool = False) -> str:
     """The promise as a title."""
     seconds = promise.in_seconds(grid)
     if seconds is None:
-        return f"Know anyone's whole trajectory: at least {promise.k} records fit"
+        known = "all that anyone did in a period" if renamed else "anyone's whole trajectory"
+        return f"Know {known}: at least {promise.k} records fit"
     return f"Watch anyone for {duration_in_words(seconds.tau)}: at least {promise.k} records fit"
 
 
@@ -44,14 +47,15 @@ def title(audit: Audit) -> str:
         fits = f"at least {audit.promise.k} records fit what anybody did in any {tau}"
         return f"A weak claim, which says nearly nothing: {fits}{_except(audit)}."
     names = f", {audit.renamed}" if audit.renaming is not None else ""
-    return f"{headline(audit.promise, audit.grid)}{names}{_except(audit)}."
+    promised = headline(audit.promise, audit.grid, renamed=audit.renaming is not None)
+    return f"{promised}{names}{_except(audit)}."
 
 
 def _failure(audit: Audit) -> str:
     """What is wrong first, or that it is not the file's own promise which fails."""
     if audit.only_fails_other and audit.noted is not None:
         held, made = (
-            promise_in_short(promise, audit.grid, duration_in_words)
+            promise_in_short(promise, audit.grid, duration_in_words, renamed=audit.renaming is not None)
             for promise in (audit.promise, audit.noted)
         )
         return f"Held to {held}, this file fails; it was made for {made}"
@@ -97,6 +101,41 @@ def renamed_in_words(audit: Audit) -> str | None:
     )
 
 
+class NamesTable(NamedTuple):
+    """What new names leave to be read: sentences, and lines of how often names change and which share that leaves."""
+
+    words: str
+    lines: list[tuple[str, str]]
+
+
+def names_table(audit: Audit) -> NamesTable | None:
+    """What is left to be read with new names and without; None where names never change and no period can be chosen,
+    or nothing may be told."""
+    if not audit.outlooks or (audit.renaming is None and len(audit.outlooks) == 1):
+        return None
+    now, chosen = audit.outlooks[0], recommend_period(audit.outlooks)
+    measured = (
+        "only an audit of a release with new names measures how many"
+        if audit.renaming is None
+        else "how many is measured under Privacy for this file, and for shorter periods by an audit of such a release"
+    )
+    words = (
+        "Whoever knows four moments of a person, at any times, and finds the records of these reads so much of the"
+        " person's samples, on average over people, as long as nobody ties parts together. Habits tie some together:"
+        f" {measured}."
+    )
+    if audit.promise.whole:
+        words += " Over whole trajectories nothing is promised across the borders at which names change."
+    never = [] if now.rename_every == NEVER else [("never", "everything")]
+    return NamesTable(words, [*never, *(_names_line(each, now, chosen) for each in audit.outlooks)])
+
+
+def _names_line(outlook: PeriodOutlook, now: PeriodOutlook, chosen: PeriodOutlook | None) -> tuple[str, str]:
+    every = renaming_in_words(parse_period(outlook.rename_every)).removeprefix("new names ") or "never"
+    note = " (as it is)" if outlook is now else " (recommended)" if outlook is chosen else ""
+    return f"{every}{note}", "everything" if outlook.read_share == 1 else outlook.in_words()
+
+
 def promise_in_words(promise: Promise, grid: Grid, *, renamed: bool = False) -> str:
     """The promise as a sentence for somebody who is no expert."""
     seconds = promise.in_seconds(grid)
@@ -113,7 +152,8 @@ def made_for_in_words(audit: Audit) -> str | None:
     """The promise that a file was made for, where it is held to another."""
     if not audit.other or audit.noted is None:
         return None
-    return f"That is not what it was made for, which is {promise_in_short(audit.noted, audit.grid, duration_in_words)}."
+    made = promise_in_short(audit.noted, audit.grid, duration_in_words, renamed=audit.renaming is not None)
+    return f"That is not what it was made for, which is {made}."
 
 
 def tells_of(manifest: dict[str, Any] | None, promise: Promise, grid: Grid) -> bool:
