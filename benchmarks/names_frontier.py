@@ -54,7 +54,8 @@ each, drawn at random.
   person's own, box for box, counts as the person's.
 - *relinked*: how often the next part of a person is found, best guess; *of ten*: is among the ten likeliest. In
   brackets the same for raw parts, of the same people. Of parts that are the same one is guessed.
-- *across*: how often somebody who watched across a border picks both parts.
+- *across*: how often somebody who watched across a border, for tau or with **whole** for an hour, picks both parts; in
+  brackets, where parts are identical, how often what both say is read, whichever of them is picked.
 - *alike by 1, 2, 4*: how often all parts that fit so many samples of one period are the same, or one is left: then
   nobody needs to know which of them is the person's to read what the person did.
 - *km*, *min*: the median longer side and duration of a box; *cost* per box; *suppressed*: per cent of the samples.
@@ -239,10 +240,13 @@ def lines_of(data: Dataset, found: list[dict[str, Any]]) -> Iterator[str]:
             )
             for measure in ("pick", "rank_10")
         ]
+        across = per_cent(share(each, "across_border//pick"))
+        if "across_border//read" in each["figures"]:
+            across += f" ({per_cent(share(each, 'across_border//read'))})"
         alike = ", ".join(per_cent(share(each, alike_name(each, n))) for n in "124")
         yield (
             f"| {each['period']} | {each['way']} | {each['k']} | {' | '.join(reads)} | {' | '.join(links)}"
-            f" | {per_cent(share(each, 'across_border//pick'))} | {alike} | {each['km']:.2g} | {each['minutes']:.2g}"
+            f" | {across} | {alike} | {each['km']:.2g} | {each['minutes']:.2g}"
             f" | {each['cost']:,.0f} | {100 * each['suppressed']:.2g} |"
         )
     yield from equal_cost_lines(found)
