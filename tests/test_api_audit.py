@@ -82,7 +82,7 @@ def test_arguments() -> None:
     assert list(shoal.Audit.__dataclass_fields__) == [
         "promise", "grid", "counts", "coverage", "truthfulness", "figures", "leakage", "findings", "draw",
         "seconds", "warnings", "users", "guarantees", "belonging", "held_apart", "tolerance", "noted",
-        "events_checked", "thresholds", "file", "weak_claim", "renaming",
+        "events_checked", "thresholds", "file", "weak_claim", "renaming", "outlooks",
     ]  # fmt: skip
 
 

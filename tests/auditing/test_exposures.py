@@ -275,9 +275,14 @@ def test_none_is_where_little_is_left_or_risks_are_low() -> None:
     assert steps_on_names(value=0.9, outlooks=OUTLOOKS[2:], renaming=Renaming(6 * 3600, "UTC")) == []
     assert steps_on_names(value=0.9, outlooks=OUTLOOKS[:1]) == []
     assert steps_on_names(value=0.01, outlooks=OUTLOOKS) == []
-    assert some_audit(value=0.9).to_dict()["new_names"] == {"read_shares": {}, "recommended": None}
+    assert some_audit(value=0.9).to_dict()["new_names"] == {"outlooks": [], "recommended": None}
     assert some_audit(value=0.9, outlooks=OUTLOOKS).to_dict()["new_names"] == {
-        "read_shares": {NEVER: 1.0, "1d": 0.4812, "6h": 0.1734, "3h": 0.1},
+        "outlooks": [
+            {"rename_every": NEVER, "read_share": 1.0},
+            {"rename_every": "1d", "read_share": 0.4812},
+            {"rename_every": "6h", "read_share": 0.1734},
+            {"rename_every": "3h", "read_share": 0.1},
+        ],
         "recommended": "6h",
     }
 

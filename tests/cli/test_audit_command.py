@@ -261,10 +261,12 @@ KEYS: dict[str, Any] = {
             "entries_not_checked",
             "key_not_used",
             "disagreements",
+            "hint",
         )
     ),
     "promise": {"k": None, "whole": None, "tau_s": None, "epsilon_s": None, "beyond_tau_s": None},
     "periods": None,
+    "new_names": {"outlooks": {"rename_every": None, "read_share": None}, "recommended": None},
     "file": dict.fromkeys(("name", "sha256", "first", "last", "audited", "version")),
     "grid": {"cell_m": None, "step_s": None},
     "draw": {"attacks": None, "seed": None, "timezone": None},

@@ -213,7 +213,10 @@ class Audit:
         """What is left to be read as names change now, and with shorter periods, of which one may be recommended."""
         chosen = recommend_period(self.outlooks)
         return {
-            "read_shares": {each.rename_every: round(each.read_share, 6) for each in self.outlooks},
+            "outlooks": [
+                {"rename_every": each.rename_every, "read_share": round(each.read_share, 6)}
+                for each in self.outlooks
+            ],
             "recommended": None if chosen is None else chosen.rename_every,
         }
 
