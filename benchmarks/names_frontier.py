@@ -57,7 +57,8 @@ each, drawn at random.
 - *across*: how often somebody who watched across a border, for tau or with **whole** for an hour, picks both parts; in
   brackets, where parts are identical, how often what both say is read, whichever of them is picked.
 - *alike by 1, 2, 4*: how often all parts that fit so many samples of one period are the same, or one is left: then
-  nobody needs to know which of them is the person's to read what the person did.
+  nobody needs to know which of them is the person's to read what the person did. A dash: too few parts have a twin
+  for the audit to tell it.
 - *km*, *min*: the median longer side and duration of a box; *cost* per box; *suppressed*: per cent of the samples.
 
 Low is good. **Never** is one record for all of the time. Raw data under pseudonyms give everything away: four samples
@@ -212,8 +213,16 @@ def read_names(found: dict[str, Any]) -> tuple[str, str]:
 
 
 def alike_name(found: dict[str, Any], n: str) -> str:
-    """The figure that says how often all parts that fit n samples are the same, or one is left."""
-    return f"points/{n}/same" if f"points/{n}/same" in found["figures"] else f"points/{n}/single"
+    """The figure that says how often all parts that fit n samples are the same, or one is left; where few parts have
+    twins, the audit tells how often one is left, which with a tau as long as the period says nothing."""
+    few_twins = "none" if found["way"] == LONG else "single"
+    return f"points/{n}/same" if f"points/{n}/same" in found["figures"] else f"points/{n}/{few_twins}"
+
+
+def across_name(found: dict[str, Any]) -> str:
+    """The figure that says what whoever watched across a border gets: where parts have twins, what both say."""
+    read = "across_border//read"
+    return read if read in found["figures"] else "across_border//pick"
 
 
 def lines_of(data: Dataset, found: list[dict[str, Any]]) -> Iterator[str]:
@@ -246,7 +255,7 @@ def lines_of(data: Dataset, found: list[dict[str, Any]]) -> Iterator[str]:
         alike = ", ".join(per_cent(share(each, alike_name(each, n))) for n in "124")
         yield (
             f"| {each['period']} | {each['way']} | {each['k']} | {' | '.join(reads)} | {' | '.join(links)}"
-            f" | {across} | {alike} | {each['km']:.2g} | {each['minutes']:.2g}"
+            f" | {across} | {alike} | {each['km']:.2g} | {each['minutes']:.0f}"
             f" | {each['cost']:,.0f} | {100 * each['suppressed']:.2g} |"
         )
     yield from equal_cost_lines(found)
@@ -264,7 +273,7 @@ def equal_cost_lines(found: list[dict[str, Any]]) -> Iterator[str]:
     yield (
         "\n### At equal cost\n\nWhole parts as measured; the other ways at the same cost per box, *between* the two k"
         " whose costs lie on either side, by the logarithm of cost. A way that is dearer at every k is left out, and so"
-        " is one that is cheaper.\n"
+        " is one that is cheaper. *across* counts twins of both parts here.\n"
     )
     yield "| names | way | k | cost | read by 2, 4, 8 | relinked | across | alike by 1, 2, 4 |"
     yield "|---|---|---|---|---|---|---|---|"
@@ -293,10 +302,11 @@ def equal_cost_row(whole: dict[str, Any], cheaper: dict[str, Any], dearer: dict[
         return per_cent(float(np.interp(np.log(whole["cost"]), costs, [low, high])))
 
     reads = ", ".join(between(read_names(whole)[0].format(n=n)) for n in "248")
+    across = between(across_name(cheaper), across_name(dearer))
     alike = ", ".join(between(alike_name(cheaper, n), alike_name(dearer, n)) for n in "124")
     return (
         f"| {whole['period']} | {cheaper['way']} | {k} | {whole['cost']:,.0f} | {reads}"
-        f" | {between('relinking/next/pick')} | {between('across_border//pick')} | {alike} |"
+        f" | {between('relinking/next/pick')} | {across} | {alike} |"
     )
 
 

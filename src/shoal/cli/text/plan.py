@@ -79,7 +79,7 @@ def whole_parts_advice(plan: Plan) -> list[str]:
     return [
         f"Whole parts ({named}) protect from whatever is known of a person inside of a period: at least k parts fit."
         f" All of them tell the same, so choose k {_ENOUGH_ALIKE} or more; at equal cost a larger k or a longer tau"
-        " leaves less to be read. Across borders nothing is promised: whoever"
+        " mostly leaves less to be read. Across borders nothing is promised: whoever"
         f" knows something of two periods may be left with one person. {_cost_of_whole_parts(found)} To measure them:"
         f" shoal anonymize EVENTS -o PUBLISHED --k {k} {named} --key-out KEY, then shoal audit.",
         f"A tau as long as the period (--tau {every} --epsilon {every} --rename-every {every}) protects from all that"
