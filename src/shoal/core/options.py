@@ -126,7 +126,7 @@ class ReadingOptions(Options):
 
     def __post_init__(self) -> None:
         if self.min_days_active is not None:
-            check_count(self.min_days_active, "min days active", least=1)
+            check_count(self.min_days_active, "--min-days-active", least=1)
         seconds = None if self.resample is None else parse_duration(self.resample, "resample")
         if seconds is not None and seconds.denominator != 1:
             raise ParameterError(f"resample must be a whole number of seconds, got {self.resample!r}.")
@@ -293,16 +293,16 @@ class HidingOptions(Options):
         if self.reuse not in set(Reuse):
             raise ParameterError(f"reuse must be one of {', '.join(Reuse)}, got {self.reuse!r}.")
         if not isinstance(self.space_weight, Real) or not 0 <= self.space_weight <= 4:
-            raise ParameterError(f"space weight must be a number from 0 to 4, got {self.space_weight!r}.")
+            raise ParameterError(f"--space-weight must be a number from 0 to 4, got {self.space_weight!r}.")
         exact = {
             "space_weight": float(self.space_weight),
             "selector": None if self.selector is None else SelectorName(self.selector),
             "reuse": Reuse(self.reuse),
             "repair": bool(self.repair),
             "seed": check_count(self.seed, "seed", least=0),
-            "shard_size": check_count(self.shard_size, "shard size", least=1),
+            "shard_size": check_count(self.shard_size, "--shard-size", least=1),
             "harden": None if self.harden is None else _check_harden(self.harden),
-            "min_spread": None if self.min_spread is None else in_metres(self.min_spread, "min spread"),
+            "min_spread": None if self.min_spread is None else in_metres(self.min_spread, "--min-spread"),
         }
         for name, value in exact.items():
             object.__setattr__(self, name, value)
@@ -331,7 +331,7 @@ class HidingOptions(Options):
         if self.rename_s is None or seconds is None or self.rename_s >= seconds.tau:
             return
         raise ParameterError(
-            f"rename every must be at least tau, {duration(seconds.tau)}, got {duration(self.rename_s)}: choose a"
+            f"--rename-every must be at least tau, {duration(seconds.tau)}, got {duration(self.rename_s)}: choose a"
             " longer period or a shorter tau."
         )
 
@@ -342,16 +342,16 @@ class HidingOptions(Options):
 
     def for_promise(self, promise: Promise) -> Self:
         """These options with the selector and the level of hardening that apply to a promise; refuse what cannot."""
-        check_count(self.shard_size, "shard size", least=_SMALLEST_SHARD)
+        check_count(self.shard_size, "--shard-size", least=_SMALLEST_SHARD)
         if self.rename_s is not None and self.selector is SelectorName.SPECTRAL:
             raise ParameterError(
-                "rename every goes with selectors matching and mutual, got spectral: leave it out."
+                "--rename-every goes with selectors matching and mutual, got spectral: leave it out."
             )
         if self.min_spread is not None and not promise.whole:
-            raise ParameterError("min spread goes with --whole, got tau and epsilon: leave it out.")
+            raise ParameterError("--min-spread goes with --whole, got tau and epsilon: leave it out.")
         if self.min_spread is not None and self.selector_for(promise) is not SelectorName.MUTUAL:
             raise ParameterError(
-                f"min spread goes with selector mutual, got {self.selector}: leave either out."
+                f"--min-spread goes with selector mutual, got {self.selector}: leave either out."
             )
         lack = self._lacks_to_harden(promise)
         if lack is not None and self.harden:
@@ -366,7 +366,7 @@ class HidingOptions(Options):
 
     def min_spread_cells(self, grid: Grid) -> int:
         """Cells that the longer side of every box has at least."""
-        return 1 if self.min_spread is None else grid.cells(self.min_spread, "min spread")
+        return 1 if self.min_spread is None else grid.cells(self.min_spread, "--min-spread")
 
     def selector_for(self, promise: Promise) -> SelectorName:
         """The selector that was chosen; else groups with identical records over whole trajectories, else matching."""
@@ -390,11 +390,11 @@ def parse_period(period: str) -> int | None:
     if period == NEVER:
         return None
     with contextlib.suppress(ParameterError):
-        seconds = parse_duration(period, "rename every")
+        seconds = parse_duration(period, "--rename-every")
         if seconds.denominator == 1 and (DAY_S % seconds == 0 or seconds % DAY_S == 0):
             return int(seconds)
     raise ParameterError(
-        f"rename every must be never, or a part of a day or whole days, such as 6h, 12h, 1d or 7d, got {period!r}."
+        f"--rename-every must be never, or a part of a day or whole days, such as 6h, 12h, 1d or 7d, got {period!r}."
     )
 
 

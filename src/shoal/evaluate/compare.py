@@ -132,9 +132,9 @@ def compare(
     if drawn not in set(TupleDraw):
         raise ParameterError(f"drawn must be one of {', '.join(TupleDraw)}, got {drawn!r}.")
     n_tuples = check_count(tuples, "tuples", least=1)
-    n_whole = check_count(whole_users, "whole users", least=0)
+    n_whole = check_count(whole_users, "--whole-users", least=0)
     if 0 < n_whole < ks[-1]:
-        raise ParameterError(f"whole users must be at least {ks[-1]}, the largest k, or 0, got {n_whole}.")
+        raise ParameterError(f"--whole-users must be at least {ks[-1]}, the largest k, or 0, got {n_whole}.")
     seed = check_count(seed, "seed", least=0)
     n_workers = check_workers(workers)
     progress.stage("reading")
