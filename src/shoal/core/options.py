@@ -12,6 +12,7 @@ import contextlib
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from enum import StrEnum
 from importlib.util import find_spec
 from numbers import Real
@@ -19,10 +20,10 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self, TypedDict
 
 from shoal.core.bounding_box import BoundingBox
-from shoal.core.checks import check_count
+from shoal.core.checks import check_count, told
 from shoal.core.formatting import duration
 from shoal.core.option_fields import Options, choice, choices_of
-from shoal.core.promise import DAY_S, Grid, Promise, in_metres, parse_duration
+from shoal.core.promise import DAY_S, Duration, Grid, Promise, duration_text, in_metres, parse_duration
 from shoal.errors import InputError, ParameterError
 
 FORMAT_NAMES = (
@@ -78,12 +79,12 @@ class ReadingKeywords(TypedDict, total=False):
     sites: Any
     format: str | None
     timezone: str | None
-    start: str | None
-    end: str | None
+    start: str | date | None
+    end: str | date | None
     exclude_users: str | Path | Iterable[str] | None
     bbox: str | Sequence[float] | None
     min_days_active: int | None
-    resample: str | None
+    resample: Duration | None
 
 
 @dataclass(frozen=True)
@@ -125,6 +126,9 @@ class ReadingOptions(Options):
     )
 
     def __post_init__(self) -> None:
+        _save_as_text(self, "resample")
+        for name in ("start", "end"):
+            object.__setattr__(self, name, _moment_text(getattr(self, name)))
         if self.min_days_active is not None:
             check_count(self.min_days_active, "--min-days-active", least=1)
         seconds = None if self.resample is None else parse_duration(self.resample, "resample")
@@ -153,11 +157,11 @@ class PromiseKeywords(TypedDict, total=False):
     """PromiseOptions as keywords of a function."""
 
     k: int
-    tau: str | None
-    epsilon: str | None
+    tau: Duration | None
+    epsilon: Duration | None
     whole: bool
     cell: str
-    step: str
+    step: Duration
 
 
 @dataclass(frozen=True)
@@ -172,6 +176,7 @@ class PromiseOptions(Options):
     step: str = choice("1min", "Finest resolution in time.")
 
     def __post_init__(self) -> None:
+        _save_as_text(self, "tau", "epsilon", "step")
         check_epsilon(self.promise, self.grid)
 
     @property
@@ -207,7 +212,7 @@ class HidingKeywords(TypedDict, total=False):
     seed: int
     shard_size: int
     harden: int | None
-    rename_every: str
+    rename_every: Duration
     min_spread: str | None
 
 
@@ -289,11 +294,14 @@ class HidingOptions(Options):
 
     def __post_init__(self) -> None:
         self._check_selector()
+        _save_as_text(self, "rename_every")
         parse_period(self.rename_every)
         if self.reuse not in set(Reuse):
             raise ParameterError(f"reuse must be one of {', '.join(Reuse)}, got {self.reuse!r}.")
         if not isinstance(self.space_weight, Real) or not 0 <= self.space_weight <= 4:
-            raise ParameterError(f"--space-weight must be a number from 0 to 4, got {self.space_weight!r}.")
+            raise ParameterError(
+                f"--space-weight must be a number from 0 to 4, got {told(self.space_weight)}."
+            )
         exact = {
             "space_weight": float(self.space_weight),
             "selector": None if self.selector is None else SelectorName(self.selector),
@@ -385,16 +393,29 @@ class HidingOptions(Options):
         return None
 
 
-def parse_period(period: str) -> int | None:
+def _save_as_text(options: Options, *names: str) -> None:
+    """Keep the durations among these options as texts, whatever they were given as: what is saved is text."""
+    for name in names:
+        spelled = options.spelled(name) if "_" in name else name
+        object.__setattr__(options, name, duration_text(getattr(options, name), spelled))
+
+
+def _moment_text(given: Any) -> Any:
+    """A date or time of Python or pandas as text; anything else as it is."""
+    return given.isoformat() if isinstance(given, date) else given
+
+
+def parse_period(period: Duration) -> int | None:
     """The seconds of a period after which records get new names; None for never."""
-    if period == NEVER:
+    if isinstance(period, str) and period == NEVER:
         return None
     with contextlib.suppress(ParameterError):
         seconds = parse_duration(period, "--rename-every")
         if seconds.denominator == 1 and (DAY_S % seconds == 0 or seconds % DAY_S == 0):
             return int(seconds)
     raise ParameterError(
-        f"--rename-every must be never, or a part of a day or whole days, such as 6h, 12h, 1d or 7d, got {period!r}."
+        "--rename-every must be never, or a part of a day or whole days, such as 6h, 12h, 1d or 7d,"
+        f" got {told(period)}."
     )
 
 
@@ -412,13 +433,13 @@ class AuditKeywords(TypedDict, total=False):
     """AuditOptions as keywords of a function."""
 
     k: int | None
-    tau: str | None
-    epsilon: str | None
+    tau: Duration | None
+    epsilon: Duration | None
     whole: bool
-    rename_every: str | None
+    rename_every: Duration | None
     key: Any
     cell: str | None
-    step: str | None
+    step: Duration | None
     crs: str | None
     tolerance: float
     moderate: float
@@ -464,6 +485,7 @@ class AuditOptions(Options):
     workers: int | None = choice(None, "How many threads or processes; all cores unless given.")
 
     def __post_init__(self) -> None:
+        _save_as_text(self, "tau", "epsilon", "rename_every", "step")
         check_count(self.attacks, "attacks", least=1, most=_MOST_ATTACKS)
         if self.rename_every is not None:
             parse_period(self.rename_every)

@@ -16,7 +16,7 @@ from shoal.core.formatting import counted
 from shoal.core.option_fields import refuse_unknown
 from shoal.core.options import HidingOptions, ReadingKeywords, ReadingOptions, SelectorName
 from shoal.core.progress import Progress, SilentProgress
-from shoal.core.promise import Grid, Promise
+from shoal.core.promise import Duration, Grid, Promise
 from shoal.core.samples import Samples
 from shoal.core.workers import Workers
 from shoal.errors import ParameterError
@@ -109,7 +109,7 @@ def compare(
     drawn: str = TupleDraw.RANDOM,
     whole_users: int = 200,
     cell: str = "100m",
-    step: str = "1min",
+    step: Duration = "1min",
     seed: int = 0,
     workers: int | None = None,
     progress: Progress | None = None,

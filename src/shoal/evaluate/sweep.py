@@ -26,7 +26,7 @@ from shoal.core.options import (
     SelectorName,
 )
 from shoal.core.progress import Progress, SilentProgress
-from shoal.core.promise import Grid
+from shoal.core.promise import Duration, Grid
 from shoal.core.workers import Workers
 from shoal.core.zones import Zone
 from shoal.errors import InputError, NothingLeftError, UnfinishedError
@@ -70,13 +70,13 @@ def sweep(
     *,
     over: Iterable[str] = AXES,
     k: int = 2,
-    tau: str = "30min",
+    tau: Duration = "30min",
     ks: Sequence[int] = KS,
-    taus: Sequence[str] = TAUS,
-    epsilons: Sequence[str] | None = None,
+    taus: Sequence[Duration] = TAUS,
+    epsilons: Sequence[Duration] | None = None,
     selectors: Sequence[str] | None = None,
     cell: str = "100m",
-    step: str = "1min",
+    step: Duration = "1min",
     workers: int | None = None,
     checkpoint: str | Path | None = None,
     resume: bool = False,

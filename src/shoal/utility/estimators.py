@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from shoal.core.arrays import Floats, Int64s
 from shoal.core.boxes import Boxes
-from shoal.core.promise import parse_duration
+from shoal.core.promise import Duration, parse_duration
 from shoal.core.reprs import sizes_only
 from shoal.core.zones import Zone
 from shoal.utility.kernels.squares import HOUR_S, Areas, spread_over_hours, spread_trips
@@ -111,7 +111,7 @@ class Flows:
         return pa.table({**columns, "trips": self.trips})
 
 
-def flows(published: object, cell: str = "5km", gap: str = "6h") -> Flows:
+def flows(published: object, cell: str = "5km", gap: Duration = "6h") -> Flows:
     """Estimate how many trips lead from each square of side ``cell`` to each other one.
 
     ``published`` is a path, a table or a release. From one box of a record to its next is a trip, if no more than

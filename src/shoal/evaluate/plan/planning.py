@@ -29,7 +29,7 @@ from shoal.core.options import (
 )
 from shoal.core.periods import find_periods
 from shoal.core.progress import Progress, SilentProgress
-from shoal.core.promise import Grid
+from shoal.core.promise import Duration, Grid
 from shoal.core.workers import Workers
 from shoal.core.zones import Zone
 from shoal.errors import ParameterError
@@ -116,10 +116,10 @@ def plan(
     events: Any,
     *,
     ks: Sequence[int] = KS,
-    taus: Sequence[str] = TAUS,
-    epsilons: Sequence[str] = EPSILONS,
+    taus: Sequence[Duration] = TAUS,
+    epsilons: Sequence[Duration] = EPSILONS,
     cell: str = "100m",
-    step: str = "1min",
+    step: Duration = "1min",
     workers: int | None = None,
     progress: Progress | None = None,
     **options: Unpack[_PlanArguments],
@@ -166,7 +166,9 @@ def outlook_on_periods(store: SampleStore, point: Point, grid: Grid, zone: Zone)
     return found
 
 
-def points_of(ks: Sequence[int], taus: Sequence[str], epsilons: Sequence[str], grid: Grid) -> list[Point]:
+def points_of(
+    ks: Sequence[int], taus: Sequence[Duration], epsilons: Sequence[Duration], grid: Grid
+) -> list[Point]:
     """Every k with every tau and every epsilon that divides it, each once; by epsilon, tau and k.
 
     An epsilon that divides none of the taus is refused.
@@ -193,11 +195,11 @@ def points_of(ks: Sequence[int], taus: Sequence[str], epsilons: Sequence[str], g
     return points
 
 
-def _lengths(texts: Sequence[str], name: str, grid: Grid) -> list[int]:
-    return sorted({grid.slots(text, name) for text in texts})
+def _lengths(durations: Sequence[Duration], name: str, grid: Grid) -> list[int]:
+    return sorted({grid.slots(length, name) for length in durations})
 
 
-def _told_left_out(taus: Sequence[str], epsilons: Sequence[str], grid: Grid) -> list[str]:
+def _told_left_out(taus: Sequence[Duration], epsilons: Sequence[Duration], grid: Grid) -> list[str]:
     """A line on the pairs of which no point is made, if there are any."""
     pairs = [
         f"{duration(epsilon * grid.step_s)} with tau {duration(tau * grid.step_s)}"
