@@ -26,8 +26,8 @@ def published() -> shoal.Published:
 
 def test_surface() -> None:
     assert sorted(shoal.__all__) == [
-        "Audit", "Comparison", "Credibility", "InputError", "ParameterError", "Plan", "Published", "ShoalError",
-        "Sweep", "UnfinishedError",
+        "Audit", "Comparison", "Credibility", "InputError", "ParameterError", "Plan", "Progress", "Published",
+        "ShoalError", "Sweep", "UnfinishedError",
         "anonymize", "assess", "audit", "compare", "make_city", "make_region", "plan", "sweep", "utility",
         "write_report",
     ]  # fmt: skip

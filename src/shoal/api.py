@@ -25,7 +25,7 @@ from shoal.core.options import (
     ReleaseOptions,
 )
 from shoal.core.periods import find_periods
-from shoal.core.progress import Progress, SilentProgress
+from shoal.core.progress import Progress, listening
 from shoal.core.promise import Grid
 from shoal.core.workers import Workers
 from shoal.core.zones import Zone
@@ -55,7 +55,7 @@ def anonymize(
     resume: bool = False,
     verify: bool = True,
     evidence: bool = True,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     **options: Unpack[ReleaseKeywords],
 ) -> Published:
     """Publish events under k^{tau,epsilon}-anonymity.
@@ -88,7 +88,6 @@ def anonymize(
     threads, with ``engine="processes"`` in as many processes, or on the workers of the Dask scheduler at the address
     ``cluster``: the boxes are the same (docs/scaling.md).
     """
-    progress = progress or SilentProgress()
     refuse_unknown("anonymize", options, PromiseOptions, HidingOptions, ReadingOptions)
     if "k" not in options:
         raise TypeError("anonymize() missing 1 required keyword-only argument: 'k'")
@@ -101,11 +100,12 @@ def anonymize(
     if outputs is not None:
         check_outputs(outputs, [*_paths(events), *reading.files], force=force, resume=resume)
     with (
+        listening(progress) as told,
         open_checkpoint(None if outputs is None else outputs.checkpoint, resume=resume) as checkpoint,
         Workers(n_workers) as threads,
         open_engine(engine, n_workers, cluster) as machinery,
     ):
-        progress.stage("reading")
+        told.stage("reading")
         found = read_events(
             events,
             grid=grid,
@@ -116,7 +116,7 @@ def anonymize(
             spill=checkpoint.samples,
         )
         check_population(found.store.n_users, promise.k)
-        progress.stage("loading the engine (compiles it once)")
+        told.stage("loading the engine (compiles it once)")
         prepare(hiding, promise)
         slots, zone = found.store.slots, Zone(found.timezone)
         periods = find_periods(hiding.rename_s, int(slots[0]), int(slots[-1]), promise, grid, zone)
@@ -126,7 +126,7 @@ def anonymize(
             hiding,
             threads,
             journal=checkpoint.journal(run_identity(found, promise, hiding)),
-            progress=progress,
+            progress=told,
             engine=machinery,
             periods=periods,
             min_spread_cells=hiding.min_spread_cells(grid),
@@ -141,7 +141,7 @@ def anonymize(
                 draft,
                 written,
                 workers=threads,
-                progress=progress,
+                progress=told,
                 folder=checkpoint.folder,
                 run=_elsewhere(machinery),
             )
@@ -149,7 +149,7 @@ def anonymize(
         if outputs is None:
             return Published.of(draft, verified(draft.table()) if verify else None)
         in_file = draft.reading_from(outputs.published.absolute())
-        progress.stage("writing")
+        told.stage("writing")
         checkpoint.note_writing()
         published = write_outputs(
             outputs,
@@ -173,7 +173,7 @@ def audit(
     *,
     engine: str = "threads",
     cluster: str | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     **options: Unpack[_AuditArguments],
 ) -> Audit:
     """Attack a published file, shoal's own or anybody else's, and say what is and is not protected.
@@ -186,14 +186,14 @@ def audit(
     ``seed``. The promise is checked exactly; with a key, ``workers`` threads, processes (``engine``) or a ``cluster``
     do that as in anonymize().
     """
-    progress = progress or SilentProgress()
     refuse_unknown("audit", options, AuditOptions, ReadingOptions)
     how, reading = AuditOptions.from_keywords(options), ReadingOptions.from_keywords(options)
     with (
-        open_audit(events, published, progress, how, reading) as (context, warnings),
+        listening(progress) as told,
+        open_audit(events, published, told, how, reading) as (context, warnings),
         open_engine(engine, context.workers.count, cluster) as machinery,
     ):
-        return run_audit(context, warnings, progress, run=_elsewhere(machinery))
+        return run_audit(context, warnings, told, run=_elsewhere(machinery))
 
 
 def assess(
@@ -203,7 +203,7 @@ def assess(
     cell: str = "100m",
     seed: int = 0,
     workers: int | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     **reading: Unpack[ReadingKeywords],
 ) -> Credibility:
     """Say whether events look like people with phones: statistics, held to bands from the literature and real data.
@@ -212,17 +212,17 @@ def assess(
     measured beside them. A place is a cell. ``seed`` chooses whose points are drawn for the unicity. How events are
     read is said as in anonymize().
     """
-    progress = progress or SilentProgress()
     refuse_unknown("assess", reading, ReadingOptions)
     how = ReadingOptions.from_keywords(reading)
     n_workers = check_workers(workers)
     seed = check_count(seed, "seed", least=0)
     grid = Grid.parse(cell, "1s")
-    progress.stage("reading")
-    found = read_events(events, grid=grid, options=how, threads=n_workers)
-    beside = None if real is None else read_events(real, grid=grid, threads=n_workers)
-    progress.stage("measuring")
-    return assess_events(found, beside, seed=seed)
+    with listening(progress) as told:
+        told.stage("reading")
+        found = read_events(events, grid=grid, options=how, threads=n_workers)
+        beside = None if real is None else read_events(real, grid=grid, threads=n_workers)
+        told.stage("measuring")
+        return assess_events(found, beside, seed=seed)
 
 
 def _elsewhere(engine: Engine) -> RunTasks | None:

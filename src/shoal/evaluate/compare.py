@@ -15,7 +15,7 @@ from shoal.core.checks import check_count, check_workers
 from shoal.core.formatting import counted
 from shoal.core.option_fields import refuse_unknown
 from shoal.core.options import HidingOptions, ReadingKeywords, ReadingOptions, SelectorName
-from shoal.core.progress import Progress, SilentProgress
+from shoal.core.progress import Progress, listening
 from shoal.core.promise import Duration, Grid, Promise
 from shoal.core.samples import Samples
 from shoal.core.workers import Workers
@@ -112,7 +112,7 @@ def compare(
     step: Duration = "1min",
     seed: int = 0,
     workers: int | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     **reading: Unpack[ReadingKeywords],
 ) -> Comparison:
     """Every method of the paper's table on the same k-tuples, and on ``whole_users`` users drawn at random.
@@ -122,7 +122,6 @@ def compare(
     no groups, so there shoal itself stands in its place, with whole trajectories promised. How events are read is said
     as in anonymize().
     """
-    progress = progress or SilentProgress()
     refuse_unknown("compare", reading, ReadingOptions)
     how = ReadingOptions.from_keywords(reading)
     grid = Grid.parse(cell, step)
@@ -137,22 +136,22 @@ def compare(
         raise ParameterError(f"--whole-users must be at least {ks[-1]}, the largest k, or 0, got {n_whole}.")
     seed = check_count(seed, "seed", least=0)
     n_workers = check_workers(workers)
-    progress.stage("reading")
-    found = read_events(events, grid=grid, options=how, threads=n_workers)
-    samples = found.samples
-    check_population(samples.n_users, ks[-1])
-    n_whole = min(n_whole, samples.n_users)
     rows = []
-    with Workers(n_workers) as threads:
-        progress.stage("drawing tuples")
+    with listening(progress) as told, Workers(n_workers) as threads:
+        told.stage("reading")
+        found = read_events(events, grid=grid, options=how, threads=n_workers)
+        samples = found.samples
+        check_population(samples.n_users, ks[-1])
+        n_whole = min(n_whole, samples.n_users)
+        told.stage("drawing tuples")
         tuples_of = draw(TupleDraw(drawn), samples, ks, n_tuples, seed, threads)
         for k, members in tuples_of.items():
             for name, method in methods_on_tuples(grid, seed).items():
-                progress.stage(f"{name}, {n_tuples} tuples of {k}")
+                told.stage(f"{name}, {n_tuples} tuples of {k}")
                 rows.append(_on_tuples(name, method, members, k))
         if n_whole:
             chosen = np.random.default_rng(seed).choice(samples.n_users, n_whole, replace=False)
-            rows += _whole(only(samples, chosen), ks, grid, seed, progress)
+            rows += _whole(only(samples, chosen), ks, grid, seed, told)
     warnings = found.read_summary.all_warnings
     if n_whole > MOST_COMPARED:
         warnings.append(

@@ -25,7 +25,7 @@ from shoal.core.options import (
     ReadingOptions,
     SelectorName,
 )
-from shoal.core.progress import Progress, SilentProgress
+from shoal.core.progress import Progress, listening
 from shoal.core.promise import Duration, Grid
 from shoal.core.workers import Workers
 from shoal.core.zones import Zone
@@ -80,7 +80,7 @@ def sweep(
     workers: int | None = None,
     checkpoint: str | Path | None = None,
     resume: bool = False,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     **options: Unpack[_SweepArguments],
 ) -> Sweep:
     """Measure precision and suppression as one thing varies: tau (with epsilon = tau), k, epsilon at a fixed ``tau``.
@@ -94,7 +94,6 @@ def sweep(
     releases that cannot be hardened have level 0, and every row says which it is. ``space_weight``, ``reuse``, ``seed``
     and how events are read are chosen as in anonymize().
     """
-    progress = progress or SilentProgress()
     refuse_unknown("sweep", options, HidingOptions, ReadingOptions, without=NOT_EVALUATED)
     reading = ReadingOptions.from_keywords(options)
     selectors = _both() if selectors is None else selectors
@@ -105,26 +104,26 @@ def sweep(
     if options.get("harden") is None:
         hiding = {name: replace(each, harden=HARDEN_DEFAULT) for name, each in hiding.items()}
     n_workers = check_workers(workers)
-    progress.stage("reading")
-    found = read_events(events, grid=grid, options=reading, threads=n_workers)
-    check_population(found.store.n_users, max(point.k for point in plan.points))
-    identity = {
-        "events": found.store.fingerprint(),
-        "grid": [grid.cell_m, grid.step_s],
-        "zone": found.timezone,
-        "hiding": {name: each.to_dict() for name, each in hiding.items()},
-        "version": version("shoal"),
-    }
-    store = (
-        MemorySweepStore()
-        if checkpoint is None
-        else FolderSweepStore(Path(checkpoint), identity, resume=resume)
-    )
-    progress.stage("loading the engine (compiles it once)")
-    for each in hiding.values():
-        prepare(each)
-    with Workers(n_workers) as threads:
-        return run_sweep(found, plan, hiding, threads, store, progress)
+    with listening(progress) as told, Workers(n_workers) as threads:
+        told.stage("reading")
+        found = read_events(events, grid=grid, options=reading, threads=n_workers)
+        check_population(found.store.n_users, max(point.k for point in plan.points))
+        identity = {
+            "events": found.store.fingerprint(),
+            "grid": [grid.cell_m, grid.step_s],
+            "zone": found.timezone,
+            "hiding": {name: each.to_dict() for name, each in hiding.items()},
+            "version": version("shoal"),
+        }
+        store = (
+            MemorySweepStore()
+            if checkpoint is None
+            else FolderSweepStore(Path(checkpoint), identity, resume=resume)
+        )
+        told.stage("loading the engine (compiles it once)")
+        for each in hiding.values():
+            prepare(each)
+        return run_sweep(found, plan, hiding, threads, store, told)
 
 
 def _both() -> list[str]:

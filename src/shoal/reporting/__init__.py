@@ -17,7 +17,7 @@ from shoal.auditing.published_part import published_part
 from shoal.auditing.result import Audit
 from shoal.core.option_fields import refuse_unknown
 from shoal.core.options import AuditKeywords, AuditOptions, ReadingKeywords, ReadingOptions
-from shoal.core.progress import Progress, SilentProgress
+from shoal.core.progress import Progress, listening
 from shoal.publishing.outputs import Outputs
 from shoal.reporting.facts import Facts
 from shoal.reporting.facts.datasheet import (
@@ -45,7 +45,7 @@ def write_report(
     public: bool = False,
     synthetic: bool = False,
     force: bool = False,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     made_up: bool | None = None,
     **options: Unpack[_ReportArguments],
 ) -> Audit:
@@ -60,20 +60,23 @@ def write_report(
         warnings.warn("made_up is now synthetic, and goes in 0.3", DeprecationWarning, stacklevel=2)
         synthetic = made_up
     refuse_unknown("write_report", options, AuditOptions, ReadingOptions)
-    target, progress = Path(output), progress or SilentProgress()
+    target = Path(output)
     auditing, reading = AuditOptions.from_keywords(options), ReadingOptions.from_keywords(options)
     _check_output(target, [events, *reading.files], published, auditing.key, force=force)
-    with open_audit(events, published, progress, auditing, reading) as (context, cautions):
+    with (
+        listening(progress) as told,
+        open_audit(events, published, told, auditing, reading) as (context, cautions),
+    ):
         if public:
             check_datasheet(context.promise, context.noted, has_key=context.published.has_key)
         seen = published_part(context, by_record=True) if public else context
-        audit = run_audit(context, cautions, progress, attacked=seen if public else None)
+        audit = run_audit(context, cautions, told, attacked=seen if public else None)
         if public and not may_be_public(audit):
             return audit
         if public:
             audit = public_audit(audit)
         began = time.perf_counter()
-        progress.stage("measuring")
+        told.stage("measuring")
         boxes = context.published.records.boxes
         facts = Facts(
             audit=audit,
@@ -85,7 +88,7 @@ def write_report(
             version=version("shoal"),
             seconds=time.perf_counter() - began,
         )
-        progress.stage("drawing")
+        told.stage("drawing")
         page = report_page(facts, public=public, synthetic=synthetic)
     write_whole(target, page.encode(), mode=0o666 if public or synthetic else 0o600)
     return audit

@@ -28,7 +28,7 @@ from shoal.core.options import (
     parse_period,
 )
 from shoal.core.periods import find_periods
-from shoal.core.progress import Progress, SilentProgress
+from shoal.core.progress import Progress, listening
 from shoal.core.promise import Duration, Grid
 from shoal.core.workers import Workers
 from shoal.core.zones import Zone
@@ -121,7 +121,7 @@ def plan(
     cell: str = "100m",
     step: Duration = "1min",
     workers: int | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     **options: Unpack[_PlanArguments],
 ) -> Plan:
     """Forecast precision, suppression, time and memory of a release for every k, tau and epsilon that divides it.
@@ -131,7 +131,6 @@ def plan(
     published. docs/plan.md says how far to trust it. ``space_weight``, ``reuse``, ``harden``, ``seed`` and
     how events are read are chosen as in anonymize().
     """
-    progress = progress or SilentProgress()
     refuse_unknown("plan", options, HidingOptions, ReadingOptions, without=NOT_EVALUATED)
     reading = ReadingOptions.from_keywords(options)
     grid = Grid.parse(cell, step)
@@ -140,14 +139,18 @@ def plan(
     if hiding.harden is None:
         hiding = replace(hiding, harden=HARDEN_DEFAULT)
     n_workers = check_workers(workers)
-    with tempfile.TemporaryDirectory(prefix="shoal-plan-") as aside, Workers(n_workers) as threads:
-        progress.stage("reading")
+    with (
+        listening(progress) as told,
+        tempfile.TemporaryDirectory(prefix="shoal-plan-") as aside,
+        Workers(n_workers) as threads,
+    ):
+        told.stage("reading")
         spill = Path(aside) if isinstance(events, str | os.PathLike) else None
         found = read_events(events, grid=grid, options=reading, threads=n_workers, spill=spill)
         check_population(found.store.n_users, max(point.k for point in points))
-        progress.stage("loading the engine (compiles it once)")
+        told.stage("loading the engine (compiles it once)")
         prepare(hiding)
-        forecasts = forecast_points(found.store, points, hiding, threads, grid, Budget(), progress)
+        forecasts = forecast_points(found.store, points, hiding, threads, grid, Budget(), told)
         warnings = [*_told_left_out(taus, epsilons, grid), *found.read_summary.all_warnings]
         shortest = min(points, key=lambda point: point.tau)
         outlooks = outlook_on_periods(found.store, shortest, grid, Zone(found.timezone))
