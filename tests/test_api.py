@@ -36,7 +36,7 @@ def test_surface() -> None:
         assert getattr(shoal, name).__doc__
     public = {name for name in vars(shoal.Published) if not name.startswith("_")}
     assert public - set(shoal.Published.__dataclass_fields__) == {
-        "key", "manifest", "of", "summary", "verified", "to_arrow", "to_geopandas", "to_pandas", "to_polars",
+        "key", "manifest", "of", "summary", "verified", "to_arrow", "to_geopandas", "to_pandas", "to_polars", "write",
     }  # fmt: skip
     with pytest.raises(AttributeError):
         _ = shoal.publish_everything

@@ -97,8 +97,9 @@ def anonymize(
     hiding.check_period(promise, grid)
     n_workers = check_workers(workers)
     outputs = _outputs(output, key_out, summary_out, evidence=evidence)
+    read = [*_paths(events), *reading.files]
     if outputs is not None:
-        check_outputs(outputs, [*_paths(events), *reading.files], force=force, resume=resume)
+        check_outputs(outputs, read, force=force, resume=resume)
     with (
         listening(progress) as told,
         open_checkpoint(None if outputs is None else outputs.checkpoint, resume=resume) as checkpoint,
@@ -147,7 +148,8 @@ def anonymize(
             )
 
         if outputs is None:
-            return Published.of(draft, verified(draft.table()) if verify else None)
+            made = Published.of(draft, verified(draft.table()) if verify else None)
+            return replace(made, inputs=tuple(read))
         in_file = draft.reading_from(outputs.published.absolute())
         told.stage("writing")
         checkpoint.note_writing()
@@ -157,6 +159,7 @@ def anonymize(
             lambda written: Published.of(in_file, verified(written)),
             spill=checkpoint.sorting,
         )
+        published = replace(published, output=outputs.published.absolute(), inputs=tuple(read))
         if checkpoint.remove():
             return published
         warning = f"{outputs.checkpoint.name} could not be removed whole and holds secrets: remove it."

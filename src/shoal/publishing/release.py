@@ -135,10 +135,13 @@ class Published(Draft):
     """A release: the table, who is who (secret), what may be told about it, and a summary for its maker.
 
     ``verification`` is None where nothing was checked. ``warnings`` are those of publishing, beside those of reading.
+    ``output`` is the file that the release was made for, if any, and ``inputs`` the files that were read.
     """
 
     verification: Verification | None
     warnings: tuple[str, ...] = ()
+    output: Path | None = None
+    inputs: tuple[Path, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Published: {_in_short(self)}, {'verified' if self.verified else 'not verified'}>"
@@ -188,6 +191,21 @@ class Published(Draft):
             table[GEOMETRY].to_pylist(), crs=None if projection is None else "EPSG:4326"
         )
         return geopandas.GeoDataFrame(table.drop_columns(GEOMETRY).to_pandas(), geometry=polygons)
+
+    def write(
+        self,
+        path: str | Path,
+        *,
+        key_out: str | Path | None = None,
+        summary_out: str | Path | None = None,
+        evidence: bool = True,
+        force: bool = False,
+    ) -> None:
+        """Write the release to files, as anonymize() does with ``output``: whole or not at all, with its manifest."""
+        from shoal.publishing.outputs import Outputs, write_release
+
+        key, summary = (None if given is None else Path(given) for given in (key_out, summary_out))
+        write_release(self, Outputs(Path(path), key, summary, with_evidence=evidence), force=force)
 
     def key(self) -> pa.Table:
         """Which record is whose: secret."""

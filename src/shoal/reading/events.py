@@ -101,7 +101,7 @@ def read_events(
     roles = find_roles(table.names, implied, table.title, has_sites=has_sites)
     locate = _locator(roles, sites)
     if for_map and not locate.geographic:
-        raise _not_on_a_map(table.title)
+        raise not_on_a_map(table.title)
     if bounding_box is not None:
         bounding_box.check(geographic=locate.geographic)
     if projection is not None:
@@ -163,7 +163,8 @@ def _locator(roles: Roles, sites: object) -> Locator:
     return ByDegrees() if LAT in roles.used else ByMetres()
 
 
-def _not_on_a_map(title: str) -> InputError:
+def not_on_a_map(title: str) -> InputError:
+    """The refusal of a map of positions that have no place on it."""
     return InputError(
         f"{title} gives positions in metres without a coordinate system, which GeoJSON cannot place on the map:"
         " give lat and lon, or publish as .parquet, .geoparquet or .csv."
