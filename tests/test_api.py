@@ -37,6 +37,7 @@ def test_surface() -> None:
     public = {name for name in vars(shoal.Published) if not name.startswith("_")}
     assert public - set(shoal.Published.__dataclass_fields__) == {
         "key", "manifest", "of", "summary", "verified", "to_arrow", "to_geopandas", "to_pandas", "to_polars", "write",
+        "plot",
     }  # fmt: skip
     with pytest.raises(AttributeError):
         _ = shoal.publish_everything

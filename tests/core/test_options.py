@@ -249,3 +249,21 @@ def test_a_table_in_memory_is_not_saved() -> None:
 def test_k_must_be_given() -> None:
     with pytest.raises(TypeError, match=r"anonymize\(\) missing 1 required keyword-only argument: 'k'"):
         shoal.anonymize(NOWHERE, whole=True)
+
+
+@pytest.mark.parametrize(
+    "wrong", [["user"], pa.table({"user": ["canary"]}), "user"], ids=["list", "table", "text"]
+)
+def test_columns_are_a_mapping(wrong: Any) -> None:
+    with pytest.raises(ParameterError, match="columns must map roles to names of columns") as refused:
+        shoal.anonymize(NOWHERE, k=2, whole=True, columns=wrong)
+    assert "canary" not in str(refused.value)
+
+
+def test_a_table_is_no_choice() -> None:
+    for name in ("selector", "reuse"):
+        with pytest.raises(
+            ParameterError, match=f"{name} must be one of .* got a value of type Table"
+        ) as refused:
+            HidingOptions(**{name: pa.table({"user": ["canary"]})})
+        assert "canary" not in str(refused.value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,8 @@ from shoal.core.formatting import counted, promise_parameters, renaming_in_words
 from shoal.core.periods import Renaming
 from shoal.core.promise import Grid, Promise
 from shoal.core.proportions import Proportion
+from shoal.core.showing import html_of
+from shoal.errors import InputError
 
 FAILED, NOT_CHECKED = 1, 4  # exit codes
 _MOST_COUNTEREXAMPLES = 10
@@ -91,6 +93,22 @@ class Audit:
         kept = "kept" if self.coverage.kept else "not kept"
         promise = promise_parameters(self.promise, self.grid)
         return f"<Audit: {records}, {boxes}, {promise}, guarantee 1 {kept}; .verdict says more>"
+
+    def _repr_html_(self) -> str:
+        return html_of(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the names of users: a pickle may go anywhere."""
+        return {**vars(self), "users": np.empty(0, object)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
 
     @property
     def kept(self) -> bool:
@@ -261,6 +279,8 @@ class Audit:
         begin, end = (None, None) if self.promise.tau is None else (
             violation.begin * step, (violation.begin + self.promise.tau) * step,
         )  # fmt: skip
+        if show_users and not len(self.users):
+            raise InputError("An audit that was pickled has no names of users: audit again to see them.")
         named = {"user": str(self.users[violation.user])} if show_users else {}
         return {
             **named,

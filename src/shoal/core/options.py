@@ -126,6 +126,11 @@ class ReadingOptions(Options):
     )
 
     def __post_init__(self) -> None:
+        if self.columns is not None and not isinstance(self.columns, Mapping):
+            raise ParameterError(
+                "columns must map roles to names of columns, such as {'user': 'who', 'time': 'when'}, got"
+                f" {told(self.columns)}."
+            )
         _save_as_text(self, "resample")
         for name in ("start", "end"):
             object.__setattr__(self, name, _moment_text(getattr(self, name)))
@@ -296,8 +301,8 @@ class HidingOptions(Options):
         self._check_selector()
         _save_as_text(self, "rename_every")
         parse_period(self.rename_every)
-        if self.reuse not in set(Reuse):
-            raise ParameterError(f"reuse must be one of {', '.join(Reuse)}, got {self.reuse!r}.")
+        if str(self.reuse) not in list(Reuse):
+            raise ParameterError(f"reuse must be one of {', '.join(Reuse)}, got {told(self.reuse)}.")
         if not isinstance(self.space_weight, Real) or not 0 <= self.space_weight <= 4:
             raise ParameterError(
                 f"--space-weight must be a number from 0 to 4, got {told(self.space_weight)}."
@@ -316,8 +321,10 @@ class HidingOptions(Options):
             object.__setattr__(self, name, value)
 
     def _check_selector(self) -> None:
-        if self.selector is not None and self.selector not in set(SelectorName):
-            raise ParameterError(f"selector must be one of {', '.join(SelectorName)}, got {self.selector!r}.")
+        if self.selector is not None and str(self.selector) not in list(SelectorName):
+            raise ParameterError(
+                f"selector must be one of {', '.join(SelectorName)}, got {told(self.selector)}."
+            )
         if self.selector == SelectorName.SPECTRAL and find_spec("sklearn") is None:
             raise ParameterError(
                 "selector spectral needs scikit-learn, which is not installed: pip install 'shoal[spectral]'."

@@ -14,10 +14,12 @@ from shoal.core.arrays import Int32s
 from shoal.core.checks import check_count, check_workers
 from shoal.core.formatting import counted
 from shoal.core.option_fields import refuse_unknown
+from shoal.core.optional import as_pandas
 from shoal.core.options import HidingOptions, ReadingKeywords, ReadingOptions, SelectorName
 from shoal.core.progress import Progress, listening
 from shoal.core.promise import Duration, Grid, Promise
 from shoal.core.samples import Samples
+from shoal.core.showing import html_of
 from shoal.core.workers import Workers
 from shoal.errors import ParameterError
 from shoal.evaluate.baselines import PAPER_GRIDS, W4M, Glove, KMerge, Method, Static, draw_tuples, on_tuples
@@ -74,9 +76,16 @@ class Comparison(NamedTuple):
     def __repr__(self) -> str:
         return f"<Comparison: {counted(len(self.rows), 'row')}; .to_arrow() has the figures>"
 
+    def _repr_html_(self) -> str:
+        return html_of(self)
+
     def to_arrow(self) -> pa.Table:
         """A row per method, k and kind."""
         return pa.Table.from_pylist([row._asdict() for row in self.rows])
+
+    def to_pandas(self) -> Any:
+        """A row per method, k and kind, as a pandas data frame."""
+        return as_pandas(self.to_arrow())
 
 
 def methods_on_tuples(grid: Grid, seed: int) -> dict[str, Method]:

@@ -9,13 +9,14 @@ from dataclasses import replace
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, Unpack
 
 import pyarrow as pa
 
 from shoal.core.checks import check_workers
 from shoal.core.formatting import counted, duration
 from shoal.core.option_fields import refuse_unknown
+from shoal.core.optional import as_pandas
 from shoal.core.options import (
     HARDEN_DEFAULT,
     NOT_EVALUATED,
@@ -27,6 +28,7 @@ from shoal.core.options import (
 )
 from shoal.core.progress import Progress, listening
 from shoal.core.promise import Duration, Grid
+from shoal.core.showing import html_of, plot_of
 from shoal.core.workers import Workers
 from shoal.core.zones import Zone
 from shoal.errors import InputError, NothingLeftError, UnfinishedError
@@ -35,6 +37,9 @@ from shoal.evaluate.sweep_points import AXES, HOURS, Point, SweepPlan, plan_swee
 from shoal.hiding.pipeline import anonymize_samples, check_population, prepare
 from shoal.reading import Events, read_events
 from shoal.storage.files import make_private_folder, reason, write_private
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 KS = (2, 3, 5, 8)
 TAUS = ("10min", "20min", "30min", "1h", "2h", "4h")
@@ -52,9 +57,20 @@ class Sweep(NamedTuple):
     def __repr__(self) -> str:
         return f"<Sweep: {counted(len(self.measured), 'release')}; .to_arrow() has the figures>"
 
+    def _repr_html_(self) -> str:
+        return html_of(self)
+
     def to_arrow(self) -> pa.Table:
         """A row per point."""
         return pa.Table.from_pylist([row._asdict() for row in self.measured.values()])
+
+    def to_pandas(self) -> Any:
+        """A row per point, as a pandas data frame."""
+        return as_pandas(self.to_arrow())
+
+    def plot(self, over: str | None = None, what: str = "space") -> Figure:
+        """Space, time or what is suppressed (``what``) over one thing that varies, the first unless given."""
+        return plot_of(self, over=over, what=what)
 
     def hours_to_arrow(self) -> pa.Table:
         """A row per selector and hour of the week; no rows unless asked for."""

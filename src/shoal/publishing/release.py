@@ -5,17 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from shoal.core.boxes import Boxes, BoxSource
 from shoal.core.formatting import counted, percent, promise_parameters
+from shoal.core.optional import as_pandas, need
 from shoal.core.options import TOLERANCE, HidingOptions, SelectorName
 from shoal.core.periods import Renaming
+from shoal.core.pickling import NeverPickled
 from shoal.core.promise import DAY_S, Promise
 from shoal.core.schema import GEOMETRY
+from shoal.core.showing import html_of, plot_of
 from shoal.errors import InputError
 from shoal.hiding.pipeline import Outcome
 from shoal.publishing.manifest import Unprotected, describe_precision, make_manifest
@@ -23,6 +26,9 @@ from shoal.publishing.record_names import NamedBoxes
 from shoal.publishing.tables import key_table, parts_key_table, published_table
 from shoal.reading import Events, read_published
 from shoal.utility import precision_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _ENOUGH_ALIKE = (
     5  # people whose records are the same, so that these say little of each (docs/names-frontier.md)
@@ -79,7 +85,7 @@ def _weakening(outcome: Outcome) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Draft:
+class Draft(NeverPickled):
     """A release before it is verified: what came in, what was decided, and the boxes under fresh random names."""
 
     events: Events
@@ -87,6 +93,7 @@ class Draft:
     promise: Promise
     options: HidingOptions
     named: NamedBoxes
+    _instead = "write() the release to files, or pickle to_arrow()"
 
     def __repr__(self) -> str:
         return f"<Draft: {_in_short(self)}>"
@@ -146,6 +153,9 @@ class Published(Draft):
     def __repr__(self) -> str:
         return f"<Published: {_in_short(self)}, {'verified' if self.verified else 'not verified'}>"
 
+    def _repr_html_(self) -> str:
+        return html_of(self)
+
     @classmethod
     def of(cls, draft: Draft, verification: Verification | None) -> Published:
         """The release that a draft becomes once it is verified."""
@@ -165,13 +175,11 @@ class Published(Draft):
 
     def to_pandas(self) -> Any:
         """The published table as a pandas data frame."""
-        return self.to_arrow().to_pandas()
+        return as_pandas(self.to_arrow())
 
     def to_polars(self) -> Any:
         """The published table as a polars data frame."""
-        import polars
-
-        return polars.from_arrow(self.to_arrow())
+        return need("polars", "to_polars()").from_arrow(self.to_arrow())
 
     def to_geopandas(self) -> Any:
         """The published table as a geopandas frame of polygons: in longitude and latitude, or in metres without a CRS.
@@ -179,18 +187,17 @@ class Published(Draft):
         A polygon is the area in which the person of its record was at some moment of a stretch of time. It does not say
         where in it, but that can often be inferred from all boxes together (docs/promise.md).
         """
-        try:
-            import geopandas
-        except ModuleNotFoundError:
-            raise InputError(
-                "to_geopandas() needs geopandas, which is not installed: pip install geopandas, or take to_pandas()."
-            ) from None
+        geopandas = need("geopandas", "to_geopandas()", instead="to_pandas()")
         projection = self.events.projection
         table = self.table(geometry=True)
         polygons = geopandas.GeoSeries.from_wkb(
             table[GEOMETRY].to_pylist(), crs=None if projection is None else "EPSG:4326"
         )
         return geopandas.GeoDataFrame(table.drop_columns(GEOMETRY).to_pandas(), geometry=polygons)
+
+    def plot(self) -> Figure:
+        """How precise the boxes are: which share of them is at most so large, in space and in time."""
+        return plot_of(self)
 
     def write(
         self,

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from shoal.core.formatting import counted, percent
 from shoal.core.options import ReadingOptions
+from shoal.core.pickling import NeverPickled
 from shoal.core.projection import Plane
 from shoal.core.promise import Grid
 from shoal.core.samples import Samples
@@ -40,7 +41,7 @@ from shoal.storage.spill import ROWS, open_spill
 
 
 @dataclass(frozen=True)
-class Events:
+class Events(NeverPickled):
     """Samples with the grid and projection they are counted in, and what became of the rows read.
 
     ``options`` are how they were read; users to exclude are told one by one, whether or not they came from a file.

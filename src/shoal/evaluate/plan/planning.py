@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import pyarrow as pa
 
@@ -15,6 +15,7 @@ from shoal.core.box_sizes import BoxSizes
 from shoal.core.checks import check_workers
 from shoal.core.formatting import counted, duration
 from shoal.core.option_fields import refuse_unknown
+from shoal.core.optional import as_pandas
 from shoal.core.options import (
     HARDEN_DEFAULT,
     NEVER,
@@ -30,6 +31,7 @@ from shoal.core.options import (
 from shoal.core.periods import find_periods
 from shoal.core.progress import Progress, listening
 from shoal.core.promise import Duration, Grid
+from shoal.core.showing import html_of, plot_of
 from shoal.core.workers import Workers
 from shoal.core.zones import Zone
 from shoal.errors import ParameterError
@@ -55,6 +57,9 @@ from shoal.hiding.suppression import Presence, decide_presence
 from shoal.reading import read_events
 from shoal.storage.sample_store import SampleStore
 from shoal.utility.read_share import read_share
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 KS = (2, 3, 5)
 TAUS = ("30min", "1h", "2h")
@@ -94,9 +99,20 @@ class Plan(NamedTuple):
     def __repr__(self) -> str:
         return f"<Plan: {counted(len(self.forecasts), 'forecast')}; .to_arrow() has the figures>"
 
+    def _repr_html_(self) -> str:
+        return html_of(self)
+
     def to_arrow(self) -> pa.Table:
         """A row per point."""
         return pa.Table.from_pylist([row._asdict() for row in self.forecasts])
+
+    def to_pandas(self) -> Any:
+        """A row per point, as a pandas data frame."""
+        return as_pandas(self.to_arrow())
+
+    def plot(self) -> Figure:
+        """Median longer side of boxes over tau, a line for each k and epsilon."""
+        return plot_of(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, ready for JSON: what is unknown is None."""

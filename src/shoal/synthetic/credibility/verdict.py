@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from shoal.core.formatting import counted
+from shoal.core.showing import html_of
 from shoal.errors import InputError
 from shoal.reading import Events
 from shoal.synthetic.credibility.bands import BANDS, LEAST_USERS, SLACK_DAYS, Band
@@ -47,6 +48,9 @@ class Credibility:
         return (
             f"<Credibility: {counted(len(self.checks), 'statistic')}, {outside} outside; .to_dict() has them>"
         )
+
+    def _repr_html_(self) -> str:
+        return html_of(self)
 
     @property
     def credible(self) -> bool:
