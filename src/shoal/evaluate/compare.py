@@ -64,7 +64,28 @@ class Compared(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """All rows, and how many tuples and users they are of."""
+    """How other methods fare: all rows, and how many tuples and users they are of. A notebook shows it as tables.
+
+    Attributes
+    ----------
+    rows : list of Compared
+        A method at one k, on tuples or on whole trajectories.
+    drawn : TupleDraw
+        How tuples were drawn.
+    n_tuples, n_users, n_whole_users : int
+        How many.
+    warnings : list of str
+        What was left out, and what looks wrong with the events.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> found = shoal.compare(shoal.make_city(60, seed=1), ks=[2], tuples=3, whole_users=0)
+    >>> found
+    <Comparison: 6 rows; .to_arrow() has the figures>
+    >>> found.to_pandas().columns[:3].tolist()
+    ['on', 'method', 'k']
+    """
 
     rows: list[Compared]
     drawn: TupleDraw
@@ -124,12 +145,52 @@ def compare(
     progress: Progress | bool | None = None,
     **reading: Unpack[ReadingKeywords],
 ) -> Comparison:
-    """Every method of the paper's table on the same k-tuples, and on ``whole_users`` users drawn at random.
+    """Hide the same k-tuples of users with every method of the paper's table, and whole trajectories as well.
 
-    ``drawn``: tuples of ``random`` users, or ``near``, a random user with those cheapest to hide among. GLOVE and W4M
-    take part up to 1,000 users; every method runs on one core. ``whole_users`` 0 leaves the latter out. k-merge chooses
-    no groups, so there shoal itself stands in its place, with whole trajectories promised. How events are read is said
-    as in anonymize().
+    Every method runs on one core. k-merge chooses no groups, so for whole trajectories shoal itself stands in its
+    place.
+
+    Parameters
+    ----------
+    events : path or table
+        As in anonymize().
+    ks : sequence of int
+        Values of k.
+    tuples : int
+        How many tuples for each k.
+    drawn : {"random", "near"}
+        Tuples of any users; or of a random user with those cheapest to hide among.
+    whole_users : int
+        Whose whole trajectories to hide, drawn at random; 0 leaves that out. GLOVE and W4M take part up to 1,000.
+    cell, step : str
+        The finest resolution, as in anonymize().
+    seed : int
+        Another seed draws other tuples.
+    workers : int, optional
+        How many threads draw tuples; all cores unless given.
+    progress : bool or Progress, optional
+        True for a bar, in notebooks and in terminals; or an object that is told of stages and steps.
+    **reading
+        How events are read, as in anonymize().
+
+    Returns
+    -------
+    Comparison
+        A row per method, k and kind.
+
+    Raises
+    ------
+    ParameterError
+        A value makes no sense.
+    InputError
+        The events cannot be used as they are.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> found = shoal.compare(shoal.make_city(60, seed=1), ks=[2], tuples=3, whole_users=0)
+    >>> sorted({row.method for row in found.rows})
+    ['glove', 'k-merge', 'static 2h 4km', 'static 4h 10km', 'static 8h 20km', 'w4m']
     """
     refuse_unknown("compare", reading, ReadingOptions)
     how = ReadingOptions.from_keywords(reading)

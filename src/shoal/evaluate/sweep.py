@@ -47,7 +47,28 @@ Row = TypeVar("Row", Measured, Hour)
 
 
 class Sweep(NamedTuple):
-    """Every point measured, and the hours of the week for the points in the middle."""
+    """Every point measured, and the hours of the week for the points in the middle. A notebook shows it as a table and
+    figures.
+
+    Attributes
+    ----------
+    plan : SweepPlan
+        The points of every axis.
+    measured : dict of Point to Measured
+        Precision, suppression and time of each release.
+    hours : list of Hour
+        Hour by hour, if asked for.
+    warnings : list of str
+        What looks wrong with the events.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> found = shoal.sweep(shoal.make_city(100, seed=1), over=["k"], ks=[2], selectors=["matching"])
+    >>> found.to_arrow().num_rows
+    1
+    >>> figure = found.plot(over="k", what="time")
+    """
 
     plan: SweepPlan
     measured: dict[Point, Measured]
@@ -69,7 +90,25 @@ class Sweep(NamedTuple):
         return as_pandas(self.to_arrow())
 
     def plot(self, over: str | None = None, what: str = "space") -> Figure:
-        """Space, time or what is suppressed (``what``) over one thing that varies, the first unless given."""
+        """Draw what the releases cost over one thing that varied.
+
+        Parameters
+        ----------
+        over : {"tau", "k", "epsilon", "hours"}, optional
+            The first that varied unless given.
+        what : {"space", "time", "suppressed"}
+            What is drawn.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            Shown by notebooks as it is; ``savefig`` writes it.
+
+        Raises
+        ------
+        ParameterError
+            That did not vary, or is not measured.
+        """
         return plot_of(self, over=over, what=what)
 
     def hours_to_arrow(self) -> pa.Table:
@@ -101,14 +140,54 @@ def sweep(
 ) -> Sweep:
     """Measure precision and suppression as one thing varies: tau (with epsilon = tau), k, epsilon at a fixed ``tau``.
 
-    ``epsilons`` must divide ``tau``: tau, its half and its third unless given.
+    A release is measured, not published: nothing of it is kept or checked.
 
-    ``over`` names what varies; ``hours`` is the week of the release with ``k`` and ``tau`` alone, hour by hour. A
-    release is measured, not published: nothing of it is kept or checked. With ``checkpoint``, a folder, an interrupted
-    sweep goes on with ``resume``. ``selectors``: ours and the paper's side by side unless given; ours alone where the
-    library for the paper's is not installed. ``harden`` is the level of hardening, 1 unless given as in anonymize();
-    releases that cannot be hardened have level 0, and every row says which it is. ``space_weight``, ``reuse``, ``seed``
-    and how events are read are chosen as in anonymize().
+    Parameters
+    ----------
+    events : path or table
+        As in anonymize().
+    over : iterable of {"tau", "k", "epsilon", "hours"}
+        What varies; "hours" is the week of the release with ``k`` and ``tau`` alone, hour by hour.
+    k, tau : int, str or timedelta
+        What stays while something else varies.
+    ks : sequence of int
+        Values of k.
+    taus, epsilons : sequence of str or timedelta
+        Values of tau, and of epsilon, which must divide ``tau``: tau, its half and its third unless given.
+    selectors : sequence of str, optional
+        Ours and the paper's side by side unless given; ours alone where scikit-learn is not installed.
+    cell, step : str
+        The finest resolution, as in anonymize().
+    workers : int, optional
+        How many threads; all cores unless given.
+    checkpoint : path, optional
+        A folder in which points are kept, so that an interrupted sweep goes on with ``resume``.
+    resume : bool
+        Whether to go on with what ``checkpoint`` holds.
+    progress : bool or Progress, optional
+        True for a bar, in notebooks and in terminals; or an object that is told of stages and steps.
+    **options
+        ``space_weight``, ``reuse``, ``seed``, how events are read, as in anonymize(), and ``harden``, 1 unless given:
+        releases that cannot be hardened have level 0, and every row says which it is.
+
+    Returns
+    -------
+    Sweep
+        A row per release.
+
+    Raises
+    ------
+    ParameterError
+        A value makes no promise.
+    InputError
+        The events, or what the checkpoint holds, cannot be used.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> found = shoal.sweep(shoal.make_city(100, seed=1), over=["k"], ks=[2, 3], selectors=["matching"])
+    >>> [row.k for row in found.measured.values()]
+    [2, 3]
     """
     refuse_unknown("sweep", options, HidingOptions, ReadingOptions, without=NOT_EVALUATED)
     reading = ReadingOptions.from_keywords(options)

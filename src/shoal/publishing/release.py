@@ -141,8 +141,40 @@ def _in_short(draft: Draft) -> str:
 class Published(Draft):
     """A release: the table, who is who (secret), what may be told about it, and a summary for its maker.
 
-    ``verification`` is None where nothing was checked. ``warnings`` are those of publishing, beside those of reading.
-    ``output`` is the file that the release was made for, if any, and ``inputs`` the files that were read.
+    A notebook shows what the manifest tells, and how large the boxes are. It cannot be pickled, since it holds raw
+    data: ``write`` it, or keep ``to_arrow()``.
+
+    Attributes
+    ----------
+    events : Events
+        What was read; raw.
+    outcome : Outcome
+        What was decided; secret.
+    promise : Promise
+        What is promised, in steps of ``events.grid``.
+    options : HidingOptions
+        How it is kept.
+    named : NamedBoxes
+        The boxes under their random names.
+    verification : Verification or None
+        What the check found; None where nothing was checked.
+    warnings : tuple of str
+        Those of publishing, beside those of reading.
+    output : Path or None
+        The file that the release was made for, if any.
+    inputs : tuple of Path
+        The files that were read.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> published = shoal.anonymize(shoal.make_city(100, seed=1), k=2, tau="30min", epsilon="30min")
+    >>> published.to_pandas().columns[:3].tolist()
+    ['record', 't_start', 't_end']
+    >>> published.key().column_names
+    ['user', 'record']
+    >>> published.manifest["promise"]["k"], published.verified
+    (2, True)
     """
 
     verification: Verification | None
@@ -208,7 +240,39 @@ class Published(Draft):
         evidence: bool = True,
         force: bool = False,
     ) -> None:
-        """Write the release to files, as anonymize() does with ``output``: whole or not at all, with its manifest."""
+        """Write the release to files, as anonymize() does with ``output``: all of them whole, or none.
+
+        What is written is read back, and must hold the boxes that were verified.
+
+        Parameters
+        ----------
+        path : path
+            The published file: .parquet, .geoparquet, .csv, .csv.gz, .geojson or .geojson.gz. Its manifest stands
+            beside it.
+        key_out, summary_out : path, optional
+            Who is who (secret, with private notes and evidence beside it), and exact figures. A release that was made
+            for files has no more what goes beside a key: give ``key_out`` to anonymize() then.
+        evidence : bool
+            Whether to write evidence beside the key.
+        force : bool
+            Whether files that exist are replaced.
+
+        Raises
+        ------
+        InputError
+            Files of these names cannot be written, or would destroy something.
+        UnfinishedError
+            Writing failed, and nothing was published.
+
+        Examples
+        --------
+        >>> import shoal, tempfile, pathlib
+        >>> published = shoal.anonymize(shoal.make_city(100, seed=1), k=2, tau="30min", epsilon="30min")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     published.write(pathlib.Path(folder) / "published.csv")
+        ...     sorted(path.name for path in pathlib.Path(folder).iterdir())
+        ['published.csv', 'published.csv.manifest.json']
+        """
         from shoal.publishing.outputs import Outputs, write_release
 
         key, summary = (None if given is None else Path(given) for given in (key_out, summary_out))

@@ -49,12 +49,53 @@ def write_report(
     made_up: bool | None = None,
     **options: Unpack[_ReportArguments],
 ) -> Audit:
-    """Audit a published file and write a page about it; options are those of shoal.audit().
+    """Audit a published file and write a page about it, in one file that loads nothing from outside (docs/report.md).
 
-    The page may show raw trajectories of a few people unless it is ``public``: then it holds nothing of the events but
-    figures over many people (docs/report.md says which), and the page itself gives nobody away. That needs the key, and
-    the file's own promise or a stronger one; no such page is written about a broken promise or doubtful events, and
-    the audit returned has the figures of the page. ``synthetic`` people need no such care.
+    Parameters
+    ----------
+    events : path or table
+        The events from which the file was made.
+    published : path, table or Published
+        What was published.
+    output : path
+        The page: .html.
+    public : bool
+        A datasheet to publish with the data: nothing of the events but figures over many people. It needs the key, and
+        the file's own promise or a stronger one; none is written about a broken promise or doubtful events, and the
+        audit returned has the figures of the page. Otherwise the page may show raw trajectories of a few people.
+    synthetic : bool
+        Whether the people are synthetic, and need no such care.
+    force : bool
+        Whether a page that exists is replaced.
+    progress : bool or Progress, optional
+        True for a bar, in notebooks and in terminals; or an object that is told of stages and steps.
+    made_up : bool, optional
+        The former name of ``synthetic``; goes in 0.3.
+    **options
+        As in audit().
+
+    Returns
+    -------
+    Audit
+        What the page tells.
+
+    Raises
+    ------
+    InputError
+        What is given cannot be used, does not belong together, or makes no datasheet.
+    UnfinishedError
+        The page could not be written.
+
+    Examples
+    --------
+    >>> import shoal, tempfile, pathlib
+    >>> events = shoal.make_city(100, seed=1)
+    >>> published = shoal.anonymize(events, k=2, tau="30min", epsilon="30min")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = pathlib.Path(folder) / "report.html"
+    ...     audit = shoal.write_report(events, published, page, key=published.key(), attacks=20)
+    ...     page.read_text(encoding="utf-8")[:15]
+    '<!doctype html>'
     """
     if made_up is not None:
         warnings.warn("made_up is now synthetic, and goes in 0.3", DeprecationWarning, stacklevel=2)

@@ -88,7 +88,28 @@ class PeriodOutlook(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """A forecast per point, by epsilon, tau and k; and an outlook for every period after which names may change."""
+    """What releases would cost: a forecast per point, by epsilon, tau and k; and an outlook for every period after
+    which names may change. A notebook shows it as a table and a figure.
+
+    Attributes
+    ----------
+    forecasts : list of Forecast
+        Precision, suppression, time and memory at each point.
+    n_samples, n_users : int
+        How much was read.
+    warnings : list of str
+        What was left out, and what looks wrong with the events.
+    periods : list of PeriodOutlook
+        What new names every so often leave to be read.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> plan = shoal.plan(shoal.make_city(100, seed=1), ks=[2], taus=["30min"])
+    >>> plan.to_pandas()[["k", "tau_min", "epsilon_min"]].to_dict("records")
+    [{'k': 2, 'tau_min': 30.0, 'epsilon_min': 30.0}]
+    >>> figure = plan.plot()
+    """
 
     forecasts: list[Forecast]
     n_samples: int
@@ -144,8 +165,43 @@ def plan(
 
     All users of a few stretches of time are hidden, and what that gives stands for the hours that are alike; where
     everything can be hidden in no time, it is. Who would be suppressed is found for all of the time. Nothing is
-    published. docs/plan.md says how far to trust it. ``space_weight``, ``reuse``, ``harden``, ``seed`` and
-    how events are read are chosen as in anonymize().
+    published. docs/plan.md says how far to trust it.
+
+    Parameters
+    ----------
+    events : path or table
+        As in anonymize().
+    ks : sequence of int
+        Values of k.
+    taus, epsilons : sequence of str or timedelta
+        Values of tau and epsilon; pairs of which epsilon does not divide tau are left out.
+    cell, step : str
+        The finest resolution, as in anonymize().
+    workers : int, optional
+        How many threads; all cores unless given.
+    progress : bool or Progress, optional
+        True for a bar, in notebooks and in terminals; or an object that is told of stages and steps.
+    **options
+        ``space_weight``, ``reuse``, ``harden``, ``seed``, and how events are read, as in anonymize().
+
+    Returns
+    -------
+    Plan
+        A forecast per point, and what new names would leave to be read.
+
+    Raises
+    ------
+    ParameterError
+        A value makes no promise, or there are more than 27 points.
+    InputError
+        The events cannot be used as they are.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> plan = shoal.plan(shoal.make_city(100, seed=1), ks=[2, 3], taus=["30min"])
+    >>> [(row.k, round(row.longer_side_km_median, 1)) for row in plan.forecasts]
+    [(2, 14.0), (3, 21.4)]
     """
     refuse_unknown("plan", options, HidingOptions, ReadingOptions, without=NOT_EVALUATED)
     reading = ReadingOptions.from_keywords(options)
