@@ -11,6 +11,7 @@ import rich_click as click
 
 from shoal.core.option_fields import Choice, Options, choices_of
 from shoal.core.options import ROLES, PromiseOptions, ReadingOptions
+from shoal.errors import InputError
 
 _COLUMNS = "Names of columns"
 _MEANINGS = {
@@ -188,8 +189,13 @@ def listed(name: str, help: str, default: str | None) -> click.Option:
 
 
 def parts_of(text: str) -> list[str]:
-    """The parts of a list with commas."""
-    return [part.strip() for part in text.split(",") if part.strip()]
+    """The parts of a list with commas; none of them may be empty, but for a list of nothing."""
+    parts = [part.strip() for part in text.split(",")] if text.strip() else []
+    if not all(parts):
+        raise InputError(
+            f"A list has a value before and after each comma, got {text!r}: leave out one comma."
+        )
+    return parts
 
 
 def numbers_of(text: str) -> list[int]:

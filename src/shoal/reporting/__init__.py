@@ -87,7 +87,7 @@ def write_report(
         )
         progress.stage("drawing")
         page = report_page(facts, public=public, synthetic=synthetic)
-    write_whole(target, page.encode(), mode=0o666 if public or synthetic else 0o600)
+    write_whole(target, page.encode(), force=force, mode=0o666 if public or synthetic else 0o600)
     return audit
 
 

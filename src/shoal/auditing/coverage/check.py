@@ -9,6 +9,7 @@ import numpy as np
 
 from shoal.auditing.context import AuditContext
 from shoal.auditing.coverage.chunks import (
+    CHECK_REHEARSAL,
     Chunk,
     ChunkFindings,
     ChunkPlan,
@@ -16,7 +17,6 @@ from shoal.auditing.coverage.chunks import (
     bucket_borders,
     check_chunk,
     check_together,
-    load_check,
     make_chunks,
     make_plan,
     plan_chunks,
@@ -26,6 +26,7 @@ from shoal.auditing.kernels.coverage import find_possible_owners
 from shoal.auditing.truthfulness import NO_UNTRUTHS, UntruthCounts
 from shoal.core.arrays import Int64s
 from shoal.core.boxes import NONE, UNKNOWN
+from shoal.core.compiling import make_ready
 from shoal.core.formatting import counted
 from shoal.core.progress import Progress, SilentProgress
 from shoal.core.promise import Promise
@@ -37,7 +38,6 @@ from shoal.storage.box_store import open_box_store
 RunTasks = Callable[[Callable[[Chunk], ChunkFindings], Iterable[Chunk]], Iterable[ChunkFindings]]
 
 _ATTACKERS = ("strict", "gap-tolerant")
-_LOADING = "loading the check (compiles it once)"
 _CHECKING = "checking every user and interval"
 
 
@@ -111,8 +111,7 @@ def _check_in_chunks(context: AuditContext, progress: Progress, run: RunTasks | 
 def _check_at_once(context: AuditContext, progress: Progress) -> Coverage:
     target, counter = context.published, ViolationCounter()
     plan = make_plan(context.promise, *context.span, np.empty(0, np.int64))
-    progress.stage(_LOADING)
-    load_check()
+    make_ready([CHECK_REHEARSAL], context.workers.count, progress, "the check")
     progress.stage(_CHECKING, len(user_blocks(context.store.n_users)) - 1)
     for begins, _ in plan.begin_ranges():
         counter.add(
@@ -168,8 +167,7 @@ def carry_out(
     checks: list[PlannedCheck], workers: Workers, progress: Progress, run: RunTasks | None
 ) -> Iterator[tuple[ViolationCounter, UntruthCounts]]:
     """Carry out checks one after the other: violations and untruths of each."""
-    progress.stage(_LOADING)
-    load_check()
+    make_ready([CHECK_REHEARSAL], workers.count, progress, "the check")
     n_steps = [
         check.plan.n_chunks * (1 if run else len(user_blocks(len(check.evidence.own))) - 1)
         for check in checks

@@ -46,5 +46,5 @@ def compare(events: Path, output: Path | None, ks: str, force: bool, **keywords:
         found = run(events, ks=options.numbers_of(ks), progress=progress, **keywords)
     say_warnings(found.warnings)
     if output is not None:
-        write_table(output, found.to_arrow())
+        write_table(output, found.to_arrow(), force=force)
     show("\n".join(comparison_lines(found)))

@@ -68,5 +68,5 @@ def plan(
         "advice": [*advice(found.forecasts), *names_advice(found.periods)],
     }
     if report is not None:
-        write_whole(report, as_json(content))
+        write_whole(report, as_json(content), force=force)
     show(json.dumps(content, indent=2) if json_out == "-" else "\n".join(plan_lines(found)))

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from shoal.core.box_sizes import BoxSizes
 from shoal.core.checks import check_workers
+from shoal.core.compiling import make_ready
 from shoal.core.formatting import counted, duration
 from shoal.core.option_fields import refuse_unknown
 from shoal.core.options import (
@@ -50,7 +51,7 @@ from shoal.evaluate.plan.stretches import (
 )
 from shoal.evaluate.sweep_points import Point
 from shoal.hiding.epochs import Timeline
-from shoal.hiding.pipeline import check_population, prepare
+from shoal.hiding.pipeline import check_population, rehearsal_of
 from shoal.hiding.suppression import Presence, decide_presence
 from shoal.reading import read_events
 from shoal.storage.sample_store import SampleStore
@@ -145,8 +146,7 @@ def plan(
         spill = Path(aside) if isinstance(events, str | os.PathLike) else None
         found = read_events(events, grid=grid, options=reading, threads=n_workers, spill=spill)
         check_population(found.store.n_users, max(point.k for point in points))
-        progress.stage("loading the engine (compiles it once)")
-        prepare(hiding)
+        make_ready([rehearsal_of(hiding)], n_workers, progress)
         forecasts = forecast_points(found.store, points, hiding, threads, grid, Budget(), progress)
         warnings = [*_told_left_out(taus, epsilons, grid), *found.read_summary.all_warnings]
         shortest = min(points, key=lambda point: point.tau)
