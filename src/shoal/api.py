@@ -60,8 +60,8 @@ def anonymize(
 ) -> Published:
     """Publish events under k^{tau,epsilon}-anonymity.
 
-    ``events`` is a path or a pandas, polars or pyarrow table, or what geopandas, trackintel, MovingPandas or
-    scikit-mobility make of one (docs/ecosystem.md).
+    ``events`` is a path, a file open for reading bytes, or a pandas, polars or pyarrow table, or what geopandas,
+    trackintel, MovingPandas or scikit-mobility make of one (docs/ecosystem.md).
 
     What is promised: ``k`` with ``tau`` and ``epsilon`` such as "30min", of which epsilon divides tau, or with
     ``whole=True`` for whole trajectories; ``cell`` (100m) and ``step`` (1min) are the finest resolution.
@@ -78,8 +78,8 @@ def anonymize(
 
     How events are read: ``format`` (docs/formats.md; recognised where there is no doubt), ``columns`` from roles (user,
     time, lat, lon, x, y, site) to names of columns, ``sites`` with the positions of sites, ``timezone`` of times
-    without one, ``start`` and ``end``, ``exclude_users``, ``min_days_active``, ``bbox`` (W,S,E,N) and ``resample``.
-    With ``strict``, rows that cannot be used are an error.
+    without one, ``start`` and ``end``, ``exclude_users``, ``min_days_active``, ``bbox`` (W,S,E,N), ``resample`` and
+    ``query`` (of SQLite and DuckDB files). With ``strict``, rows that cannot be used are an error.
 
     With ``output`` the release is also written to files, ``key_out`` and ``summary_out`` among them if given, and a
     killed run goes on with ``resume``. Beside the key are private notes of how the events were read and, unless

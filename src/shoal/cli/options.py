@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
@@ -42,6 +43,15 @@ class _Number(click.ParamType[float]):
             return float(value)
         except ValueError:
             self.fail(f"expected a number, got {value!r}", param, ctx)
+
+
+class _EventsSource(click.ParamType[Any]):
+    """A path, or standard input."""
+
+    name = "path"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ARG002
+        return sys.stdin.buffer if value == "-" else Path(value)
 
 
 _PARAM_TYPES: dict[type, click.ParamType[Any]] = {
@@ -122,9 +132,10 @@ def gather_columns(given: Mapping[str, Any]) -> dict[str, Any]:
     return keywords
 
 
-def input_files(events: Path, keywords: Mapping[str, Any]) -> list[Path]:
+def input_files(events: object, keywords: Mapping[str, Any]) -> list[Path]:
     """The files that a command reads."""
-    return [events, *ReadingOptions.from_keywords(keywords).files]
+    named = [events] if isinstance(events, Path) else []
+    return [*named, *ReadingOptions.from_keywords(keywords).files]
 
 
 def command(
@@ -151,8 +162,11 @@ def command(
     return decorate
 
 
-EVENTS = argument(
-    "events", help="CSV, TSV, GeoJSON (also .gz), Parquet or a known format; a file or a folder."
+EVENTS = click.RichArgument(
+    ["events"],
+    type=_EventsSource(),
+    help="CSV, TSV, GeoJSON (also .gz, .zst), Parquet, SQLite, DuckDB or a known format: a file, a folder, a .zip, or -"
+    " for stdin.",
 )
 PUBLISHED = argument(
     "published", help="Published file: .parquet, .geoparquet, .csv, .csv.gz, .geojson, .geojson.gz."

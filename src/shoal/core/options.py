@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -50,6 +51,7 @@ HIGH = 0.33  # of attacks: as if hidden among fewer than three
 NEVER = "never"  # how often records get new names
 
 _MOST_ATTACKS = 1_000_000
+_SELECTS = ("select", "with", "values", "from")  # how SQL that reads rows begins; from: in DuckDB
 _TAU = "How long an attacker may have followed somebody, e.g. 30min."
 _EPSILON = "How much more they may learn, e.g. 30min."
 _WHOLE = "Hide whole trajectories instead; no tau, no epsilon."
@@ -84,6 +86,7 @@ class ReadingKeywords(TypedDict, total=False):
     bbox: str | Sequence[float] | None
     min_days_active: int | None
     resample: str | None
+    query: str | None
 
 
 @dataclass(frozen=True)
@@ -95,7 +98,7 @@ class ReadingOptions(Options):
     timezone: of times without one, and of hours of the day; the format's, or UTC. start, end: ISO 8601, half open.
     exclude_users: names, or a file with one name per line. bbox: W,S,E,N in degrees, or in metres for x and y.
     min_days_active: users with events on fewer days are left out. resample: only the first sample of each user in each
-    period is kept.
+    period is kept. query: the SELECT that gives the rows of an SQLite or DuckDB file; its only table unless given.
     """
 
     columns: Mapping[str, str] | None = choice(None, "Names of columns", name="--user-column and the like")
@@ -123,6 +126,12 @@ class ReadingOptions(Options):
     resample: str | None = choice(
         None, "Keep the first sample of each user in each period, e.g. 5min.", metavar="PERIOD"
     )
+    query: str | None = choice(
+        None,
+        "SELECT that gives the rows of an SQLite or DuckDB file; its only table unless given.",
+        metavar="SQL",
+        shown=False,
+    )
 
     def __post_init__(self) -> None:
         if self.min_days_active is not None:
@@ -132,6 +141,8 @@ class ReadingOptions(Options):
             raise ParameterError(f"resample must be a whole number of seconds, got {self.resample!r}.")
         if self.bbox is not None:
             BoundingBox.parse(self.bbox)
+        if self.query is not None and not _is_select(self.query):
+            raise ParameterError("query must be one SELECT in SQL: give what gives the rows of the events.")
 
     @property
     def bounding_box(self) -> BoundingBox | None:
@@ -147,6 +158,14 @@ class ReadingOptions(Options):
     def files(self) -> list[Path]:
         """The files that are read beside the events."""
         return [Path(given) for given in (self.sites, self.exclude_users) if isinstance(given, str | Path)]
+
+
+def _is_select(query: object) -> bool:
+    """Whether a text begins as SQL that reads rows does, behind comments and brackets."""
+    if not isinstance(query, str):
+        return False
+    begins = re.match(r"(?:\s|--[^\n]*\n|/\*.*?\*/|\()*(\w+)", query, re.DOTALL)
+    return begins is not None and begins.group(1).lower() in _SELECTS
 
 
 class PromiseKeywords(TypedDict, total=False):

@@ -31,7 +31,7 @@ from shoal.core.options import HidingOptions, PromiseOptions
     options.READING,
 )
 def anonymize(
-    events: Path, output: Path, no_verify: bool, no_evidence: bool, json_out: str | None, **keywords: Any
+    events: Any, output: Path, no_verify: bool, no_evidence: bool, json_out: str | None, **keywords: Any
 ) -> None:
     """Publish EVENTS so that everybody is hidden among at least k records."""
     from shoal.api import anonymize as run

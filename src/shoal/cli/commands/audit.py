@@ -24,7 +24,7 @@ from shoal.core.options import AuditOptions
     options.READING,
 )
 def audit(
-    events: Path, published: Path, show_users: bool, force: bool, json_out: str | None, **keywords: Any
+    events: Any, published: Path, show_users: bool, force: bool, json_out: str | None, **keywords: Any
 ) -> int:
     """Attack PUBLISHED, knowing EVENTS, and say what is and is not protected.
 

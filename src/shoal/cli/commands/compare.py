@@ -33,7 +33,7 @@ from shoal.cli.terminal import TerminalProgress, say_warnings, show
     options.FORCE,
     options.READING,
 )
-def compare(events: Path, output: Path | None, ks: str, force: bool, **keywords: Any) -> None:
+def compare(events: Any, output: Path | None, ks: str, force: bool, **keywords: Any) -> None:
     """Compare with static grids, W4M-L and GLOVE, as the paper does: random k-tuples, and whole trajectories."""
     from shoal.cli.text.sweep import comparison_lines
     from shoal.evaluate.compare import compare as run

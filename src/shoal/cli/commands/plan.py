@@ -26,7 +26,7 @@ from shoal.core.options import NOT_EVALUATED, HidingOptions
     options.READING,
 )
 def plan(
-    events: Path,
+    events: Any,
     output: Path | None,
     ks: str,
     taus: str,

@@ -24,7 +24,7 @@ from shoal.core.options import AuditOptions
     options.FORCE,
     options.READING,
 )
-def report(events: Path, published: Path, output: Path, public: bool, **keywords: Any) -> int:
+def report(events: Any, published: Path, output: Path, public: bool, **keywords: Any) -> int:
     """Audit PUBLISHED, knowing EVENTS, and write a page about it. Exit codes are those of shoal audit."""
     from shoal.cli.text.audit import report_lines
     from shoal.reporting import write_report

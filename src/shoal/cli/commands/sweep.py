@@ -45,7 +45,7 @@ from shoal.core.options import NOT_EVALUATED, HidingOptions
     options.READING,
 )
 def sweep(
-    events: Path,
+    events: Any,
     output: Path,
     over: str,
     ks: str,

@@ -52,7 +52,7 @@ from shoal.evaluate.sweep_points import Point
 from shoal.hiding.epochs import Timeline
 from shoal.hiding.pipeline import check_population, prepare
 from shoal.hiding.suppression import Presence, decide_presence
-from shoal.reading import read_events
+from shoal.reading import is_stream, read_events
 from shoal.storage.sample_store import SampleStore
 from shoal.utility.read_share import read_share
 
@@ -142,7 +142,7 @@ def plan(
     n_workers = check_workers(workers)
     with tempfile.TemporaryDirectory(prefix="shoal-plan-") as aside, Workers(n_workers) as threads:
         progress.stage("reading")
-        spill = Path(aside) if isinstance(events, str | os.PathLike) else None
+        spill = Path(aside) if isinstance(events, str | os.PathLike) or is_stream(events) else None
         found = read_events(events, grid=grid, options=reading, threads=n_workers, spill=spill)
         check_population(found.store.n_users, max(point.k for point in points))
         progress.stage("loading the engine (compiles it once)")
