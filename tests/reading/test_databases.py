@@ -112,11 +112,16 @@ def test_values_of_sqlite_mix_types(tmp_path: Path) -> None:
         name: [draw.choice(spelled)(value) for value in values]
         for name, values in zip(COLUMNS, zip(*rows, strict=True), strict=True)
     }
-    columns["user"][7] = 2**60 + 1  # as a float it would be another user
     path = make(tmp_path / "events.sqlite", "SQLite", columns=columns)
     text = dict(zip(COLUMNS, map(list, zip(*rows, strict=True)), strict=True))
-    text["user"][7] = str(2**60 + 1)
     assert told(path) == told(pa.table(text))
+
+
+def test_large_numbers_beside_a_float_stay_apart(tmp_path: Path) -> None:
+    """As floats both would be one user."""
+    users = [2**60 + 1, 2**60 + 3, 12.0, 12, None, None]
+    path = make(tmp_path / "events.sqlite", "SQLite", columns=COLUMNS | {"user": users, "lat": [48.0] * 6})
+    assert list(read_with(path).samples.users) == [str(2**60 + 1), str(2**60 + 3), "12"]
 
 
 def test_text_of_sqlite_that_is_no_utf8(tmp_path: Path) -> None:
