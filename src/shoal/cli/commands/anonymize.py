@@ -28,6 +28,7 @@ from shoal.core.options import HidingOptions, PromiseOptions
     option("--no-verify", kind=bool, help="Publish without checking the result first."),
     option("--no-evidence", kind=bool, help="Write no evidence of who hides whom beside the key."),
     options.json_output("Write the summary as JSON to a file, or - for stdout."),
+    options.settings_options("anonymize"),
     options.READING,
 )
 def anonymize(
