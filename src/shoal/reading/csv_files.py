@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from shoal.errors import InputError
-from shoal.reading.source import as_input_error
+from shoal.reading.source import as_input_error, compression_of
 from shoal.reading.summary import DroppedRows
 from shoal.reading.values import Utf8Stream
 
@@ -62,9 +62,9 @@ class TextLayout(NamedTuple):
 
 
 def text_stream(path: Path) -> Any:
-    """A text file as a stream of UTF-8, unpacked where its name ends in .gz."""
-    compression = "gzip" if path.suffix.lower() == ".gz" else None
-    return pa.PythonFile(Utf8Stream(pa.input_stream(str(path), compression=compression)), mode="r")
+    """A text file as a stream of UTF-8, unpacked where its name ends in .gz or .zst."""
+    stream = pa.input_stream(str(path), compression=compression_of(path))
+    return pa.PythonFile(Utf8Stream(stream), mode="r")
 
 
 def text_rows(

@@ -26,6 +26,7 @@ from shoal.reading.columns import Roles, find_roles
 from shoal.reading.filters import Period, keep_active, keep_inside
 from shoal.reading.formats import open_events
 from shoal.reading.geo import implied_columns, names_position, with_points
+from shoal.reading.inputs import open_input
 from shoal.reading.name_index import NameIndex
 from shoal.reading.positions import ByDegrees, ByMetres, Locator, read_sites
 from shoal.reading.published_grid import check_coordinates
@@ -73,7 +74,7 @@ def read_events(
     threads: int | None = None,
     spill: Path | None = None,
 ) -> Events:
-    """Read a file, a folder or a table of events into samples.
+    """Read a file, a folder, an open file or a table of events into samples.
 
     Columns are found by their usual names, and formats recognised where there is no doubt, unless the options say
     otherwise. Positions ``for_map`` must be degrees. Degrees are brought to the plane of ``projection`` if one is given
@@ -85,10 +86,35 @@ def read_events(
     remove it.
     """
     options = options or ReadingOptions()
-    columns, bounding_box = options.columns, options.bounding_box
-    excluded = _excluded(options.exclude_users)
     if options.timezone is not None:
         Period.parse(options.start, options.end, Zone(options.timezone))  # before files are opened
+    with open_input(source, query=options.query, spill=spill) as readable:
+        return _read(
+            readable,
+            grid=grid,
+            options=options,
+            strict=strict,
+            for_map=for_map,
+            projection=projection,
+            threads=threads,
+            spill=spill,
+        )
+
+
+def _read(
+    source: object,
+    *,
+    grid: Grid,
+    options: ReadingOptions,
+    strict: bool,
+    for_map: bool,
+    projection: Plane | None,
+    threads: int | None,
+    spill: Path | None,
+) -> Events:
+    """Read what can be opened."""
+    columns, bounding_box = options.columns, options.bounding_box
+    excluded = _excluded(options.exclude_users)
     table, sites, zone_of_format, format = open_events(
         source, name=options.format, sites=options.sites, columns=columns
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,12 +17,14 @@ from shoal.reading.columns import check_same_columns
 from shoal.reading.summary import DroppedRows
 
 BATCH_ROWS = 1 << 19
+COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}  # of text, by what follows its suffix
 SUFFIXES = {
-    ".csv": "csv", ".csv.gz": "csv", ".tsv": "tsv", ".tsv.gz": "tsv", ".parquet": "parquet", ".pq": "parquet",
-    ".geoparquet": "parquet", ".geojson": "geojson", ".geojson.gz": "geojson",
-}  # fmt: skip
+    f".{kind}{packed}": kind for kind in ("csv", "tsv", "geojson") for packed in ("", *COMPRESSIONS)
+} | dict.fromkeys((".parquet", ".pq", ".geoparquet"), "parquet")
 _SPREADSHEETS = (".xlsx", ".xls", ".ods")
-EXPECTED = "expected CSV, TSV or GeoJSON (.csv, .tsv, .geojson, also .gz) or Parquet (.parquet)"
+EXPECTED = "expected CSV, TSV or GeoJSON (.csv, .tsv, .geojson, also .gz or .zst) or Parquet (.parquet)"
+_CUT_OFF = "Truncated compressed stream"  # as Arrow says it
+_ADDRESS = re.compile(r"[A-Za-z][\w+.-]+:/")  # of a database or a web page; Path has made one slash of two
 
 
 class Source(Protocol):
@@ -57,7 +60,7 @@ def open_path(path: Path) -> Source:
         if path.is_dir():
             return _open_folder(path)
         if not path.exists():
-            raise InputError(f"No file or folder {str(path)!r}: {EXPECTED}; check the path.")
+            raise no_such_file(path, EXPECTED)
     except OSError:
         raise InputError(f"{str(path)!r} cannot be opened: check the path and its permissions.") from None
     kind = kind_of(path)
@@ -67,6 +70,20 @@ def open_path(path: Path) -> Source:
             f"{path.name!r} has an unknown suffix: {EXPECTED}; rename or convert it, or name its --format."
         )
     return open_file(path, kind, repr(path.name))
+
+
+def no_such_file(path: Path, expected: str) -> InputError:
+    """What to say of a path that leads nowhere; addresses are not repeated, since they may hold a password."""
+    if _ADDRESS.match(str(path)):
+        return InputError(
+            "Expected a file or a folder, got an address: save what is there to a file, and give that."
+        )
+    return InputError(f"No file or folder {str(path)!r}: {expected}; check the path.")
+
+
+def compression_of(path: Path) -> str | None:
+    """How a text file is compressed, by the end of its name; None for one that is not."""
+    return COMPRESSIONS.get(path.suffix.lower())
 
 
 def kind_of(path: Path) -> str | None:
@@ -151,7 +168,9 @@ def as_input_error(title: str, kind: str, fault: str = "it is damaged or of anot
         yield
     except (ShoalError, MemoryError):
         raise
-    except (pa.ArrowException, OSError, EOFError, UnicodeError, csv.Error):
+    except (pa.ArrowException, OSError, EOFError, UnicodeError, csv.Error) as error:
+        if _CUT_OFF in str(error):
+            fault = "it ends too early, as if it was cut off"
         raise InputError(f"{title} cannot be read as {kind}: {fault}; mend it or make it again.") from None
 
 

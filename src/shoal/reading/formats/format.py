@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from shoal.errors import InputError, ShoalError
 from shoal.reading.csv_files import text_stream
-from shoal.reading.source import Source, as_input_error, kind_of, refuse_spreadsheets
+from shoal.reading.source import Source, as_input_error, compression_of, kind_of, refuse_spreadsheets
 
 _HEAD_BYTES = 1 << 16
 _HEAD_ROWS = 50
@@ -109,9 +109,8 @@ def text_lines(raw: bytes) -> list[str]:
 
 
 def stem(path: Path) -> str:
-    """A file's name without its suffix, and without .gz: ``anna.smith.gpx`` is of anna.smith, not of anna."""
-    name = path.name
-    return Path(name[: -len(".gz")] if name.lower().endswith(".gz") else name).stem
+    """A file's name without its suffix, and without .gz or .zst: ``anna.smith.gpx`` is of anna.smith, not of anna."""
+    return Path(path.stem if compression_of(path) else path.name).stem
 
 
 def head_lines(path: Path) -> list[str]:

@@ -97,7 +97,7 @@ def _recognises(path: Path, lines: list[str]) -> bool:  # noqa: ARG001
 SESSIONS = Format(
     name="sessions",
     what="tables with a start and an end",
-    files=r".*\.(csv|tsv|parquet|pq)(\.gz)?",
+    files=r".*\.(csv|tsv|parquet|pq)(\.gz|\.zst)?",
     example="a table with columns such as user, start, end, lat and lon",
     recognises=_recognises,
     open=lambda files: Sessions(open_tables(files)),

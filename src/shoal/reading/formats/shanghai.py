@@ -117,7 +117,7 @@ def _open(files: Files) -> Source:
 SHANGHAI = Format(
     name="shanghai-telecom",
     what="Shanghai Telecom day files",
-    files=r".*\.(txt|csv|tsv)(\.gz)?",
+    files=r".*\.(txt|csv|tsv)(\.gz|\.zst)?",
     example="2014-06-01.txt and the like",
     recognises=lambda _, lines: mostly(_ROW, lines) or _is_table(lines),
     open=_open,
