@@ -155,6 +155,8 @@ def _plain(options: ReadingOptions, name: str) -> object:
         return options.resample_s
     if name == "exclude_users":
         return set(value)
+    if name == "missing_user":
+        return options.missing_users
     if name == "sites":
         return Path(value).absolute() if isinstance(value, str | os.PathLike) else "a table in memory"
     return dict(value) if isinstance(value, Mapping) else value

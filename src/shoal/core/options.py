@@ -24,12 +24,14 @@ from shoal.core.checks import check_count
 from shoal.core.formatting import duration
 from shoal.core.option_fields import Options, choice
 from shoal.core.promise import DAY_S, Grid, Promise, in_metres, parse_duration
+from shoal.core.time_format import TimeFormat
 from shoal.errors import ParameterError
 
 FORMAT_NAMES = (
     "cabspotting", "d4d-ivory-coast", "d4d-senegal", "foursquare", "geolife", "gpx", "mpat", "porto", "sessions",
     "shanghai-telecom", "snap", "t-drive", "yjmob", "table",
 )  # fmt: skip
+MISSING_USERS = ("NULL", "NA", "NaN", "None", "-")
 ROLES = ("user", "time", "lat", "lon", "x", "y", "site")
 
 HARDEN_DEFAULT = 1  # boxes cost at most a quarter more
@@ -73,8 +75,10 @@ class ReadingKeywords(TypedDict, total=False):
     sites: Any
     format: str | None
     timezone: str | None
+    time_format: str | None
     start: str | None
     end: str | None
+    missing_user: str | Sequence[str] | None
     exclude_users: str | Path | Iterable[str] | None
     bbox: str | Sequence[float] | None
     min_days_active: int | None
@@ -88,8 +92,10 @@ class ReadingOptions(Options):
 
     columns: from roles (user, time, lat, lon, x, y, site) to names of columns. sites: a path or a table, for events
     with a site instead of a position. format: a format of docs/formats.md, recognised where there is no doubt.
-    timezone: of times without one, and of hours of the day; the format's, or UTC. start, end: ISO 8601, half open.
-    exclude_users: names, or a file with one name per line. bbox: W,S,E,N in degrees, or in metres for x and y.
+    timezone: of times without one, and of hours of the day; the format's, or UTC. time_format: how times are written,
+    as for strptime; recognised where there is no doubt. start, end: ISO 8601, half open. missing_user: what stands for
+    no user, in a list with commas; NULL, NA, NaN, None and - unless given. exclude_users: names, or a file with one
+    name per line. bbox: W,S,E,N in degrees, or in metres for x and y.
     min_days_active: users with events on fewer days are left out. resample: only the first sample of each user in each
     period is kept. query: the SELECT that gives the rows of an SQLite or DuckDB file; its only table unless given.
     """
@@ -109,8 +115,17 @@ class ReadingOptions(Options):
         None,
         "Zone of times that come without one, and of hours of the day; that of the format, or UTC, unless given.",
     )
+    time_format: str | None = choice(
+        None, "How times are written, unless recognised, e.g. '%d/%m/%Y %H:%M'.", metavar="PATTERN"
+    )
     start: str | None = choice(None, "Leave out events before this time.", name="--from")
     end: str | None = choice(None, "Leave out events from this time on.", name="--to")
+    missing_user: str | Sequence[str] | None = choice(
+        None,
+        f"What stands for no user, besides an empty cell: {','.join(MISSING_USERS)} unless given.",
+        metavar="LIST",
+        shown=False,
+    )
     exclude_users: str | Path | Iterable[str] | None = choice(
         None,
         "File with one user per line to leave out.",
@@ -145,6 +160,12 @@ class ReadingOptions(Options):
             BoundingBox.parse(self.bbox)
         if self.query is not None and not _is_select(self.query):
             raise ParameterError("query must be one SELECT in SQL: give what gives the rows of the events.")
+        if self.time_format is not None:
+            TimeFormat.parse(self.time_format)
+        if not isinstance(self.missing_user, str) and not all(
+            isinstance(name, str) for name in self.missing_user or ()
+        ):
+            raise ParameterError("missing user must be texts, in a list or with commas between them.")
 
     @property
     def bounding_box(self) -> BoundingBox | None:
@@ -155,6 +176,18 @@ class ReadingOptions(Options):
     def resample_s(self) -> int | None:
         """The period of which one sample is kept, in seconds."""
         return None if self.resample is None else int(parse_duration(self.resample, "resample"))
+
+    @property
+    def time_pattern(self) -> TimeFormat | None:
+        """How times are written, where somebody says it."""
+        return None if self.time_format is None else TimeFormat.parse(self.time_format)
+
+    @property
+    def missing_users(self) -> frozenset[str]:
+        """What stands for no user, in lower case."""
+        given = MISSING_USERS if self.missing_user is None else self.missing_user
+        names = given.split(",") if isinstance(given, str) else given
+        return frozenset(name.strip().lower() for name in names if name.strip())
 
     @property
     def files(self) -> list[Path]:

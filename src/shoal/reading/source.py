@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
+from shoal.core.formatting import counted
 from shoal.errors import InputError, ShoalError
 from shoal.reading.columns import check_same_columns
 from shoal.reading.summary import DroppedRows
@@ -113,8 +114,7 @@ def open_file(path: Path, kind: str, title: str) -> Source:
 def _open_folder(folder: Path) -> Source:
     files, others = [], 0
     for path in sorted(folder.rglob("*")):
-        parts = path.relative_to(folder).parts
-        if any(part.startswith((".", "_")) for part in parts) or not path.is_file():
+        if is_hidden(path, folder) or not path.is_file():
             continue
         kind = kind_of(path)
         others += kind is None
@@ -124,21 +124,48 @@ def _open_folder(folder: Path) -> Source:
     title = f"Folder {folder.name!r}"
     if not files:
         refuse_spreadsheets(title, folder.rglob("*"))
-        raise InputError(f"{title} holds no data files: {EXPECTED}; or name its --format.")
+        hidden = hidden_in(folder)
+        found = f" but {_hidden_files(hidden)}" if hidden else ""
+        raise InputError(f"{title} holds no data files{found}: {EXPECTED}; or name its --format.")
     if len(kinds) > 1:
         raise InputError(f"{title} holds files of several kinds ({', '.join(kinds)}): keep one kind.")
-    return Folder(title, files, others)
+    return Folder(title, files, others, hidden_in(folder))
+
+
+def is_hidden(path: Path, folder: Path) -> bool:
+    """Whether a file is one that programs put beside data: its name, or that of a folder above, begins with . or _."""
+    return any(part.startswith((".", "_")) for part in path.relative_to(folder).parts)
+
+
+def hidden_in(folder: Path) -> int:
+    """How many files below a folder are not read because of their names."""
+    return sum(is_hidden(path, folder) and path.is_file() for path in folder.rglob("*"))
+
+
+def hidden_warnings(hidden: int) -> list[str]:
+    """What to say of files that are not read because of their names."""
+    were = "was" if hidden == 1 else "were"
+    return [f"{_hidden_files(hidden)} {were} not read: rename any that holds events."] if hidden else []
+
+
+def _hidden_files(hidden: int) -> str:
+    return f"{counted(hidden, 'file')} whose {'name begins' if hidden == 1 else 'names begin'} with . or _"
 
 
 class Folder:
     """Files of one kind, read one after the other; messages number them, since names may be of people."""
 
-    def __init__(self, title: str, files: list[tuple[Path, str]], others: int) -> None:
+    def __init__(self, title: str, files: list[tuple[Path, str]], others: int, hidden: int = 0) -> None:
         self.title = title
         self._files = files
         first = self._open(0)
         self.names, self.metadata = first.names, first.metadata
-        self.warnings = [f"{others} files with other suffixes in the folder were not read."] if others else []
+        self.warnings = hidden_warnings(hidden)
+        if others:
+            were = "was" if others == 1 else "were"
+            self.warnings.insert(
+                0, f"{counted(others, 'file')} with other suffixes in the folder {were} not read."
+            )
 
     def _open(self, number: int) -> Source:
         path, kind = self._files[number]
