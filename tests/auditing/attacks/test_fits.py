@@ -335,7 +335,7 @@ def test_every_attack_has_the_same_shape(attack: Any) -> None:
         for figure in keyless:
             needs_key = (
                 figure.attack in ("rankings", "home_and_work", "place", "everybody")
-                or figure.measure == "pick"
+                or figure.measure in ("pick", "read")
                 or (figure.attack == "method" and figure.measure in ("success", "above", "ruled_out"))
             )
             assert (figure.published == NO_KEY) == needs_key

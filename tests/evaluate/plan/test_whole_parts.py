@@ -134,7 +134,8 @@ def test_words() -> None:
         "Whole parts (--whole --rename-every 6h) protect from whatever is known of a person"
     )
     for words in (
-        "inside of a period: at least k parts fit. All of them tell the same, so choose k 5 or more.",
+        "inside of a period: at least k parts fit. All of them tell the same, so choose k 5 or more; at"
+        " equal cost a larger k or a longer tau leaves less to be read.",
         "Across borders nothing is promised: whoever knows something of two periods may be left with one person.",
         "With k 3 a box would have a median of 4.1 km and 56 min, 0.1 % of the samples would be suppressed, and a run"
         " would take 90 s, as one period of 6h tells.",
