@@ -5,7 +5,7 @@
 Periods, k and three ways to hide (30 min over 30 min, tau as long as the period, whole parts), each published and
 attacked with its key. A city has the full grid; a synthetic region after the paper's dataset of Abidjan, and the real
 data beside the project ($SHOAL_DATA, default ../shared/data) where it is there, have a part of it. Each release is kept
-as JSON in the folder of parts, and not made again.
+as JSON in the folder of parts, and not made again unless the attacks have changed since (ATTACKS).
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ PLAIN, LONG, WHOLE = "tau", "tau = P", "whole"
 PERIODS = (NEVER, "1d", "12h", "6h", "3h")
 KS = (2, 5, 10)
 ALL_PARTS = 10**9  # are linked, however many there are
+ATTACKS = 2  # to be raised where an attack or a figure changes: then every release is made and attacked again
 HEAD = """# What new names buy
 
 Made by `make names`; [new-names.md](new-names.md) says what new names are, and [audit.md](audit.md) how each attack is
@@ -55,10 +56,10 @@ each, drawn at random.
 - *relinked*: how often the next part of a person is found, best guess; *of ten*: is among the ten likeliest. In
   brackets the same for raw parts, of the same people. Of parts that are the same one is guessed.
 - *across*: how often somebody who watched across a border, for tau or with **whole** for an hour, picks both parts; in
-  brackets, where parts are identical, how often what both say is read, whichever of them is picked.
+  brackets, where parts have twins, how often what both say is read, whichever of them is picked. The watchers of the
+  three ways have tau, P and an hour: compare these figures within a way.
 - *alike by 1, 2, 4*: how often all parts that fit so many samples of one period are the same, or one is left: then
-  nobody needs to know which of them is the person's to read what the person did. A dash: too few parts have a twin
-  for the audit to tell it.
+  nobody needs to know which of them is the person's to read what the person did.
 - *km*, *min*: the median longer side and duration of a box; *cost* per box; *suppressed*: per cent of the samples.
 
 Low is good. **Never** is one record for all of the time. Raw data under pseudonyms give everything away: four samples
@@ -145,7 +146,7 @@ def promise_of(data: Dataset, period: str, way: str) -> dict[str, Any]:
 def measured(data: Dataset, events: pa.Table, point: tuple[str, str, int], attacks: int) -> dict[str, Any]:
     """Publish, and attack with the key."""
     period, way, k = point
-    began = time.perf_counter()
+    began, processor = time.perf_counter(), time.process_time()
     with tempfile.TemporaryDirectory() as folder:
         output, key = Path(folder, "published.parquet"), Path(folder, "key.parquet")
         promise = promise_of(data, period, way)
@@ -164,8 +165,9 @@ def measured(data: Dataset, events: pa.Table, point: tuple[str, str, int], attac
             ]
     assert summary["verified"]
     return {
-        "period": period, "way": way, "k": k,
+        "attacks": ATTACKS, "period": period, "way": way, "k": k,
         "seconds": round(time.perf_counter() - began, 1),
+        "processor_seconds": round(time.process_time() - processor, 1),
         "suppressed": summary["suppressed_share"],
         "km": summary["longer_side_km"]["median"],
         "minutes": summary["precision_minutes"]["median"],
@@ -213,10 +215,9 @@ def read_names(found: dict[str, Any]) -> tuple[str, str]:
 
 
 def alike_name(found: dict[str, Any], n: str) -> str:
-    """The figure that says how often all parts that fit n samples are the same, or one is left; where few parts have
-    twins, the audit tells how often one is left, which with a tau as long as the period says nothing."""
-    few_twins = "none" if found["way"] == LONG else "single"
-    return f"points/{n}/same" if f"points/{n}/same" in found["figures"] else f"points/{n}/{few_twins}"
+    """The figure that says how often all parts that fit n samples are the same, or one is left; where hardly a part has
+    a twin, the audit tells how often one is left."""
+    return f"points/{n}/same" if f"points/{n}/same" in found["figures"] else f"points/{n}/single"
 
 
 def across_name(found: dict[str, Any]) -> str:
@@ -310,6 +311,21 @@ def equal_cost_row(whole: dict[str, Any], cheaper: dict[str, Any], dearer: dict[
     )
 
 
+def is_measured(path: Path) -> bool:
+    """Whether a release was made, and attacked by the attacks of today."""
+    return path.exists() and json.loads(path.read_text()).get("attacks") == ATTACKS
+
+
+def time_line(found: list[dict[str, Any]]) -> str:
+    """How long it took to make and attack all releases."""
+    hours, processor = (
+        sum(each.get(name, 0) for each in found) / 3600 for name in ("seconds", "processor_seconds")
+    )
+    return (
+        f"\n{len(found)} releases, made and attacked in {hours:.1f} hours ({processor:.1f} processor hours)."
+    )
+
+
 def main() -> None:
     """Measure what is missing, then write the page from all that there is."""
     parser = argparse.ArgumentParser(
@@ -322,12 +338,13 @@ def main() -> None:
     options = parser.parse_args()
     options.parts.mkdir(parents=True, exist_ok=True)
     page = [HEAD.format(attacks=options.attacks)]
+    everything: list[dict[str, Any]] = []
     for data in datasets():
         events: pa.Table | None = None
         found = []
         for point in data.points:
             path = options.parts / f"{data.name}-{'-'.join(map(str, point)).replace(' ', '')}.json"
-            if not path.exists() and options.only in (None, data.name):
+            if not is_measured(path) and options.only in (None, data.name):
                 events = data.events() if events is None else events
                 result = measured(data, events, point, options.attacks)
                 waiting = path.with_suffix(".waiting")  # a file appears whole or not at all
@@ -337,6 +354,8 @@ def main() -> None:
             if path.exists():
                 found.append(json.loads(path.read_text()))
         page += lines_of(data, found)
+        everything += found
+    page.append(time_line(everything))
     options.output.write_text("\n".join(page) + "\n")
 
 

