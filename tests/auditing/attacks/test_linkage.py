@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
 import pytest
 
 from auditing.audit_contexts import tiny_context, tiny_releases
@@ -75,16 +79,14 @@ def test_what_is_read_is_told_where_records_have_twins() -> None:
     assert without > 5
 
 
-def test_a_single_pair_of_twins_is_told() -> None:
-    """Among records that are otherwise different, as short parts are."""
-    told = 0
-    for release, _ in tiny_releases(49, 60, crowds=False):
-        if 3 <= len(release.records) == len(set(map(tuple, release.records))):
-            release.records[1] = release.records[0]
-            found = {each.measure for each in linkage.attack_points(tiny_context(release))}
-            assert found >= {"same", "read"}
-            told += 1
-    assert told > 5
+@pytest.mark.parametrize(
+    ("n_records", "told"), [(2, True), (50, True), (199, True), (200, False), (1000, False)]
+)
+def test_a_pair_of_twins_is_told_unless_it_is_less_than_a_hundredth(n_records: int, told: bool) -> None:
+    content = np.arange(n_records, dtype=np.uint64)
+    content[-1] = content[0]
+    target: Any = SimpleNamespace(content=content, records=SimpleNamespace(n_records=n_records))
+    assert linkage.have_twins(target) == told
 
 
 def test_a_pick_is_never_worse_than_picking_blindly() -> None:
