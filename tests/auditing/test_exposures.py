@@ -45,6 +45,15 @@ def with_figure(audit: Audit, value: float, attack: str, measure: str, variant: 
     return replace(audit, figures=figures)
 
 
+@pytest.mark.parametrize(("read", "told"), [(0.25, False), (0.26, False), (0.27, True), (0.9, True)])
+def test_what_twins_tell_has_a_sentence_where_it_is_more_than_is_picked(read: float, told: bool) -> None:
+    audit = some_audit(TIMED, value=0.25)
+    picked = audit.figure("points", "pick", "4")
+    assert picked is not None
+    audit = replace(audit, figures=[*audit.figures, picked._replace(measure="read", published=share(read))])
+    assert ("alike" in [exposure.name for exposure in exposures_of(audit)]) == told
+
+
 def test_what_somebody_who_signs_has_to_know() -> None:
     audit = some_audit(TIMED, value=0.25)
     told = " of attacks (raw data 25 %, guessing 25 %)"

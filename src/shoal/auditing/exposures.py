@@ -50,6 +50,7 @@ class Exposure(NamedTuple):
 LOOKS_ELSEWHERE = (
     "not checked: in most boxes, the cell in which the person was is none of the attack's candidates"
 )
+_AS_GOOD_AS = 0.01  # more than another share: not worth a sentence of its own
 _PICKS = "picks the right record in {} of attacks"
 _ALONE = "is left with that person's record alone in {} of attacks"
 
@@ -87,7 +88,7 @@ def exposures_of(audit: Audit) -> list[Exposure]:
             "alike",
             f"knows four moments of somebody, {times},",
             "reads what the person did, in the person's own record or one that is the same, in {} of attacks",
-            audit.figure("points", "read", "4"),
+            _read_by_twins(audit),
         ),
         ("hours", f"knows when somebody was active{within}, and no place,", None, active_times(audit)),
         (
@@ -140,6 +141,14 @@ def _best_pick(audit: Audit) -> Measure | None:
 def four_moments(audit: Audit) -> Measure | None:
     """What four of somebody's samples give away."""
     return _pick_or_single(audit, "points", "4")
+
+
+def _read_by_twins(audit: Audit) -> Measure | None:
+    """How often four of somebody's samples lead to what the person did; None where that is as good as picking."""
+    read, pick = (audit.figure("points", measure, "4") for measure in ("read", "pick"))
+    if read is None or (pick is not None and 0 < _value(read) <= _value(pick) + _AS_GOOD_AS):
+        return None
+    return read
 
 
 def active_times(audit: Audit) -> Measure | None:
