@@ -17,8 +17,6 @@ from shoal.core.option_fields import refuse_unknown
 from shoal.core.options import (
     AuditKeywords,
     AuditOptions,
-    HidingOptions,
-    PromiseOptions,
     ReadingKeywords,
     ReadingOptions,
     ReleaseKeywords,
@@ -27,6 +25,7 @@ from shoal.core.options import (
 from shoal.core.periods import find_periods
 from shoal.core.progress import Progress, SilentProgress
 from shoal.core.promise import Grid
+from shoal.core.settings import settings_text, take_options
 from shoal.core.workers import Workers
 from shoal.core.zones import Zone
 from shoal.errors import ParameterError
@@ -52,6 +51,8 @@ def anonymize(
     output: str | Path | None = None,
     key_out: str | Path | None = None,
     summary_out: str | Path | None = None,
+    config: str | Path | None = None,
+    save_config: str | Path | None = None,
     force: bool = False,
     resume: bool = False,
     verify: bool = True,
@@ -61,8 +62,8 @@ def anonymize(
 ) -> Published:
     """Publish events under k^{tau,epsilon}-anonymity.
 
-    ``events`` is a path or a pandas, polars or pyarrow table, or what geopandas, trackintel, MovingPandas or
-    scikit-mobility make of one (docs/ecosystem.md).
+    ``events`` is a path, a file open for reading bytes, or a pandas, polars or pyarrow table, or what geopandas,
+    trackintel, MovingPandas or scikit-mobility make of one (docs/ecosystem.md).
 
     What is promised: ``k`` with ``tau`` and ``epsilon`` such as "30min", of which epsilon divides tau, or with
     ``whole=True`` for whole trajectories; ``cell`` (100m) and ``step`` (1min) are the finest resolution.
@@ -79,8 +80,11 @@ def anonymize(
 
     How events are read: ``format`` (docs/formats.md; recognised where there is no doubt), ``columns`` from roles (user,
     time, lat, lon, x, y, site) to names of columns, ``sites`` with the positions of sites, ``timezone`` of times
-    without one, ``start`` and ``end``, ``exclude_users``, ``min_days_active``, ``bbox`` (W,S,E,N) and ``resample``.
-    With ``strict``, rows that cannot be used are an error.
+    without one, ``start`` and ``end``, ``exclude_users``, ``min_days_active``, ``bbox`` (W,S,E,N), ``resample`` and
+    ``query`` (of SQLite and DuckDB files). With ``strict``, rows that cannot be used are an error.
+
+    ``config`` is a file of settings (docs/formats.md) for all of these options that are not given; ``save_config`` says
+    where to write one with which the release can be repeated.
 
     With ``output`` the release is also written to files, ``key_out`` and ``summary_out`` among them if given, and a
     killed run goes on with ``resume``. Beside the key are private notes of how the events were read and, unless
@@ -90,17 +94,18 @@ def anonymize(
     ``cluster``: the boxes are the same (docs/scaling.md).
     """
     progress = progress or SilentProgress()
-    refuse_unknown("anonymize", options, PromiseOptions, HidingOptions, ReadingOptions)
-    if "k" not in options:
+    given = take_options("anonymize", options, config)
+    if "k" not in given:
         raise TypeError("anonymize() missing 1 required keyword-only argument: 'k'")
-    promised, hiding, reading = ReleaseOptions.from_keywords(options)
+    promised, hiding, reading = ReleaseOptions.from_keywords(given)
     grid, promise = promised.grid, promised.promise
     hiding = hiding.for_promise(promise)
     hiding.check_period(promise, grid)
     n_workers = check_workers(workers)
-    outputs = _outputs(output, key_out, summary_out, evidence=evidence)
+    settings = settings_text("anonymize", given | hiding.to_dict()) if save_config is not None else ""
+    outputs = _outputs(output, key_out, summary_out, save_config, evidence=evidence)
     if outputs is not None:
-        check_outputs(outputs, [*_paths(events), *reading.files], force=force, resume=resume)
+        check_outputs(outputs, [*_paths(events, config), *reading.files], force=force, resume=resume)
     with (
         open_checkpoint(None if outputs is None else outputs.checkpoint, resume=resume) as checkpoint,
         Workers(n_workers) as threads,
@@ -158,6 +163,7 @@ def anonymize(
             draft,
             lambda written: Published.of(in_file, verified(written)),
             spill=checkpoint.sorting,
+            settings=settings,
         )
         if checkpoint.remove():
             return published
@@ -175,6 +181,7 @@ def audit(
     *,
     engine: str = "threads",
     cluster: str | None = None,
+    config: str | Path | None = None,
     progress: Progress | None = None,
     **options: Unpack[_AuditArguments],
 ) -> Audit:
@@ -186,11 +193,11 @@ def audit(
     the options in the private notes beside a key that is a path, unless others are given; without such notes give those
     of anonymize(), so that the audit sees the same samples. ``attacks`` are drawn of each kind, others for another
     ``seed``. The promise is checked exactly; with a key, ``workers`` threads, processes (``engine``) or a ``cluster``
-    do that as in anonymize().
+    do that as in anonymize(). ``config`` is a file of settings for what is not given.
     """
     progress = progress or SilentProgress()
-    refuse_unknown("audit", options, AuditOptions, ReadingOptions)
-    how, reading = AuditOptions.from_keywords(options), ReadingOptions.from_keywords(options)
+    given = take_options("audit", options, config)
+    how, reading = AuditOptions.from_keywords(given), ReadingOptions.from_keywords(given)
     with (
         open_audit(events, published, progress, how, reading) as (context, warnings),
         open_engine(engine, context.workers.count, cluster) as machinery,
@@ -215,7 +222,7 @@ def assess(
     read is said as in anonymize().
     """
     progress = progress or SilentProgress()
-    refuse_unknown("assess", reading, ReadingOptions)
+    refuse_unknown("assess", reading, ReadingOptions.names())
     how = ReadingOptions.from_keywords(reading)
     n_workers = check_workers(workers)
     seed = check_count(seed, "seed", least=0)
@@ -236,18 +243,20 @@ def _outputs(
     output: str | Path | None,
     key_out: str | Path | None,
     summary_out: str | Path | None,
+    save_config: str | Path | None,
     *,
     evidence: bool,
 ) -> Outputs | None:
+    beside = [None if path is None else Path(path) for path in (key_out, summary_out, save_config)]
     if output is None:
-        if key_out is not None or summary_out is not None:
+        if any(path is not None for path in beside):
             raise ParameterError(
-                "key_out and summary_out go with output: name the published file as well,"
+                "key_out, summary_out and save_config go with output: name the published file as well,"
                 " or use Published.key() and Published.summary."
             )
         return None
-    key, summary = (None if path is None else Path(path) for path in (key_out, summary_out))
-    return Outputs(Path(output), key, summary, with_evidence=evidence)
+    key, summary, settings = beside
+    return Outputs(Path(output), key, summary, with_evidence=evidence, settings=settings)
 
 
 def _paths(*inputs: object) -> list[Path]:

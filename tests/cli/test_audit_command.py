@@ -669,6 +669,27 @@ def test_timezone(world: World, tmp_path: Path) -> None:
     assert audit(events, output, "--key", key, "--timezone", "UTC").code == 1
 
 
+def test_times_and_users_are_read_as_for_the_release(plain: World, tmp_path: Path) -> None:
+    """With --time-format and --missing-user from the private notes, or given; without them there are other events."""
+    table = read_table(plain.events)
+    moments = pc.cast(table["time"], pa.timestamp("s"))
+    times = pc.strftime(moments, format="%d/%m/%Y %H.%M")
+    names = ["None" if name == "u03" else name for name in table["user"].to_pylist()]
+    odd = table.set_column(1, "time", times).set_column(0, "user", pa.array(names))
+    events, output, key = write(odd, tmp_path / "events.csv"), tmp_path / "out.csv", tmp_path / "key.csv"
+    options = ("--time-format", "%d/%m/%Y %H.%M", "--missing-user", "n/a,")
+    assert anonymize(events, output, *options, "--key-out", key).code == 0
+    same = figures(events, output, "--key", key, "--tolerance", 1)
+    assert same["events"]["checked"] == "same"
+    assert "--time-format" in same["events"]["note"]
+    spelled = ("--missing-user", "N/A")
+    assert figures(events, output, "--key", key, *spelled, "--tolerance", 1)["events"]["checked"] == "same"
+    done = audit(events, output, "--key", key, "--missing-user", "none")
+    assert "read with another --missing-user than for the release" in done.err
+    (tmp_path / "key.csv.private.json").unlink()
+    refused(tmp_path, "audit", events, output, "--key", key, words="--time-format")
+
+
 def test_rename_every(world: World, tmp_path: Path) -> None:
     """Of a file that does not tell how often names change, somebody may say it; one that tells is believed."""
     output, key = tmp_path / "out.csv", tmp_path / "key.csv"
@@ -751,6 +772,7 @@ OPTIONS = {
     "engine": (["--engine", "steam"], "engine must be one of threads, processes"),
     "cluster": (["--cluster", "10.0.0.1"], "No Dask scheduler with workers answers"),
     "timezone": (["--timezone", "Mars/Olympus"], "Unknown time zone"),
+    "time format": (["--time-format", "%d.%m"], "time format must tell the year"),
     "format": (["--format", "nothing"], "Unknown format 'nothing' for --format: expected one of"),
     "bbox": (["--bbox", "1,2,3"], "bbox must be four numbers W,S,E,N"),
     "days": (["--min-days-active", "0"], "min days active must be a whole number of at least 1, got 0"),

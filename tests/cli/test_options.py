@@ -329,6 +329,80 @@ def test_timezone(tmp_path: Path) -> None:
     )
 
 
+def test_the_zone_is_told(tmp_path: Path) -> None:
+    """Once on stderr where nobody named it; in summary and manifest always."""
+    table, output, summary = in_metres(), tmp_path / "out.parquet", tmp_path / "summary.json"
+    local = table.set_column(
+        1, "time", pc.strftime(pc.cast(table["time"], pa.timestamp("s")), format="%d.%m.%Y %H:%M:%S")
+    )
+    events = write(local, tmp_path / "events.csv")
+    for options, zone, told, words in (
+        ((), "UTC", "assumed", "times without a zone read as UTC (no --timezone)"),
+        (("--timezone", "UTC"), "UTC", "given", "times without a zone on the clock of UTC (--timezone)"),
+        (("--timezone", "Asia/Tokyo"), "Asia/Tokyo", "given", "on the clock of Asia/Tokyo (--timezone)"),
+    ):
+        done = anonymize(events, output, *options, "--force", "--json", summary)
+        assert done.code == 0
+        assert done.err.count("Times come without a zone") == (told == "assumed")
+        assert words in done.out
+        content = json.loads(summary.read_text())
+        assert (content["timezone"], content["timezone_from"]) == (zone, told)
+        assert json.loads((tmp_path / "out.parquet.manifest.json").read_text())["reading"]["timezone"] == zone
+    done = anonymize(write(table, tmp_path / "unix.csv"), output, "--force")
+    assert "times with a zone of their own; days and hours of UTC" in done.out
+    assert "zone" not in done.err
+
+
+def test_time_format(tmp_path: Path) -> None:
+    """Any way of writing that the option names gives what Unix seconds give; the manifest does not tell it."""
+    table, output, key = in_metres(), tmp_path / "out.parquet", tmp_path / "key.csv"
+    moments = pc.cast(table["time"], pa.timestamp("s"))
+    expected = published(write(table, tmp_path / "unix.csv"), output)
+    for pattern in ("%d-%m-%y %H.%M.%S", "%Y%m%dT%H%M%S", "%H:%M:%S on %m/%d/%Y"):
+        times = pc.strftime(moments, format=pattern)
+        events = write(table.set_column(1, "time", times), tmp_path / "events.csv")
+        found = published(events, output, "--time-format", pattern, "--key-out", key)
+        assert found == expected
+        assert pattern not in (tmp_path / "out.parquet.manifest.json").read_text()
+        assert (
+            json.loads((tmp_path / "key.csv.private.json").read_text())["reading"]["time_format"] == pattern
+        )
+    wrong(events, tmp_path, words="--time-format")
+    wrong(events, tmp_path, "--time-format", "%d.%m.", words="time format must tell the year")
+    wrong(events, tmp_path, "--time-format", "%d.%m.%Y", words="unparsable time")
+
+
+def test_missing_user(tmp_path: Path) -> None:
+    """Rows of nobody are left out and counted; whoever is somebody after all can be had by another list."""
+    table, output, summary = in_metres(), tmp_path / "out.parquet", tmp_path / "summary.json"
+    names = ["NULL" if name == "u03" else name for name in table["user"].to_pylist()]
+    renamed = table.set_column(0, "user", pa.array(names))
+    events = write(renamed, tmp_path / "events.csv")
+    expected = published(write(table, tmp_path / "plain.csv"), output)
+    assert published(events, output, "--missing-user", "", "--json", summary) == expected
+    assert json.loads(summary.read_text())["rows_dropped"] == {}
+    assert published(events, output, "--missing-user", "-,n/a") == expected
+    others = table.filter(pc.not_equal(table["user"], "u03"))
+    without = published(write(others, tmp_path / "others.csv"), output)
+    for options in ((), ("--missing-user", "x, null")):
+        assert published(events, output, *options, "--json", summary) == without
+        assert json.loads(summary.read_text())["rows_dropped"] == {"missing user": len(table) - len(others)}
+    wrong(events, tmp_path, "--strict", words="rows cannot be used (8 missing user)")
+
+
+def test_blank_lines_and_hidden_files_are_told(tmp_path: Path) -> None:
+    folder, summary = tmp_path / "events", tmp_path / "summary.json"
+    folder.mkdir()
+    path = write(in_metres(), folder / "events.csv")
+    path.write_text(path.read_text().replace("\n", "\n\n", 3))
+    (folder / "_SUCCESS").touch()
+    done = anonymize(folder, tmp_path / "out.parquet", "--strict", "--json", summary)
+    assert done.code == 0
+    assert "3 blank lines passed over" in done.out
+    assert "Warning: 1 file whose name begins with . or _ was not read" in done.err
+    assert json.loads(summary.read_text())["blank_lines"] == 3
+
+
 def test_format(tmp_path: Path) -> None:
     """The same events as a plain table in metres and as YJMob's cells: recognised, named, or read as they stand."""
     cells = [
@@ -406,6 +480,16 @@ def test_exclude_users(events: Path, plain: Records, tmp_path: Path) -> None:
     records = published(events, tmp_path / "out.parquet", "--exclude-users", excluded, "--key-out", key)
     assert sum(records.values()) == sum(plain.values()) - 5
     assert set(read_table(key)["user"].to_pylist()) == set(users[5:])
+    excluded.write_text("".join(f"{user}\n" for user in (*users[:5], "nobody", "nobody else")))
+    wrong(
+        events,
+        tmp_path,
+        "--exclude-users",
+        excluded,
+        "--strict",
+        words="found 2 of its 7 identifiers nowhere there",
+    )
+    assert published(events, tmp_path / "out.parquet", "--exclude-users", excluded) == records
 
 
 def test_sites_and_site_column(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
@@ -16,37 +16,38 @@ import shoal
 from shoal.cli.main import app
 from shoal.core import options as core_options
 from shoal.core.bounding_box import BoundingBox
+from shoal.core.evaluation_options import NOT_EVALUATED, PlanOptions, SweepOptions
 from shoal.core.option_fields import Options, choices_of
 from shoal.core.options import (
     FORMAT_NAMES,
-    NOT_EVALUATED,
     AuditOptions,
     HidingOptions,
     PromiseOptions,
     ReadingOptions,
-    ReleaseOptions,
     parse_period,
     spell_period,
 )
-from shoal.errors import InputError, ParameterError
+from shoal.core.settings import TAKEN as SETTINGS
+from shoal.errors import ParameterError
 from shoal.publishing.checkpoint import run_identity
 from shoal.reading.formats import FORMAT_NAMES as READABLE
 from support.progress_listener import Listener
 from support.run_command import city
 
 NOWHERE: Any = object()  # no events: whoever tries to read it fails with another error
-ALL_OPTIONS = (ReadingOptions, PromiseOptions, HidingOptions, AuditOptions)
+ALL_OPTIONS = (ReadingOptions, PromiseOptions, HidingOptions, AuditOptions, PlanOptions, SweepOptions)
 TAKEN: dict[str, tuple[type[Options], ...]] = {
     "anonymize": (PromiseOptions, HidingOptions, ReadingOptions),
     "assess": (ReadingOptions,),
     "audit": (AuditOptions, ReadingOptions),
     "compare": (ReadingOptions,),
-    "plan": (HidingOptions, ReadingOptions),
-    "sweep": (HidingOptions, ReadingOptions),
+    "plan": (PlanOptions, HidingOptions, ReadingOptions),
+    "sweep": (SweepOptions, HidingOptions, ReadingOptions),
     "write_report": (AuditOptions, ReadingOptions),
 }
 COMMANDS = {name: name for name in TAKEN} | {"assess": "credibility", "write_report": "report"}
 LEFT_OUT = {"plan": NOT_EVALUATED, "sweep": NOT_EVALUATED}
+GRID = {"plan": {"cell", "step"}, "sweep": {"cell", "step"}}  # of the promise, of which they vary the rest
 
 
 def calls(folder: Path) -> dict[str, Callable[..., object]]:
@@ -91,7 +92,7 @@ def test_what_a_function_varies_itself_is_no_option_of_it(name: str, tmp_path: P
 
 @pytest.mark.parametrize("kind", ALL_OPTIONS, ids=lambda kind: kind.__name__)
 def test_keywords_for_type_checkers_are_the_fields(kind: type[Options]) -> None:
-    keywords = getattr(core_options, kind.__name__.replace("Options", "Keywords"))
+    keywords = getattr(sys.modules[kind.__module__], kind.__name__.replace("Options", "Keywords"))
     assert tuple(get_type_hints(keywords)) == kind.names()
 
 
@@ -104,6 +105,13 @@ def test_a_type_checker_knows_every_option_of_a_function(name: str) -> None:
     (keywords,) = get_args(get_type_hints(function)[rest.name])
     known = set(parameters) | set(get_type_hints(keywords))
     assert known >= {option for kind in TAKEN[name] for option in kind.names()} - set(LEFT_OUT.get(name, ()))
+
+
+@pytest.mark.parametrize("name", sorted(SETTINGS))
+def test_a_file_of_settings_may_hold_every_option(name: str) -> None:
+    taken = {option for names in SETTINGS[name].values() for option in names}
+    wanted = {option for kind in TAKEN[name] for option in kind.names()} - set(LEFT_OUT.get(name, ()))
+    assert taken == wanted | GRID.get(name, set())
 
 
 @pytest.mark.parametrize("name", sorted(TAKEN))
@@ -199,47 +207,6 @@ def test_parsed_values_of_reading() -> None:
     assert options.resample_s == 300
     assert options.files == [Path("s.csv")]
     assert ReadingOptions().bounding_box is ReadingOptions().resample_s is None
-
-
-SAVED = ReleaseOptions(
-    PromiseOptions(3, "1h", "30min", cell="200m"),
-    HidingOptions(reuse="pair", harden=2, seed=7),  # type: ignore[arg-type]
-    ReadingOptions(
-        columns={"user": "msisdn"}, sites=Path("sites.csv"), bbox=(0, 1, 2, 3), timezone="Asia/Tokyo"
-    ),
-)
-
-
-def test_saved_options_come_back_equal() -> None:
-    """Through JSON, as a file would hold them; paths and tuples come back as texts and lists, with the same meaning."""
-    saved = json.loads(json.dumps(SAVED.to_dict()))
-    assert set(saved) == {"format", "promise", "hiding", "reading"}
-    back = ReleaseOptions.from_dict(saved)
-    assert back.to_dict() == SAVED.to_dict()
-    assert (back.promise, back.hiding) == (SAVED.promise, SAVED.hiding)
-    assert back.reading.bounding_box == SAVED.reading.bounding_box
-    assert back.reading.files == SAVED.reading.files
-
-
-def test_saved_options_may_leave_out_what_is_chosen_as_usual() -> None:
-    back = ReleaseOptions.from_dict({"format": 1, "promise": {"k": 2, "whole": True}})
-    assert back == ReleaseOptions(PromiseOptions(2, whole=True), HidingOptions(), ReadingOptions())
-
-
-@pytest.mark.parametrize(
-    ("saved", "words"),
-    [
-        ({"promise": {"k": 2, "whole": True}}, "format 1, found None"),
-        ({"format": 2, "promise": {"k": 2, "whole": True}}, "format 1, found 2"),
-        ({"format": 1, "promise": {"k": 2, "whole": True}, "more": {}}, "found more"),
-        ({"format": 1, "promise": {"k": 2, "whole": True, "kay": 3}}, "found kay"),
-        ({"format": 1, "promise": {"tau": "30min"}}, "lacks k"),
-        ({"format": 1, "promise": 2}, "must hold names and values"),
-    ],
-)
-def test_saved_options_that_are_not_understood_are_refused(saved: dict[str, Any], words: str) -> None:
-    with pytest.raises(InputError, match=words):
-        ReleaseOptions.from_dict(saved)
 
 
 def test_a_table_in_memory_is_not_saved() -> None:

@@ -13,13 +13,14 @@ import pytest
 
 import shoal
 from shoal.cli.text.sweep import sweep_lines
+from shoal.core.evaluation_options import AXES
 from shoal.core.progress import SilentProgress
 from shoal.core.promise import Grid
 from shoal.core.zones import Zone
 from shoal.errors import InputError, ParameterError
 from shoal.evaluate.measuring import measure_hours
 from shoal.evaluate.sweep import FolderSweepStore, sweep
-from shoal.evaluate.sweep_points import AXES, Point, plan_sweep
+from shoal.evaluate.sweep_points import Point, plan_sweep
 from shoal.reporting.figures.sweep import write_sweep
 from shoal.utility import precision_of_boxes
 

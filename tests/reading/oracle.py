@@ -17,7 +17,46 @@ ISO = re.compile(
     re.ASCII,
 )
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+COMMA_NUMBER = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?", re.ASCII)
+THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)
+_CLOCK = r"(?: (\d{1,2}):(\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)?)?"
+YEAR_LAST = re.compile(rf"(\d{{1,2}})([./-])(\d{{1,2}})\2(\d{{4}}){_CLOCK}", re.ASCII)
+YEAR_FIRST = re.compile(rf"(\d{{4}})([./])(\d{{1,2}})\2(\d{{1,2}}){_CLOCK}", re.ASCII)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+NOBODY = ("", "null", "na", "nan", "none", "-")
+
+
+class DoubtfulDatesError(Exception):
+    """Nobody can tell whether the day comes first or the month."""
+
+
+def unix_seconds(zone: ZoneInfo, *parts: int) -> int | None:
+    """Unix seconds of year, month, day and so on, on a zone's clock; None if the calendar has no such time."""
+    try:
+        return (datetime(*parts, tzinfo=zone) - EPOCH) // timedelta(seconds=1)
+    except ValueError:
+        return None
+
+
+def clock_change(zone: ZoneInfo, seconds: int) -> str | None:
+    """Whether clocks skipped or repeated a time, given as seconds since 1970 on that clock."""
+    moment = datetime(1970, 1, 1, tzinfo=zone) + timedelta(seconds=seconds)
+    first, second = (moment.replace(fold=fold).utcoffset() for fold in (0, 1))
+    return None if first == second else "skipped" if first < second else "repeated"
+
+
+def clock_of(number: int, zone: ZoneInfo) -> dict[int, int]:
+    """Unix seconds of a number read as digits of a clock, by how many digits that takes."""
+    text = str(number)
+    found = {}
+    for digits, pattern in ((14, "%Y%m%d%H%M%S"), (12, "%Y%m%d%H%M"), (8, "%Y%m%d")):
+        try:
+            moment = datetime.strptime(text, pattern)
+        except ValueError:
+            continue
+        if len(text) == digits and 1900 <= moment.year <= 2100:
+            found[digits] = (moment.replace(tzinfo=zone) - EPOCH) // timedelta(seconds=1)
+    return found
 
 
 def iso_seconds(text: str, zone: ZoneInfo) -> int | None:
@@ -40,20 +79,44 @@ def iso_seconds(text: str, zone: ZoneInfo) -> int | None:
         return None
 
 
-def read_time(text: str, zone: ZoneInfo) -> tuple[str, int] | None:
-    """("s", seconds), or ("number", value rounded down), or None."""
+def read_time(text: str, zone: ZoneInfo) -> tuple[str, object] | None:
+    """("s", seconds), ("number", value rounded down), ("date", seconds with the day first, with the month first), or
+    None."""
     seconds = iso_seconds(text, zone)
     if seconds is not None:
         return "s", seconds
     if re.fullmatch(r"-?\d{1,18}", text, re.ASCII):
         return "number", int(text)
+    if COMMA_NUMBER.fullmatch(text) and not THOUSANDS.fullmatch(text):
+        text = text.replace(",", ".")
     if NUMBER.fullmatch(text) and abs(float(text)) < 2**62:
         return "number", math.floor(float(text))
-    return None
+    return national_time(text, zone)
+
+
+def national_time(text: str, zone: ZoneInfo) -> tuple[str, object] | None:
+    """A date as countries write it, as read_time() tells it."""
+    if match := YEAR_FIRST.fullmatch(text):
+        year, _, month, day, *clock = match.groups()
+        seconds = unix_seconds(zone, int(year), int(month), int(day), *(int(part or 0) for part in clock))
+        return None if seconds is None else ("s", seconds)
+    match = YEAR_LAST.fullmatch(text)
+    if match is None:
+        return None
+    one, separator, two, year, *clock = match.groups()
+    day_first, month_first = (
+        unix_seconds(zone, int(year), int(month), int(day), *(int(part or 0) for part in clock))
+        for day, month in ((one, two), (two, one))
+    )
+    if separator == ".":
+        return None if day_first is None else ("s", day_first)
+    return None if day_first is None and month_first is None else ("date", (day_first, month_first))
 
 
 def read_number(text: str) -> float | None:
     """A number, NaN and infinities included, or None."""
+    if COMMA_NUMBER.fullmatch(text):
+        text = text.replace(",", ".")
     if NUMBER.fullmatch(text) or re.fullmatch(r"[+-]?(nan|inf|infinity)", text, re.IGNORECASE):
         return float(text)
     return None
@@ -67,7 +130,7 @@ def user_name(text: str) -> str:
 
 def fault_of(user: str, time: str, first: str, second: str, zone: ZoneInfo, degrees: bool) -> str | None:
     """The first reason why a row cannot be used."""
-    if not user_name(user):
+    if user_name(user).lower() in NOBODY:
         return "missing user"
     if not time.strip():
         return "missing time"
@@ -96,7 +159,7 @@ def read(text, *, grid, zone="UTC", start=None, end=None, exclude=(), projection
         (header.index("lat"), header.index("lon")) if degrees else (header.index("x"), header.index("y"))
     )
     dropped: Counter[str] = Counter()
-    kept, rows = [], 0
+    kept, rows, decimal_comma = [], 0, False
     for line in lines:
         if not line:
             continue
@@ -105,20 +168,40 @@ def read(text, *, grid, zone="UTC", start=None, end=None, exclude=(), projection
             dropped["malformed row"] += 1
             continue
         values = line[user_at], line[time_at], line[first_at], line[second_at]
+        places = [value.strip() for value in values[2:]]
+        decimal_comma |= any(
+            COMMA_NUMBER.fullmatch(text) and not THOUSANDS.fullmatch(text) for text in places
+        )
         fault = fault_of(*values, zone, degrees)
         if fault:
             dropped[fault] += 1
         else:
-            place = read_number(values[2].strip()), read_number(values[3].strip())
-            kept.append((user_name(values[0]), read_time(values[1].strip(), zone), *place))
-    numbers = sorted(abs(time[1]) for _, time, _, _ in kept if time[0] == "number")
+            doubtful = not degrees and any(THOUSANDS.fullmatch(text) for text in places)
+            place = tuple(map(read_number, places))
+            kept.append((user_name(values[0]), read_time(values[1].strip(), zone), *place, doubtful))
+    numbers = sorted(abs(time[1]) for _, time, *_ in kept if time[0] == "number")
     middle = numbers[(len(numbers) - 1) // 2] if numbers else 0
     unit = 1 if middle < 10**11 else 10**3 if middle < 10**14 else 10**6 if middle < 10**17 else 10**9
+    like_clocks = Counter(
+        digits for _, time, *_ in kept if time[0] == "number" for digits in clock_of(time[1], zone)
+    )
+    digits = next((each for each, n in like_clocks.items() if 2 * n > len(numbers)), None)
+    dates = [time[1] for _, time, *_ in kept if time[0] == "date"]
+    day_first, month_first = (any(date[other] is None for date in dates) for other in (1, 0))
+    if any(one != two for one, two in dates) and day_first == month_first:
+        raise DoubtfulDatesError
     since, until = (None if text is None else iso_seconds(text, zone) for text in (start, end))
     used = []
-    for user, (kind, value), first, second in kept:
-        seconds = value if kind == "s" else value // unit
-        if not -62135596800 <= seconds <= 253402300799:
+    for user, (kind, value), first, second, doubtful in kept:
+        if kind == "number":
+            seconds = value // unit if digits is None else clock_of(value, zone).get(digits)
+        else:
+            seconds = value if kind == "s" else value[0 if day_first else 1]
+        if seconds is None:
+            dropped["unparsable time"] += 1
+        elif doubtful and not decimal_comma:
+            dropped["unparsable position"] += 1
+        elif not -62135596800 <= seconds <= 253402300799:
             dropped["time out of range"] += 1
         elif (since is not None and seconds < since) or (until is not None and seconds >= until):
             dropped["before --from or after --to"] += 1

@@ -13,14 +13,15 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.core.options import ReadingOptions
 from shoal.core.promise import Grid
-from shoal.errors import InputError
+from shoal.errors import InputError, ParameterError
 from shoal.reading import Events, read_events
 from shoal.reading.columns import find_roles
+from shoal.reading.csv_files import BlankLines
 from shoal.reading.name_index import NameIndex
 from shoal.reading.values import Utf8Stream, decode, encode, texts_of
 from support.reading import read_with
@@ -75,6 +76,127 @@ def test_blank_lines_and_leading_blank_lines(read: Reader) -> None:
     for end in ("\n", "\r\n"):
         events = read(end.join(["", "", "user,time,x,y", "", "a,5,1,1", "", "b,5,1,1", ""]))
         assert (users(events), events.read_summary.rows_read) == (["a", "b"], 2)
+        assert events.read_summary.blank_lines == 4
+    for end in ("\n", "\r\n", "\r"):
+        events = read(end.join(["user,time,x,y", "a,5,1,1", "  ", "", "b,5,1,1", "", ""]))
+        assert (events.read_summary.blank_lines, events.read_summary.dropped) == (3, {})
+
+
+def slow_blank_lines(text: str, *, quoted: bool) -> int:
+    """Lines without anything, outside of quotation marks, letter by letter."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    blank, inside, line = 0, False, ""
+    for letter in text:
+        inside ^= quoted and letter == '"'
+        blank += letter == "\n" and not inside and not line
+        line = "" if letter == "\n" else line + letter
+    return blank
+
+
+@settings(deadline=None)
+@given(st.text('a,"\n\r', max_size=40), st.integers(1, 7), st.booleans())
+def test_blank_lines_in_pieces(text: str, size: int, quoted: bool) -> None:
+    count = BlankLines(quoted=quoted)
+    for start in range(0, len(text), size):
+        count(text[start : start + size].encode())
+    assert count.finish() == slow_blank_lines(text, quoted=quoted)
+
+
+def test_blank_lines_of_all_files_and_in_quotation_marks(tmp_path: Path) -> None:
+    for number, end in enumerate(("\n", "\r\n")):
+        lines = [
+            "user,time,x,y,note",
+            "",
+            f'a{number},5,1,1,"two',
+            "",
+            "",
+            'lines"',
+            "",
+            f"b{number},5,1,1,",
+            "",
+        ]
+        (tmp_path / f"{number}.csv").write_text(end.join(lines), newline="")
+    summary = read_with(tmp_path).read_summary
+    assert (summary.blank_lines, summary.rows_read, summary.dropped) == (4, 4, {})
+
+
+MISSING_ROWS = ("a,5", "NULL,6", " na ,7", "NaN,8", "none,9", "-,10", "0,11", ",12", "NAN1,5")
+MISSING = "".join(f"{row}\n" for row in ("user,time,x,y", *(f"{row},1,1" for row in MISSING_ROWS)))
+
+
+@pytest.mark.parametrize(
+    ("missing", "expected"),
+    [
+        (None, {"a", "0", "NAN1"}),
+        ("", {"a", "NULL", "na", "NaN", "none", "-", "0", "NAN1"}),
+        ("0, A", {"NULL", "na", "NaN", "none", "-", "NAN1"}),
+        (["0", "null"], {"a", "na", "NaN", "none", "-", "NAN1"}),
+        ([], {"a", "NULL", "na", "NaN", "none", "-", "0", "NAN1"}),
+    ],
+)
+def test_users_that_are_nobody(read: Reader, missing: object, expected: set[str]) -> None:
+    events = read(MISSING, missing_user=missing)
+    assert set(users(events)) == expected
+    assert events.read_summary.dropped == {"missing user": 9 - len(expected)}
+
+
+def test_users_that_are_nobody_in_any_column_and_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ["b", "None", "c", None, "NONE", "b", "-", "c", "-7"]
+    monkeypatch.setattr("shoal.reading.tables.BATCH_ROWS", 2)
+    for column in (pa.array(names), pa.array(names).dictionary_encode(), pa.array(names, pa.string_view())):
+        table = pa.table({"user": column, "time": range(9), "x": [1] * 9, "y": [1] * 9})
+        events = read_with(table)
+        assert users(events) == ["-7", "b", "c"]
+        assert events.read_summary.dropped == {"missing user": 4}
+    numbers = pa.table({"user": [1.0, float("nan"), 2.0, None], "time": range(4), "x": [1] * 4, "y": [1] * 4})
+    assert users(read_with(numbers)) == ["1", "2"]
+    assert users(read_with(numbers, missing_user="2")) == ["1"]
+
+
+def test_whoever_is_nobody_can_be_named_only_as_text() -> None:
+    with pytest.raises(ParameterError, match="missing user must be texts"):
+        ReadingOptions(missing_user=[0])  # type: ignore[list-item]
+
+
+def test_decimal_commas(read: Reader) -> None:
+    degrees = read("user;time;lat;lon\na;5;48,85;2,35\nb;5;48.85;2.35\nc;5;-48,85;1,5e1\nd;5;48,8,5;2\n")
+    samples = degrees.samples
+    assert users(degrees) == ["a", "b", "c"]
+    assert (samples.x[0], samples.y[0]) == (samples.x[1], samples.y[1]) != (samples.x[2], samples.y[2])
+    assert degrees.read_summary.dropped == {"unparsable position": 1}
+    metres = read("user;time;x;y\na;5;451234,5;123,456\nb;5;200,000;0,1\n")
+    assert metres.samples.x.tolist() == [4512, 2]
+    assert metres.samples.y.tolist() == [1, 0]
+    in_doubt = read("user;time;x;y\na;5;451234;123,456\nb;5;200,000;-1,000\nc;5;99.5;0\n")
+    assert users(in_doubt) == ["c"]
+    assert in_doubt.read_summary.dropped == {"unparsable position": 2}
+
+
+def test_decimal_commas_in_sites(read: Reader, tmp_path: Path) -> None:
+    sites = tmp_path / "sites.csv"
+    for places, expected in (("48,85;2,35", True), ("48,8,5;2,35", False)):
+        sites.write_text(f"site;lat;lon\ns;{places}\n")
+        if expected:
+            assert len(read("user,time,site\na,5,s\n", sites=sites).samples) == 1
+        else:
+            with pytest.raises(InputError, match="1 of 1 rows without a site or a usable position"):
+                read("user,time,site\na,5,s\n", sites=sites)
+    sites.write_text("site;x;y\ns;1,234;5,678\n")
+    with pytest.raises(InputError, match="1 of 1 rows without"):
+        read("user,time,site\na,5,s\n", sites=sites)
+    sites.write_text("site;x;y\ns;1,234;5,678\nt;1,5;0\n")
+    assert read("user,time,site\na,5,s\n", sites=sites).samples.x.tolist() == [0]
+
+
+def test_hidden_files_of_formats_are_told(tmp_path: Path) -> None:
+    for name in ("1.txt", "_SUCCESS", ".1.txt.crc", "_old/2.txt", "readme.md"):
+        path = tmp_path / "taxis" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("1,2008-02-02 15:36:08,116.51172,39.92123\n")
+    assert read_with(tmp_path / "taxis", format="t-drive").read_summary.warnings == [
+        "1 other file in the folder was not read.",
+        "3 files whose names begin with . or _ were not read: rename any that holds events.",
+    ]
 
 
 def test_gzip_of_several_members(read: Reader) -> None:

@@ -137,7 +137,7 @@ def test_choice_is_no_fault() -> None:
 
 def every(seconds: int, users: int = 4, samples: int = 30) -> list[tuple[str, int, float, float]]:
     return [
-        (f"u{user}", 1_000_000 + seconds * turn, turn, user)
+        (f"u{user}", 1_000_000 + seconds * turn, 10 * turn, 300 * user)
         for user in range(users)
         for turn in range(samples)
     ]

@@ -94,12 +94,37 @@ GOOD = parquet_bytes(
             "Columns uid, msisdn could each be the user.*--user-column",
         ),
         ("a.csv", "user,user,time,lat,lon\n1," + ROW, "has 2 columns named 'user'"),
-        ("a.csv", HEADER + "canary,17 May,48.123456,7.654321\n", r"1 unparsable time\): times must be ISO"),
         (
             "a.csv",
-            HEADER + 'canary,2024-05-17,"48,123456","7,654321"\n',
-            "1 unparsable position.*decimal point",
+            HEADER + "canary,17 May,48.123456,7.654321\n",
+            r"1 unparsable time\): times must be ISO 8601.*--time-format",
         ),
+        (
+            "a.csv",
+            HEADER + 'canary,2024-05-17,"48.123.456","7,654,321"\n',
+            "1 unparsable position.*numbers such as 48.85 or 48,85, without separators of thousands",
+        ),
+        (
+            "a.csv",
+            "user;time;x;y\ncanary;2024-05-17;451,234;7,654\n",
+            "1 unparsable position.*without separators of thousands",
+        ),
+        (
+            "a.csv",
+            HEADER + "canary,12/05/2024 12:34,1,1\ncanary,11/05/2024,1,1\n",
+            "may be dd/mm/yyyy or mm/dd/yyyy, since no day is above 12: say which with --time-format",
+        ),
+        (
+            "a.csv",
+            HEADER + "canary,17/05/2024 12:34,1,1\ncanary,05/17/2024,1,1\n",
+            "can only be dd/mm/yyyy, and others that can only be mm/dd/yyyy: say which are right with --time-format",
+        ),
+        (
+            "a.csv",
+            "user,start,end,x,y\ncanary,17/05/2024 12:34,17/05/2024 12:35,1,1\n",
+            "Dates of sessions may be dd/mm/yyyy or mm/dd/yyyy.*--time-format",
+        ),
+        ("a.csv", HEADER + "NULL,2024-05-17,1,1\n -,2024-05-17,1,1\n", "2 missing user"),
         ("a.csv", HEADER + "canary,2024-05-17,0,0\n,2024-05-17,1,1\n", "1 missing user, 1 position 0/0"),
         ("a.csv", HEADER + '"canary,2024-05-17,1,1\n', "1 malformed row"),
         ("a.csv", HEADER + "canary\n" * 7, "7 malformed row"),
@@ -207,6 +232,33 @@ def test_folders(write: Callable[..., Path], tmp_path: Path) -> None:
     assert message.startswith("File 2 of 2 in folder 'ragged' lacks the user column of the first")
     write(b"\0", "damaged/canary.csv")
     assert refusal(tmp_path / "damaged").startswith("File 1 of 1 in folder 'damaged' is not a text file")
+
+
+def test_a_folder_of_hidden_files(write: Callable[..., Path], tmp_path: Path) -> None:
+    write(HEADER + ROW, "hidden/_canary.csv")
+    assert "holds no data files but 1 file whose name begins with . or _" in refusal(tmp_path / "hidden")
+
+
+def test_formats_of_times_that_do_not_go_with_the_events(write: Callable[..., Path]) -> None:
+    row = "canary,2024-05-17T12:34:56Z,48.123456,7.654321,x\n".replace(",", "\t").replace("canary", "7")
+    path = write(row * 3, "loc-gowalla_totalCheckins.txt")
+    assert refusal(path, time_format="%d.%m.%Y") == (
+        "Format snap knows how its times are written: leave out --time-format, or choose --format table."
+    )
+    assert "must tell the year" in refusal(write(HEADER + ROW), time_format="%d.%m")
+    assert "leave it out" in refusal(
+        pd.DataFrame({"user": ["canary"], "time": pd.to_datetime(["2024-05-17"]), "x": [1], "y": [1]}),
+        time_format="%d.%m.%Y",
+    )
+
+
+def test_strict_wants_every_excluded_user(write: Callable[..., Path]) -> None:
+    path = write(HEADER + ROW + ROW.replace("canary", "bird"))
+    assert refusal(path, exclude_users=["canary", "canary-2", "canary-3"], strict=True) == (
+        "--exclude-users must list users of the events, found 2 of its 3 identifiers nowhere there: mend the list, or"
+        " leave out --strict."
+    )
+    assert len(read_with(path, exclude_users=["canary"], strict=True).samples) == 1
 
 
 def test_excluded_users_file(write: Callable[..., Path], tmp_path: Path) -> None:

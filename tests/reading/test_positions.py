@@ -187,7 +187,16 @@ def test_implausible_times() -> None:
     (warning,) = implausible_times([*seconds(*[0, 1, 40_000]), *seconds(*range(now, now + 900))])
     assert warning.startswith("3 rows dated 1970 to 2079, years away from the others (2024 to 2026)")
     (warning,) = implausible_times(seconds(200_000, 200_001))
-    assert warning.startswith("Times lie in the years 2517")
+    assert warning.startswith("Times lie in the year 2517: check that the time column")
+    (warning,) = implausible_times(
+        seconds(*[-719_162] * 40, *[now] * 60)
+    )  # an empty time, as some programs write it
+    assert warning.startswith("40 rows with times in the year 1: ")
+    (warning,) = implausible_times(seconds(-25_567, *[now] * 60))
+    assert warning.startswith("1 row dated 1900, years away from the others (2024)")
+    first, second = implausible_times(seconds(now, *[200_000] * 60))
+    assert first.startswith("1 row dated 2024, years away from the others (2517)")
+    assert second.startswith("Times lie in the year 2517")
 
 
 def test_implausible_times_are_kept_and_told() -> None:

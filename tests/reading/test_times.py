@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -14,7 +15,10 @@ from hypothesis import strategies as st
 from reading import oracle
 from shoal.core.zones import Zone
 from shoal.errors import InputError
-from shoal.reading.times import UnitVote, parse_iso, read_times
+from shoal.reading.clock_text import parse_iso
+from shoal.reading.marks import NUMBER
+from shoal.reading.times import NumberVote, read_times
+from support.reading import read_with
 
 EPOCH = datetime(1970, 1, 1)
 ZONES = (
@@ -126,8 +130,11 @@ def test_numbers() -> None:
     text = read_times(
         pa.array(["1700000000", " 17.9 ", "1700000000000000000", "1e3", "+5", "5,5", "0x5"]), zone
     )
-    assert text.value[text.valid].tolist() == [1_700_000_000, 17, 1_700_000_000_000_000_000, 1000, 5]
-    assert text.numeric.tolist() == [True] * 5 + [False] * 2
+    assert text.value[text.valid].tolist() == [1_700_000_000, 17, 1_700_000_000_000_000_000, 1000, 5, 5]
+    assert text.marks.tolist() == [NUMBER] * 6 + [0]
+    assert not read_times(pa.array(["5,555", "1,2,3", "1.234,5"]), zone).valid.any()  # thousands, or nothing
+    published = read_times(pa.array(["1700000000", "31.12.2024", "2024-12-31"]), zone, only_iso=True)
+    assert published.valid.tolist() == [False, False, True]
 
 
 @pytest.mark.parametrize(
@@ -144,21 +151,104 @@ def test_clocks_show_what_python_says(name: str) -> None:
 
 def test_bounds_of_units() -> None:
     for number, expected in ((10**11 - 1, 1), (10**11, 1000), (-(10**14), 10**6), (10**17, 10**9)):
-        vote = UnitVote()
+        vote = NumberVote()
         vote.add(np.array([number], np.int64))
         assert vote.per_second == expected
 
 
 @pytest.mark.parametrize("per_second", [1, 1000, 10**6, 10**9])
 def test_unit_is_that_of_the_median(per_second: int) -> None:
-    vote = UnitVote()
+    vote = NumberVote()
     vote.add(np.array([0, 5], np.int64))
     vote.add(np.array([1_700_000_000 * per_second] * 3, np.int64))
     assert vote.per_second == per_second
 
 
 def test_small_numbers_are_seconds() -> None:
-    vote = UnitVote()
+    vote = NumberVote()
     assert vote.per_second == 1
     vote.add(np.arange(0, 75 * 86_400, 1800))  # counted from day 0, as in YJMob
     assert vote.per_second == 1
+
+
+ASSUMED = (
+    "Times come without a zone, and were read as UTC: if clocks were local, name the zone with --timezone."
+)
+
+
+@pytest.mark.parametrize(
+    ("times", "options", "expected"),
+    [
+        (["2024-05-17 08:30"], {}, "assumed"),
+        (["2024-05-17 08:30", "2024-05-17T08:30Z"], {}, "assumed"),
+        (["17.05.2024 08:30"], {}, "assumed"),
+        (["17/05/2024 08:30"], {}, "assumed"),
+        (["20240517083000"], {}, "assumed"),
+        ([20240517083000], {}, "assumed"),
+        ([datetime(2024, 5, 17, 8, 30)], {}, "assumed"),
+        (["2024-05-17 08:30"], {"timezone": "UTC"}, "given"),
+        (["17.05.2024 08:30"], {"timezone": "Asia/Tokyo"}, "given"),
+        (["2024-05-17T08:30Z", "1715934600", "soon"], {}, "written"),
+        ([1715934600], {}, "written"),
+        ([datetime(2024, 5, 17, 8, 30, tzinfo=UTC)], {}, "written"),
+        (["17.05.24 08:30"], {"time_format": "%d.%m.%y %H:%M"}, "assumed"),
+        (["17.05.24 08:30 +02:00"], {"time_format": "%d.%m.%y %H:%M %z"}, "written"),
+    ],
+)
+def test_where_the_zone_comes_from_is_told(times: list, options: dict, expected: str) -> None:
+    n = len(times)
+    table = pa.table({"user": ["u"] * n, "time": times, "x": [5] * n, "y": [5] * n})
+    events = read_with(table, **options)
+    assert events.read_summary.zone_from == expected
+    assert (events.read_summary.warnings == [ASSUMED]) == (expected == "assumed")
+    assert events.timezone == options.get("timezone", "UTC")
+
+
+def test_the_zone_of_a_format(tmp_path: Path) -> None:
+    (tmp_path / "1.txt").write_text("1,2008-02-02 15:36:08,116.51172,39.92123\n")
+    for options, expected in (({}, "format"), ({"timezone": "UTC"}, "given")):
+        events = read_with(tmp_path / "1.txt", format="t-drive", **options)
+        assert (events.read_summary.zone_from, events.read_summary.warnings) == (expected, [])
+    sessions = tmp_path / "sessions.csv"
+    sessions.write_text("user,start,end,lat,lon\na,2024-05-17 08:30,2024-05-17 09:00,48,2\n")
+    assert read_with(sessions).read_summary.warnings == [ASSUMED]
+    assert read_with(sessions).read_summary.format == "sessions"
+
+
+def test_sessions_in_a_format_of_their_own(tmp_path: Path) -> None:
+    """Of two sessions over the end of a month, the one that ends before it starts is left out."""
+    path = tmp_path / "sessions.csv"
+    path.write_text(
+        "user,start,end,lat,lon\na,31/01/2024 23:00,01/02/2024 01:00,48,2\nb,01/02/2024 01:00,31/01/2024 23:00,48,2\n"
+    )
+    events = read_with(path, time_format="%d/%m/%Y %H:%M", timezone="UTC")
+    assert events.read_summary.dropped == {"session that ends before it starts": 2}
+    assert events.samples.users.tolist() == ["a"]
+    assert (60 * events.samples.t).tolist() == [
+        int(datetime(2024, *day, tzinfo=UTC).timestamp()) for day in ((1, 31, 23), (2, 1, 1))
+    ]
+
+
+def test_rows_at_changes_of_clocks_are_counted_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However they are written, over several batches, and only those that are used."""
+    monkeypatch.setattr("shoal.reading.tables.BATCH_ROWS", 3)
+    local = [datetime(2024, 3, 31, 2, 30), datetime(2024, 10, 27, 2, 10), datetime(2024, 10, 27, 2, 50)]
+    local += [
+        datetime(2024, 3, 31, 1, 59),
+        datetime(2024, 3, 31, 3),
+        datetime(2024, 10, 27, 3),
+        datetime(2024, 5, 1),
+    ]
+    for pattern in ("%Y-%m-%d %H:%M", "%d/%m/%Y %H:%M", "%d.%m.%Y %H:%M", "%Y%m%d%H%M", "%Y%m%d%H%M%S"):
+        times = [moment.strftime(pattern) for moment in local]
+        table = pa.table({"user": ["u"] * 7, "time": times, "x": [5] * 7, "y": [5] * 7})
+        summary = read_with(table, timezone="Europe/Paris").read_summary
+        assert (summary.times_skipped, summary.times_repeated) == (1, 2)
+        assert summary.warnings == [
+            "Clocks of Europe/Paris were set: 1 row at times that clocks skipped (read as if they had not been set"
+            " forward) and 2 rows at times that clocks showed twice (taken the first time). If these were on another"
+            " clock, such as UTC, name it with --timezone; else write times with their zone."
+        ]
+        summary = read_with(table, timezone="Europe/Paris", end="2024-10-01").read_summary
+        assert (summary.times_skipped, summary.times_repeated) == (1, 0)
+        assert read_with(table, timezone="Asia/Tokyo").read_summary.warnings == []

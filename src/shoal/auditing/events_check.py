@@ -15,7 +15,7 @@ from shoal.core.formatting import joined
 from shoal.core.options import FORMAT_NAMES, ReadingOptions
 from shoal.core.zones import Zone
 from shoal.errors import InputError, ParameterError
-from shoal.reading import Events, PrivateNotes
+from shoal.reading import Events, PrivateNotes, database_kind
 from shoal.reading.summary import BY_CHOICE, CHOSEN
 
 SAME, OTHER, NOT_CHECKED = "same", "other", "not checked"
@@ -81,6 +81,8 @@ def choose_reading(
         for name in given.names()
         if not _is_given(getattr(given, name)) and _is_given(getattr(noted, name))
     }
+    if database_kind(events) is None:
+        taken.pop("query", None)  # the same rows in another file need none
     told = tuple(ReadingOptions.spelled(name) for name, value in taken.items() if value not in _USUAL)
     return Reading(replace(given, **taken), told, source)
 
@@ -153,6 +155,8 @@ def _plain(options: ReadingOptions, name: str) -> object:
         return options.resample_s
     if name == "exclude_users":
         return set(value)
+    if name == "missing_user":
+        return options.missing_users
     if name == "sites":
         return Path(value).absolute() if isinstance(value, str | os.PathLike) else "a table in memory"
     return dict(value) if isinstance(value, Mapping) else value

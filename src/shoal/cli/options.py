@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from types import UnionType
+from typing import Any, get_args, get_origin, get_type_hints
 
 import rich_click as click
 
+from shoal.core.evaluation_options import GRID as GRID_NAMES
 from shoal.core.option_fields import Choice, Options, choices_of
 from shoal.core.options import ROLES, PromiseOptions, ReadingOptions
+from shoal.core.settings import read_settings, settings_text
 
 _COLUMNS = "Names of columns"
 _MEANINGS = {
@@ -44,6 +48,30 @@ class _Number(click.ParamType[float]):
             self.fail(f"expected a number, got {value!r}", param, ctx)
 
 
+class _Listed(click.ParamType[tuple[Any, ...]]):
+    """Values of a kind, separated by commas."""
+
+    name = "LIST"
+
+    def __init__(self, kind: click.ParamType[Any]) -> None:
+        self._kind = kind
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[Any, ...]:
+        parts = parts_of(value) if isinstance(value, str) else value
+        return tuple(self._kind.convert(part, param, ctx) for part in parts)
+
+
+class _EventsSource(click.ParamType[Any]):
+    """A path, or standard input."""
+
+    name = "path"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ARG002
+        return sys.stdin.buffer if value == "-" else Path(value)
+
+
 _PARAM_TYPES: dict[type, click.ParamType[Any]] = {
     int: _WholeNumber(),
     float: _Number(),
@@ -53,18 +81,18 @@ _PARAM_TYPES: dict[type, click.ParamType[Any]] = {
 
 
 def option(
-    *names: str, kind: type = str, help: str, default: Any = None, metavar: str | None = None, **more: Any
+    *names: str, kind: Any = str, help: str, default: Any = None, metavar: str | None = None, **more: Any
 ) -> click.Option:
-    """An option of a command; a bool is a flag."""
+    """An option of a command; a bool is a flag, and a list of a type has values of it with commas between."""
     if kind is bool:
         return click.RichOption(names, is_flag=True, default=default or False, help=help, **more)
     if metavar is None and kind is int:
         metavar = "N"
     if default is not None:  # to click, None would be a value like any other
         more["default"] = default
-    return click.RichOption(
-        names, type=_PARAM_TYPES[kind], help=help, metavar=metavar, show_default=True, **more
-    )
+    is_list = get_origin(kind) is Sequence
+    param_type = _Listed(_PARAM_TYPES[get_args(kind)[0]]) if is_list else _PARAM_TYPES[kind]
+    return click.RichOption(names, type=param_type, help=help, metavar=metavar, show_default=True, **more)
 
 
 def argument(name: str, *, kind: type = Path, help: str) -> click.Argument:
@@ -88,13 +116,15 @@ def options_from(options: type[Options], *, without: Iterable[str] = ()) -> list
 
 
 def _option_from(each: dataclasses.Field[Any], said: Choice, annotation: Any, spelled: str) -> click.Option:
-    kind = said.kind or next(
-        (part for part in (annotation, *get_args(annotation)) if part in (int, float, bool)), str
-    )
+    kind = said.kind or _kind_of(annotation)
     required = each.default is dataclasses.MISSING
     default = None if required else each.default
-    if kind is str and default is not None:
+    if isinstance(default, tuple):
+        default = ",".join(map(str, default))
+    elif kind is str and default is not None:
         default = str(default)
+    if kind is bool:  # so that the command line can take back what a file of settings says
+        spelled = f"{spelled}/--no-{spelled.removeprefix('--')}"
     return option(
         each.name,
         spelled,
@@ -103,6 +133,17 @@ def _option_from(each: dataclasses.Field[Any], said: Choice, annotation: Any, sp
         default=default,
         metavar=said.metavar,
         required=required,
+    )
+
+
+def _kind_of(annotation: Any) -> Any:
+    """The type of an option, of those that its field may have: numbers, flags and lists before text."""
+    kinds = get_args(annotation) if get_origin(annotation) is UnionType else (annotation,)
+    if str in kinds:
+        return str
+    return next(
+        (kind for kind in kinds if kind in (int, float, bool) or get_origin(kind) is Sequence),
+        str,
     )
 
 
@@ -122,9 +163,10 @@ def gather_columns(given: Mapping[str, Any]) -> dict[str, Any]:
     return keywords
 
 
-def input_files(events: Path, keywords: Mapping[str, Any]) -> list[Path]:
+def input_files(events: object, keywords: Mapping[str, Any]) -> list[Path]:
     """The files that a command reads."""
-    return [events, *ReadingOptions.from_keywords(keywords).files]
+    named = [path for path in (events, keywords.get("config")) if isinstance(path, Path)]
+    return [*named, *ReadingOptions.from_keywords(keywords).files]
 
 
 def command(
@@ -151,14 +193,17 @@ def command(
     return decorate
 
 
-EVENTS = argument(
-    "events", help="CSV, TSV, GeoJSON (also .gz), Parquet or a known format; a file or a folder."
+EVENTS = click.RichArgument(
+    ["events"],
+    type=_EventsSource(),
+    help="CSV, TSV, GeoJSON (also .gz, .zst), Parquet, SQLite, DuckDB or a known format: a file, a folder, a .zip, or -"
+    " for stdin.",
 )
 PUBLISHED = argument(
     "published", help="Published file: .parquet, .geoparquet, .csv, .csv.gz, .geojson, .geojson.gz."
 )
 READING = options_from(ReadingOptions)
-GRID = options_from(PromiseOptions, without=("k", "tau", "epsilon", "whole"))
+GRID = options_from(PromiseOptions, without=set(PromiseOptions.names()) - set(GRID_NAMES))
 WORKERS = option("--workers", kind=int, help="How many threads or processes; all cores unless given.")
 ENGINE = option(
     "--engine", help="What the workers are: threads, or processes, which take more memory.", default="threads"
@@ -172,6 +217,53 @@ RESUME = option("--resume", kind=bool, help="Go on where an unfinished run ended
 FORCE = option("--force", kind=bool, help="Replace existing output.")
 
 
+def settings_options(function: str) -> list[click.Option]:
+    """Where options of a command come from and go to, as a file of settings for a function."""
+
+    def apply(context: click.Context, _: click.Parameter, path: Path | None) -> Path | None:
+        if path is not None and not context.resilient_parsing:
+            context.default_map = {**(context.default_map or {}), **_defaults(function, path)}
+        return path
+
+    return [
+        option(
+            "--config",
+            kind=Path,
+            help="Settings (TOML) for all options that are not given.",
+            is_eager=True,
+            callback=apply,
+        ),
+        option(
+            "--save-config", kind=Path, help="Write the settings of this run, to repeat it with --config."
+        ),
+    ]
+
+
+def _defaults(function: str, path: Path) -> dict[str, Any]:
+    """The settings in a file as values of a command."""
+    values = read_settings(path).keywords(function)
+    columns = values.pop("columns", {})
+    if isinstance(values.get("bbox"), list):
+        values["bbox"] = ",".join(map(str, values["bbox"]))
+    return {**values, **{f"{role}_column": name for role, name in columns.items()}}
+
+
+def check_saving(path: Path | None, others: Iterable[Path | None], *, force: bool) -> None:
+    """Refuse a file of settings that could not be written, or would take the place of another file of the command."""
+    from shoal.storage.outputs import check_target
+
+    if path is not None:
+        check_target(path, [other for other in others if other is not None], force=force)
+
+
+def save_settings(path: Path | None, function: str, keywords: Mapping[str, Any]) -> None:
+    """Write the options of a command as a file of settings, if that is wanted."""
+    from shoal.storage.outputs import write_whole
+
+    if path is not None:
+        write_whole(path, settings_text(function, keywords).encode())
+
+
 def output(help: str, *, required: bool = True) -> click.Option:
     """Where the result goes."""
     return option("-o", "--output", kind=Path, help=help, required=required)
@@ -182,19 +274,9 @@ def json_output(help: str = "Write all figures as JSON to a file, or - for stdou
     return option("json_out", "--json", help=help)
 
 
-def listed(name: str, help: str, default: str | None) -> click.Option:
-    """An option with a list of values, separated by commas."""
-    return option(name, metavar="LIST", help=help, default=default)
-
-
 def parts_of(text: str) -> list[str]:
     """The parts of a list with commas."""
     return [part.strip() for part in text.split(",") if part.strip()]
-
-
-def numbers_of(text: str) -> list[int]:
-    """The whole numbers of a list with commas."""
-    return [_PARAM_TYPES[int].convert(part, None, None) for part in parts_of(text)]
 
 
 def json_file(json_out: str | None) -> Path | None:

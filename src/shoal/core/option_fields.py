@@ -6,7 +6,7 @@ The options themselves are in options.py.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -19,6 +19,7 @@ class Choice(NamedTuple):
     """What the command says about an option; ``name`` and ``kind`` only where the field's name and type do not fit.
 
     ``decides_boxes``: two runs that differ in it give different boxes; ``public``: the manifest tells it.
+    ``kept_out``: what it is that no file of settings may hold; empty for what may stand there.
     """
 
     help: str
@@ -27,6 +28,7 @@ class Choice(NamedTuple):
     kind: type | None = None
     decides_boxes: bool = False
     public: bool = False
+    kept_out: str = ""
 
 
 def choice(default: Any, help: str, *, shown: bool = True, **more: Any) -> Any:
@@ -79,6 +81,11 @@ class Options:
         return cls._said(name).name or "--" + name.replace("_", "-")
 
     @classmethod
+    def kept_out(cls, name: str) -> str:
+        """What a field is that no file of settings may hold; empty for what may stand there."""
+        return cls._said(name).kept_out
+
+    @classmethod
     def _said(cls, name: str) -> Choice:
         return next(said for each, said in choices_of(cls) if each.name == name)
 
@@ -96,11 +103,8 @@ def _plain(value: Any, name: str) -> Any:
     raise ParameterError(f"{name} is a table in memory, which cannot be saved: give a path instead.")
 
 
-def refuse_unknown(
-    function: str, keywords: Iterable[str], *known: type[Options], without: Iterable[str] = ()
-) -> None:
+def refuse_unknown(function: str, keywords: Iterable[str], names: Collection[str]) -> None:
     """Refuse a misspelt keyword in the name of the function that was called, before anything happens."""
-    names = {name for options in known for name in options.names()} - set(without)
     for name in keywords:
         if name not in names:
             raise TypeError(f"{function}() got an unexpected keyword argument {name!r}")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -21,35 +22,31 @@ from typing import Any, NamedTuple, Self, TypedDict
 from shoal.core.bounding_box import BoundingBox
 from shoal.core.checks import check_count
 from shoal.core.formatting import duration
-from shoal.core.option_fields import Options, choice, choices_of
+from shoal.core.option_fields import Options, choice
 from shoal.core.promise import DAY_S, Grid, Promise, in_metres, parse_duration
-from shoal.errors import InputError, ParameterError
+from shoal.core.time_format import TimeFormat
+from shoal.errors import ParameterError
 
 FORMAT_NAMES = (
     "cabspotting", "d4d-ivory-coast", "d4d-senegal", "foursquare", "geolife", "gpx", "mpat", "porto", "sessions",
     "shanghai-telecom", "snap", "t-drive", "yjmob", "table",
 )  # fmt: skip
+MISSING_USERS = ("NULL", "NA", "NaN", "None", "-")
 ROLES = ("user", "time", "lat", "lon", "x", "y", "site")
-SCHEMA_FORMAT = 1  # of what ReleaseOptions.to_dict() gives
 
 HARDEN_DEFAULT = 1  # boxes cost at most a quarter more
 HARDEN_MOST = 3
 HARDEN_MOST_REACH = 5  # r beyond which there are too many windows to link
-NOT_EVALUATED = (
-    "selector",
-    "repair",
-    "shard_size",
-    "rename_every",
-    "min_spread",
-)  # options of hiding that plan and sweep do not offer
 _SMALLEST_SHARD = 100  # users: among fewer, partners run out within days
 TOLERANCE = 0.01  # of the members: for so many guarantee 2 may be weakened before an audit fails a file
 MODERATE = 0.09  # of attacks: the bound that EMA (policy 0070) and Health Canada set for public releases
 HIGH = 0.33  # of attacks: as if hidden among fewer than three
 
+MACHINE = "a matter of the machine"  # and hence in no file of settings
 NEVER = "never"  # how often records get new names
 
 _MOST_ATTACKS = 1_000_000
+_SELECTS = ("select", "with", "values", "from")  # how SQL that reads rows begins; from: in DuckDB
 _TAU = "How long an attacker may have followed somebody, e.g. 30min."
 _EPSILON = "How much more they may learn, e.g. 30min."
 _WHOLE = "Hide whole trajectories instead; no tau, no epsilon."
@@ -78,12 +75,15 @@ class ReadingKeywords(TypedDict, total=False):
     sites: Any
     format: str | None
     timezone: str | None
+    time_format: str | None
     start: str | None
     end: str | None
+    missing_user: str | Sequence[str] | None
     exclude_users: str | Path | Iterable[str] | None
     bbox: str | Sequence[float] | None
     min_days_active: int | None
     resample: str | None
+    query: str | None
 
 
 @dataclass(frozen=True)
@@ -92,15 +92,21 @@ class ReadingOptions(Options):
 
     columns: from roles (user, time, lat, lon, x, y, site) to names of columns. sites: a path or a table, for events
     with a site instead of a position. format: a format of docs/formats.md, recognised where there is no doubt.
-    timezone: of times without one, and of hours of the day; the format's, or UTC. start, end: ISO 8601, half open.
-    exclude_users: names, or a file with one name per line. bbox: W,S,E,N in degrees, or in metres for x and y.
+    timezone: of times without one, and of hours of the day; the format's, or UTC. time_format: how times are written,
+    as for strptime; recognised where there is no doubt. start, end: ISO 8601, half open. missing_user: what stands for
+    no user, in a list with commas; NULL, NA, NaN, None and - unless given. exclude_users: names, or a file with one
+    name per line. bbox: W,S,E,N in degrees, or in metres for x and y.
     min_days_active: users with events on fewer days are left out. resample: only the first sample of each user in each
-    period is kept.
+    period is kept. query: the SELECT that gives the rows of an SQLite or DuckDB file; its only table unless given.
     """
 
     columns: Mapping[str, str] | None = choice(None, "Names of columns", name="--user-column and the like")
     sites: Any = choice(
-        None, "Table of sites, for events with a site instead of a position.", kind=Path, shown=False
+        None,
+        "Table of sites, for events with a site instead of a position.",
+        kind=Path,
+        shown=False,
+        kept_out="a path",
     )
     format: str | None = choice(
         None, f"What the events are, unless recognised: {', '.join(FORMAT_NAMES)}.", metavar="NAME"
@@ -109,10 +115,23 @@ class ReadingOptions(Options):
         None,
         "Zone of times that come without one, and of hours of the day; that of the format, or UTC, unless given.",
     )
+    time_format: str | None = choice(
+        None, "How times are written, unless recognised, e.g. '%d/%m/%Y %H:%M'.", metavar="PATTERN"
+    )
     start: str | None = choice(None, "Leave out events before this time.", name="--from")
     end: str | None = choice(None, "Leave out events from this time on.", name="--to")
+    missing_user: str | Sequence[str] | None = choice(
+        None,
+        f"What stands for no user, besides an empty cell: {','.join(MISSING_USERS)} unless given.",
+        metavar="LIST",
+        shown=False,
+    )
     exclude_users: str | Path | Iterable[str] | None = choice(
-        None, "File with one user per line to leave out.", kind=Path, shown=False
+        None,
+        "File with one user per line to leave out.",
+        kind=Path,
+        shown=False,
+        kept_out="a list of people, or a path to one",
     )
     bbox: str | Sequence[float] | None = choice(
         None, "Leave out events elsewhere: degrees, or metres for x and y.", metavar="W,S,E,N", shown=False
@@ -123,6 +142,13 @@ class ReadingOptions(Options):
     resample: str | None = choice(
         None, "Keep the first sample of each user in each period, e.g. 5min.", metavar="PERIOD"
     )
+    query: str | None = choice(
+        None,
+        "SELECT that gives the rows of an SQLite or DuckDB file; its only table unless given.",
+        metavar="SQL",
+        shown=False,
+        kept_out="a query, which may name people",
+    )
 
     def __post_init__(self) -> None:
         if self.min_days_active is not None:
@@ -132,6 +158,14 @@ class ReadingOptions(Options):
             raise ParameterError(f"resample must be a whole number of seconds, got {self.resample!r}.")
         if self.bbox is not None:
             BoundingBox.parse(self.bbox)
+        if self.query is not None and not _is_select(self.query):
+            raise ParameterError("query must be one SELECT in SQL: give what gives the rows of the events.")
+        if self.time_format is not None:
+            TimeFormat.parse(self.time_format)
+        if not isinstance(self.missing_user, str) and not all(
+            isinstance(name, str) for name in self.missing_user or ()
+        ):
+            raise ParameterError("missing user must be texts, in a list or with commas between them.")
 
     @property
     def bounding_box(self) -> BoundingBox | None:
@@ -144,9 +178,29 @@ class ReadingOptions(Options):
         return None if self.resample is None else int(parse_duration(self.resample, "resample"))
 
     @property
+    def time_pattern(self) -> TimeFormat | None:
+        """How times are written, where somebody says it."""
+        return None if self.time_format is None else TimeFormat.parse(self.time_format)
+
+    @property
+    def missing_users(self) -> frozenset[str]:
+        """What stands for no user, in lower case."""
+        given = MISSING_USERS if self.missing_user is None else self.missing_user
+        names = given.split(",") if isinstance(given, str) else given
+        return frozenset(name.strip().lower() for name in names if name.strip())
+
+    @property
     def files(self) -> list[Path]:
         """The files that are read beside the events."""
         return [Path(given) for given in (self.sites, self.exclude_users) if isinstance(given, str | Path)]
+
+
+def _is_select(query: object) -> bool:
+    """Whether a text begins as SQL that reads rows does, behind comments and brackets."""
+    if not isinstance(query, str):
+        return False
+    begins = re.match(r"(?:\s|--[^\n]*\n|/\*.*?\*/|\()*(\w+)", query, re.DOTALL)
+    return begins is not None and begins.group(1).lower() in _SELECTS
 
 
 class PromiseKeywords(TypedDict, total=False):
@@ -457,7 +511,13 @@ class AuditOptions(Options):
     rename_every: str | None = choice(
         None, "How often records get new names, of a file that does not tell it.", metavar="PERIOD"
     )
-    key: Any = choice(None, "Which record is whose (secret), as anonymize wrote it.", kind=Path, shown=False)
+    key: Any = choice(
+        None,
+        "Which record is whose (secret), as anonymize wrote it.",
+        kind=Path,
+        shown=False,
+        kept_out="a path to a secret",
+    )
     cell: str | None = choice(None, "Cell of a file that does not tell it.")
     step: str | None = choice(None, "Time step of a file that does not tell it.")
     crs: str | None = choice(None, "Coordinate system of a file that does not tell it, e.g. EPSG:3035.")
@@ -469,7 +529,9 @@ class AuditOptions(Options):
     high: float = choice(HIGH, "Share of attacks that succeed from which a risk is called high.")
     attacks: int = choice(2000, "How many attacks to draw of each kind.")
     seed: int = choice(0, "Other attacks for another seed.")
-    workers: int | None = choice(None, "How many threads or processes; all cores unless given.")
+    workers: int | None = choice(
+        None, "How many threads or processes; all cores unless given.", kept_out=MACHINE
+    )
 
     def __post_init__(self) -> None:
         check_count(self.attacks, "attacks", least=1, most=_MOST_ATTACKS)
@@ -505,10 +567,7 @@ class ReleaseKeywords(PromiseKeywords, HidingKeywords, ReadingKeywords, total=Fa
 
 
 class ReleaseOptions(NamedTuple):
-    """All that decides a release: what is promised, how it is kept, and how events are read.
-
-    ``to_dict()`` is the one schema in which options are saved: sections of plain values and a format number.
-    """
+    """All that decides a release: what is promised, how it is kept, and how events are read."""
 
     promise: PromiseOptions
     hiding: HidingOptions
@@ -517,50 +576,8 @@ class ReleaseOptions(NamedTuple):
     @classmethod
     def from_keywords(cls, keywords: Mapping[str, Any]) -> ReleaseOptions:
         """The options among the keywords of a call."""
-        return cls(*(kind.from_keywords(keywords) for kind in _SECTIONS.values()))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Sections of plain values, for JSON or TOML."""
-        sections = zip(_SECTIONS, self, strict=True)
-        return {"format": SCHEMA_FORMAT, **{name: options.to_dict() for name, options in sections}}
-
-    @classmethod
-    def from_dict(cls, saved: Mapping[str, Any]) -> ReleaseOptions:
-        """Options as to_dict() gave them; what was left out is chosen as usual, what is unknown is refused."""
-        if saved.get("format") != SCHEMA_FORMAT:
-            raise InputError(
-                f"Saved options must be of format {SCHEMA_FORMAT}, found {saved.get('format')!r}: update shoal,"
-                " or save them again."
-            )
-        unknown = sorted(set(saved) - {"format", *_SECTIONS})
-        if unknown:
-            raise InputError(
-                f"Saved options have sections {', '.join(_SECTIONS)}, found {', '.join(unknown)}: remove them."
-            )
-        return cls(*(_section(kind, name, saved.get(name, {})) for name, kind in _SECTIONS.items()))
-
-
-_SECTIONS: dict[str, type[Any]] = {
-    "promise": PromiseOptions,
-    "hiding": HidingOptions,
-    "reading": ReadingOptions,
-}
-
-
-def _section(kind: type[Options], name: str, saved: Any) -> Any:
-    if not isinstance(saved, Mapping):
-        raise InputError(f"The section {name} of saved options must hold names and values: mend it.")
-    unknown = sorted(set(saved) - set(kind.names()))
-    if unknown:
-        raise InputError(
-            f"The section {name} of saved options knows {', '.join(kind.names())}, found {', '.join(unknown)}:"
-            " remove or rename them."
+        return cls(
+            PromiseOptions.from_keywords(keywords),
+            HidingOptions.from_keywords(keywords),
+            ReadingOptions.from_keywords(keywords),
         )
-    missing = [
-        each.name
-        for each, _ in choices_of(kind)
-        if each.default is dataclasses.MISSING and each.name not in saved
-    ]
-    if missing:
-        raise InputError(f"The section {name} of saved options lacks {', '.join(missing)}: add it.")
-    return kind(**saved)

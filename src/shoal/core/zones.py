@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
+from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 import numpy as np
 
-from shoal.core.arrays import Int64s
+from shoal.core.arrays import Bools, Int64s
 from shoal.core.promise import DAY_S
 from shoal.errors import InputError
 
 _EPOCH = datetime(1970, 1, 1)
 _FIRST_DAY = (datetime(1, 1, 3) - _EPOCH).days  # a margin, so that offsets never leave what datetime can hold
 _LAST_DAY = (datetime(9999, 12, 29) - _EPOCH).days
+
+
+class ClockTimes(NamedTuple):
+    """Unix seconds of wall-clock times, and which of these clocks skipped (set forward) or show twice (set back)."""
+
+    seconds: Int64s
+    skipped: Bools
+    repeated: Bools
 
 
 class Zone:
@@ -36,14 +46,26 @@ class Zone:
 
     def to_utc(self, local: Int64s) -> Int64s:
         """Unix seconds of wall-clock times that are given as seconds since 1970-01-01T00:00 on that clock."""
+        return self.resolve(local).seconds
+
+    def resolve(self, local: Int64s) -> ClockTimes:
+        """As to_utc(), and which of the times do not exist, or exist twice."""
+        regular = np.zeros(len(local), bool)
         if self.name == "UTC" or len(local) == 0:
-            return local
-        days = np.unique(np.clip(local // DAY_S, _FIRST_DAY, _LAST_DAY))
-        steps = [step for day in days.tolist() for step in self._steps(day)]
+            return ClockTimes(local, regular, regular)
+        days = np.unique(np.clip(local // DAY_S, _FIRST_DAY, _LAST_DAY)).tolist()
+        steps = [step for day in days for step in self._steps(day)]
         since = np.array([second for second, _ in steps], np.int64)
         offsets = np.array([offset for _, offset in steps], np.int64)
         nearest = np.searchsorted(since, local, side="right") - 1
-        return local - offsets[np.maximum(nearest, 0)]
+        seconds = local - offsets[np.maximum(nearest, 0)]
+        changes = sorted({change for day in days for change in self._changes(day)})
+        if not changes:
+            return ClockTimes(seconds, regular, regular)
+        begins, ends, forward = (np.array(column) for column in zip(*changes, strict=True))
+        last = np.searchsorted(begins, local, side="right") - 1
+        inside = (last >= 0) & (local < ends[last])
+        return ClockTimes(seconds, inside & forward[last], inside & ~forward[last])
 
     def from_utc(self, seconds: Int64s) -> Int64s:
         """Wall-clock times, as seconds since 1970-01-01T00:00 on that clock, of Unix seconds."""
@@ -81,6 +103,15 @@ class Zone:
                     known.append((change, self._offset(change)))
             self._days[day] = known
         return known
+
+    def _changes(self, day: int) -> Iterator[tuple[int, int, bool]]:
+        """Local seconds that clocks skip or show twice, as (begin, end, whether they skip it), on a day or just after.
+
+        The offset of fold = 0 changes where such a stretch ends, which may be on the day after it began.
+        """
+        for known in (self._steps(day), self._steps(min(day + 1, _LAST_DAY))):
+            for (_, before), (end, after) in pairwise(known):
+                yield end - abs(after - before), end, after > before
 
     def _first_change(self, low: int, high: int) -> int:
         """The first second after ``low`` with another offset; there is at most one change in between."""

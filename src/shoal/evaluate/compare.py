@@ -123,7 +123,7 @@ def compare(
     as in anonymize().
     """
     progress = progress or SilentProgress()
-    refuse_unknown("compare", reading, ReadingOptions)
+    refuse_unknown("compare", reading, ReadingOptions.names())
     how = ReadingOptions.from_keywords(reading)
     grid = Grid.parse(cell, step)
     if not ks:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -14,11 +14,10 @@ from typing import Any, NamedTuple, Protocol, TypeVar, Unpack
 import pyarrow as pa
 
 from shoal.core.checks import check_workers
+from shoal.core.evaluation_options import GridKeywords, SweepKeywords, SweepOptions, grid_among
 from shoal.core.formatting import counted, duration
-from shoal.core.option_fields import refuse_unknown
 from shoal.core.options import (
     HARDEN_DEFAULT,
-    NOT_EVALUATED,
     HidingKeywords,
     HidingOptions,
     ReadingKeywords,
@@ -26,18 +25,16 @@ from shoal.core.options import (
     SelectorName,
 )
 from shoal.core.progress import Progress, SilentProgress
-from shoal.core.promise import Grid
+from shoal.core.settings import take_options
 from shoal.core.workers import Workers
 from shoal.core.zones import Zone
 from shoal.errors import InputError, NothingLeftError, UnfinishedError
 from shoal.evaluate.measuring import Hour, Measured, measure, measure_hours, nothing_left
-from shoal.evaluate.sweep_points import AXES, HOURS, Point, SweepPlan, plan_sweep
+from shoal.evaluate.sweep_points import HOURS, Point, SweepPlan, plan_sweep
 from shoal.hiding.pipeline import anonymize_samples, check_population, prepare
 from shoal.reading import Events, read_events
 from shoal.storage.files import make_private_folder, reason, write_private
 
-KS = (2, 3, 5, 8)
-TAUS = ("10min", "20min", "30min", "1h", "2h", "4h")
 Row = TypeVar("Row", Measured, Hour)
 
 
@@ -61,48 +58,52 @@ class Sweep(NamedTuple):
         return pa.Table.from_pylist([row._asdict() for row in self.hours])
 
 
-class _SweepArguments(HidingKeywords, ReadingKeywords, total=False):
-    """Options of sweep(): HidingOptions but for NOT_EVALUATED, and ReadingOptions."""
+class _SweepArguments(SweepKeywords, GridKeywords, HidingKeywords, ReadingKeywords, total=False):
+    """Options of sweep(): SweepOptions, the grid, HidingOptions but for NOT_EVALUATED, and ReadingOptions."""
 
 
 def sweep(
     events: Any,
     *,
-    over: Iterable[str] = AXES,
-    k: int = 2,
-    tau: str = "30min",
-    ks: Sequence[int] = KS,
-    taus: Sequence[str] = TAUS,
-    epsilons: Sequence[str] | None = None,
-    selectors: Sequence[str] | None = None,
-    cell: str = "100m",
-    step: str = "1min",
     workers: int | None = None,
     checkpoint: str | Path | None = None,
     resume: bool = False,
+    config: str | Path | None = None,
     progress: Progress | None = None,
     **options: Unpack[_SweepArguments],
 ) -> Sweep:
     """Measure precision and suppression as one thing varies: tau (with epsilon = tau), k, epsilon at a fixed ``tau``.
 
-    ``epsilons`` must divide ``tau``: tau, its half and its third unless given.
+    ``over`` names what varies, "tau", "k", "epsilon" and "hours" unless given; hours are the week of the release with
+    ``k`` (2) and ``tau`` ("30min") alone, hour by hour. ``ks``, ``taus`` and ``epsilons`` are the values of what
+    varies; epsilons must divide tau, and are tau, its half and its third unless given. ``cell`` (100m) and ``step``
+    (1min) are the finest resolution. ``selectors``: ours and the paper's side by side unless given; ours alone where
+    the library for the paper's is not installed. ``harden`` is the level of hardening, 1 unless given as in
+    anonymize(); releases that cannot be hardened have level 0, and every row says which it is. ``space_weight``,
+    ``reuse``, ``seed`` and how events are read are chosen as in anonymize(). ``config`` is a file of settings for what
+    is not given.
 
-    ``over`` names what varies; ``hours`` is the week of the release with ``k`` and ``tau`` alone, hour by hour. A
-    release is measured, not published: nothing of it is kept or checked. With ``checkpoint``, a folder, an interrupted
-    sweep goes on with ``resume``. ``selectors``: ours and the paper's side by side unless given; ours alone where the
-    library for the paper's is not installed. ``harden`` is the level of hardening, 1 unless given as in anonymize();
-    releases that cannot be hardened have level 0, and every row says which it is. ``space_weight``, ``reuse``, ``seed``
-    and how events are read are chosen as in anonymize().
+    A release is measured, not published: nothing of it is kept or checked. With ``checkpoint``, a folder, an
+    interrupted sweep goes on with ``resume``.
     """
     progress = progress or SilentProgress()
-    refuse_unknown("sweep", options, HidingOptions, ReadingOptions, without=NOT_EVALUATED)
-    reading = ReadingOptions.from_keywords(options)
-    selectors = _both() if selectors is None else selectors
-    grid = Grid.parse(cell, step)
-    plan = plan_sweep(over, selectors=selectors, k=k, tau=tau, ks=ks, taus=taus, epsilons=epsilons, grid=grid)
-    hiding = {name: HidingOptions.from_keywords({**options, "selector": name}) for name in selectors}
+    given = take_options("sweep", options, config)
+    reading = ReadingOptions.from_keywords(given)
+    grid, wanted = grid_among(given), SweepOptions.from_keywords(given)
+    selectors = _both() if wanted.selectors is None else wanted.selectors
+    plan = plan_sweep(
+        wanted.over,
+        selectors=selectors,
+        k=wanted.k,
+        tau=wanted.tau,
+        ks=wanted.ks,
+        taus=wanted.taus,
+        epsilons=wanted.epsilons,
+        grid=grid,
+    )
+    hiding = {name: HidingOptions.from_keywords({**given, "selector": name}) for name in selectors}
     _check_level(plan, hiding)
-    if options.get("harden") is None:
+    if given.get("harden") is None:
         hiding = {name: replace(each, harden=HARDEN_DEFAULT) for name, each in hiding.items()}
     n_workers = check_workers(workers)
     progress.stage("reading")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+from shoal.core.evaluation_options import AXES
 from shoal.core.options import check_epsilon
 from shoal.core.promise import Grid, Promise
 from shoal.errors import ParameterError
 
-TAU, K, EPSILON, HOURS = "tau", "k", "epsilon", "hours"
-AXES = (TAU, K, EPSILON, HOURS)
+TAU, K, EPSILON, HOURS = AXES
 _PARTS_OF_TAU = (3, 2, 1)  # epsilons unless given: a third of tau, a half, all of it
 
 

@@ -19,7 +19,7 @@ from shoal.storage.outputs import as_json, check_table, check_target, write_rows
 
 
 class Outputs(NamedTuple):
-    """The files of a release: the published table, its manifest beside it, and the key and summary if asked for.
+    """The files of a release: the published table, its manifest beside it; key, summary and settings if asked for.
 
     Beside the key are private notes of how the events were read, and the evidence of who was made to be hidden where,
     unless that is not wanted.
@@ -29,6 +29,7 @@ class Outputs(NamedTuple):
     key: Path | None = None
     summary: Path | None = None
     with_evidence: bool = True
+    settings: Path | None = None
 
     @property
     def manifest(self) -> Path:
@@ -53,7 +54,8 @@ class Outputs(NamedTuple):
     @property
     def files(self) -> list[Path]:
         """Everything that appears in the end."""
-        wanted = (self.published, self.manifest, self.key, self.private, self.evidence, self.summary)
+        secret = (self.key, self.private, self.evidence)
+        wanted = (self.published, self.manifest, *secret, self.summary, self.settings)
         return [path for path in wanted if path is not None]
 
 
@@ -73,8 +75,8 @@ def check_outputs(outputs: Outputs, inputs: Iterable[Path], *, force: bool, resu
         check_target(path, sources, force=force)
     if len({path.resolve() for path in outputs.files}) < len(outputs.files):
         raise InputError(
-            "The published file, its manifest, the key, what stands beside it and the summary must be different files:"
-            " rename one."
+            "The published file, its manifest, the key, what stands beside it, the summary and the settings must be"
+            " different files: rename one."
         )
     if not outputs.checkpoint.exists():
         return
@@ -95,11 +97,13 @@ def write_outputs(
     conclude: Callable[[object], Published],
     *,
     spill: Path | None = None,
+    settings: str = "",
 ) -> Published:
     """Put all files of a release in place, or none; the published one last.
 
     ``conclude`` is shown what was written, verifies it and makes the release, whose manifest and summary are then
-    written. The boxes are put in order in files in the folder ``spill``, or in memory without one.
+    written. The boxes are put in order in files in the folder ``spill``, or in memory without one. ``settings`` are the
+    content of their file.
     """
     named, grid, projection = draft.named, draft.events.grid, draft.events.projection
     notes = {
@@ -126,6 +130,9 @@ def write_outputs(
         if outputs.summary is not None:
             with files.open(outputs.summary, before=outputs.published) as file:
                 file.write(as_json(published.summary))
+        if outputs.settings is not None:
+            with files.open(outputs.settings, before=outputs.published) as file:
+                file.write(settings.encode())
         with files.open(outputs.manifest, before=outputs.published) as file:
             file.write(as_json(published.manifest))
     return published

@@ -233,6 +233,11 @@ class Published(Draft):
             "rows_dropped": read_summary.dropped,
             "users_seldom_seen": read_summary.users_seldom_seen,
             "duplicates": read_summary.duplicates,
+            "blank_lines": read_summary.blank_lines,
+            "timezone": self.events.timezone,
+            "timezone_from": read_summary.zone_from,
+            "times_skipped": read_summary.times_skipped,
+            "times_repeated": read_summary.times_repeated,
             "columns_dropped": read_summary.columns_dropped,
             "warnings": [
                 *read_summary.warnings,

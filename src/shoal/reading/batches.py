@@ -9,10 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.core.arrays import Bools, Int32s, Int64s
+from shoal.core.arrays import Bools, Bytes, Int32s, Int64s
 from shoal.core.schema import TIME, USER
+from shoal.core.time_format import TimeFormat
 from shoal.core.zones import Zone
 from shoal.reading import summary
+from shoal.reading.marks import DOUBTFUL_COMMA
 from shoal.reading.name_index import NameIndex
 from shoal.reading.positions import NO_FAULT, Locator, Positions, numbered
 from shoal.reading.source import as_input_error
@@ -25,16 +27,20 @@ class Batch:
     """The usable rows of a batch as columns; ``dropped`` counts the others.
 
     ``user`` is numbered over all batches; ``place`` indexes ``places``, of this batch only. ``when`` is in Unix
-    seconds, or, where ``numeric``, in a unit that is known once all batches are read.
+    seconds, or, where ``marks`` (bits, see marks.py) say so, what it means is known once all batches are read.
+    ``naive``: whether some of the times were written without a zone. ``decimal_commas``: whether a comma in a position
+    is sure to be a decimal one.
     """
 
     user: Int32s
     when: Int64s
-    numeric: Bools | None
+    marks: Bytes | None
     place: Int32s
     places: Positions
     dropped: Counter[str]
     rows: int
+    naive: bool = False
+    decimal_commas: bool = False
 
     def keep(self, usable: Bools, reason: str) -> None:
         """Drop the other rows for a reason."""
@@ -42,15 +48,22 @@ class Batch:
         if lost:
             self.dropped[reason] += lost
             self.user, self.when, self.place = self.user[usable], self.when[usable], self.place[usable]
-            self.numeric = None if self.numeric is None else self.numeric[usable]
+            self.marks = None if self.marks is None else self.marks[usable]
+
+    def marked(self, mark: int) -> Bools:
+        """Which rows have a mark."""
+        none = np.zeros(len(self.when), bool)
+        return none if self.marks is None else self.marks & mark > 0
 
 
-def parse_batch(batch: Any, zone: Zone, locate: Locator, users: NameIndex) -> Batch:
+def parse_batch(
+    batch: Any, zone: Zone, pattern: TimeFormat | None, locate: Locator, users: NameIndex
+) -> Batch:
     """Type the values of a record batch, drop what cannot be used, and keep codes instead of values."""
     columns = dict(zip(batch.schema.names, batch.columns, strict=True))
     with as_input_error("The input", "events"):
         codes = users.numbers(columns[USER])
-        times = read_times(columns[TIME], zone)
+        times = read_times(columns[TIME], zone, pattern)
         located = locate(columns)
     faults = {
         summary.MISSING_USER: codes < 0,
@@ -58,22 +71,27 @@ def parse_batch(batch: Any, zone: Zone, locate: Locator, users: NameIndex) -> Ba
         summary.UNPARSABLE_TIME: ~times.valid & ~times.missing,
     }
     fault = np.minimum(numbered(faults, len(codes)), located.fault)
-    columns_kept = codes, times.value, located.code, times.numeric
+    marks = times.marks
+    if located.doubtful is not None:
+        marks = marks | np.uint8(DOUBTFUL_COMMA) * located.doubtful
+    columns_kept = codes, times.value, located.code, marks, times.local
     if (fault != NO_FAULT).any():
         usable = fault == NO_FAULT
         columns_kept = tuple(column[usable] for column in columns_kept)
-    user, when, place, numeric = columns_kept
+    user, when, place, marks, local = columns_kept
     counts = np.bincount(fault, minlength=NO_FAULT + 1)
     return Batch(
         user=user,
         when=when,
-        numeric=numeric if numeric.any() else None,
+        marks=marks if marks.any() else None,
         place=place,
         places=located.places,
         dropped=Counter(
             {reason: int(counts[number]) for number, reason in enumerate(summary.REASONS) if counts[number]}
         ),
         rows=len(fault),
+        naive=bool(local.any()),
+        decimal_commas=located.decimal_commas,
     )
 
 
@@ -129,16 +147,16 @@ class BatchStore:
 
 def _columns(batch: Batch) -> Arrays:
     columns = (batch.user, batch.when, batch.place, *batch.places)
-    return columns if batch.numeric is None else (*columns, batch.numeric)
+    return columns if batch.marks is None else (*columns, batch.marks)
 
 
 def _load(entry: _StoredBatch) -> tuple[Batch, Arrays]:
     (columns,) = entry.file
-    user, when, place, first, second, *numeric = columns
+    user, when, place, first, second, *marks = columns
     batch = Batch(
         user=user,
         when=when,
-        numeric=numeric[0] if numeric else None,
+        marks=marks[0] if marks else None,
         place=place,
         places=Positions(first, second),
         dropped=entry.dropped,

@@ -1,10 +1,10 @@
-"""CSV and TSV files, also compressed: every line below the header is a row or counted as malformed."""
+"""CSV and TSV files, also compressed: every line below the header is a row, or counted as malformed or blank."""
 
 from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from shoal.errors import InputError
-from shoal.reading.source import as_input_error
+from shoal.reading.source import as_input_error, compression_of
 from shoal.reading.summary import DroppedRows
 from shoal.reading.values import Utf8Stream
 
@@ -61,10 +61,57 @@ class TextLayout(NamedTuple):
     quoted: bool = True
 
 
-def text_stream(path: Path) -> Any:
-    """A text file as a stream of UTF-8, unpacked where its name ends in .gz."""
-    compression = "gzip" if path.suffix.lower() == ".gz" else None
-    return pa.PythonFile(Utf8Stream(pa.input_stream(str(path), compression=compression)), mode="r")
+def text_stream(path: Path, listener: Callable[[bytes], None] | None = None) -> Any:
+    """A text file as a stream of UTF-8, unpacked where its name ends in .gz or .zst; ``listener`` gets what is read."""
+    stream = pa.input_stream(str(path), compression=compression_of(path))
+    return pa.PythonFile(Utf8Stream(stream, listener), mode="r")
+
+
+class BlankLines:
+    """Counts lines without anything in a stream of text; Arrow leaves them out without a word.
+
+    A blank line inside quotation marks is none. (Marks inside a value that is not quoted may mislead the count; they
+    mislead no row.)
+    """
+
+    def __init__(self, *, quoted: bool) -> None:
+        self.count = 0
+        self._quoted = quoted
+        self._inside = False  # of quotation marks
+        self._line_begins = True
+        self._carry = b""  # a return of which the line feed may follow
+
+    def __call__(self, piece: bytes) -> None:
+        """Look at the next piece."""
+        piece = self._carry + piece
+        self._carry = b"\r" if piece.endswith(b"\r") else b""
+        piece = piece.removesuffix(self._carry)
+        if b"\r" in piece:
+            piece = piece.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        self._add(piece)
+
+    def finish(self) -> int:
+        """How many there were, now that all was read."""
+        self._add(b"\n" if self._carry else b"")
+        self._carry = b""
+        return self.count
+
+    def _add(self, piece: bytes) -> None:
+        """Look at a piece in which lines end with line feeds."""
+        if not piece:
+            return
+        ends = np.frombuffer(piece, np.uint8) == ord("\n")
+        blank = ends.copy()
+        blank[1:] &= ends[:-1]
+        blank[0] &= self._line_begins
+        marks = np.empty(0, np.intp)
+        if self._quoted and b'"' in piece:
+            marks = np.flatnonzero(np.frombuffer(piece, np.uint8) == ord('"'))
+        if blank.any():
+            before = np.searchsorted(marks, np.flatnonzero(blank)) + self._inside
+            self.count += int(np.count_nonzero(before % 2 == 0))
+        self._inside = bool((len(marks) + self._inside) % 2)
+        self._line_begins = bool(ends[-1])
 
 
 def text_rows(
@@ -80,12 +127,16 @@ def text_rows(
     """Batches of some columns of a text file as text; rows with more or fewer columns are rejected."""
 
     def skip(row: Any) -> str:
-        reject(1 + row.text.count("\n"))  # a quotation mark that is not closed swallows lines
+        if row.text.strip():
+            reject(1 + row.text.count("\n"))  # a quotation mark that is not closed swallows lines
+        else:
+            reject.blank_lines += 1  # with a space in it
         return "skip"
 
+    blank_lines = BlankLines(quoted=layout.quoted)
     with (
         as_input_error(title, kind, _FAULT if layout.quoted else _FAULT_UNQUOTED),
-        text_stream(path) as stream,
+        text_stream(path, blank_lines) as stream,
     ):
         reader = pa.csv.open_csv(
             stream,
@@ -109,6 +160,7 @@ def text_rows(
         )
         for batch in reader:
             yield _without_line_breaks(batch, reject) if layout.quoted else batch
+    reject.blank_lines += blank_lines.finish()
 
 
 def _header_line(head: bytes, title: str) -> tuple[str, int]:

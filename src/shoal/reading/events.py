@@ -10,8 +10,6 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from shoal.core.formatting import counted, percent
 from shoal.core.options import ReadingOptions
 from shoal.core.projection import Plane
@@ -26,14 +24,33 @@ from shoal.reading.columns import Roles, find_roles
 from shoal.reading.filters import Period, keep_active, keep_inside
 from shoal.reading.formats import open_events
 from shoal.reading.geo import implied_columns, names_position, with_points
+from shoal.reading.inputs import open_input
 from shoal.reading.name_index import NameIndex
 from shoal.reading.positions import ByDegrees, ByMetres, Locator, read_sites
 from shoal.reading.published_grid import check_coordinates
-from shoal.reading.resolving import RowStatistics, UserNumbering, centred, resolve_cells, resolve_times
+from shoal.reading.resolving import (
+    RowStatistics,
+    UserNumbering,
+    centred,
+    keep_period,
+    resolve_cells,
+    resolve_marks,
+    store_all,
+)
 from shoal.reading.sorting import sort_rows
 from shoal.reading.source import Source
-from shoal.reading.summary import RESAMPLED, DroppedRows, ReadSummary, check_strict, in_order, nothing_left
-from shoal.reading.times import UnitVote
+from shoal.reading.summary import (
+    RESAMPLED,
+    ZONE_ASSUMED,
+    ZONE_GIVEN,
+    ZONE_OF_FORMAT,
+    ZONE_WRITTEN,
+    DroppedRows,
+    ReadSummary,
+    check_strict,
+    in_order,
+    nothing_left,
+)
 from shoal.reading.values import decode, texts_of
 from shoal.storage.sample_store import SampleStore
 from shoal.storage.spill import ROWS, open_spill
@@ -73,7 +90,7 @@ def read_events(
     threads: int | None = None,
     spill: Path | None = None,
 ) -> Events:
-    """Read a file, a folder or a table of events into samples.
+    """Read a file, a folder, an open file or a table of events into samples.
 
     Columns are found by their usual names, and formats recognised where there is no doubt, unless the options say
     otherwise. Positions ``for_map`` must be degrees. Degrees are brought to the plane of ``projection`` if one is given
@@ -85,14 +102,39 @@ def read_events(
     remove it.
     """
     options = options or ReadingOptions()
-    columns, bounding_box = options.columns, options.bounding_box
-    excluded = _excluded(options.exclude_users)
     if options.timezone is not None:
         Period.parse(options.start, options.end, Zone(options.timezone))  # before files are opened
+    with open_input(source, query=options.query, spill=spill) as readable:
+        return _read(
+            readable,
+            grid=grid,
+            options=options,
+            strict=strict,
+            for_map=for_map,
+            projection=projection,
+            threads=threads,
+            spill=spill,
+        )
+
+
+def _read(
+    source: object,
+    *,
+    grid: Grid,
+    options: ReadingOptions,
+    strict: bool,
+    for_map: bool,
+    projection: Plane | None,
+    threads: int | None,
+    spill: Path | None,
+) -> Events:
+    """Read what can be opened."""
+    columns, bounding_box, pattern = options.columns, options.bounding_box, options.time_pattern
+    excluded = _excluded(options.exclude_users)
     table, sites, zone_of_format, format = open_events(
-        source, name=options.format, sites=options.sites, columns=columns
+        source, name=options.format, sites=options.sites, columns=columns, pattern=pattern
     )
-    zone = Zone(options.timezone or zone_of_format)
+    zone = Zone(options.timezone or zone_of_format or "UTC")
     period = Period.parse(options.start, options.end, zone)
     has_sites = sites is not None
     if not names_position(columns, has_sites=has_sites):
@@ -106,15 +148,17 @@ def read_events(
         bounding_box.check(geographic=locate.geographic)
     if projection is not None:
         check_coordinates(projection.crs, geographic=locate.geographic)
-    users = NameIndex()
+    users = NameIndex(nobody=options.missing_users)
     rejected = DroppedRows()
-    parse = partial(parse_batch, zone=zone, locate=locate, users=users)
+    parse = partial(parse_batch, zone=zone, pattern=pattern, locate=locate, users=users)
     parsed = _parsed(table, roles, parse, rejected, max(1, threads or os.cpu_count() or 1))
     with open_spill(spill, ROWS, keep=True) as space:
-        batches, per_second = _stored(parsed, BatchStore(space))
+        batches = BatchStore(space)
+        told = store_all(parsed, batches)
         numbering = UserNumbering.of(users.names, excluded)
         for batch in batches:
-            resolve_times(batch, per_second, period)
+            resolve_marks(batch, told, zone)
+            keep_period(batch, period)
             numbering.renumber(batch)
             if bounding_box is not None:
                 keep_inside(batch, bounding_box)
@@ -131,12 +175,13 @@ def read_events(
             check_strict(dropped, rows_read)
         if dropped.total() == rows_read:
             raise nothing_left(dropped, rows_read, table.title, format)
-        _check_exclusions(excluded, numbering)
+        _check_exclusions(excluded, numbering, strict=strict)
         store, resampled, dense = sort_rows(
             batches, statistics, numbering.names, grid, options.resample_s, space
         )
     dropped[RESAMPLED] += resampled
-    warnings = [*table.warnings, *statistics.implausible.warnings(), *dense]
+    zone_from = _zone_from(options.timezone, zone_of_format, naive=told.naive)
+    warnings = [*table.warnings, *_zone_warnings(zone_from), *statistics.warnings(zone), *dense]
     if options.exclude_users is not None:
         warnings += _exclusion_warnings(excluded, numbering)
     read_summary = ReadSummary(
@@ -148,9 +193,30 @@ def read_events(
         warnings=warnings,
         format=format,
         users_seldom_seen=users_seldom_seen,
+        blank_lines=rejected.blank_lines,
+        zone_from=zone_from,
+        times_skipped=statistics.skipped,
+        times_repeated=statistics.repeated,
     )
-    told = replace(options, exclude_users=sorted(excluded) if options.exclude_users is not None else None)
-    return Events(store, grid, projection, read_summary, zone.name, told)
+    noted = replace(options, exclude_users=sorted(excluded) if options.exclude_users is not None else None)
+    return Events(store, grid, projection, read_summary, zone.name, noted)
+
+
+def _zone_from(given: str | None, of_format: str | None, *, naive: bool) -> str:
+    """Where the zone of times without one comes from."""
+    if given is not None:
+        return ZONE_GIVEN
+    if not naive:
+        return ZONE_WRITTEN
+    return ZONE_ASSUMED if of_format is None else ZONE_OF_FORMAT
+
+
+def _zone_warnings(zone_from: str) -> list[str]:
+    if zone_from != ZONE_ASSUMED:
+        return []
+    return [
+        "Times come without a zone, and were read as UTC: if clocks were local, name the zone with --timezone."
+    ]
 
 
 def _locator(roles: Roles, sites: object) -> Locator:
@@ -184,12 +250,21 @@ def _excluded(users: str | os.PathLike[str] | Iterable[object] | None) -> set[st
     return texts_of(users)
 
 
-def _check_exclusions(excluded: set[str], numbering: UserNumbering) -> None:
-    """Refuse a list of which nobody is found: most likely its identifiers are written otherwise than the events'."""
+def _check_exclusions(excluded: set[str], numbering: UserNumbering, *, strict: bool) -> None:
+    """Refuse a list of which nobody is found: most likely its identifiers are written otherwise than the events'.
+
+    If strict, everybody must be found.
+    """
     if excluded and not numbering.n_excluded:
         raise InputError(
             f"--exclude-users must list users of the events, found none of its {counted(len(excluded), 'identifier')}"
             " there: check how they are written, and --user-column."
+        )
+    missing = len(excluded) - numbering.n_excluded
+    if strict and missing:
+        raise InputError(
+            f"--exclude-users must list users of the events, found {missing:,} of its"
+            f" {counted(len(excluded), 'identifier')} nowhere there: mend the list, or leave out --strict."
         )
 
 
@@ -210,14 +285,3 @@ def _parsed(
     with ThreadPoolExecutor(max_workers=threads) as pool:
         batches = table.batches(roles.used, rejected, threads=threads)
         yield from results_in_order(lambda batch: pool.submit(parse, batch), batches, threads)
-
-
-def _stored(parsed: Iterable[Batch], batches: BatchStore) -> tuple[BatchStore, int]:
-    """Store all batches, and find out how many units of numeric times make a second."""
-    vote = UnitVote()
-    for batch in parsed:
-        if batch.numeric is not None:
-            vote.add(batch.when[batch.numeric])
-        batches.append(batch)
-    pa.default_memory_pool().release_unused()
-    return batches, vote.per_second

@@ -14,8 +14,8 @@ from shoal.core.zones import Zone
 from shoal.errors import InputError
 from shoal.reading import summary
 from shoal.reading.batches import Batch, BatchStore
+from shoal.reading.clock_text import parse_iso
 from shoal.reading.positions import Positions
-from shoal.reading.times import parse_iso
 
 _DAYS_BEFORE_1970 = 800_000  # more than since the year 1
 _MOST_DAYS = 1 << 22  # more than up to the year 9999

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from threading import Lock
 from typing import Any
 
@@ -21,11 +22,14 @@ _FIRST_ROOM = 1 << 12
 class NameIndex:
     """Numbers for users in the order in which they are first seen; threads may share it.
 
-    ``role`` says in messages what it is that is numbered: records are, too.
+    ``role`` says in messages what it is that is numbered: records are, too. ``nobody``: texts in lower case that stand
+    for no user.
     """
 
-    def __init__(self, role: str = USER) -> None:
+    def __init__(self, role: str = USER, nobody: Collection[str] = ()) -> None:
         self._role = role
+        self._nobody = pa.array(sorted(nobody), pa.large_string())
+        self._numbers_of_nobody: list[int] = []
         self._lock = Lock()
         self._count = 0
         self._known = NameTable(
@@ -58,11 +62,23 @@ class NameIndex:
             letters = _view(letters or b"\0", np.uint8)  # no buffer at all where every name is empty
         row = 0
         with self._lock:
+            before = self._count
             while row < len(names):
                 row, self._count = number_names(self._known, self._count, letters, ends, numbers, row)
                 if row < len(names):
                     self._known = _roomier(self._known, self._count)
+            if len(self._nobody) and self._count > before:
+                self._find_nobody(before)
+        if self._numbers_of_nobody:
+            numbers[np.isin(numbers, self._numbers_of_nobody)] = -1
         return numbers
+
+    def _find_nobody(self, before: int) -> None:
+        """Look for texts that stand for no user among those that are new since there were so many."""
+        fresh = self.names.slice(before)
+        short = pc.less_equal(pc.binary_length(fresh), pc.max(pc.binary_length(self._nobody)))
+        found = pc.and_(short, pc.is_in(pc.ascii_lower(fresh), value_set=self._nobody))
+        self._numbers_of_nobody += [before + int(place) for place in np.flatnonzero(found)]
 
 
 def _view(buffer: Any, kind: type[np.generic]) -> npt.NDArray[Any]:

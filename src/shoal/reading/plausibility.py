@@ -1,17 +1,28 @@
-"""Rows counted by time, and warnings about rows that look odd: times far from the others, samples seconds apart."""
+"""Rows counted by time, and warnings about rows that look odd, each with what to do about it.
+
+Odd are times far from the others, dates without a time of day, degrees or cells given as metres, samples seconds apart.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from shoal.core.arrays import Int32s, Int64s
+from shoal.core.arrays import Floats, Int32s, Int64s
+from shoal.core.formatting import counted
 from shoal.core.promise import DAY_S
 from shoal.core.sorting import sort_distinct
+from shoal.core.zones import Zone
 
 _MOST_STRETCHES = 1 << 22  # between the first and the last, up to which each is counted, empty or not
 _GAP_DAYS = 365  # rows belong together where no gap of a year lies between them
 _MOST_IMPLAUSIBLE = 0.05  # a larger share of the rows is not a mistake but a second period of observation
-_LATEST_YEAR = 2100
+_EARLIEST_YEAR, _LATEST_YEAR = 1950, 2100  # what empty times are written as lies before: the year 1, 1900
+_MOST_MIDNIGHTS = 0.5  # a larger share of rows at midnight has no time of day
+_LONGEST_STRETCH_S = 3600  # of which many at midnight are odd
+_QUARTER_S = 900  # clocks differ from UTC by whole quarters of an hour
+_NEARLY_ALL = 0.95  # so that a few wrong positions hide nothing
+_FEW_CELLS = 10
+_MOST_COORDINATES = 4096  # different ones, beyond which people are surely not in a few cells
 _DENSE_GAP_S = 15
 _MOST_USERS = 200  # whose gaps are looked at
 _FEWEST_GAPS = 5
@@ -22,7 +33,7 @@ class TimeHistogram:
     """Rows by stretches of some seconds, counted from 1970 on, batch by batch."""
 
     def __init__(self, unit_s: int) -> None:
-        self._unit_s = unit_s
+        self.unit_s = unit_s
         self.units: Int64s = np.empty(0, np.int64)
         self.rows: Int64s = np.empty(0, np.int64)
 
@@ -30,7 +41,7 @@ class TimeHistogram:
         """Count rows by their times."""
         if len(seconds) == 0:
             return
-        units, rows = _counted(seconds // self._unit_s)
+        units, rows = _counted(seconds // self.unit_s)
         both, place = np.unique(np.concatenate([self.units, units]), return_inverse=True)
         total = np.zeros(len(both), np.int64)
         total[place[: len(self.units)]] = self.rows
@@ -46,19 +57,19 @@ class TimeHistogram:
             start = max(start + 1, int(np.searchsorted(up_to, before + most, side="right")))
             if start >= len(self.units):
                 return np.array(starts, np.int64)
-            starts.append(int(self.units[start]) * self._unit_s)
+            starts.append(int(self.units[start]) * self.unit_s)
             before = int(up_to[start - 1])
 
 
-def _counted(values: Int64s) -> tuple[Int64s, Int64s]:
-    """Different values in order, and how often each occurs."""
+def _counted(values: Int64s, rows: Int64s | None = None) -> tuple[Int64s, Int64s]:
+    """Different values in order, and how often each occurs; each place counts as many ``rows`` if given."""
     low = int(values.min())
     if int(values.max()) - low >= _MOST_STRETCHES:
-        units, rows = np.unique(values, return_counts=True)
-        return units, rows
-    rows = np.bincount(values - low)
-    there = np.flatnonzero(rows)
-    return there + low, rows[there]
+        units, place = np.unique(values, return_inverse=True)
+        return units, np.bincount(place, rows).astype(np.int64)
+    totals = np.bincount(values - low, rows).astype(np.int64)
+    there = np.flatnonzero(totals)
+    return there + low, totals[there]
 
 
 class ImplausibleTimes:
@@ -66,12 +77,12 @@ class ImplausibleTimes:
 
     def __init__(self) -> None:
         self._by_day = TimeHistogram(DAY_S)
-        self._like_dates = True
+        self._on_quarters = 0
 
     def add(self, seconds: Int64s) -> None:
         """Look at some times."""
         self._by_day.add(seconds)
-        self._like_dates = self._like_dates and _like_dates(seconds)
+        self._on_quarters += int(np.count_nonzero(seconds % _QUARTER_S == 0))
 
     def warnings(self) -> list[str]:
         """What was found, one line each; there must have been a time."""
@@ -81,29 +92,43 @@ class ImplausibleTimes:
         bulk = int(np.argmax(sizes))
         among = group == bulk
         implausible = int(rows[~among].sum())
-        found = []
         if 0 < implausible <= max(1, _MOST_IMPLAUSIBLE * int(rows.sum())) and implausible < sizes[bulk]:
-            found.append(
-                f"{implausible:,} row{'s' if implausible > 1 else ''} dated {_years(days[~among])}, years away from the"
-                f" others ({_years(days[among])}): if these dates are wrong, leave them out with --from and --to."
-            )
-        if self._like_dates:
-            found.append(
-                "Times look like dates (YYYYMMDD) but were read as Unix seconds in 1970: write dates as YYYY-MM-DD."
-            )
-        if _year(int(days[among][0])) > _LATEST_YEAR:
-            found.append(
-                f"Times lie in the years {_years(days[among])}: check that the time column holds Unix seconds or"
-                " milliseconds, or ISO 8601 text."
-            )
-        return found
+            told = [
+                f"{counted(implausible, 'row')} dated {_years(days[~among])}, years away from the others"
+                f" ({_years(days[among])}): if these dates are wrong, leave them out with --from and --to."
+            ]
+            return told + _far_years(days[among], rows[among])
+        return _far_years(days, rows)
+
+    def without_clock(self, by_time: TimeHistogram, zone: Zone) -> list[str]:
+        """A line where most rows are at midnight, given how many there are at which time."""
+        total, unit_s = int(by_time.rows.sum()), by_time.unit_s
+        if unit_s > _LONGEST_STRETCH_S or self._on_quarters <= _MOST_MIDNIGHTS * total:
+            return []
+        until_midnight = -zone.from_utc(by_time.units * unit_s) % DAY_S
+        midnights = int(by_time.rows[until_midnight < unit_s].sum())
+        if midnights <= _MOST_MIDNIGHTS * total:
+            return []
+        return [
+            f"{midnights:,} of {total:,} rows are at midnight, as dates without a time of day are read: name the column"
+            " that has both with --time-column, or publish whole days with --step 1d."
+        ]
 
 
-def _like_dates(seconds: Int64s) -> bool:
-    """Whether all numbers could be meant as dates of 1900 to 2100, such as 20240517."""
-    month, day = seconds // 100 % 100, seconds % 100
-    plausible = (seconds // 10_000 >= 1900) & (seconds // 10_000 <= _LATEST_YEAR)
-    return bool((plausible & (month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)).all())
+def _far_years(days: Int64s, rows: Int64s) -> list[str]:
+    """A line where rows lie in years of which there are no such data."""
+    first, beyond = (
+        int(np.datetime64(f"{year}-01-01", "D").astype(np.int64))
+        for year in (_EARLIEST_YEAR, _LATEST_YEAR + 1)
+    )
+    far = (days < first) | (days >= beyond)
+    if not far.any():
+        return []
+    which = "Times lie" if far.all() else f"{counted(int(rows[far].sum()), 'row')} with times"
+    return [
+        f"{which} in the {_in_years(days[far])}: check that the time column holds ISO 8601 text, Unix seconds or"
+        " milliseconds, or say with --time-format how it is written; --from and --to leave wrong ones out."
+    ]
 
 
 def _years(days: Int64s) -> str:
@@ -111,8 +136,81 @@ def _years(days: Int64s) -> str:
     return str(first) if first == last else f"{first} to {last}"
 
 
+def _in_years(days: Int64s) -> str:
+    years = _years(days)
+    return f"years {years}" if " " in years else f"year {years}"
+
+
 def _year(day: int) -> int:
     return int(np.datetime64(day, "D").astype("datetime64[Y]").astype(int)) + 1970
+
+
+class ImplausiblePlaces:
+    """Looks, batch by batch, for x and y that are no metres: degrees, cells or kilometres."""
+
+    def __init__(self) -> None:
+        self._rows = self._like_degrees = self._fractions = 0
+        self._along = (CellHistogram(), CellHistogram())
+        self._low, self._high = np.full(2, np.inf), np.full(2, -np.inf)
+
+    def add(self, metres: tuple[Floats, Floats], cells: tuple[Int32s, Int32s], rows: Int64s) -> None:
+        """Look at some places, in metres and in cells, and at how many rows each of them has."""
+        there = rows > 0
+        rows, (x, y) = rows[there], (column[there] for column in metres)
+        if len(rows) == 0:
+            return
+        sizes = np.abs(x), np.abs(y)
+        degrees = (np.maximum(*sizes) <= 180) & (np.minimum(*sizes) <= 90)
+        self._rows += int(rows.sum())
+        self._like_degrees += int(rows[degrees].sum())
+        self._fractions += int(rows[(np.floor(x) != x) & (np.floor(y) != y)].sum())
+        self._low = np.minimum(self._low, [x.min(), y.min()])
+        self._high = np.maximum(self._high, [x.max(), y.max()])
+        for histogram, column in zip(self._along, cells, strict=True):
+            histogram.add(column[there], rows)
+
+    def warnings(self) -> list[str]:
+        """What was found, in one line."""
+        spread = float((self._high - self._low).max()) if self._rows else 0.0
+        if spread == 0:  # one place only, whatever it is counted in
+            return []
+        if self._like_degrees >= _NEARLY_ALL * self._rows and 2 * self._fractions >= self._rows:
+            return [
+                "x and y look like degrees, and were read as metres: name them with --lon-column and --lat-column; if"
+                " they are kilometres, write metres."
+            ]
+        spans = [histogram.span(_NEARLY_ALL) for histogram in self._along]
+        if spread < 1 or any(span is None or span > _FEW_CELLS for span in spans):
+            return []
+        return [
+            f"Nearly all rows are within {_FEW_CELLS} cells of each other: if x and y count cells, multiply them by the"
+            " size of a cell in metres; if they are metres, choose a smaller --cell."
+        ]
+
+
+class CellHistogram:
+    """Rows by cells along one axis, as long as there are few cells."""
+
+    def __init__(self) -> None:
+        self._cells: Int64s | None = np.empty(0, np.int64)
+        self._rows = np.empty(0, np.int64)
+
+    def add(self, cells: Int32s, rows: Int64s) -> None:
+        """Count rows by their cells."""
+        if self._cells is None:
+            return
+        more, rows = _counted(cells.astype(np.int64), rows)
+        known, self._rows = _counted(np.concatenate([self._cells, more]), np.concatenate([self._rows, rows]))
+        self._cells = known if len(known) <= _MOST_COORDINATES else None
+
+    def span(self, share: float) -> int | None:
+        """How many cells in a row hold so large a share of the rows; None where there are many cells."""
+        if self._cells is None:
+            return None
+        before = np.concatenate([[0], np.cumsum(self._rows)])
+        last = np.searchsorted(before[1:], before[:-1] + share * before[-1])
+        first = np.flatnonzero(last < len(self._cells))
+        return int((self._cells[last[first]] - self._cells[first]).min()) + 1
 
 
 class SampleDensity:

@@ -31,11 +31,17 @@ class Positions(NamedTuple):
 
 
 class Located(NamedTuple):
-    """Where the rows of a batch are, and the number of the reason why they cannot be used."""
+    """Where the rows of a batch are, and the number of the reason why they cannot be used.
+
+    ``decimal_commas``: whether one of them surely has one; ``doubtful``: in which the comma may separate thousands
+    instead, None where there are none.
+    """
 
     code: Int32s
     places: Positions
     fault: npt.NDArray[np.uint8]
+    decimal_commas: bool = False
+    doubtful: Bools | None = None
 
 
 class Locator(Protocol):
@@ -53,7 +59,7 @@ class ByDegrees:
 
     def __call__(self, columns: Mapping[str, Any]) -> Located:
         """Locate the rows of a batch."""
-        lat, lon = read_numbers(columns[LAT], LAT), read_numbers(columns[LON], LON)
+        lat, lon = (read_numbers(columns[role], role, decimal_commas=True) for role in (LAT, LON))
         return _located(lon, lat, degree_faults(lon.value, lat.value))
 
 
@@ -64,9 +70,10 @@ class ByMetres:
 
     def __call__(self, columns: Mapping[str, Any]) -> Located:
         """Locate the rows of a batch."""
-        x, y = read_numbers(columns[X], X), read_numbers(columns[Y], Y)
+        x, y = (read_numbers(columns[role], role, decimal_commas=True) for role in (X, Y))
         finite = np.isfinite(x.value) & np.isfinite(y.value)
-        return _located(x, y, {summary.POSITION_OUT_OF_RANGE: ~finite})
+        located = _located(x, y, {summary.POSITION_OUT_OF_RANGE: ~finite})
+        return located._replace(decimal_commas=_has_decimal_comma(x, y), doubtful=_doubtful(x, y))
 
 
 class BySite:
@@ -124,8 +131,11 @@ def _read(sites: object, *, named: bool) -> tuple[str, bool, list[str], Position
     for batch in batches:
         columns = dict(zip(batch.schema.names, batch.columns, strict=True))
         with as_input_error(title, "sites"):
-            one, two = read_numbers(columns[first], first), read_numbers(columns[second], second)
+            one, two = (read_numbers(columns[role], role, decimal_commas=True) for role in (first, second))
             fault = _unusable(one.value, two.value, geographic=geographic)
+            doubtful = None if geographic else _doubtful(one, two)
+            if doubtful is not None and not _has_decimal_comma(one, two):
+                fault |= doubtful
             if named:
                 codes, texts = encode(columns[SITE], SITE)
                 names += texts.take(pa.array(codes, mask=codes < 0)).to_pylist()
@@ -184,6 +194,20 @@ def _located(first: Numbers, second: Numbers, faults: dict[str, Bools]) -> Locat
     faults[summary.UNPARSABLE_POSITION] = first.unparsable | second.unparsable
     fault = numbered(faults, len(first.value))
     return Located(*_distinct_pairs(first.value, second.value), fault)
+
+
+def _has_decimal_comma(*numbers: Numbers) -> bool:
+    """Whether a comma is there that cannot separate thousands."""
+    return any(
+        each.commas is not None and each.doubtful is not None and bool((each.commas & ~each.doubtful).any())
+        for each in numbers
+    )
+
+
+def _doubtful(one: Numbers, two: Numbers) -> Bools | None:
+    """Which rows have a comma that may separate thousands."""
+    flags = [each.doubtful for each in (one, two) if each.doubtful is not None]
+    return flags[0] | flags[-1] if flags else None
 
 
 def _distinct_pairs(first: Floats, second: Floats) -> tuple[Int32s, Positions]:

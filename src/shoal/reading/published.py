@@ -204,8 +204,8 @@ def read_slots(column: Any, name: str, step_s: int, faults: Counter[str]) -> Int
             f"The {name} column holds values of type {kind}: expected timestamps or ISO 8601 text."
         )
     column = _by_row(column)
-    times = read_times(column, _UTC)
-    usable = times.valid & ~times.numeric
+    times = read_times(column, _UTC, only_iso=True)
+    usable = times.valid
     held = (times.value >= FIRST_SECOND - step_s) & (times.value <= LAST_SECOND + 1 + step_s)
     slots, rest = np.divmod(times.value, step_s)
     faults[MISSING] += _count(times.missing)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,17 +12,20 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
+from shoal.core.formatting import counted
 from shoal.errors import InputError, ShoalError
 from shoal.reading.columns import check_same_columns
 from shoal.reading.summary import DroppedRows
 
 BATCH_ROWS = 1 << 19
+COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}  # of text, by what follows its suffix
 SUFFIXES = {
-    ".csv": "csv", ".csv.gz": "csv", ".tsv": "tsv", ".tsv.gz": "tsv", ".parquet": "parquet", ".pq": "parquet",
-    ".geoparquet": "parquet", ".geojson": "geojson", ".geojson.gz": "geojson",
-}  # fmt: skip
+    f".{kind}{packed}": kind for kind in ("csv", "tsv", "geojson") for packed in ("", *COMPRESSIONS)
+} | dict.fromkeys((".parquet", ".pq", ".geoparquet"), "parquet")
 _SPREADSHEETS = (".xlsx", ".xls", ".ods")
-EXPECTED = "expected CSV, TSV or GeoJSON (.csv, .tsv, .geojson, also .gz) or Parquet (.parquet)"
+EXPECTED = "expected CSV, TSV or GeoJSON (.csv, .tsv, .geojson, also .gz or .zst) or Parquet (.parquet)"
+_CUT_OFF = "Truncated compressed stream"  # as Arrow says it
+_ADDRESS = re.compile(r"[A-Za-z][\w+.-]+:/")  # of a database or a web page; Path has made one slash of two
 
 
 class Source(Protocol):
@@ -57,7 +61,7 @@ def open_path(path: Path) -> Source:
         if path.is_dir():
             return _open_folder(path)
         if not path.exists():
-            raise InputError(f"No file or folder {str(path)!r}: {EXPECTED}; check the path.")
+            raise no_such_file(path, EXPECTED)
     except OSError:
         raise InputError(f"{str(path)!r} cannot be opened: check the path and its permissions.") from None
     kind = kind_of(path)
@@ -67,6 +71,20 @@ def open_path(path: Path) -> Source:
             f"{path.name!r} has an unknown suffix: {EXPECTED}; rename or convert it, or name its --format."
         )
     return open_file(path, kind, repr(path.name))
+
+
+def no_such_file(path: Path, expected: str) -> InputError:
+    """What to say of a path that leads nowhere; addresses are not repeated, since they may hold a password."""
+    if _ADDRESS.match(str(path)):
+        return InputError(
+            "Expected a file or a folder, got an address: save what is there to a file, and give that."
+        )
+    return InputError(f"No file or folder {str(path)!r}: {expected}; check the path.")
+
+
+def compression_of(path: Path) -> str | None:
+    """How a text file is compressed, by the end of its name; None for one that is not."""
+    return COMPRESSIONS.get(path.suffix.lower())
 
 
 def kind_of(path: Path) -> str | None:
@@ -96,8 +114,7 @@ def open_file(path: Path, kind: str, title: str) -> Source:
 def _open_folder(folder: Path) -> Source:
     files, others = [], 0
     for path in sorted(folder.rglob("*")):
-        parts = path.relative_to(folder).parts
-        if any(part.startswith((".", "_")) for part in parts) or not path.is_file():
+        if is_hidden(path, folder) or not path.is_file():
             continue
         kind = kind_of(path)
         others += kind is None
@@ -107,21 +124,48 @@ def _open_folder(folder: Path) -> Source:
     title = f"Folder {folder.name!r}"
     if not files:
         refuse_spreadsheets(title, folder.rglob("*"))
-        raise InputError(f"{title} holds no data files: {EXPECTED}; or name its --format.")
+        hidden = hidden_in(folder)
+        found = f" but {_hidden_files(hidden)}" if hidden else ""
+        raise InputError(f"{title} holds no data files{found}: {EXPECTED}; or name its --format.")
     if len(kinds) > 1:
         raise InputError(f"{title} holds files of several kinds ({', '.join(kinds)}): keep one kind.")
-    return Folder(title, files, others)
+    return Folder(title, files, others, hidden_in(folder))
+
+
+def is_hidden(path: Path, folder: Path) -> bool:
+    """Whether a file is one that programs put beside data: its name, or that of a folder above, begins with . or _."""
+    return any(part.startswith((".", "_")) for part in path.relative_to(folder).parts)
+
+
+def hidden_in(folder: Path) -> int:
+    """How many files below a folder are not read because of their names."""
+    return sum(is_hidden(path, folder) and path.is_file() for path in folder.rglob("*"))
+
+
+def hidden_warnings(hidden: int) -> list[str]:
+    """What to say of files that are not read because of their names."""
+    were = "was" if hidden == 1 else "were"
+    return [f"{_hidden_files(hidden)} {were} not read: rename any that holds events."] if hidden else []
+
+
+def _hidden_files(hidden: int) -> str:
+    return f"{counted(hidden, 'file')} whose {'name begins' if hidden == 1 else 'names begin'} with . or _"
 
 
 class Folder:
     """Files of one kind, read one after the other; messages number them, since names may be of people."""
 
-    def __init__(self, title: str, files: list[tuple[Path, str]], others: int) -> None:
+    def __init__(self, title: str, files: list[tuple[Path, str]], others: int, hidden: int = 0) -> None:
         self.title = title
         self._files = files
         first = self._open(0)
         self.names, self.metadata = first.names, first.metadata
-        self.warnings = [f"{others} files with other suffixes in the folder were not read."] if others else []
+        self.warnings = hidden_warnings(hidden)
+        if others:
+            were = "was" if others == 1 else "were"
+            self.warnings.insert(
+                0, f"{counted(others, 'file')} with other suffixes in the folder {were} not read."
+            )
 
     def _open(self, number: int) -> Source:
         path, kind = self._files[number]
@@ -151,7 +195,9 @@ def as_input_error(title: str, kind: str, fault: str = "it is damaged or of anot
         yield
     except (ShoalError, MemoryError):
         raise
-    except (pa.ArrowException, OSError, EOFError, UnicodeError, csv.Error):
+    except (pa.ArrowException, OSError, EOFError, UnicodeError, csv.Error) as error:
+        if _CUT_OFF in str(error):
+            fault = "it ends too early, as if it was cut off"
         raise InputError(f"{title} cannot be read as {kind}: {fault}; mend it or make it again.") from None
 
 

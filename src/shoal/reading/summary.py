@@ -25,6 +25,9 @@ OUTSIDE_BOX = "outside --bbox"
 SELDOM_SEEN = "user active on fewer than --min-days-active days"
 RESAMPLED = "not the first in its --resample period"
 
+# Where the zone of times comes from.
+ZONE_GIVEN, ZONE_OF_FORMAT, ZONE_ASSUMED, ZONE_WRITTEN = "given", "format", "assumed", "written"
+
 # Left out because the user asked for it, and by which option.
 CHOSEN = {
     OUTSIDE_PERIOD: "--from or --to",
@@ -58,10 +61,11 @@ REASONS = (
 
 
 class DroppedRows:
-    """Counts, by reason, rows that a source cannot hand over."""
+    """Counts, by reason, rows that a source cannot hand over, and blank lines, which are no rows."""
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
+        self.blank_lines = 0
 
     def __call__(self, rows: int, reason: str = MALFORMED) -> None:
         """Count rows."""
@@ -79,7 +83,10 @@ class ReadSummary:
 
     ``rows_read`` is the number of samples plus ``duplicates`` plus all of ``dropped``. ``format`` is the name of one
     that is not a plain table; a row of such a format may count as several: a session as two, a trip once per position.
-    ``users_seldom_seen`` are those whom --min-days-active left out.
+    ``users_seldom_seen`` are those whom --min-days-active left out. ``blank_lines`` are no rows. ``zone_from`` says
+    where the zone of times without one comes from (ZONE_GIVEN, ZONE_OF_FORMAT, ZONE_ASSUMED), or that there are no such
+    times (ZONE_WRITTEN). ``times_skipped`` and ``times_repeated`` count rows that are used although clocks skipped
+    their time, or showed it twice.
     """
 
     rows_read: int
@@ -90,6 +97,10 @@ class ReadSummary:
     warnings: list[str]
     format: str | None = None
     users_seldom_seen: int = 0
+    blank_lines: int = 0
+    zone_from: str = ZONE_WRITTEN
+    times_skipped: int = 0
+    times_repeated: int = 0
 
     @property
     def losses(self) -> list[str]:
@@ -156,10 +167,13 @@ def _remedy(reason: str, format: str | None) -> str:
     if format is not None:  # whose columns cannot be named
         return f"check that the events are of format {format}, or choose another with --format"
     if reason == UNPARSABLE_TIME:
-        return "times must be ISO 8601 or Unix seconds or milliseconds; see --time-column"
+        return (
+            "times must be ISO 8601, Unix seconds or milliseconds, or as --time-format says, such as"
+            " '%d.%m.%y %H:%M'; see --time-column"
+        )
     if reason == UNPARSABLE_POSITION:
         return (
-            "positions must be numbers with a decimal point, or POINT (lon lat);"
+            "positions must be numbers such as 48.85 or 48,85, without separators of thousands, or POINT (lon lat);"
             " see --lat-column, --x-column and the like"
         )
     return "check the columns and their formats, or name others with --user-column and the like"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +17,8 @@ _LATIN_1 = "shoal-latin-1"
 INTEGER = r"^-?\d{1,18}$"
 FINITE = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 _NUMBER = FINITE + r"|^[+-]?(?i:nan|inf|infinity)$"
+_DECIMAL_COMMA = r"^[+-]?\d+,\d+([eE][+-]?\d+)?$"
+_LIKE_THOUSANDS = r"^[+-]?[1-9]\d{0,2},\d{3}$"
 _WHOLE_FLOAT = 2.0**63
 
 
@@ -37,11 +39,13 @@ def decode(raw: bytes) -> str:
 class Utf8Stream:
     """A stream of bytes that passes UTF-8 on as it is and turns other bytes into UTF-8.
 
-    Arrow hands malformed rows over as text, so all of a file must decode, whatever columns are wanted.
+    Arrow hands malformed rows over as text, so all of a file must decode, whatever columns are wanted. ``listener``
+    gets every piece that is passed on.
     """
 
-    def __init__(self, stream: Any) -> None:
+    def __init__(self, stream: Any, listener: Callable[[bytes], None] | None = None) -> None:
         self._stream = stream
+        self._listener = listener
         self._decoder = codecs.getincrementaldecoder("utf-8")(_LATIN_1)
         self._ready = b""
         self.closed = False
@@ -50,7 +54,10 @@ class Utf8Stream:
         """As many bytes as asked for, or what is left."""
         while not 0 <= size <= len(self._ready):
             fresh = self._stream.read(size if size >= 0 else None)
-            self._ready += self._decoder.decode(fresh, final=not fresh).encode()
+            text = self._decoder.decode(fresh, final=not fresh).encode()
+            if self._listener is not None and text:
+                self._listener(text)
+            self._ready += text
             if not fresh:
                 break
         end = size if size >= 0 else len(self._ready)
@@ -64,20 +71,26 @@ class Utf8Stream:
 
 
 class Numbers(NamedTuple):
-    """Values (NaN where there is none), and whether each is missing, or there but not a number."""
+    """Values (NaN where there is none), and whether each is missing, or there but not a number.
+
+    ``commas``: which were read as written with a decimal comma, ``doubtful``: those of them in which it may separate
+    thousands instead; None where there are none.
+    """
 
     value: Floats
     missing: Bools
     unparsable: Bools
+    commas: Bools | None = None
+    doubtful: Bools | None = None
 
 
-def read_numbers(column: Any, role: str) -> Numbers:
-    """Numbers of one batch."""
+def read_numbers(column: Any, role: str, *, decimal_commas: bool = False) -> Numbers:
+    """Numbers of one batch; ``decimal_commas``: whether 48,85 is one."""
     kind = column.type
     if pa.types.is_dictionary(kind):
-        return read_numbers(column.dictionary_decode(), role)
+        return read_numbers(column.dictionary_decode(), role, decimal_commas=decimal_commas)
     if is_text(kind):
-        return _from_text(as_bytes(column))
+        return _from_text(as_bytes(column), decimal_commas=decimal_commas)
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)) and not (
         pa.types.is_null(kind)
     ):
@@ -88,20 +101,44 @@ def read_numbers(column: Any, role: str) -> Numbers:
 
 
 def finite_numbers(text: Any) -> Floats:
-    """The numbers written in a large_binary array; NaN for anything else."""
-    return _cast_where(text, pc.match_substring_regex(text, FINITE))
+    """The numbers written in a large_binary array, commas that must be decimal ones included; NaN for anything else."""
+    commas = pc.and_not(*(pc.match_substring_regex(text, form) for form in (_DECIMAL_COMMA, _LIKE_THOUSANDS)))
+    return _cast_where(_with_points(text, commas), pc.or_(pc.match_substring_regex(text, FINITE), commas))
 
 
-def _from_text(text: Any) -> Numbers:
+def _from_text(text: Any, *, decimal_commas: bool) -> Numbers:
     text = pc.if_else(pc.equal(pc.binary_length(text), 0), pa.scalar(None, pa.large_binary()), text)
     missing = text.is_null().to_numpy(zero_copy_only=False)
     try:
         value = text.cast(pa.large_string()).cast(pa.float64()).to_numpy(zero_copy_only=False)
         return Numbers(value, missing, np.zeros(len(text), bool))
     except pa.ArrowInvalid:  # at least one is no number: find out which
-        number = pc.fill_null(pc.match_substring_regex(text, _NUMBER), False)
-        unparsable = ~number.to_numpy(zero_copy_only=False) & ~missing
-        return Numbers(_cast_where(text, number), missing, unparsable)
+        number = _matches(text, _NUMBER)
+        commas = _matches(text, _DECIMAL_COMMA) if decimal_commas else None
+        if commas is None or not pc.any(commas).as_py():
+            return Numbers(_cast_where(text, number), missing, _false(number) & ~missing)
+        number, value = (
+            pc.or_(number, commas),
+            _cast_where(_with_points(text, commas), pc.or_(number, commas)),
+        )
+        doubtful = ~_false(_matches(text, _LIKE_THOUSANDS))
+        return Numbers(value, missing, _false(number) & ~missing, ~_false(commas), doubtful)
+
+
+def _matches(text: Any, form: str) -> Any:
+    return pc.fill_null(pc.match_substring_regex(text, form), False)
+
+
+def _false(flags: Any) -> Bools:
+    values: Bools = ~flags.to_numpy(zero_copy_only=False)
+    return values
+
+
+def _with_points(text: Any, commas: Any) -> Any:
+    """The same with points where there are decimal commas."""
+    if not pc.any(commas).as_py():
+        return text
+    return pc.if_else(commas, pc.replace_substring(text, ",", "."), text)
 
 
 def _cast_where(text: Any, wanted: Any) -> Floats:

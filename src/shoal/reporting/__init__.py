@@ -15,9 +15,9 @@ from shoal.auditing.auditor import run_audit
 from shoal.auditing.opening import open_audit
 from shoal.auditing.published_part import published_part
 from shoal.auditing.result import Audit
-from shoal.core.option_fields import refuse_unknown
 from shoal.core.options import AuditKeywords, AuditOptions, ReadingKeywords, ReadingOptions
 from shoal.core.progress import Progress, SilentProgress
+from shoal.core.settings import take_options
 from shoal.publishing.outputs import Outputs
 from shoal.reporting.facts import Facts
 from shoal.reporting.facts.datasheet import (
@@ -45,6 +45,7 @@ def write_report(
     public: bool = False,
     synthetic: bool = False,
     force: bool = False,
+    config: str | Path | None = None,
     progress: Progress | None = None,
     made_up: bool | None = None,
     **options: Unpack[_ReportArguments],
@@ -54,15 +55,16 @@ def write_report(
     The page may show raw trajectories of a few people unless it is ``public``: then it holds nothing of the events but
     figures over many people (docs/report.md says which), and the page itself gives nobody away. That needs the key, and
     the file's own promise or a stronger one; no such page is written about a broken promise or doubtful events, and
-    the audit returned has the figures of the page. ``synthetic`` people need no such care.
+    the audit returned has the figures of the page. ``synthetic`` people need no such care. ``config`` is a file of
+    settings for options that are not given.
     """
     if made_up is not None:
         warnings.warn("made_up is now synthetic, and goes in 0.3", DeprecationWarning, stacklevel=2)
         synthetic = made_up
-    refuse_unknown("write_report", options, AuditOptions, ReadingOptions)
+    given = take_options("write_report", options, config)
     target, progress = Path(output), progress or SilentProgress()
-    auditing, reading = AuditOptions.from_keywords(options), ReadingOptions.from_keywords(options)
-    _check_output(target, [events, *reading.files], published, auditing.key, force=force)
+    auditing, reading = AuditOptions.from_keywords(given), ReadingOptions.from_keywords(given)
+    _check_output(target, [events, config, *reading.files], published, auditing.key, force=force)
     with open_audit(events, published, progress, auditing, reading) as (context, cautions):
         if public:
             check_datasheet(context.promise, context.noted, has_key=context.published.has_key)

@@ -110,7 +110,8 @@ def test_empty_files_and_others_in_a_folder(put: Callable[..., Path], tmp_path: 
     put("read me", "taxis/canary.md")
     events = read_events(tmp_path / "taxis", grid=GRID)
     assert (events.read_summary.format, events.read_summary.dropped) == ("t-drive", {"malformed row": 1})
-    assert events.read_summary.warnings == ["1 other files in the folder were not read."]
+    assert events.read_summary.warnings == ["1 other file in the folder was not read."]
+    assert events.read_summary.blank_lines == 1
     assert times(events) == [1_201_910_400]  # midnight UTC
 
 
@@ -120,6 +121,7 @@ def test_rows_below_many_blank_lines_are_not_lost(put: Callable[..., Path], tmp_
     put("\n" * 70_000, "taxis/3.txt")
     events = read_events(tmp_path / "taxis", grid=GRID)
     assert (events.samples.users.tolist(), events.read_summary.rows_read) == (["1", "2"], 2)
+    assert events.read_summary.blank_lines == 140_000
 
 
 def test_what_is_no_text_is_said_to_be_none(put: Callable[..., Path]) -> None:

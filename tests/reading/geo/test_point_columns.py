@@ -95,9 +95,9 @@ def test_text_that_is_no_points(wkt: str, tmp_path: Path) -> None:
 
 def test_text_that_is_nothing(tmp_path: Path) -> None:
     path = csv(events()[["user", "time"]].assign(geometry="canary"), tmp_path / "events.csv")
-    assert "unparsable position): positions must be numbers with a decimal point, or POINT" in refusal(
-        lambda: read(path), CANARIES
-    )
+    message = refusal(lambda: read(path), CANARIES)
+    assert "unparsable position): positions must be numbers such as 48.85 or 48,85" in message
+    assert "or POINT (lon lat)" in message
 
 
 def test_two_columns_of_points_are_no_position(tmp_path: Path) -> None:

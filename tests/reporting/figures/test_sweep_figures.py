@@ -16,10 +16,11 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from shoal.core.evaluation_options import AXES, SweepOptions
 from shoal.core.promise import Grid
 from shoal.evaluate.measuring import Hour, Measured
-from shoal.evaluate.sweep import KS, TAUS, Sweep
-from shoal.evaluate.sweep_points import AXES, Point, plan_sweep
+from shoal.evaluate.sweep import Sweep
+from shoal.evaluate.sweep_points import Point, plan_sweep
 from shoal.reporting.figures import matplotlib_style
 from shoal.reporting.figures.matplotlib_style import SERIES, house_style
 from shoal.reporting.figures.sweep import draw_sweep, write_sweep
@@ -80,7 +81,8 @@ def hours_of(selector: str, scale: float, days: int = 3) -> list[Hour]:
 def some_sweep(
     selectors: tuple[str, ...] = SELECTORS, over: tuple[str, ...] = AXES, **values: object
 ) -> Sweep:
-    wishes = {"taus": TAUS, "ks": KS, "epsilons": None} | values
+    usual = SweepOptions()
+    wishes = {"taus": usual.taus, "ks": usual.ks, "epsilons": None} | values
     plan = plan_sweep(over, selectors=selectors, k=2, tau="30min", grid=Grid(), **wishes)
     scales = {name: 1 + number for number, name in enumerate(selectors)}
     hours = [hour for name in selectors for hour in hours_of(name, scales[name])] if "hours" in over else []

@@ -28,10 +28,11 @@ from shoal.core.options import HidingOptions, PromiseOptions
     option("--no-verify", kind=bool, help="Publish without checking the result first."),
     option("--no-evidence", kind=bool, help="Write no evidence of who hides whom beside the key."),
     options.json_output("Write the summary as JSON to a file, or - for stdout."),
+    options.settings_options("anonymize"),
     options.READING,
 )
 def anonymize(
-    events: Path, output: Path, no_verify: bool, no_evidence: bool, json_out: str | None, **keywords: Any
+    events: Any, output: Path, no_verify: bool, no_evidence: bool, json_out: str | None, **keywords: Any
 ) -> None:
     """Publish EVENTS so that everybody is hidden among at least k records."""
     from shoal.api import anonymize as run

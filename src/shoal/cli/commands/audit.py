@@ -21,10 +21,17 @@ from shoal.core.options import AuditOptions
     options.CLUSTER,
     options.FORCE,
     options.json_output("Write everything as JSON to a file, or - for stdout."),
+    options.settings_options("audit"),
     options.READING,
 )
 def audit(
-    events: Path, published: Path, show_users: bool, force: bool, json_out: str | None, **keywords: Any
+    events: Any,
+    published: Path,
+    show_users: bool,
+    force: bool,
+    json_out: str | None,
+    save_config: Path | None,
+    **keywords: Any,
 ) -> int:
     """Attack PUBLISHED, knowing EVENTS, and say what is and is not protected.
 
@@ -38,9 +45,10 @@ def audit(
     from shoal.storage.outputs import as_json, check_target, write_whole
 
     report = options.json_file(json_out)
+    read = [*options.input_files(events, keywords), *Outputs(published, keywords["key"]).files]
     if report is not None:
-        read = [*options.input_files(events, keywords), *Outputs(published, keywords["key"]).files]
         check_target(report, read, force=force)
+    options.check_saving(save_config, [*read, report], force=force)
     say_warnings(cluster_warnings(keywords["cluster"]))
     with TerminalProgress() as progress:
         found = run(events, published, progress=progress, **keywords)
@@ -48,6 +56,7 @@ def audit(
     content = found.to_dict(show_users=show_users)
     if report is not None:
         write_whole(report, as_json(content), mode=0o600 if show_users else 0o666)
+    options.save_settings(save_config, "audit", keywords)
     if json_out == "-":
         show(json.dumps(content, indent=2))
     else:

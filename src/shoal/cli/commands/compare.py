@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from shoal.cli.terminal import TerminalProgress, say_warnings, show
 @options.command(
     options.EVENTS,
     options.output("Also write the numbers: .csv or .parquet.", required=False),
-    options.listed("--ks", "Values of k.", "2,5,8"),
+    option("--ks", kind=Sequence[int], metavar="LIST", help="Values of k.", default="2,5,8"),
     option("--tuples", kind=int, help="How many k-tuples.", default=100),
     option(
         "--drawn",
@@ -33,7 +34,7 @@ from shoal.cli.terminal import TerminalProgress, say_warnings, show
     options.FORCE,
     options.READING,
 )
-def compare(events: Path, output: Path | None, ks: str, force: bool, **keywords: Any) -> None:
+def compare(events: Any, output: Path | None, force: bool, **keywords: Any) -> None:
     """Compare with static grids, W4M-L and GLOVE, as the paper does: random k-tuples, and whole trajectories."""
     from shoal.cli.text.sweep import comparison_lines
     from shoal.evaluate.compare import compare as run
@@ -43,7 +44,7 @@ def compare(events: Path, output: Path | None, ks: str, force: bool, **keywords:
         check_table(output)
         check_target(output, options.input_files(events, keywords), force=force)
     with TerminalProgress() as progress:
-        found = run(events, ks=options.numbers_of(ks), progress=progress, **keywords)
+        found = run(events, progress=progress, **keywords)
     say_warnings(found.warnings)
     if output is not None:
         write_table(output, found.to_arrow())

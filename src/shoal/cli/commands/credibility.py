@@ -23,7 +23,7 @@ from shoal.cli.terminal import TerminalProgress, say_warnings, show
     options.READING,
 )
 def credibility(
-    events: Path, output: Path | None, real: Path | None, force: bool, json_out: str | None, **keywords: Any
+    events: Any, output: Path | None, real: Path | None, force: bool, json_out: str | None, **keywords: Any
 ) -> int:
     """Say whether EVENTS look like people with phones. Exit code 1: a statistic lies outside its band."""
     from shoal.api import assess

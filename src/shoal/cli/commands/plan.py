@@ -9,30 +9,28 @@ from typing import Any
 from shoal.cli import options
 from shoal.cli.options import options_from
 from shoal.cli.terminal import TerminalProgress, say_warnings, show
-from shoal.core.options import NOT_EVALUATED, HidingOptions
+from shoal.core.evaluation_options import NOT_EVALUATED, PlanOptions
+from shoal.core.options import HidingOptions
 
 
 @options.command(
     options.EVENTS,
     options.output("Figure to write: .svg or .png.", required=False),
-    options.listed("--ks", "Values of k.", "2,3,5"),
-    options.listed("--taus", "Values of tau.", "30min,1h,2h"),
-    options.listed("--epsilons", "Values of epsilon.", "30min"),
+    options_from(PlanOptions),
     options.GRID,
     options_from(HidingOptions, without=NOT_EVALUATED),
     options.WORKERS,
     options.FORCE,
     options.json_output(),
+    options.settings_options("plan"),
     options.READING,
 )
 def plan(
-    events: Path,
+    events: Any,
     output: Path | None,
-    ks: str,
-    taus: str,
-    epsilons: str,
     force: bool,
     json_out: str | None,
+    save_config: Path | None,
     **keywords: Any,
 ) -> None:
     """Forecast what releases of EVENTS would cost, for every k, tau and epsilon, from a part of the time."""
@@ -49,15 +47,9 @@ def plan(
         check_target(output, given, force=force)
     if report is not None:
         check_target(report, [*given, *([] if output is None else [output])], force=force)
+    options.check_saving(save_config, [*given, output, report], force=force)
     with TerminalProgress() as progress:
-        found = run(
-            events,
-            ks=options.numbers_of(ks),
-            taus=options.parts_of(taus),
-            epsilons=options.parts_of(epsilons),
-            progress=progress,
-            **keywords,
-        )
+        found = run(events, progress=progress, **keywords)
     say_warnings(found.warnings)
     if output is not None:
         from shoal.reporting.figures.sweep import write_plan
@@ -69,4 +61,5 @@ def plan(
     }
     if report is not None:
         write_whole(report, as_json(content))
+    options.save_settings(save_config, "plan", keywords)
     show(json.dumps(content, indent=2) if json_out == "-" else "\n".join(plan_lines(found)))

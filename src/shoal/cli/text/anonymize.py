@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.cli.terminal import show
 from shoal.cli.text.layout import labelled
-from shoal.core.formatting import duration, percent, renaming_in_words, short
+from shoal.core.formatting import counted, duration, percent, renaming_in_words, short
 from shoal.core.options import NEVER, parse_period
 
 if TYPE_CHECKING:
@@ -81,9 +81,26 @@ def _intake(summary: dict[str, Any]) -> list[str]:
     lines += [f"{rows:,} rows not used: {reason}" for reason, rows in summary["rows_dropped"].items()]
     if summary["users_seldom_seen"]:
         lines.append(f"{summary['users_seldom_seen']:,} users left out by --min-days-active")
+    if summary["blank_lines"]:
+        lines.append(f"{counted(summary['blank_lines'], 'blank line')} passed over")
+    lines.append(_zone(summary))
+    for name, words in (("times_skipped", "clocks skipped"), ("times_repeated", "clocks showed twice")):
+        if summary[name]:
+            lines.append(f"{counted(summary[name], 'row')} at times that {words}")
     if summary["columns_dropped"]:
         lines.append(f"columns not used: {', '.join(summary['columns_dropped'])}")
     return lines
+
+
+def _zone(summary: dict[str, Any]) -> str:
+    """On which clock times are, and who said so."""
+    zone = summary["timezone"]
+    return {
+        "given": f"times without a zone on the clock of {zone} (--timezone)",
+        "format": f"times without a zone on the clock of {zone} (as in all such files)",
+        "assumed": f"times without a zone read as {zone} (no --timezone)",
+        "written": f"times with a zone of their own; days and hours of {zone}",
+    }[summary["timezone_from"]]
 
 
 def _precision(summary: dict[str, Any]) -> list[str]:

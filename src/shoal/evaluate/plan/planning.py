@@ -13,11 +13,10 @@ import pyarrow as pa
 
 from shoal.core.box_sizes import BoxSizes
 from shoal.core.checks import check_workers
+from shoal.core.evaluation_options import GridKeywords, PlanKeywords, PlanOptions, grid_among
 from shoal.core.formatting import counted, duration
-from shoal.core.option_fields import refuse_unknown
 from shoal.core.options import (
     HARDEN_DEFAULT,
-    NOT_EVALUATED,
     HidingKeywords,
     HidingOptions,
     ReadingKeywords,
@@ -27,6 +26,7 @@ from shoal.core.options import (
 )
 from shoal.core.progress import Progress, SilentProgress
 from shoal.core.promise import Grid
+from shoal.core.settings import take_options
 from shoal.core.workers import Workers
 from shoal.core.zones import Zone
 from shoal.errors import ParameterError
@@ -50,13 +50,10 @@ from shoal.evaluate.sweep_points import Point
 from shoal.hiding.epochs import Timeline
 from shoal.hiding.pipeline import check_population, prepare
 from shoal.hiding.suppression import Presence, decide_presence
-from shoal.reading import read_events
+from shoal.reading import is_stream, read_events
 from shoal.storage.sample_store import SampleStore
 from shoal.utility.read_share import PeriodOutlook, outlook_on_periods
 
-KS = (2, 3, 5)
-TAUS = ("30min", "1h", "2h")
-EPSILONS = ("30min",)
 MOST_POINTS = 27
 _PER_S = 14_000  # samples that get one member in a processor second: docs/scaling.md
 _SHORT_S = 40  # processor seconds within which everything is tried, not a few stretches
@@ -108,52 +105,51 @@ def _known(figures: dict[str, Any]) -> dict[str, Any]:
     return {name: None if value != value else value for name, value in figures.items()}
 
 
-class _PlanArguments(HidingKeywords, ReadingKeywords, total=False):
-    """Options of plan(): HidingOptions but for NOT_EVALUATED, and ReadingOptions."""
+class _PlanArguments(PlanKeywords, GridKeywords, HidingKeywords, ReadingKeywords, total=False):
+    """Options of plan(): PlanOptions, the grid, HidingOptions but for NOT_EVALUATED, and ReadingOptions."""
 
 
 def plan(
     events: Any,
     *,
-    ks: Sequence[int] = KS,
-    taus: Sequence[str] = TAUS,
-    epsilons: Sequence[str] = EPSILONS,
-    cell: str = "100m",
-    step: str = "1min",
     workers: int | None = None,
+    config: str | Path | None = None,
     progress: Progress | None = None,
     **options: Unpack[_PlanArguments],
 ) -> Plan:
     """Forecast precision, suppression, time and memory of a release for every k, tau and epsilon that divides it.
 
+    ``ks`` (2, 3, 5), ``taus`` ("30min", "1h", "2h") and ``epsilons`` ("30min") say of which; ``cell`` (100m) and
+    ``step`` (1min) are the finest resolution.
+
     All users of a few stretches of time are hidden, and what that gives stands for the hours that are alike; where
     everything can be hidden in no time, it is. Who would be suppressed is found for all of the time. Nothing is
     published. docs/plan.md says how far to trust it. ``space_weight``, ``reuse``, ``harden``, ``seed`` and
-    how events are read are chosen as in anonymize().
+    how events are read are chosen as in anonymize(). ``config`` is a file of settings for what is not given.
     """
     progress = progress or SilentProgress()
-    refuse_unknown("plan", options, HidingOptions, ReadingOptions, without=NOT_EVALUATED)
-    reading = ReadingOptions.from_keywords(options)
-    grid = Grid.parse(cell, step)
-    points = points_of(ks, taus, epsilons, grid)
-    hiding = HidingOptions.from_keywords(options)
+    given = take_options("plan", options, config)
+    reading = ReadingOptions.from_keywords(given)
+    grid, wanted = grid_among(given), PlanOptions.from_keywords(given)
+    points = points_of(wanted.ks, wanted.taus, wanted.epsilons, grid)
+    hiding = HidingOptions.from_keywords(given)
     if hiding.harden is None:
         hiding = replace(hiding, harden=HARDEN_DEFAULT)
     n_workers = check_workers(workers)
     with tempfile.TemporaryDirectory(prefix="shoal-plan-") as aside, Workers(n_workers) as threads:
         progress.stage("reading")
-        spill = Path(aside) if isinstance(events, str | os.PathLike) else None
+        spill = Path(aside) if isinstance(events, str | os.PathLike) or is_stream(events) else None
         found = read_events(events, grid=grid, options=reading, threads=n_workers, spill=spill)
         check_population(found.store.n_users, max(point.k for point in points))
         progress.stage("loading the engine (compiles it once)")
         prepare(hiding)
         store, budget, zone = found.store, Budget(), Zone(found.timezone)
         forecasts = forecast_points(store, points, hiding, threads, grid, budget, progress)
-        warnings = [*_told_left_out(taus, epsilons, grid), *found.read_summary.all_warnings]
+        warnings = [*_told_left_out(wanted.taus, wanted.epsilons, grid), *found.read_summary.all_warnings]
         shortest = min(points, key=lambda point: point.tau)
         outlooks = outlook_on_periods(store, shortest.promise, grid, zone)
         whole_parts = forecast_whole_parts(
-            store, max(ks), outlooks, hiding, threads, grid, zone, budget.whole_parts_s, progress
+            store, max(wanted.ks), outlooks, hiding, threads, grid, zone, budget.whole_parts_s, progress
         )
         return Plan(forecasts, len(store), store.n_users, warnings, outlooks, whole_parts)
 

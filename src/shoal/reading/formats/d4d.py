@@ -26,10 +26,10 @@ from shoal.reading.summary import DroppedRows
 from shoal.reading.values import as_text, read_numbers
 
 _STAMP = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"
-_IVORY_FILES = r"(SUBPREF_)?POS_SAMPLE_\w+\.TSV(\.gz)?"
+_IVORY_FILES = r"(SUBPREF_)?POS_SAMPLE_\w+\.TSV(\.gz|\.zst)?"
 _IVORY_COARSE = r"SUBPREF_.*"
 _ANTENNAS, _SUBPREFECTURES = "ANT_POS.TSV", "SUBPREF_POS_LONLAT.TSV"
-_SENEGAL_FILES = r"SET[23]_[PM]\d+\.CSV(\.gz)?"
+_SENEGAL_FILES = r"SET[23]_[PM]\d+\.CSV(\.gz|\.zst)?"
 _SENEGAL_COARSE = r"SET3_.*"
 _SITES = "SITE_ARR_LONLAT.CSV"
 _CONTEXT = "ContextData"  # of D4D Senegal
@@ -87,7 +87,7 @@ IVORY_COAST = Format(
     example="POS_SAMPLE_0.TSV to POS_SAMPLE_9.TSV",
     recognises=_recognises_ivory_coast,
     open=_reader("D4D Ivory Coast", "\t", _IVORY_COARSE),
-    beside=r"(ANT_POS|SUBPREF_POS_LONLAT)\.TSV(\.gz)?",
+    beside=r"(ANT_POS|SUBPREF_POS_LONLAT)\.TSV(\.gz|\.zst)?",
     sites=_ivory_coast_sites,
 )
 
@@ -109,7 +109,7 @@ SENEGAL = Format(
     example="SET2_P01.CSV to SET2_P25.CSV",
     recognises=_recognises_senegal,
     open=_reader("D4D Senegal", ",", _SENEGAL_COARSE),
-    beside=r"SITE_ARR_LONLAT\.CSV(\.gz)?",
+    beside=r"SITE_ARR_LONLAT\.CSV(\.gz|\.zst)?",
     sites=_senegal_sites,
 )
 
@@ -117,7 +117,7 @@ SENEGAL = Format(
 def _antennas(files: Files, given: object, name: str) -> object:
     """The table of antennas: given, or found under its name; with names of columns if it has none."""
     if given is None:
-        given = _near(files, rf"{re.escape(name)}(\.gz)?")
+        given = _near(files, rf"{re.escape(name)}(\.gz|\.zst)?")
         if given is None:
             raise InputError(
                 f"{files.title} gives positions by number, and there is no {name} near it:"

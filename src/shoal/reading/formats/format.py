@@ -15,9 +15,19 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from shoal.core.formatting import counted
 from shoal.errors import InputError, ShoalError
 from shoal.reading.csv_files import text_stream
-from shoal.reading.source import Source, as_input_error, kind_of, refuse_spreadsheets
+from shoal.reading.source import (
+    Source,
+    as_input_error,
+    compression_of,
+    hidden_in,
+    hidden_warnings,
+    is_hidden,
+    kind_of,
+    refuse_spreadsheets,
+)
 
 _HEAD_BYTES = 1 << 16
 _HEAD_ROWS = 50
@@ -28,8 +38,8 @@ class Format(NamedTuple):
 
     ``files`` matches the names of those files in a folder that hold rows, whatever their case; ``beside`` those that
     belong to the format but hold none. ``recognises`` sees a file's path and its first lines. ``sites`` finds the
-    table of sites, given what --sites says. ``timezone`` is that of times without a zone. ``wraps`` reads tables in
-    memory, for formats that are tables.
+    table of sites, given what --sites says. ``timezone`` is that of times without a zone, None where the format does
+    not say. ``wraps`` reads tables in memory, for formats that are tables.
     """
 
     name: str
@@ -39,7 +49,7 @@ class Format(NamedTuple):
     recognises: Callable[[Path, list[str]], bool]
     open: Callable[[Files], Source]
     beside: str = ""
-    timezone: str = "UTC"
+    timezone: str | None = "UTC"
     sites: Callable[[Files, object], object] | None = None
     wraps: Callable[[Source], Source] | None = None
 
@@ -54,13 +64,15 @@ def mostly(pattern: str, lines: Iterable[str]) -> bool:
 
 
 class Files(NamedTuple):
-    """Files to read one after the other; ``root`` is the folder they are in, ``others`` counts what is left."""
+    """Files to read one after the other; ``root`` is the folder they are in, ``others`` counts what is left, ``hidden``
+    what would be left anyway, by its name."""
 
     title: str
     root: Path
     paths: list[Path]
     others: int
     in_folder: bool
+    hidden: int = 0
 
     def title_of(self, number: int) -> str:
         """What messages call the file of a number, counted from 0."""
@@ -71,7 +83,11 @@ class Files(NamedTuple):
     @property
     def warnings(self) -> list[str]:
         """What to say of files that are not read."""
-        return [f"{self.others:,} other files in the folder were not read."] if self.others else []
+        were = "was" if self.others == 1 else "were"
+        others = (
+            [f"{counted(self.others, 'other file')} in the folder {were} not read."] if self.others else []
+        )
+        return others + hidden_warnings(self.hidden)
 
 
 def find_files(path: Path, pattern: str, beside: str, expected: str) -> Files:
@@ -86,7 +102,7 @@ def find_files(path: Path, pattern: str, beside: str, expected: str) -> Files:
         refuse_spreadsheets(title, everything)
         raise InputError(f"{title} holds no such files: expected {expected}; check the path and --format.")
     others = len(everything) - len(wanted) - len(matching(everything, beside))
-    return Files(title, path, wanted, others, in_folder=True)
+    return Files(title, path, wanted, others, in_folder=True, hidden=hidden_in(path))
 
 
 def matching(paths: list[Path], pattern: str) -> list[Path]:
@@ -96,11 +112,7 @@ def matching(paths: list[Path], pattern: str) -> list[Path]:
 
 def files_in(folder: Path) -> list[Path]:
     """All files below a folder in the order of their paths, except hidden ones."""
-    return [
-        path
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and not any(part.startswith((".", "_")) for part in path.relative_to(folder).parts)
-    ]
+    return [path for path in sorted(folder.rglob("*")) if path.is_file() and not is_hidden(path, folder)]
 
 
 def text_lines(raw: bytes) -> list[str]:
@@ -109,9 +121,8 @@ def text_lines(raw: bytes) -> list[str]:
 
 
 def stem(path: Path) -> str:
-    """A file's name without its suffix, and without .gz: ``anna.smith.gpx`` is of anna.smith, not of anna."""
-    name = path.name
-    return Path(name[: -len(".gz")] if name.lower().endswith(".gz") else name).stem
+    """A file's name without its suffix, and without .gz or .zst: ``anna.smith.gpx`` is of anna.smith, not of anna."""
+    return Path(path.stem if compression_of(path) else path.name).stem
 
 
 def head_lines(path: Path) -> list[str]:

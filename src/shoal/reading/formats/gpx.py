@@ -13,7 +13,7 @@ import pyarrow as pa
 from shoal.core.schema import LAT, LON, TIME, USER
 from shoal.errors import InputError
 from shoal.reading.formats.format import Files, Format, stem
-from shoal.reading.source import as_input_error, in_batches
+from shoal.reading.source import as_input_error, compression_of, in_batches
 from shoal.reading.summary import DroppedRows
 
 _PIECE_BYTES = 1 << 18
@@ -106,11 +106,10 @@ class _Track:
 def _points(path: Path, track: _Track) -> Iterator[list[tuple[str | None, str | None, str | None]]]:
     """The points of a file, as many at a time as a piece of it holds."""
     parser = XMLParser(target=track)
-    compression = "gzip" if path.suffix.lower() == ".gz" else None
     try:
         with (
             as_input_error(track.title, "GPX"),
-            pa.input_stream(str(path), compression=compression) as stream,
+            pa.input_stream(str(path), compression=compression_of(path)) as stream,
         ):
             blank = True
             while piece := stream.read(_PIECE_BYTES):
@@ -144,7 +143,7 @@ def _recognises(path: Path, lines: list[str]) -> bool:  # noqa: ARG001
 GPX = Format(
     name="gpx",
     what="GPX tracks",
-    files=r".*\.gpx(\.gz)?",
+    files=r".*\.gpx(\.gz|\.zst)?",
     example="anna.gpx, or anna/monday.gpx and the like",
     recognises=_recognises,
     open=GpxFiles,

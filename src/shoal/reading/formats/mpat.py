@@ -25,7 +25,7 @@ def _recognises(path: Path, lines: list[str]) -> bool:  # noqa: ARG001
 MPAT = Format(
     name="mpat",
     what="mPat calls of Shenzhen",
-    files=r".*\.(txt|csv)(\.gz)?",
+    files=r".*\.(txt|csv)(\.gz|\.zst)?",
     example="a .txt or .csv file of rows such as SIM,time,longitude,latitude",
     recognises=_recognises,
     open=lambda files: RowFiles(files, RowLayout("mPat", (USER, TIME, LON, LAT), header=_LABELS)),

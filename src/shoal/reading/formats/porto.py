@@ -71,7 +71,7 @@ def _recognises(path: Path, lines: list[str]) -> bool:  # noqa: ARG001
 PORTO = Format(
     name="porto",
     what="Porto taxis",
-    files=r"(train|test).*\.(csv(\.gz)?|parquet|pq)",
+    files=r"(train|test).*\.(csv(\.gz|\.zst)?|parquet|pq)",
     example="train.csv",
     recognises=_recognises,
     open=lambda files: MappedTable(open_tables(files), _WANTED, (USER, TIME, LAT, LON), _to_roles),

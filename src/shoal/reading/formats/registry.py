@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from shoal.core.schema import TIME
+from shoal.core.time_format import TimeFormat
 from shoal.errors import InputError
+from shoal.reading.databases import DatabaseRows
 from shoal.reading.formats.cabspotting import CABSPOTTING
 from shoal.reading.formats.d4d import IVORY_COAST, SENEGAL
 from shoal.reading.formats.format import Format, files_in, find_files, head_lines, matching, table_lines
@@ -17,13 +19,13 @@ from shoal.reading.formats.geolife import GEOLIFE
 from shoal.reading.formats.gpx import GPX
 from shoal.reading.formats.mpat import MPAT
 from shoal.reading.formats.porto import PORTO
-from shoal.reading.formats.sessions import SESSIONS
+from shoal.reading.formats.sessions import SESSIONS, Sessions
 from shoal.reading.formats.shanghai import SHANGHAI
 from shoal.reading.formats.snap import SNAP
 from shoal.reading.formats.t_drive import T_DRIVE
 from shoal.reading.formats.yjmob import YJMOB
 from shoal.reading.geo import names_position, open_frame
-from shoal.reading.source import Source, open_source
+from shoal.reading.source import Source, no_such_file, open_source
 
 FORMATS = (
     CABSPOTTING, IVORY_COAST, SENEGAL, FOURSQUARE, GEOLIFE, GPX, MPAT, PORTO, SESSIONS, SHANGHAI, SNAP, T_DRIVE,
@@ -35,51 +37,77 @@ _MOST_HEADS = 20
 
 
 class Opened(NamedTuple):
-    """Events ready to be read; ``format`` is None for a plain table."""
+    """Events ready to be read; ``format`` is None for a plain table, ``timezone`` where times do not imply one."""
 
     source: Source
     sites: object
-    timezone: str
+    timezone: str | None
     format: str | None
 
 
 def open_events(
-    source: object, *, name: str | None, sites: object, columns: Mapping[str, str] | None
+    source: object,
+    *,
+    name: str | None,
+    sites: object,
+    columns: Mapping[str, str] | None,
+    pattern: TimeFormat | None = None,
 ) -> Opened:
     """Open events of a named format, or of the one they are recognised to have.
 
-    Whoever names columns says that the events are a plain table.
+    Whoever names columns says that the events are a plain table. ``pattern``: how times are written, if somebody says
+    it, which sessions need to know.
     """
     chosen = _named(name)
     if name is None and not columns:
-        chosen = (
-            recognise(Path(source)) if isinstance(source, str | os.PathLike) else _recognise_table(source)
-        )
+        chosen = _recognised(source)
     if chosen is None:
-        return Opened(_open_table(source, sites, columns), sites, "UTC", None)
+        return Opened(_open_table(source, sites, columns), sites, None, None)
     if columns and (chosen is not SESSIONS or TIME in columns):
         raise InputError(
             f"The columns of format {chosen.name} are known: leave out --user-column and the like, or --format."
         )
     if sites is not None and chosen.sites is None and chosen is not SESSIONS:
         raise InputError(f"Format {chosen.name} has positions of its own: leave out --sites.")
+    if pattern is not None and chosen is not SESSIONS:
+        raise InputError(
+            f"Format {chosen.name} knows how its times are written: leave out --time-format, or choose --format table."
+        )
     if not isinstance(source, str | os.PathLike):
         if chosen.wraps is None:
             raise InputError(f"Format {chosen.name} is one of files: expected a path, got a table.")
         table = _open_table(source, sites, columns)
-        return Opened(chosen.wraps(table), sites, chosen.timezone, chosen.name)
+        return Opened(_written_like(pattern, chosen.wraps(table)), sites, chosen.timezone, chosen.name)
     path = Path(source)
     if not path.exists():
-        raise InputError(f"No file or folder {str(path)!r}: expected {chosen.example}; check the path.")
+        raise no_such_file(path, f"expected {chosen.example}")
     files = find_files(path, chosen.files, chosen.beside, chosen.example)
     found = sites if chosen.sites is None else chosen.sites(files, sites)
-    return Opened(chosen.open(files), found, chosen.timezone, chosen.name)
+    return Opened(_written_like(pattern, chosen.open(files)), found, chosen.timezone, chosen.name)
+
+
+def _written_like(pattern: TimeFormat | None, source: Source) -> Source:
+    """A source that knows how its times are written, if it must: sessions compare them."""
+    if isinstance(source, Sessions):
+        source.pattern = pattern
+    return source
 
 
 def _open_table(source: object, sites: object, columns: Mapping[str, str] | None) -> Source:
-    """A plain table, or what another library made of one."""
+    """A plain table, the rows of a database, or what another library made of one."""
+    if isinstance(source, DatabaseRows):
+        return source
     placed = not names_position(columns, has_sites=sites is not None)
     return open_frame(source, placed=placed) or open_source(source)
+
+
+def _recognised(source: object) -> Format | None:
+    """The format that a file, a folder, the rows of a database or a table in memory are sure to have."""
+    if isinstance(source, str | os.PathLike):
+        return recognise(Path(source))
+    if isinstance(source, DatabaseRows):
+        return _recognise_table(source.head, source.title)
+    return _recognise_table(source, "The table")
 
 
 def recognise(path: Path) -> Format | None:
@@ -93,11 +121,11 @@ def recognise(path: Path) -> Format | None:
     return _only(found, repr(path.name))
 
 
-def _recognise_table(table: object) -> Format | None:
+def _recognise_table(table: object, title: str) -> Format | None:
     """The format that a table in memory is sure to have."""
     lines = table_lines(table)
     found = [known for known in FORMATS if known.wraps is not None and known.recognises(Path(), lines)]
-    return _only(found, "The table")
+    return _only(found, title)
 
 
 def _only(found: list[Format], title: str) -> Format | None:

@@ -16,11 +16,13 @@ import pyarrow as pa
 
 from shoal.core.arrays import Bools
 from shoal.core.schema import ALIASES, LAT, POINTS, SITE, TIME, USER, X
+from shoal.core.time_format import TimeFormat
 from shoal.core.zones import Zone
 from shoal.errors import InputError
 from shoal.reading.columns import plain
 from shoal.reading.formats.format import Format
 from shoal.reading.formats.tables import header_names, open_tables
+from shoal.reading.marks import UNORDERED
 from shoal.reading.source import Source, as_input_error
 from shoal.reading.summary import ENDS_BEFORE_START, DroppedRows
 from shoal.reading.times import read_times
@@ -33,11 +35,13 @@ ENDS = ("end", "end_time", "finish", "finish_time", "ended_at", "finished_at", "
 class Sessions:
     """A table of sessions, read as samples: a batch of starts, then one of ends.
 
-    ``respell`` brings times that are written in the table's own way to a common one.
+    ``respell`` brings times that are written in the table's own way to a common one; ``pattern`` is how times are
+    written where somebody says it.
     """
 
     def __init__(self, table: Source, respell: Callable[[Any], Any] = lambda times: times) -> None:
         self._respell = respell
+        self.pattern: TimeFormat | None = None
         self.title, self.warnings, self.metadata = table.title, table.warnings, table.metadata
         self._start, self._end = (_one(table, names) for names in (STARTS, ENDS))
         self.names = [TIME, *(name for name in table.names if name not in (self._start, self._end, TIME))]
@@ -49,7 +53,7 @@ class Sessions:
         wanted = {**others, "start": self._start, "end": self._end}
         for batch in self._table.batches(wanted, reject, threads=threads):
             edges = [self._respell(batch.column(edge)) for edge in ("start", "end")]
-            forward = _forward(*edges)
+            forward = _forward(*edges, pattern=self.pattern)
             if not forward.all():
                 reject(2 * int(np.count_nonzero(~forward)), ENDS_BEFORE_START)
             for times in edges:
@@ -59,11 +63,16 @@ class Sessions:
                 yield samples if forward.all() else samples.filter(pa.array(forward))
 
 
-def _forward(start: Any, end: Any) -> Bools:
+def _forward(start: Any, end: Any, *, pattern: TimeFormat | None) -> Bools:
     """Which sessions do not end before they start; where only one time has a zone, or is any, nobody can tell."""
     with as_input_error("The input", "events"):
-        first, last = read_times(start, _ANY_CLOCK), read_times(end, _ANY_CLOCK)
-    comparable = first.valid & last.valid & (first.numeric == last.numeric) & (first.local == last.local)
+        first, last = (read_times(edge, _ANY_CLOCK, pattern) for edge in (start, end))
+    if ((first.marks | last.marks) & UNORDERED).any():
+        raise InputError(
+            "Dates of sessions may be dd/mm/yyyy or mm/dd/yyyy, and starts must be compared with ends: say which they"
+            " are with --time-format, such as '%d/%m/%Y %H:%M:%S'."
+        )
+    comparable = first.valid & last.valid & (first.marks == last.marks) & (first.local == last.local)
     forward: Bools = ~comparable | (first.value <= last.value)
     return forward
 
@@ -97,9 +106,10 @@ def _recognises(path: Path, lines: list[str]) -> bool:  # noqa: ARG001
 SESSIONS = Format(
     name="sessions",
     what="tables with a start and an end",
-    files=r".*\.(csv|tsv|parquet|pq)(\.gz)?",
+    files=r".*\.(csv|tsv|parquet|pq)(\.gz|\.zst)?",
     example="a table with columns such as user, start, end, lat and lon",
     recognises=_recognises,
     open=lambda files: Sessions(open_tables(files)),
     wraps=Sessions,
+    timezone=None,
 )

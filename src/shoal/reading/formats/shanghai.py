@@ -34,6 +34,9 @@ _DAY_MINUTES = 24 * 60
 _NO_CLOCK = 2 * _DAY_MINUTES + 1  # behind all minutes of a day and the next
 _MISSING = _NO_CLOCK + 1
 _SLASHES = r"^(\d{4})/(\d{1,2})/(\d{1,2}) (\d{1,2}):(\d\d(:\d\d)?)$"
+_NO_DATE = (
+    r"^([\d.]+|\d{1,2}[./-].*)$"  # a clock time alone, or a date of which nobody knows how it is written
+)
 _DATE = re.compile(r"(?<!\d)(20\d\d)[-_.]?([01]\d)[-_.]?([0-3]\d)(?!\d)")
 
 
@@ -81,7 +84,7 @@ def _respelled(times: Any) -> Any:
     padded = pc.replace_substring_regex(text, pattern=_SLASHES, replacement=r"\1-0\2-0\3T0\4:\5")
     respelled = pc.replace_substring_regex(padded, pattern=r"([-T])0(\d\d)", replacement=r"\1\2")
     text = pc.if_else(pc.match_substring_regex(text, _SLASHES), respelled, text)
-    return pc.if_else(pc.match_substring_regex(text, r"^[\d.]+$"), pa.scalar("no date", pa.string()), text)
+    return pc.if_else(pc.match_substring_regex(text, _NO_DATE), pa.scalar("no date", pa.string()), text)
 
 
 def _day(path: Path) -> date | None:
@@ -117,7 +120,7 @@ def _open(files: Files) -> Source:
 SHANGHAI = Format(
     name="shanghai-telecom",
     what="Shanghai Telecom day files",
-    files=r".*\.(txt|csv|tsv)(\.gz)?",
+    files=r".*\.(txt|csv|tsv)(\.gz|\.zst)?",
     example="2014-06-01.txt and the like",
     recognises=lambda _, lines: mostly(_ROW, lines) or _is_table(lines),
     open=_open,

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from shoal.core.schema import LAT, LON, TIME, USER
 from shoal.errors import InputError
-from shoal.reading.csv_files import TextLayout, text_rows, text_stream
+from shoal.reading.csv_files import BlankLines, TextLayout, text_rows, text_stream
 from shoal.reading.formats.format import Files, text_lines
 from shoal.reading.source import as_input_error, in_batches
 from shoal.reading.summary import DroppedRows
@@ -59,7 +59,7 @@ class RowFiles:
         places = [f"c{layout.columns.index(name)}" for name in wanted]
         for number, path in enumerate(self._files.paths):
             title = self._files.title_of(number)
-            skipped = _lines_above(path, title, layout)
+            skipped = _lines_above(path, title, layout, reject)
             if skipped is None:
                 continue
             text = TextLayout(len(layout.columns), layout.separator, skipped, quoted=False)
@@ -69,9 +69,10 @@ class RowFiles:
                     yield pa.RecordBatch.from_arrays([batch_of_roles[role] for role in roles], roles)
 
 
-def _lines_above(path: Path, title: str, layout: RowLayout) -> int | None:
+def _lines_above(path: Path, title: str, layout: RowLayout, reject: DroppedRows) -> int | None:
     """How many lines stand above the rows; None where nothing stands below, which Arrow takes for a fault."""
-    with as_input_error(title, layout.kind), text_stream(path) as stream:
+    blank_lines = BlankLines(quoted=False)
+    with as_input_error(title, layout.kind), text_stream(path, blank_lines) as stream:
         head = stream.read(_HEAD_BYTES)
         if b"\0" in head:
             raise InputError(
@@ -87,7 +88,10 @@ def _lines_above(path: Path, title: str, layout: RowLayout) -> int | None:
         below = any(line.strip() for line in lines[above:])
         while not below and (more := stream.read(_HEAD_BYTES)):
             below = bool(more.strip())
-    return above if below else None
+    if below:
+        return above
+    reject.blank_lines += blank_lines.finish()
+    return None
 
 
 def same(value: str, columns: Columns) -> Any:

@@ -81,10 +81,10 @@ def _mapped(table: Source) -> Source:
 YJMOB = Format(
     name="yjmob",
     what="YJMob100K and the HuMob challenges",
-    files=r"(?!.*POI).*\.(csv(\.gz)?|parquet|pq)",
+    files=r"(?!.*POI).*\.(csv(\.gz|\.zst)?|parquet|pq)",
     example="yjmob100k-dataset1.csv.gz",
     recognises=_recognises,
     open=_open,
-    beside=r".*POI.*\.csv(\.gz)?",
+    beside=r".*POI.*\.csv(\.gz|\.zst)?",
     wraps=_mapped,
 )

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from shoal.core.formatting import counted
 from shoal.errors import InputError
 from shoal.reading.columns import check_same_columns
 from shoal.reading.geo.encodings import check_points
@@ -76,6 +77,12 @@ class TrajectoryCollection:
         return in_batches(self._small_batches(columns, reject, threads))
 
     def _small_batches(self, columns: Mapping[str, str], reject: DroppedRows, threads: int) -> Iterator[Any]:
+        repeated = sum(map(_n_repeated, self._trajectories))
+        if repeated:
+            self.warnings.append(
+                f"{counted(repeated, 'row')} at times that clocks showed twice (taken the first time), since"
+                " MovingPandas drops zones: give the table that the trajectories were made of instead."
+            )
         for number in range(len(self._trajectories)):
             table = self._table(number)
             check_same_columns(columns, table.names, self._title(number), "trajectories")
@@ -93,12 +100,25 @@ class TrajectoryCollection:
 
 def _zoned(trajectory: Any) -> Any:
     """The rows of a trajectory, with times in the zone they came in: MovingPandas drops it but keeps the clock."""
-    frame = trajectory.df
-    zone = getattr(trajectory, "df_orig_tz", None)
-    if zone is None or frame.index.tz is not None:
+    frame, zone = trajectory.df, _dropped_zone(trajectory)
+    if zone is None:
         return frame
     first_time = np.ones(len(frame), np.bool_)  # of hours that occur twice, as everywhere
     return frame.set_axis(frame.index.tz_localize(zone, ambiguous=first_time, nonexistent="shift_forward"))
+
+
+def _dropped_zone(trajectory: Any) -> Any:
+    """The zone in which times came, where MovingPandas dropped it."""
+    return None if trajectory.df.index.tz is not None else getattr(trajectory, "df_orig_tz", None)
+
+
+def _n_repeated(trajectory: Any) -> int:
+    """How many rows have a time that occurred twice, so that nobody can tell which it was."""
+    zone, index = _dropped_zone(trajectory), trajectory.df.index
+    if zone is None:
+        return 0
+    localized = index.tz_localize(zone, ambiguous="NaT", nonexistent="shift_forward")
+    return int(localized.isna().sum() - index.isna().sum())
 
 
 def _placed(trajectory: Any, frame: Any, title: str) -> Any:
