@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import io
 from pathlib import Path
 from typing import Any
 
@@ -46,12 +47,12 @@ def test_surface() -> None:
 def test_arguments_of_anonymize() -> None:
     arguments = list(inspect.signature(shoal.anonymize).parameters)
     assert arguments == [
-        "events", "strict", "workers", "engine", "cluster", "output", "key_out", "summary_out", "force", "resume",
-        "verify", "evidence", "progress", "options",
+        "events", "strict", "workers", "engine", "cluster", "output", "key_out", "summary_out", "config",
+        "save_config", "force", "resume", "verify", "evidence", "progress", "options",
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", ["pandas", "polars", "arrow", "reader", "path", "text"])
+@pytest.mark.parametrize("kind", ["pandas", "polars", "arrow", "reader", "path", "text", "file"])
 def test_any_table_will_do(kind: str, published: shoal.Published, tmp_path: Path) -> None:
     table = city()
     path = write(table, tmp_path / "events.parquet")
@@ -62,6 +63,7 @@ def test_any_table_will_do(kind: str, published: shoal.Published, tmp_path: Path
         "reader": table.to_reader(),
         "path": path,
         "text": str(path),
+        "file": io.BytesIO(path.read_bytes()),
     }[kind]
     result = shoal.anonymize(events, **HALF_HOURS)
     assert records_of(result.to_arrow()) == records_of(published.to_arrow())
