@@ -27,8 +27,8 @@ def published() -> shoal.Published:
 
 def test_surface() -> None:
     assert sorted(shoal.__all__) == [
-        "Audit", "Comparison", "Credibility", "InputError", "ParameterError", "Plan", "Published", "ShoalError",
-        "Sweep", "UnfinishedError",
+        "Audit", "Comparison", "Credibility", "InputError", "ParameterError", "Plan", "Progress", "Published",
+        "ShoalError", "Sweep", "UnfinishedError",
         "anonymize", "assess", "audit", "compare", "make_city", "make_region", "plan", "sweep", "utility",
         "write_report",
     ]  # fmt: skip
@@ -37,7 +37,8 @@ def test_surface() -> None:
         assert getattr(shoal, name).__doc__
     public = {name for name in vars(shoal.Published) if not name.startswith("_")}
     assert public - set(shoal.Published.__dataclass_fields__) == {
-        "key", "manifest", "of", "summary", "verified", "to_arrow", "to_geopandas", "to_pandas", "to_polars",
+        "key", "manifest", "of", "summary", "verified", "to_arrow", "to_geopandas", "to_pandas", "to_polars", "write",
+        "plot",
     }  # fmt: skip
     with pytest.raises(AttributeError):
         _ = shoal.publish_everything

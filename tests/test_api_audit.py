@@ -145,7 +145,7 @@ def test_degrees(tmp_path: Path) -> None:
     assert content(in_memory) == content(from_file)
     crs = published.manifest["grid"]["crs"]
     assert shoal.audit(events.to_pandas(), published.to_pandas(), crs=crs, **GIVEN, **FEW).exit_code == 4
-    with pytest.raises(InputError, match="give --crs"):
+    with pytest.raises(InputError, match="give crs"):
         shoal.audit(events, published.to_pandas(), **GIVEN, **FEW)
 
 

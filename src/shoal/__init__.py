@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from shoal import utility
     from shoal.api import anonymize, assess, audit
     from shoal.auditing.result import Audit
+    from shoal.core.progress import Progress
     from shoal.errors import InputError, ParameterError, ShoalError, UnfinishedError
     from shoal.evaluate.compare import Comparison, compare
     from shoal.evaluate.plan.planning import Plan, plan
@@ -26,6 +27,7 @@ _HOMES = {
     "InputError": "shoal.errors",
     "ParameterError": "shoal.errors",
     "Plan": "shoal.evaluate.plan.planning",
+    "Progress": "shoal.core.progress",
     "Published": "shoal.publishing.release",
     "ShoalError": "shoal.errors",
     "Sweep": "shoal.evaluate.sweep",
@@ -49,6 +51,7 @@ __all__ = [
     "InputError",
     "ParameterError",
     "Plan",
+    "Progress",
     "Published",
     "ShoalError",
     "Sweep",

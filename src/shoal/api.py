@@ -23,7 +23,7 @@ from shoal.core.options import (
     ReleaseOptions,
 )
 from shoal.core.periods import find_periods
-from shoal.core.progress import Progress, SilentProgress
+from shoal.core.progress import Progress, listening
 from shoal.core.promise import Grid
 from shoal.core.settings import settings_text, take_options
 from shoal.core.workers import Workers
@@ -57,43 +57,128 @@ def anonymize(
     resume: bool = False,
     verify: bool = True,
     evidence: bool = True,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     **options: Unpack[ReleaseKeywords],
 ) -> Published:
     """Publish events under k^{tau,epsilon}-anonymity.
 
-    ``events`` is a path, a file open for reading bytes, or a pandas, polars or pyarrow table, or what geopandas,
-    trackintel, MovingPandas or scikit-mobility make of one (docs/ecosystem.md).
+    What is published is first read back and checked, every user and every interval.
 
-    What is promised: ``k`` with ``tau`` and ``epsilon`` such as "30min", of which epsilon divides tau, or with
-    ``whole=True`` for whole trajectories; ``cell`` (100m) and ``step`` (1min) are the finest resolution.
+    Parameters
+    ----------
+    events : path or table
+        Who was where, when: a file, a folder, a file open for reading bytes, a pandas, polars or pyarrow table, or what
+        geopandas, trackintel, MovingPandas or scikit-mobility make of one (docs/ecosystem.md). An index of times is the
+        time where no column is.
+    strict : bool
+        Whether rows that cannot be used are an error.
+    workers : int, optional
+        How many threads or processes; all cores unless given.
+    engine : {"threads", "processes"}
+        What the workers are; the boxes are the same (docs/scaling.md).
+    cluster : str, optional
+        The address of a Dask scheduler whose workers decide instead.
+    output, key_out, summary_out : path, optional
+        Files to write: the release, who is who (secret), exact figures. Beside the key are private notes of how the
+        events were read and, unless ``evidence`` is False, which record was made to hold whom (docs/formats.md).
+        Without ``output`` the release stays in memory; ``Published.write`` writes it later.
+    config : path, optional
+        A file of settings (docs/formats.md) for all options that are not given.
+    save_config : path, optional
+        Where to write a file of settings with which the release can be repeated.
+    force : bool
+        Whether files that exist are replaced.
+    resume : bool
+        Whether to go on where a run with the same ``output`` was killed.
+    verify : bool
+        Whether to check the release before it is published.
+    evidence : bool
+        Whether to write evidence beside the key.
+    progress : bool or Progress, optional
+        True for a bar, in notebooks and in terminals; or an object that is told of stages and steps.
+    **options
+        All that is listed below.
 
-    How it is kept: ``selector`` ("matching"; "mutual" hides users in groups of k who all hide each other, which costs
-    more; with ``whole`` it is chosen unless given, and the records of a group are identical; "spectral" is the paper's
-    own, which does not give guarantee 1: the check then measures what is missing instead of refusing it, unless
-    ``repair`` suppresses more until it is given), ``reuse``, ``space_weight``, ``seed``,
-    ``harden`` (0 to 3: how much to pay so that an attacker who knows the method and links windows is not left with one
-    record, docs/hardening.md; 1 unless given, 0 where there is nothing to harden), ``min_spread`` (with ``whole``: how
-    far apart people of a group were at least in every box, such as "1km") and ``shard_size``, the most users among whom
-    hiding sets are chosen. ``rename_every`` ("never"; "1d", "6h" ...) cuts every record at fixed times of the clock of
-    ``timezone`` and gives each part a name of its own (docs/new-names.md).
+    Other Parameters
+    ----------------
+    k : int
+        Everybody is hidden among at least k records. Must be given.
+    tau, epsilon : str or timedelta
+        For how long somebody may have been followed, and how much more may be learnt, such as "30min". Epsilon divides
+        tau.
+    whole : bool
+        Hide whole trajectories instead; no tau, no epsilon.
+    cell, step : str
+        The finest resolution published, in space ("100m") and in time ("1min").
+    selector : {"matching", "mutual", "spectral"}
+        How hiding sets are chosen. "mutual" hides users in groups of k who all hide each other, which costs more; with
+        ``whole`` it is chosen unless given, and the records of a group are identical. "spectral" is the paper's own,
+        which does not give guarantee 1: the check then measures what is missing instead of refusing it.
+    repair : bool
+        With "spectral": suppress more, until guarantee 1 is given.
+    reuse : {"once", "pair", "spaced"}
+        How often two users may hide each other.
+    space_weight : float
+        1 counts space and time alike; 2 buys precision in space with precision in time.
+    seed : int
+        Breaks ties; the same seed gives the same boxes.
+    harden : int, optional
+        0 to 3: how much to pay so that an attacker who knows the method and links windows is not left with one record
+        (docs/hardening.md); 1 unless given, 0 where there is nothing to harden.
+    min_spread : str, optional
+        With ``whole``: how far apart people of a group were at least in every box, such as "1km".
+    shard_size : int
+        The most users among whom hiding sets are chosen.
+    rename_every : str or timedelta
+        "never", or after which time ("1d", "6h") everybody gets a new name, on the clock of ``timezone``
+        (docs/new-names.md).
+    format : str, optional
+        A format of docs/formats.md; recognised where there is no doubt.
+    columns : mapping, optional
+        From roles (user, time, lat, lon, x, y, site) to names of columns.
+    sites : path or table, optional
+        Positions of sites, for events with a site instead of a position.
+    timezone : str, optional
+        Of times without a zone; that of the format, or UTC, unless given.
+    time_format : str, optional
+        How times are written, as for strptime; recognised where there is no doubt.
+    start, end : str or datetime, optional
+        Leave out events before and from these times on.
+    missing_user : str or sequence of str, optional
+        What stands for a missing user; NULL, NA, NaN, None and - unless given, "none" for nothing.
+    exclude_users : path or list of str, optional
+        Users to leave out.
+    min_days_active : int, optional
+        Leave out users with events on fewer days.
+    bbox : str or sequence of float, optional
+        Leave out events elsewhere: W, S, E, N.
+    resample : str or timedelta, optional
+        Keep only the first sample of each user in each period.
+    query : str, optional
+        What to read from a SQLite or DuckDB file.
 
-    How events are read: ``format`` (docs/formats.md; recognised where there is no doubt), ``columns`` from roles (user,
-    time, lat, lon, x, y, site) to names of columns, ``sites`` with the positions of sites, ``timezone`` of times
-    without one, ``start`` and ``end``, ``exclude_users``, ``min_days_active``, ``bbox`` (W,S,E,N), ``resample`` and
-    ``query`` (of SQLite and DuckDB files). With ``strict``, rows that cannot be used are an error.
+    Returns
+    -------
+    Published
+        The release: its table, the key, the manifest, a summary.
 
-    ``config`` is a file of settings (docs/formats.md) for all of these options that are not given; ``save_config`` says
-    where to write one with which the release can be repeated.
+    Raises
+    ------
+    ParameterError
+        With these parameters no promise can be given.
+    InputError
+        The events, or the files to write, cannot be used as they are.
+    UnfinishedError
+        The work could not be finished, and nothing was published.
 
-    With ``output`` the release is also written to files, ``key_out`` and ``summary_out`` among them if given, and a
-    killed run goes on with ``resume``. Beside the key are private notes of how the events were read and, unless
-    ``evidence`` is False, which record was made to hold whom (docs/formats.md). What is published is first read back
-    and checked, every user and every interval, unless ``verify`` is False. Hiding sets are chosen on ``workers``
-    threads, with ``engine="processes"`` in as many processes, or on the workers of the Dask scheduler at the address
-    ``cluster``: the boxes are the same (docs/scaling.md).
+    Examples
+    --------
+    >>> import shoal
+    >>> events = shoal.make_city(100, seed=1)
+    >>> published = shoal.anonymize(events, k=2, tau="30min", epsilon="30min")
+    >>> published
+    <Published: 100 records, 751 boxes, k = 2, tau = 30 min, epsilon = 30 min, verified>
     """
-    progress = progress or SilentProgress()
     given = take_options("anonymize", options, config)
     if "k" not in given:
         raise TypeError("anonymize() missing 1 required keyword-only argument: 'k'")
@@ -104,14 +189,16 @@ def anonymize(
     n_workers = check_workers(workers)
     settings = settings_text("anonymize", given | hiding.to_dict()) if save_config is not None else ""
     outputs = _outputs(output, key_out, summary_out, save_config, evidence=evidence)
+    read = [*_paths(events, config), *reading.files]
     if outputs is not None:
-        check_outputs(outputs, [*_paths(events, config), *reading.files], force=force, resume=resume)
+        check_outputs(outputs, read, force=force, resume=resume)
     with (
+        listening(progress) as told,
         open_checkpoint(None if outputs is None else outputs.checkpoint, resume=resume) as checkpoint,
         Workers(n_workers) as threads,
         open_engine(engine, n_workers, cluster) as machinery,
     ):
-        progress.stage("reading")
+        told.stage("reading")
         found = read_events(
             events,
             grid=grid,
@@ -122,7 +209,7 @@ def anonymize(
             spill=checkpoint.samples,
         )
         check_population(found.store.n_users, promise.k)
-        progress.stage("loading the engine (compiles it once)")
+        told.stage("loading the engine (compiles it once)")
         prepare(hiding, promise)
         slots, zone = found.store.slots, Zone(found.timezone)
         periods = find_periods(hiding.rename_s, int(slots[0]), int(slots[-1]), promise, grid, zone)
@@ -132,7 +219,7 @@ def anonymize(
             hiding,
             threads,
             journal=checkpoint.journal(run_identity(found, promise, hiding)),
-            progress=progress,
+            progress=told,
             engine=machinery,
             periods=periods,
             min_spread_cells=hiding.min_spread_cells(grid),
@@ -148,15 +235,16 @@ def anonymize(
                 draft,
                 written,
                 workers=threads,
-                progress=progress,
+                progress=told,
                 folder=checkpoint.folder,
                 run=_elsewhere(machinery),
             )
 
         if outputs is None:
-            return Published.of(draft, verified(draft.table()) if verify else None)
+            made = Published.of(draft, verified(draft.table()) if verify else None)
+            return replace(made, inputs=tuple(read))
         in_file = draft.reading_from(outputs.published.absolute())
-        progress.stage("writing")
+        told.stage("writing")
         checkpoint.note_writing()
         published = write_outputs(
             outputs,
@@ -165,6 +253,7 @@ def anonymize(
             spill=checkpoint.sorting,
             settings=settings,
         )
+        published = replace(published, output=outputs.published.absolute(), inputs=tuple(read))
         if checkpoint.remove():
             return published
         warning = f"{outputs.checkpoint.name} could not be removed whole and holds secrets: remove it."
@@ -182,27 +271,77 @@ def audit(
     engine: str = "threads",
     cluster: str | None = None,
     config: str | Path | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     **options: Unpack[_AuditArguments],
 ) -> Audit:
     """Attack a published file, shoal's own or anybody else's, and say what is and is not protected.
 
-    ``events`` and ``published`` are paths or tables. The promise to hold the file to (``k`` with ``tau`` and
-    ``epsilon``, or with ``whole``) is the file's own unless given. ``key`` tells which record is whose; what needs it
-    is not checked without. ``cell``, ``step`` and ``crs`` are for files that do not tell theirs. Events are read with
-    the options in the private notes beside a key that is a path, unless others are given; without such notes give those
-    of anonymize(), so that the audit sees the same samples. ``attacks`` are drawn of each kind, others for another
-    ``seed``. The promise is checked exactly; with a key, ``workers`` threads, processes (``engine``) or a ``cluster``
-    do that as in anonymize(). ``config`` is a file of settings for what is not given.
+    The promise is checked exactly, for every user and every interval; then attackers try what is not promised.
+
+    Parameters
+    ----------
+    events : path or table
+        The events from which the file was made.
+    published : path, table or Published
+        What was published.
+    engine, cluster : str
+        Who carries out the exact check where there is a key, as in anonymize().
+    config : path, optional
+        A file of settings for all options that are not given.
+    progress : bool or Progress, optional
+        True for a bar, in notebooks and in terminals; or an object that is told of stages and steps.
+    **options
+        All that is listed below, and how events are read, as in anonymize().
+
+    Other Parameters
+    ----------------
+    k, tau, epsilon, whole : int, str or timedelta, str or timedelta, bool
+        The promise to hold the file to; the file's own unless given.
+    key : path or table, optional
+        Which record is whose. What needs it is not checked without. Beside a key that is a path lie private notes:
+        events are read as these say, unless options of reading are given.
+    cell, step, crs, rename_every : str, str or timedelta, str, str or timedelta
+        Of a file that does not tell its own.
+    tolerance : float
+        For which share of the members a guarantee may be weakened before the file fails.
+    moderate, high : float
+        From which share of attacks that succeed on a risk is called so.
+    attacks : int
+        How many are drawn of each kind.
+    seed : int
+        Another seed draws other attacks.
+    workers : int, optional
+        How many threads or processes; all cores unless given.
+
+    Returns
+    -------
+    Audit
+        What was checked and measured; ``verdict`` says it in words.
+
+    Raises
+    ------
+    InputError
+        Events, file and key cannot be used, or do not belong together.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> events = shoal.make_city(100, seed=1)
+    >>> published = shoal.anonymize(events, k=2, tau="30min", epsilon="30min")
+    >>> audit = shoal.audit(events, published, key=published.key(), attacks=50)
+    >>> audit.coverage.kept
+    True
+    >>> str(audit.verdict.rating)
+    'high'
     """
-    progress = progress or SilentProgress()
     given = take_options("audit", options, config)
     how, reading = AuditOptions.from_keywords(given), ReadingOptions.from_keywords(given)
     with (
-        open_audit(events, published, progress, how, reading) as (context, warnings),
+        listening(progress) as told,
+        open_audit(events, published, told, how, reading) as (context, warnings),
         open_engine(engine, context.workers.count, cluster) as machinery,
     ):
-        return run_audit(context, warnings, progress, run=_elsewhere(machinery))
+        return run_audit(context, warnings, told, run=_elsewhere(machinery))
 
 
 def assess(
@@ -212,26 +351,55 @@ def assess(
     cell: str = "100m",
     seed: int = 0,
     workers: int | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     **reading: Unpack[ReadingKeywords],
 ) -> Credibility:
     """Say whether events look like people with phones: statistics, held to bands from the literature and real data.
 
-    ``events`` and ``real`` are paths or tables; ``real`` ones, in the same ``cell`` and otherwise as they come, are
-    measured beside them. A place is a cell. ``seed`` chooses whose points are drawn for the unicity. How events are
-    read is said as in anonymize().
+    Parameters
+    ----------
+    events : path or table
+        The events to judge.
+    real : path or table, optional
+        Real events to measure beside them, in the same cell and otherwise as they come.
+    cell : str
+        What counts as one place.
+    seed : int
+        Chooses whose points are drawn for the unicity.
+    workers : int, optional
+        How many threads read; all cores unless given.
+    progress : bool or Progress, optional
+        True for a bar, in notebooks and in terminals; or an object that is told of stages and steps.
+    **reading
+        How events are read, as in anonymize().
+
+    Returns
+    -------
+    Credibility
+        Every statistic with its band.
+
+    Raises
+    ------
+    InputError
+        The events cannot be read, or are of too few users or hours.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> shoal.assess(shoal.make_city(300, seed=1)).credible
+    True
     """
-    progress = progress or SilentProgress()
     refuse_unknown("assess", reading, ReadingOptions.names())
     how = ReadingOptions.from_keywords(reading)
     n_workers = check_workers(workers)
     seed = check_count(seed, "seed", least=0)
     grid = Grid.parse(cell, "1s")
-    progress.stage("reading")
-    found = read_events(events, grid=grid, options=how, threads=n_workers)
-    beside = None if real is None else read_events(real, grid=grid, threads=n_workers)
-    progress.stage("measuring")
-    return assess_events(found, beside, seed=seed)
+    with listening(progress) as told:
+        told.stage("reading")
+        found = read_events(events, grid=grid, options=how, threads=n_workers)
+        beside = None if real is None else read_events(real, grid=grid, threads=n_workers)
+        told.stage("measuring")
+        return assess_events(found, beside, seed=seed)
 
 
 def _elsewhere(engine: Engine) -> RunTasks | None:

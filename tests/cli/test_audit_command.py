@@ -775,7 +775,7 @@ OPTIONS = {
     "time format": (["--time-format", "%d.%m"], "time format must tell the year"),
     "format": (["--format", "nothing"], "Unknown format 'nothing' for --format: expected one of"),
     "bbox": (["--bbox", "1,2,3"], "bbox must be four numbers W,S,E,N"),
-    "days": (["--min-days-active", "0"], "min days active must be a whole number of at least 1, got 0"),
+    "days": (["--min-days-active", "0"], "--min-days-active must be a whole number of at least 1, got 0"),
     "resample": (["--resample", "5"], "resample must be a duration such as 30min"),
     "period": (["--to", "1999-01-01"], "widen --from and --to"),
     "no such key": (["--key", "nowhere.csv"], "nowhere.csv"),

@@ -72,7 +72,7 @@ OPTIONS = {
     "bbox upside down": ([*GOOD, "--bbox", "0,9,9,0"], "S no larger than N"),
     "bbox back to front": ([*GOOD, "--bbox", "9,0,0,9"], "W no larger than E"),
     "bbox of nothing": ([*GOOD, "--bbox=-9,-9,-8,-8"], "widen --bbox"),
-    "days zero": ([*GOOD, "--min-days-active", "0"], "min days active must be a whole number of at least 1"),
+    "days zero": ([*GOOD, "--min-days-active", "0"], "--min-days-active must be a whole number of at least 1"),
     "days no number": ([*GOOD, "--min-days-active", "all"], "expected a whole number, got 'all'"),
     "days too many": ([*GOOD, "--min-days-active", "99"], "No usable row"),
     "resample without unit": ([*GOOD, "--resample", "5"], "resample must be a duration such as 30min"),

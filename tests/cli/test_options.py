@@ -97,7 +97,7 @@ def test_shard_size(tmp_path: Path) -> None:
     assert whole.total() == cut.total()
     manifest = json.loads((tmp_path / "100.parquet.manifest.json").read_text())
     assert manifest["parameters"]["shard_size"] == 100
-    wrong(events, tmp_path, "--shard-size", 99, words="shard size must be a whole number of at least 100")
+    wrong(events, tmp_path, "--shard-size", 99, words="--shard-size must be a whole number of at least 100")
 
 
 def test_workers_on_more_than_a_block(tmp_path: Path) -> None:
@@ -287,14 +287,14 @@ def test_min_spread(tmp_path: Path) -> None:
         "kept"
     }
     for options, words in (
-        (("--whole", "--min-spread", "900km"), "min spread cannot be kept"),
+        (("--whole", "--min-spread", "900km"), "--min-spread cannot be kept"),
         (
             ("--whole", "--min-spread", "1km", "--selector", "matching"),
-            "min spread goes with selector mutual",
+            "--min-spread goes with selector mutual",
         ),
-        (("--tau", "30min", "--epsilon", "30min", "--min-spread", "1km"), "min spread goes with --whole"),
-        (("--whole", "--min-spread", "much"), "min spread must be a length such as"),
-        (("--whole", "--min-spread", "1.0001m"), "min spread must be whole millimetres"),
+        (("--tau", "30min", "--epsilon", "30min", "--min-spread", "1km"), "--min-spread goes with --whole"),
+        (("--whole", "--min-spread", "much"), "--min-spread must be a length such as"),
+        (("--whole", "--min-spread", "1.0001m"), "--min-spread must be whole millimetres"),
     ):
         refused(
             tmp_path, "anonymize", events, "-o", tmp_path / "no.parquet", "--k", "3", *options, words=words
@@ -652,12 +652,12 @@ def test_rename_every_cuts_records_at_borders(events: Path, plain: Records, tmp_
     assert manifest["periods"] == {"rename_every_s": 21600, "timezone": "UTC"}
     assert published(events, tmp_path / "never.parquet", "--rename-every", "never") == plain
     for options, words in (
-        (("--rename-every", "5h"), "rename every must be never, or a part of a day or whole days"),
-        (("--rename-every", "daily"), "rename every must be never, or a part of a day or whole days"),
-        (("--rename-every", "15min"), "rename every must be at least tau, 30 min, got 15 min"),
+        (("--rename-every", "5h"), "--rename-every must be never, or a part of a day or whole days"),
+        (("--rename-every", "daily"), "--rename-every must be never, or a part of a day or whole days"),
+        (("--rename-every", "15min"), "--rename-every must be at least tau, 30 min, got 15 min"),
         (
             ("--rename-every", "6h", "--selector", "spectral"),
-            "rename every goes with selectors matching and mutual",
+            "--rename-every goes with selectors matching and mutual",
         ),
     ):
         target = ("-o", tmp_path / "no.parquet", "--k", "2")

@@ -11,9 +11,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from shoal.cli import terminal
-from shoal.cli.terminal import TerminalProgress
+from shoal.cli.terminal import TerminalProgress, say
 from shoal.cli.text.anonymize import promise_in_words, summary_lines
+from shoal.core import progress_bars
 from shoal.core.formatting import duration, short
 from shoal.core.promise import Grid, Promise
 from support.run_command import CANARY, SECRET_X, anonymize, city, in_metres, write
@@ -235,8 +235,8 @@ def test_quick_stages_are_not_mentioned(capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_slow_stages_are_lines(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(terminal, "_SECONDS_OF_SILENCE", 0.05)
-    monkeypatch.setattr(terminal, "_SECONDS_BETWEEN_LINES", 0.15)
+    monkeypatch.setattr(progress_bars, "_SECONDS_OF_SILENCE", 0.05)
+    monkeypatch.setattr(progress_bars, "_SECONDS_BETWEEN_LINES", 0.15)
     stages(TerminalProgress(), 0.3)
     out, err = capsys.readouterr()
     assert out == ""
@@ -258,7 +258,7 @@ def test_a_terminal_gets_bars_that_go_away() -> None:
 def test_nobody_watches() -> None:
     with contextlib.redirect_stderr(io.StringIO()) as gone:
         gone.close()
-        terminal.say("still fine")
+        say("still fine")
 
 
 def test_spaced_reuse_is_said() -> None:

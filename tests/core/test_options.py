@@ -225,3 +225,21 @@ def test_periods_are_spelled_as_they_are_read(period: str) -> None:
     seconds = parse_period(period)
     assert seconds is not None
     assert spell_period(seconds) == period
+
+
+@pytest.mark.parametrize(
+    "wrong", [["user"], pa.table({"user": ["canary"]}), "user"], ids=["list", "table", "text"]
+)
+def test_columns_are_a_mapping(wrong: Any) -> None:
+    with pytest.raises(ParameterError, match="columns must map roles to names of columns") as refused:
+        shoal.anonymize(NOWHERE, k=2, whole=True, columns=wrong)
+    assert "canary" not in str(refused.value)
+
+
+def test_a_table_is_no_choice() -> None:
+    for name in ("selector", "reuse"):
+        with pytest.raises(
+            ParameterError, match=f"{name} must be one of .* got a value of type Table"
+        ) as refused:
+            HidingOptions(**{name: pa.table({"user": ["canary"]})})
+        assert "canary" not in str(refused.value)

@@ -326,7 +326,7 @@ def test_bad_periods_are_refused(period: str, tmp_path: Path) -> None:
     events = write(wanderers(hours=3, n=4), tmp_path / "events.parquet")
     command = ("anonymize", events, "-o", tmp_path / "out.parquet", "--k", 2, "--tau", "30min")
     rename = f"--rename-every={period}"
-    refused(tmp_path, *command, "--epsilon", "30min", rename, words="rename every must be ")
+    refused(tmp_path, *command, "--epsilon", "30min", rename, words="--rename-every must be ")
 
 
 @pytest.mark.parametrize(
@@ -335,7 +335,7 @@ def test_bad_periods_are_refused(period: str, tmp_path: Path) -> None:
         (("--tau", "2h", "--epsilon", "1h", "--rename-every", "90min"), "must be at least tau, 2 h"),
         (
             ("--tau", "1h", "--epsilon", "1h", "--rename-every", "6h", "--selector", "spectral"),
-            "rename every goes with selectors matching and mutual, got spectral",
+            "--rename-every goes with selectors matching and mutual, got spectral",
         ),
     ],
 )

@@ -1,15 +1,19 @@
-"""No repr shows raw data: notebooks print what a cell ends with, and people send their notebooks around."""
+"""Nothing raw leaves by the way: notebooks print what a cell ends with, results are pickled, tracebacks are mailed."""
 
 from __future__ import annotations
 
 import contextlib
+import copy
+import pickle
 import re
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -195,6 +199,109 @@ def test_results_introduce_themselves_in_a_line(results: dict[str, Any]) -> None
         assert len(repr(results[name])) <= 120, name
 
 
+def test_what_a_cell_shows_tells_nothing_raw(results: dict[str, Any]) -> None:
+    """(That no repr does is tested above for everything that can be reached; here for what people look at.)"""
+    shown_as_html = {
+        name: thing._repr_html_() for name, thing in results.items() if hasattr(thing, "_repr_html_")
+    }
+    assert {
+        "published",
+        "in memory",
+        "renamed",
+        "audit with key",
+        "broken parts",
+        "sweep",
+        "plan",
+        "compare",
+    } <= set(shown_as_html)
+    assert "credibility" in shown_as_html
+    for name, html in shown_as_html.items():
+        assert not RAW.search(html), name
+        assert "--" not in re.sub(r"<style>.*?</style>", "", html, flags=re.DOTALL), name  # words of Python
+
+
+# ---- pickles --------------------------------------------------------------------------------------------------------
+
+PICKLED = (
+    "audit", "audit with key", "broken", "report", "audit of parts", "audit of parts with key", "broken parts",
+    "report on parts", "sweep", "plan", "compare", "credibility", "agreement",
+)  # fmt: skip
+
+
+def leaves(thing: Any, seen: set[int]) -> Iterator[Any]:
+    """Every text and number in what a pickle brought back."""
+    if id(thing) in seen:
+        return
+    seen.add(id(thing))
+    if isinstance(thing, np.ndarray):
+        yield from thing.ravel().tolist()
+    elif isinstance(thing, dict):
+        for part in [*thing, *thing.values()]:
+            yield from leaves(part, seen)
+    elif isinstance(thing, list | tuple | set | frozenset):
+        for part in thing:
+            yield from leaves(part, seen)
+    elif hasattr(thing, "__dict__") and not isinstance(thing, type):
+        yield from leaves(vars(thing), seen)
+    else:
+        yield thing
+
+
+def is_raw(leaf: Any) -> bool:
+    """Whether a leaf is an identifier or a name of a record, or a coordinate of the events in metres or in cells."""
+    if isinstance(leaf, str | bytes):
+        return bool(RAW.search(leaf if isinstance(leaf, str) else leaf.decode("latin-1")))
+    if isinstance(leaf, bool) or not isinstance(leaf, int | float):
+        return False
+    ranges = ((31_415_000, 31_420_000), (27_180_000, 27_185_000), (314_150, 314_200), (271_800, 271_850))
+    return any(low <= leaf < high for low, high in ranges)
+
+
+def test_the_scanner_finds_what_is_planted() -> None:
+    table = recognisable()
+    for column in ("user", "x", "y"):
+        assert all(map(is_raw, table[column].to_pylist())), column
+        held = {"a": [(1, {"b": np.array(table[column].to_pylist(), object)})]}
+        assert any(map(is_raw, leaves(held, set())))
+    assert is_raw(314_153)
+
+
+@pytest.mark.parametrize("name", PICKLED)
+def test_pickles_hold_nothing_raw(name: str, results: dict[str, Any]) -> None:
+    result = results[name]
+    content = pickle.dumps(result)
+    assert CANARY.encode() not in content
+    again = pickle.loads(content)
+    assert [leaf for leaf in leaves(again, set()) if is_raw(leaf)] == []
+    if isinstance(result, shoal.Audit):
+        assert again.to_dict() == result.to_dict()
+        assert len(result.users) == 24  # whoever holds the audit itself can still see them
+        assert copy.deepcopy(result) is copy.copy(result) is result
+    else:
+        assert again.to_dict() == result.to_dict() if hasattr(result, "to_dict") else True
+
+
+def test_an_audit_that_was_pickled_names_nobody(results: dict[str, Any]) -> None:
+    broken = results["broken"]
+    assert CANARY in str(broken.to_dict(show_users=True))
+    with pytest.raises(shoal.InputError, match="audit again to see them"):
+        pickle.loads(pickle.dumps(broken)).to_dict(show_users=True)
+
+
+@pytest.mark.parametrize("name", ["published", "in memory", "renamed", "events"])
+def test_what_holds_raw_data_is_not_pickled(name: str, results: dict[str, Any]) -> None:
+    held = results[name]
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        with pytest.raises(
+            TypeError, match=r"^(Published|Events) holds raw data, which must not be pickled: .*\.$"
+        ):
+            pickle.dumps({"release": held}, protocol)
+    assert copy.deepcopy([held])[0] is copy.copy(held) is held
+
+
+# ---- tracebacks -----------------------------------------------------------------------------------------------------
+
+
 def test_tracebacks_of_failures_show_nothing(results: dict[str, Any]) -> None:
     release = results["published"]
     for wrong in (
@@ -208,3 +315,59 @@ def test_tracebacks_of_failures_show_nothing(results: dict[str, Any]) -> None:
     with pytest.raises(UnfinishedError) as gone:
         _ = release.events.samples
     assert not RAW.search("".join(traceback.format_exception(gone.value)))
+
+
+def spoilt() -> dict[str, Any]:
+    """Tables that cannot be read, full of what must not be repeated."""
+    good = recognisable().to_pandas()
+    wrong: dict[str, Any] = {
+        "times that are none": good.assign(time=[f"{CANARY}-{row}" for row in range(len(good))]),
+        "places that are none": good.assign(x=[f"{CANARY} 31415{row}" for row in range(len(good))]),
+        "mixed users": good.assign(user=[f"{CANARY}-1", 314159, *([object()] * (len(good) - 2))]),
+        "mixed times": good.assign(time=[CANARY, 1_700_000_000, *([None] * (len(good) - 2))]),
+        "lists": good.assign(x=[[31_415_000.0, CANARY]] * len(good)),
+        "infinite places": good.assign(x=np.inf),
+        "far places": good.assign(x=3.1415e300),
+        "twice": pd.concat([good, good[["user"]]], axis=1),
+        "no time": good.drop(columns="time"),
+        "values as names": good.rename(columns={"user": f"{CANARY}-1", "x": "31415000.5"}),
+        "index of users": good.set_index("user"),
+        "nobody": good[:0],
+        "degrees and metres": good.assign(lat=good["x"], lon=good["y"]),
+        "list of rows": good.to_dict("records"),
+        "dictionary": good.to_dict("list"),
+        "array": good.to_numpy(),
+        "series": good["user"],
+    }
+    return wrong
+
+
+@pytest.mark.parametrize("case", spoilt())
+def test_tracebacks_of_tables_that_cannot_be_read_show_nothing(case: str, results: dict[str, Any]) -> None:
+    table, release = spoilt()[case], results["in memory"]
+    calls = {
+        "anonymize": lambda: shoal.anonymize(table, **HALF_HOURS),
+        "plan": lambda: shoal.plan(table, ks=[2], taus=["30min"]),
+        "audit": lambda: shoal.audit(table, release, attacks=5),
+        "audited": lambda: shoal.audit(recognisable(), table, attacks=5, **HALF_HOURS),
+        "key": lambda: shoal.audit(recognisable(), release, key=table, attacks=5),
+        "sites": lambda: shoal.anonymize(recognisable(), **HALF_HOURS, sites=table),
+        "excluded": lambda: shoal.anonymize(recognisable(), **HALF_HOURS, exclude_users=table),
+        "k": lambda: shoal.anonymize(recognisable(), **HALF_HOURS | {"k": table}),
+        "tau": lambda: shoal.anonymize(recognisable(), **HALF_HOURS | {"tau": table}),
+        "bbox": lambda: shoal.anonymize(recognisable(), **HALF_HOURS, bbox=table),
+        "selector": lambda: shoal.anonymize(recognisable(), **HALF_HOURS, selector=table),
+        "columns": lambda: shoal.anonymize(recognisable(), **HALF_HOURS, columns=table),
+        "progress": lambda: shoal.anonymize(recognisable(), **HALF_HOURS, progress=table),
+    }
+    leaking = [name for name, call in calls.items() if RAW.search(traceback_of(call))]
+    assert leaking == []
+
+
+def traceback_of(call: Callable[[], object]) -> str:
+    """What Python prints of a call that fails; nothing of one that does not."""
+    try:
+        call()
+    except Exception as error:
+        return "".join(traceback.format_exception(error))
+    return ""

@@ -76,8 +76,8 @@ def test_without_whole_trajectories(city) -> None:
         ({"ks": (1,)}, "k must be a whole number of at least 2, got 1"),
         ({"ks": (61,)}, "k = 61 needs at least 61 users"),
         ({"tuples": 0}, "tuples must be a whole number of at least 1"),
-        ({"whole_users": 2}, "whole users must be at least 8, the largest k, or 0, got 2"),
-        ({"whole_users": 3, "ks": (5,)}, "whole users must be at least 5, the largest k"),
+        ({"whole_users": 2}, "whole_users must be at least 8, the largest k, or 0, got 2"),
+        ({"whole_users": 3, "ks": (5,)}, "whole_users must be at least 5, the largest k"),
         ({"cell": "300m"}, "space must be a whole number of cells of 300 m"),
     ],
 )

@@ -211,7 +211,7 @@ def test_goes_on_where_it_was_interrupted(city, swept, tmp_path: Path) -> None:
     assert checkpoint.stat().st_mode & 0o777 == 0o700
     assert {path.stat().st_mode & 0o777 for path in checkpoint.iterdir()} == {0o600}
     checkpoint.chmod(0o755)
-    with pytest.raises(InputError, match="add --resume to go on"):
+    with pytest.raises(InputError, match="add resume=True to go on"):
         sweep(city, **SMALL, checkpoint=checkpoint)
     counting = Counting()
     resumed = sweep(city, **SMALL, checkpoint=checkpoint, resume=True, progress=counting)

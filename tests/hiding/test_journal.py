@@ -127,7 +127,7 @@ def test_other_runs_are_refused(tmp_path: Path) -> None:
     filled(tmp_path / "journal", 3)
     with pytest.raises(InputError, match="with another dataset and k: resume with the same"):
         filled_by_another(tmp_path / "journal")
-    with pytest.raises(InputError, match="add --resume"):
+    with pytest.raises(InputError, match="add resume=True"):
         filled(tmp_path / "journal", 1)
     assert len(reopened(tmp_path / "journal")) == 3
 

@@ -10,10 +10,11 @@ from shoal.errors import InputError
 
 
 def refusal(call: Callable[[], object], canaries: Iterable[str]) -> str:
-    """The message of the InputError that a call ends in, checked to be one line that repeats no canary."""
+    """The message of the InputError that a call ends in, as the command prints it: one line that repeats no canary."""
     with pytest.raises(InputError) as caught:
         call()
-    message = str(caught.value)
+    message = caught.value.for_command
+    assert "--" not in str(caught.value)
     assert "\n" not in message
     assert message.endswith(".")
     assert len(message) < 300

@@ -118,7 +118,7 @@ def test_a_full_disk(broken: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         list(pieces)
     assert str(caught.value) == (
         "Could not write the checkpoint (No space left on device): nothing was published;"
-        " make room or mend that, then go on with --resume."
+        " make room or mend that, then go on with resume=True."
     )
     assert left_in(tmp_path) == set()
 

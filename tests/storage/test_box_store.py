@@ -81,7 +81,7 @@ def test_a_file_that_changed_is_not_read_as_if_it_were_whole(tmp_path: Path) -> 
             filled(buckets)
             (folder,) = tmp_path.iterdir()
             harm(next(folder.iterdir()))
-            with pytest.raises(UnfinishedError, match=r"begin again|go on with --resume"):
+            with pytest.raises(UnfinishedError, match=r"begin again|go on with resume=True"):
                 buckets.between(-99, 99)
 
 

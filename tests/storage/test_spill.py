@@ -168,7 +168,7 @@ def test_a_full_disk_is_told_in_one_line(
     monkeypatch.setattr(broken, full)
     with pytest.raises(UnfinishedError) as caught, open_spill(tmp_path / "spill", purpose) as spill:
         filled(spill)
-    assert str(caught.value) == (
+    assert caught.value.for_command == (
         f"Could not write {purpose.what} (No space left on device): nothing was published;"
         f" make room or mend that, then {purpose.then}."
     )

@@ -21,8 +21,8 @@ import pyarrow.csv
 import pyarrow.parquet
 
 import shoal
-from shoal.cli import terminal
 from shoal.cli.main import main
+from shoal.core import progress_bars
 from shoal.synthetic import make_city
 
 HALF_HOURS = ("--tau", "30min", "--epsilon", "30min")
@@ -43,7 +43,7 @@ def run(*arguments: object) -> Run:
     """``shoal`` with these arguments."""
     out, err, code = io.StringIO(), io.StringIO(), 0
     # A slow machine, or one that has yet to compile the kernels, tells of its progress: not what is tested here.
-    silent = mock.patch.multiple(terminal, _SECONDS_OF_SILENCE=1e6, _SECONDS_BETWEEN_LINES=1e6)
+    silent = mock.patch.multiple(progress_bars, _SECONDS_OF_SILENCE=1e6, _SECONDS_BETWEEN_LINES=1e6)
     with silent, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
             main([str(argument) for argument in arguments])

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,8 @@ from shoal.core.formatting import counted, promise_parameters, renaming_in_words
 from shoal.core.periods import Renaming
 from shoal.core.promise import Grid, Promise
 from shoal.core.proportions import Proportion
+from shoal.core.showing import html_of
+from shoal.errors import InputError
 from shoal.utility.read_share import PeriodOutlook, recommend_period
 
 FAILED, NOT_CHECKED = 1, 4  # exit codes
@@ -53,17 +55,67 @@ class DatasetCounts(NamedTuple):
 
 @dataclass(frozen=True)
 class Audit:
-    """What an audit found: the exact checks, and what attacks measured (``figures``).
+    """What an audit found: the exact checks, and what attacks measured. A notebook shows the verdict.
 
-    ``promise`` is what the file was held to, ``noted`` the promise that the file makes for itself, if any.
-    ``guarantees`` are judged one by one; ``belonging`` says whether events, file and manifest belong together.
-    ``held_apart`` is what can be measured of guarantee 2 without evidence. ``tolerance``: the share of members for
-    which a guarantee may be weakened. ``users``: the names of everybody, for counterexamples; secret.
-    ``events_checked``: whether these are the events of the release; nothing is kept towards others.
-    ``thresholds``: from which shares on risks are called moderate and high. ``file``: what was audited.
-    ``weak_claim``: whether the promise is a mere claim, and one that says nearly nothing of these events.
-    ``renaming``: how often records get new names, if they do; a record is then a part of a person. ``outlooks``: what
-    that leaves to be read to whoever knows four moments, and what shorter periods would.
+    A pickle of it leaves the names of users behind.
+
+    Attributes
+    ----------
+    promise, grid : Promise, Grid
+        What the file was held to, and in which units.
+    counts : DatasetCounts
+        How many users, samples, records and boxes were audited.
+    coverage : Coverage
+        Guarantee 1, checked exactly: whether it is kept, and what is worst.
+    truthfulness : Truthfulness or None
+        Whether boxes hold samples of their own people, and how much is suppressed; None without a key.
+    figures : list of Measure
+        What every attack measured; ``figure`` finds one by its name.
+    leakage : LeakageSpread or None
+        How much is given away beyond tau.
+    findings : list of Finding
+        What rankings of the records that fit achieve.
+    draw : AttackSettings
+        How many attacks, with which seed, on which clock.
+    seconds : float
+        How long it took.
+    warnings : list of str
+        What looks wrong.
+    users : numpy array
+        The names of everybody, for counterexamples; secret.
+    guarantees : Guarantees
+        Each of the three, judged.
+    belonging : Belonging
+        Whether events, file and manifest belong together.
+    held_apart : HeldApart or None
+        What can be measured of guarantee 2 without evidence.
+    tolerance : float
+        The share of members for which a guarantee may be weakened.
+    noted : Promise or None
+        The promise that the file makes for itself, if any.
+    events_checked : EventsCheck
+        Whether these are the events of the release; nothing is kept towards others.
+    thresholds : Thresholds
+        From which shares on risks are called moderate and high.
+    file : AuditedFile or None
+        What was audited.
+    weak_claim : bool
+        Whether the promise is a mere claim, and one that says nearly nothing of these events.
+    renaming : Renaming or None
+        How often records get new names, if they do; a record is then a part of a person.
+    outlooks : list of PeriodOutlook
+        What names as they change leave to be read to whoever knows four moments, and what shorter periods would.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> events = shoal.make_city(100, seed=1)
+    >>> published = shoal.anonymize(events, k=2, tau="30min", epsilon="30min")
+    >>> audit = shoal.audit(events, published, key=published.key(), attacks=50)
+    >>> audit.kept, audit.exit_code
+    (True, 0)
+    >>> audit.figure("linkage", "success").raw.value
+    1.0
     """
 
     promise: Promise
@@ -95,6 +147,22 @@ class Audit:
         kept = "kept" if self.coverage.kept else "not kept"
         promise = promise_parameters(self.promise, self.grid, renamed=self.renaming is not None)
         return f"<Audit: {records}, {boxes}, {promise}, guarantee 1 {kept}; .verdict says more>"
+
+    def _repr_html_(self) -> str:
+        return html_of(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the names of users: a pickle may go anywhere."""
+        return {**vars(self), "users": np.empty(0, object)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
 
     @property
     def kept(self) -> bool:
@@ -167,14 +235,41 @@ class Audit:
         return judge(self)
 
     def figure(self, attack: str, measure: str, variant: str = "") -> Measure | None:
-        """What an attack measured, by its name; None where the attack does not apply."""
+        """What an attack measured, by its name.
+
+        Parameters
+        ----------
+        attack, measure, variant : str
+            The names that docs/audit.md lists.
+
+        Returns
+        -------
+        Measure or None
+            Shares of attacks on the file and on raw data, and guessing; None where the attack does not apply.
+        """
         for found in self.figures:
             if (found.attack, found.variant, found.measure) == (attack, variant, measure):
                 return found
         return None
 
     def to_dict(self, *, show_users: bool = False) -> dict[str, Any]:
-        """Everything, ready for JSON; users of counterexamples are named only if asked for."""
+        """Everything, ready for JSON (docs/formats.md).
+
+        Parameters
+        ----------
+        show_users : bool
+            Whether users of counterexamples are named; they are secret.
+
+        Returns
+        -------
+        dict
+            Plain values under stable keys.
+
+        Raises
+        ------
+        InputError
+            Names are asked of an audit that was pickled.
+        """
         grid, seconds = self.grid, self.promise.in_seconds(self.grid)
         return {
             "format": 2,
@@ -277,6 +372,8 @@ class Audit:
         begin, end = (None, None) if self.promise.tau is None else (
             violation.begin * step, (violation.begin + self.promise.tau) * step,
         )  # fmt: skip
+        if show_users and not len(self.users):
+            raise InputError("An audit that was pickled has no names of users: audit again to see them.")
         named = {"user": str(self.users[violation.user])} if show_users else {}
         return {
             **named,

@@ -129,5 +129,5 @@ def _internal(error: Exception) -> UnfinishedError:
 
 
 def _fail(error: ShoalError) -> None:
-    say(f"shoal: {' '.join(str(error).split())}")
+    say(f"shoal: {' '.join(error.for_command.split())}")
     sys.exit(error.exit_code)

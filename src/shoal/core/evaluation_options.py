@@ -8,7 +8,7 @@ from typing import Any, TypedDict
 
 from shoal.core.option_fields import Options, choice
 from shoal.core.options import PromiseOptions
-from shoal.core.promise import Grid
+from shoal.core.promise import Duration, Grid
 
 NOT_EVALUATED = (
     "selector",
@@ -30,15 +30,15 @@ class GridKeywords(TypedDict, total=False):
     """The grid of PromiseOptions as keywords of a function."""
 
     cell: str
-    step: str
+    step: Duration
 
 
 class PlanKeywords(TypedDict, total=False):
     """PlanOptions as keywords of a function."""
 
     ks: Sequence[int]
-    taus: Sequence[str]
-    epsilons: Sequence[str]
+    taus: Sequence[Duration]
+    epsilons: Sequence[Duration]
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,8 @@ class PlanOptions(Options):
     """Which promises are forecast: every k with every tau and every epsilon that divides it."""
 
     ks: Sequence[int] = choice((2, 3, 5), "Values of k.", metavar="LIST")
-    taus: Sequence[str] = choice(("30min", "1h", "2h"), "Values of tau.", metavar="LIST")
-    epsilons: Sequence[str] = choice(("30min",), "Values of epsilon.", metavar="LIST")
+    taus: Sequence[Duration] = choice(("30min", "1h", "2h"), "Values of tau.", metavar="LIST")
+    epsilons: Sequence[Duration] = choice(("30min",), "Values of epsilon.", metavar="LIST")
 
 
 class SweepKeywords(TypedDict, total=False):
@@ -55,10 +55,10 @@ class SweepKeywords(TypedDict, total=False):
 
     over: Sequence[str]
     k: int
-    tau: str
+    tau: Duration
     ks: Sequence[int]
-    taus: Sequence[str]
-    epsilons: Sequence[str] | None
+    taus: Sequence[Duration]
+    epsilons: Sequence[Duration] | None
     selectors: Sequence[str] | None
 
 
@@ -74,14 +74,14 @@ class SweepOptions(Options):
         AXES, "What varies: tau, k, epsilon; hours: a week, hour by hour.", metavar="NAMES"
     )
     k: int = choice(2, "k where it does not vary.")
-    tau: str = choice("30min", "tau where it does not vary; epsilon is the same unless it varies.")
+    tau: Duration = choice("30min", "tau where it does not vary; epsilon is the same unless it varies.")
     ks: Sequence[int] = choice((2, 3, 5, 8), "Values of k.", metavar="LIST")
-    taus: Sequence[str] = choice(
+    taus: Sequence[Duration] = choice(
         ("10min", "20min", "30min", "1h", "2h", "4h"),
         "Values of tau, each with epsilon = tau.",
         metavar="LIST",
     )
-    epsilons: Sequence[str] | None = choice(
+    epsilons: Sequence[Duration] | None = choice(
         None,
         "Values of epsilon, which must divide tau: tau, its half and its third unless given.",
         metavar="LIST",

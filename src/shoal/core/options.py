@@ -13,6 +13,7 @@ import dataclasses
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from enum import StrEnum
 from importlib.util import find_spec
 from numbers import Real
@@ -20,10 +21,10 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self, TypedDict
 
 from shoal.core.bounding_box import BoundingBox
-from shoal.core.checks import check_count
+from shoal.core.checks import check_count, told
 from shoal.core.formatting import duration
 from shoal.core.option_fields import Options, choice
-from shoal.core.promise import DAY_S, Grid, Promise, in_metres, parse_duration
+from shoal.core.promise import DAY_S, Duration, Grid, Promise, duration_text, in_metres, parse_duration
 from shoal.core.time_format import TimeFormat
 from shoal.errors import ParameterError
 
@@ -76,13 +77,13 @@ class ReadingKeywords(TypedDict, total=False):
     format: str | None
     timezone: str | None
     time_format: str | None
-    start: str | None
-    end: str | None
+    start: str | date | None
+    end: str | date | None
     missing_user: str | Sequence[str] | None
     exclude_users: str | Path | Iterable[str] | None
     bbox: str | Sequence[float] | None
     min_days_active: int | None
-    resample: str | None
+    resample: Duration | None
     query: str | None
 
 
@@ -151,8 +152,16 @@ class ReadingOptions(Options):
     )
 
     def __post_init__(self) -> None:
+        if self.columns is not None and not isinstance(self.columns, Mapping):
+            raise ParameterError(
+                "columns must map roles to names of columns, such as {'user': 'who', 'time': 'when'}, got"
+                f" {told(self.columns)}."
+            )
+        _save_as_text(self, "resample")
+        for name in ("start", "end"):
+            object.__setattr__(self, name, _moment_text(getattr(self, name)))
         if self.min_days_active is not None:
-            check_count(self.min_days_active, "min days active", least=1)
+            check_count(self.min_days_active, "--min-days-active", least=1)
         seconds = None if self.resample is None else parse_duration(self.resample, "resample")
         if seconds is not None and seconds.denominator != 1:
             raise ParameterError(f"resample must be a whole number of seconds, got {self.resample!r}.")
@@ -207,11 +216,11 @@ class PromiseKeywords(TypedDict, total=False):
     """PromiseOptions as keywords of a function."""
 
     k: int
-    tau: str | None
-    epsilon: str | None
+    tau: Duration | None
+    epsilon: Duration | None
     whole: bool
     cell: str
-    step: str
+    step: Duration
 
 
 @dataclass(frozen=True)
@@ -226,6 +235,7 @@ class PromiseOptions(Options):
     step: str = choice("1min", "Finest resolution in time.")
 
     def __post_init__(self) -> None:
+        _save_as_text(self, "tau", "epsilon", "step")
         check_epsilon(self.promise, self.grid)
 
     @property
@@ -261,7 +271,7 @@ class HidingKeywords(TypedDict, total=False):
     seed: int
     shard_size: int
     harden: int | None
-    rename_every: str
+    rename_every: Duration
     min_spread: str | None
 
 
@@ -343,27 +353,32 @@ class HidingOptions(Options):
 
     def __post_init__(self) -> None:
         self._check_selector()
+        _save_as_text(self, "rename_every")
         parse_period(self.rename_every)
-        if self.reuse not in set(Reuse):
-            raise ParameterError(f"reuse must be one of {', '.join(Reuse)}, got {self.reuse!r}.")
+        if str(self.reuse) not in list(Reuse):
+            raise ParameterError(f"reuse must be one of {', '.join(Reuse)}, got {told(self.reuse)}.")
         if not isinstance(self.space_weight, Real) or not 0 <= self.space_weight <= 4:
-            raise ParameterError(f"space weight must be a number from 0 to 4, got {self.space_weight!r}.")
+            raise ParameterError(
+                f"--space-weight must be a number from 0 to 4, got {told(self.space_weight)}."
+            )
         exact = {
             "space_weight": float(self.space_weight),
             "selector": None if self.selector is None else SelectorName(self.selector),
             "reuse": Reuse(self.reuse),
             "repair": bool(self.repair),
             "seed": check_count(self.seed, "seed", least=0),
-            "shard_size": check_count(self.shard_size, "shard size", least=1),
+            "shard_size": check_count(self.shard_size, "--shard-size", least=1),
             "harden": None if self.harden is None else _check_harden(self.harden),
-            "min_spread": None if self.min_spread is None else in_metres(self.min_spread, "min spread"),
+            "min_spread": None if self.min_spread is None else in_metres(self.min_spread, "--min-spread"),
         }
         for name, value in exact.items():
             object.__setattr__(self, name, value)
 
     def _check_selector(self) -> None:
-        if self.selector is not None and self.selector not in set(SelectorName):
-            raise ParameterError(f"selector must be one of {', '.join(SelectorName)}, got {self.selector!r}.")
+        if self.selector is not None and str(self.selector) not in list(SelectorName):
+            raise ParameterError(
+                f"selector must be one of {', '.join(SelectorName)}, got {told(self.selector)}."
+            )
         if self.selector == SelectorName.SPECTRAL and find_spec("sklearn") is None:
             raise ParameterError(
                 "selector spectral needs scikit-learn, which is not installed: pip install 'shoal[spectral]'."
@@ -385,7 +400,7 @@ class HidingOptions(Options):
         if self.rename_s is None or seconds is None or self.rename_s >= seconds.tau:
             return
         raise ParameterError(
-            f"rename every must be at least tau, {duration(seconds.tau)}, got {duration(self.rename_s)}: choose a"
+            f"--rename-every must be at least tau, {duration(seconds.tau)}, got {duration(self.rename_s)}: choose a"
             " longer period or a shorter tau."
         )
 
@@ -396,16 +411,16 @@ class HidingOptions(Options):
 
     def for_promise(self, promise: Promise) -> Self:
         """These options with the selector and the level of hardening that apply to a promise; refuse what cannot."""
-        check_count(self.shard_size, "shard size", least=_SMALLEST_SHARD)
+        check_count(self.shard_size, "--shard-size", least=_SMALLEST_SHARD)
         if self.rename_s is not None and self.selector is SelectorName.SPECTRAL:
             raise ParameterError(
-                "rename every goes with selectors matching and mutual, got spectral: leave it out."
+                "--rename-every goes with selectors matching and mutual, got spectral: leave it out."
             )
         if self.min_spread is not None and not promise.whole:
-            raise ParameterError("min spread goes with --whole, got tau and epsilon: leave it out.")
+            raise ParameterError("--min-spread goes with --whole, got tau and epsilon: leave it out.")
         if self.min_spread is not None and self.selector_for(promise) is not SelectorName.MUTUAL:
             raise ParameterError(
-                f"min spread goes with selector mutual, got {self.selector}: leave either out."
+                f"--min-spread goes with selector mutual, got {self.selector}: leave either out."
             )
         lack = self._lacks_to_harden(promise)
         if lack is not None and self.harden:
@@ -420,7 +435,7 @@ class HidingOptions(Options):
 
     def min_spread_cells(self, grid: Grid) -> int:
         """Cells that the longer side of every box has at least."""
-        return 1 if self.min_spread is None else grid.cells(self.min_spread, "min spread")
+        return 1 if self.min_spread is None else grid.cells(self.min_spread, "--min-spread")
 
     def selector_for(self, promise: Promise) -> SelectorName:
         """The selector that was chosen; else groups with identical records over whole trajectories, else matching."""
@@ -439,16 +454,29 @@ class HidingOptions(Options):
         return None
 
 
-def parse_period(period: str) -> int | None:
+def _save_as_text(options: Options, *names: str) -> None:
+    """Keep the durations among these options as texts, whatever they were given as: what is saved is text."""
+    for name in names:
+        spelled = options.spelled(name) if "_" in name else name
+        object.__setattr__(options, name, duration_text(getattr(options, name), spelled))
+
+
+def _moment_text(given: Any) -> Any:
+    """A date or time of Python or pandas as text; anything else as it is."""
+    return given.isoformat() if isinstance(given, date) else given
+
+
+def parse_period(period: Duration) -> int | None:
     """The seconds of a period after which records get new names; None for never."""
-    if period == NEVER:
+    if isinstance(period, str) and period == NEVER:
         return None
     with contextlib.suppress(ParameterError):
-        seconds = parse_duration(period, "rename every")
+        seconds = parse_duration(period, "--rename-every")
         if seconds.denominator == 1 and (DAY_S % seconds == 0 or seconds % DAY_S == 0):
             return int(seconds)
     raise ParameterError(
-        f"rename every must be never, or a part of a day or whole days, such as 6h, 12h, 1d or 7d, got {period!r}."
+        "--rename-every must be never, or a part of a day or whole days, such as 6h, 12h, 1d or 7d,"
+        f" got {told(period)}."
     )
 
 
@@ -474,13 +502,13 @@ class AuditKeywords(TypedDict, total=False):
     """AuditOptions as keywords of a function."""
 
     k: int | None
-    tau: str | None
-    epsilon: str | None
+    tau: Duration | None
+    epsilon: Duration | None
     whole: bool
-    rename_every: str | None
+    rename_every: Duration | None
     key: Any
     cell: str | None
-    step: str | None
+    step: Duration | None
     crs: str | None
     tolerance: float
     moderate: float
@@ -534,6 +562,7 @@ class AuditOptions(Options):
     )
 
     def __post_init__(self) -> None:
+        _save_as_text(self, "tau", "epsilon", "rename_every", "step")
         check_count(self.attacks, "attacks", least=1, most=_MOST_ATTACKS)
         if self.rename_every is not None:
             parse_period(self.rename_every)

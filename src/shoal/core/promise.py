@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from dataclasses import dataclass
+from datetime import timedelta
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from shoal.core.checks import check_count
+from shoal.core.checks import check_count, told
 from shoal.errors import ParameterError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Duration = str | timedelta | np.timedelta64  # a pandas Timedelta is a timedelta
+else:
+    Duration = object  # help needs no numpy
 
 _SECONDS = {
     "s": 1, "sec": 1, "second": 1, "seconds": 1,
@@ -22,15 +31,54 @@ MOST_K = 10**15  # kernels count in 64 bits
 MOST_SLOTS = 2**31 - 1  # an epoch counts its slots, and the data their epochs, in 32 bits
 _METRES = {"m": Fraction(1), "km": Fraction(1000)}
 _PART = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-z]+)\s*")
+_WRITTEN = (("d", DAY_S), ("h", 3600), ("min", 60))
+_NUMPY_UNITS = {
+    "W": Fraction(7 * DAY_S), "D": Fraction(DAY_S), "h": Fraction(3600), "m": Fraction(60), "s": Fraction(1),
+    "ms": Fraction(1, 10**3), "us": Fraction(1, 10**6), "ns": Fraction(1, 10**9), "ps": Fraction(1, 10**12),
+    "fs": Fraction(1, 10**15), "as": Fraction(1, 10**18),
+}  # fmt: skip
 
 
-def parse_duration(text: str | int, name: str = "duration") -> Fraction:
-    """Seconds of a duration such as ``30min``, ``2h``, ``90s`` or ``1h30min``."""
+def parse_duration(given: Duration, name: str = "duration") -> Fraction:
+    """Seconds of a duration such as ``30min``, ``2h``, ``90s`` or ``1h30min``, or of a timedelta of any library."""
     wanted = f"{name} must be a duration such as 30min, 2h or 90s"
-    return _parse(text, _SECONDS, wanted)
+    seconds = _seconds_of(given)
+    if seconds is None:
+        return _parse(given, _SECONDS, wanted)
+    if seconds <= 0:
+        raise ParameterError(f"{wanted} and more than zero, got {given!r}.")
+    return seconds
 
 
-def parse_length(text: str | int, name: str = "length") -> Fraction:
+def duration_text(given: Any, name: str) -> Any:
+    """A timedelta as text such as ``1h30min``, so that it can be saved; anything else as it is."""
+    if _seconds_of(given) is None:
+        return given
+    seconds = parse_duration(given, name)
+    if seconds.denominator != 1:
+        raise ParameterError(f"{name} must be a whole number of seconds, got {given!r}.")
+    written, rest = "", int(seconds)
+    for unit, size in _WRITTEN:
+        number, rest = divmod(rest, size)
+        written += f"{number}{unit}" if number else ""
+    return written + (f"{rest}s" if rest else "")
+
+
+def _seconds_of(given: object) -> Fraction | None:
+    """The exact seconds of a timedelta of Python, pandas or numpy; None for anything else."""
+    if isinstance(given, timedelta):
+        whole = given.days * DAY_S + given.seconds
+        return whole + Fraction(given.microseconds, 10**6) + Fraction(getattr(given, "nanoseconds", 0), 10**9)
+    numpy = sys.modules.get("numpy")  # who has one of its timedeltas has loaded it
+    if numpy is None or not isinstance(given, numpy.timedelta64):
+        return None
+    unit, count = numpy.datetime_data(given)
+    if unit not in _NUMPY_UNITS or numpy.isnat(given):  # months are of no fixed length
+        return None
+    return Fraction(int(given.astype(numpy.int64)) * count) * _NUMPY_UNITS[unit]
+
+
+def parse_length(text: str, name: str = "length") -> Fraction:
     """Metres of a length such as ``100m`` or ``1.5km``."""
     return _parse(text, _METRES, f"{name} must be a length such as 100m or 1km")
 
@@ -43,9 +91,9 @@ def in_metres(text: str, name: str) -> str:
     return f"{float(metres):.11g}m"
 
 
-def _parse(text: str | int, units: dict[str, int] | dict[str, Fraction], wanted: str) -> Fraction:
+def _parse(text: object, units: dict[str, int] | dict[str, Fraction], wanted: str) -> Fraction:
     if not isinstance(text, str):
-        raise ParameterError(f"{wanted}, got {text!r}: add a unit.")
+        raise ParameterError(f"{wanted}, got {told(text)}: add a unit.")
     lowered = text.strip().lower()
     total, position = Fraction(0), 0
     while (part := _PART.match(lowered, position)) and part.group(2) in units:
@@ -72,14 +120,14 @@ class Grid:
             raise ParameterError(f"step must be a whole number of seconds of at least 1, got {self.step_s}.")
 
     @classmethod
-    def parse(cls, cell: str = "100m", step: str = "1min") -> Grid:
-        """A grid from texts such as ``100m`` and ``1min``."""
+    def parse(cls, cell: str = "100m", step: Duration = "1min") -> Grid:
+        """A grid from a length such as ``100m`` and a duration such as ``1min``."""
         seconds = parse_duration(step, "step")
         if seconds.denominator != 1:
             raise ParameterError(f"step must be a whole number of seconds, got {step!r}.")
         return cls(cell_m=float(parse_length(cell, "cell")), step_s=int(seconds))
 
-    def slots(self, duration: str, name: str) -> int:
+    def slots(self, duration: Duration, name: str) -> int:
         """Length of a duration in time slots; it must be a whole number of them."""
         slots = parse_duration(duration, name) / self.step_s
         if slots.denominator != 1:
@@ -134,9 +182,15 @@ class Promise:
 
     @classmethod
     def parse(
-        cls, k: int, tau: str | None = None, epsilon: str | None = None, *, grid: Grid, whole: bool = False
+        cls,
+        k: int,
+        tau: Duration | None = None,
+        epsilon: Duration | None = None,
+        *,
+        grid: Grid,
+        whole: bool = False,
     ) -> Promise:
-        """A promise from texts such as ``30min``, or over whole trajectories."""
+        """A promise from durations such as ``30min``, or over whole trajectories."""
         if whole:
             if tau is not None or epsilon is not None:
                 raise ParameterError("--whole takes no tau and no epsilon: leave them out.")

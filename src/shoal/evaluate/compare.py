@@ -14,10 +14,12 @@ from shoal.core.arrays import Int32s
 from shoal.core.checks import check_count, check_workers
 from shoal.core.formatting import counted
 from shoal.core.option_fields import refuse_unknown
+from shoal.core.optional import as_pandas
 from shoal.core.options import HidingOptions, ReadingKeywords, ReadingOptions, SelectorName
-from shoal.core.progress import Progress, SilentProgress
-from shoal.core.promise import Grid, Promise
+from shoal.core.progress import Progress, listening
+from shoal.core.promise import Duration, Grid, Promise
 from shoal.core.samples import Samples
+from shoal.core.showing import html_of
 from shoal.core.workers import Workers
 from shoal.errors import ParameterError
 from shoal.evaluate.baselines import PAPER_GRIDS, W4M, Glove, KMerge, Method, Static, draw_tuples, on_tuples
@@ -62,7 +64,28 @@ class Compared(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """All rows, and how many tuples and users they are of."""
+    """How other methods fare: all rows, and how many tuples and users they are of. A notebook shows it as tables.
+
+    Attributes
+    ----------
+    rows : list of Compared
+        A method at one k, on tuples or on whole trajectories.
+    drawn : TupleDraw
+        How tuples were drawn.
+    n_tuples, n_users, n_whole_users : int
+        How many.
+    warnings : list of str
+        What was left out, and what looks wrong with the events.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> found = shoal.compare(shoal.make_city(60, seed=1), ks=[2], tuples=3, whole_users=0)
+    >>> found
+    <Comparison: 6 rows; .to_arrow() has the figures>
+    >>> found.to_pandas().columns[:3].tolist()
+    ['on', 'method', 'k']
+    """
 
     rows: list[Compared]
     drawn: TupleDraw
@@ -74,9 +97,16 @@ class Comparison(NamedTuple):
     def __repr__(self) -> str:
         return f"<Comparison: {counted(len(self.rows), 'row')}; .to_arrow() has the figures>"
 
+    def _repr_html_(self) -> str:
+        return html_of(self)
+
     def to_arrow(self) -> pa.Table:
         """A row per method, k and kind."""
         return pa.Table.from_pylist([row._asdict() for row in self.rows])
+
+    def to_pandas(self) -> Any:
+        """A row per method, k and kind, as a pandas data frame."""
+        return as_pandas(self.to_arrow())
 
 
 def methods_on_tuples(grid: Grid, seed: int) -> dict[str, Method]:
@@ -109,20 +139,59 @@ def compare(
     drawn: str = TupleDraw.RANDOM,
     whole_users: int = 200,
     cell: str = "100m",
-    step: str = "1min",
+    step: Duration = "1min",
     seed: int = 0,
     workers: int | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     **reading: Unpack[ReadingKeywords],
 ) -> Comparison:
-    """Every method of the paper's table on the same k-tuples, and on ``whole_users`` users drawn at random.
+    """Hide the same k-tuples of users with every method of the paper's table, and whole trajectories as well.
 
-    ``drawn``: tuples of ``random`` users, or ``near``, a random user with those cheapest to hide among. GLOVE and W4M
-    take part up to 1,000 users; every method runs on one core. ``whole_users`` 0 leaves the latter out. k-merge chooses
-    no groups, so there shoal itself stands in its place, with whole trajectories promised. How events are read is said
-    as in anonymize().
+    Every method runs on one core. k-merge chooses no groups, so for whole trajectories shoal itself stands in its
+    place.
+
+    Parameters
+    ----------
+    events : path or table
+        As in anonymize().
+    ks : sequence of int
+        Values of k.
+    tuples : int
+        How many tuples for each k.
+    drawn : {"random", "near"}
+        Tuples of any users; or of a random user with those cheapest to hide among.
+    whole_users : int
+        Whose whole trajectories to hide, drawn at random; 0 leaves that out. GLOVE and W4M take part up to 1,000.
+    cell, step : str
+        The finest resolution, as in anonymize().
+    seed : int
+        Another seed draws other tuples.
+    workers : int, optional
+        How many threads draw tuples; all cores unless given.
+    progress : bool or Progress, optional
+        True for a bar, in notebooks and in terminals; or an object that is told of stages and steps.
+    **reading
+        How events are read, as in anonymize().
+
+    Returns
+    -------
+    Comparison
+        A row per method, k and kind.
+
+    Raises
+    ------
+    ParameterError
+        A value makes no sense.
+    InputError
+        The events cannot be used as they are.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> found = shoal.compare(shoal.make_city(60, seed=1), ks=[2], tuples=3, whole_users=0)
+    >>> sorted({row.method for row in found.rows})
+    ['glove', 'k-merge', 'static 2h 4km', 'static 4h 10km', 'static 8h 20km', 'w4m']
     """
-    progress = progress or SilentProgress()
     refuse_unknown("compare", reading, ReadingOptions.names())
     how = ReadingOptions.from_keywords(reading)
     grid = Grid.parse(cell, step)
@@ -132,27 +201,27 @@ def compare(
     if drawn not in set(TupleDraw):
         raise ParameterError(f"drawn must be one of {', '.join(TupleDraw)}, got {drawn!r}.")
     n_tuples = check_count(tuples, "tuples", least=1)
-    n_whole = check_count(whole_users, "whole users", least=0)
+    n_whole = check_count(whole_users, "--whole-users", least=0)
     if 0 < n_whole < ks[-1]:
-        raise ParameterError(f"whole users must be at least {ks[-1]}, the largest k, or 0, got {n_whole}.")
+        raise ParameterError(f"--whole-users must be at least {ks[-1]}, the largest k, or 0, got {n_whole}.")
     seed = check_count(seed, "seed", least=0)
     n_workers = check_workers(workers)
-    progress.stage("reading")
-    found = read_events(events, grid=grid, options=how, threads=n_workers)
-    samples = found.samples
-    check_population(samples.n_users, ks[-1])
-    n_whole = min(n_whole, samples.n_users)
     rows = []
-    with Workers(n_workers) as threads:
-        progress.stage("drawing tuples")
+    with listening(progress) as told, Workers(n_workers) as threads:
+        told.stage("reading")
+        found = read_events(events, grid=grid, options=how, threads=n_workers)
+        samples = found.samples
+        check_population(samples.n_users, ks[-1])
+        n_whole = min(n_whole, samples.n_users)
+        told.stage("drawing tuples")
         tuples_of = draw(TupleDraw(drawn), samples, ks, n_tuples, seed, threads)
         for k, members in tuples_of.items():
             for name, method in methods_on_tuples(grid, seed).items():
-                progress.stage(f"{name}, {n_tuples} tuples of {k}")
+                told.stage(f"{name}, {n_tuples} tuples of {k}")
                 rows.append(_on_tuples(name, method, members, k))
         if n_whole:
             chosen = np.random.default_rng(seed).choice(samples.n_users, n_whole, replace=False)
-            rows += _whole(only(samples, chosen), ks, grid, seed, progress)
+            rows += _whole(only(samples, chosen), ks, grid, seed, told)
     warnings = found.read_summary.all_warnings
     if n_whole > MOST_COMPARED:
         warnings.append(

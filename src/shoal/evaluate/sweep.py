@@ -9,13 +9,14 @@ from dataclasses import replace
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, Unpack
 
 import pyarrow as pa
 
 from shoal.core.checks import check_workers
 from shoal.core.evaluation_options import GridKeywords, SweepKeywords, SweepOptions, grid_among
 from shoal.core.formatting import counted, duration
+from shoal.core.optional import as_pandas
 from shoal.core.options import (
     HARDEN_DEFAULT,
     HidingKeywords,
@@ -24,8 +25,9 @@ from shoal.core.options import (
     ReadingOptions,
     SelectorName,
 )
-from shoal.core.progress import Progress, SilentProgress
+from shoal.core.progress import Progress, listening
 from shoal.core.settings import take_options
+from shoal.core.showing import html_of, plot_of
 from shoal.core.workers import Workers
 from shoal.core.zones import Zone
 from shoal.errors import InputError, NothingLeftError, UnfinishedError
@@ -35,11 +37,35 @@ from shoal.hiding.pipeline import anonymize_samples, check_population, prepare
 from shoal.reading import Events, read_events
 from shoal.storage.files import make_private_folder, reason, write_private
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 Row = TypeVar("Row", Measured, Hour)
 
 
 class Sweep(NamedTuple):
-    """Every point measured, and the hours of the week for the points in the middle."""
+    """Every point measured, and the hours of the week for the points in the middle. A notebook shows it as a table and
+    figures.
+
+    Attributes
+    ----------
+    plan : SweepPlan
+        The points of every axis.
+    measured : dict of Point to Measured
+        Precision, suppression and time of each release.
+    hours : list of Hour
+        Hour by hour, if asked for.
+    warnings : list of str
+        What looks wrong with the events.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> found = shoal.sweep(shoal.make_city(100, seed=1), over=["k"], ks=[2], selectors=["matching"])
+    >>> found.to_arrow().num_rows
+    1
+    >>> figure = found.plot(over="k", what="time")
+    """
 
     plan: SweepPlan
     measured: dict[Point, Measured]
@@ -49,9 +75,38 @@ class Sweep(NamedTuple):
     def __repr__(self) -> str:
         return f"<Sweep: {counted(len(self.measured), 'release')}; .to_arrow() has the figures>"
 
+    def _repr_html_(self) -> str:
+        return html_of(self)
+
     def to_arrow(self) -> pa.Table:
         """A row per point."""
         return pa.Table.from_pylist([row._asdict() for row in self.measured.values()])
+
+    def to_pandas(self) -> Any:
+        """A row per point, as a pandas data frame."""
+        return as_pandas(self.to_arrow())
+
+    def plot(self, over: str | None = None, what: str = "space") -> Figure:
+        """Draw what the releases cost over one thing that varied.
+
+        Parameters
+        ----------
+        over : {"tau", "k", "epsilon", "hours"}, optional
+            The first that varied unless given.
+        what : {"space", "time", "suppressed"}
+            What is drawn.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            Shown by notebooks as it is; ``savefig`` writes it.
+
+        Raises
+        ------
+        ParameterError
+            That did not vary, or is not measured.
+        """
+        return plot_of(self, over=over, what=what)
 
     def hours_to_arrow(self) -> pa.Table:
         """A row per selector and hour of the week; no rows unless asked for."""
@@ -69,24 +124,67 @@ def sweep(
     checkpoint: str | Path | None = None,
     resume: bool = False,
     config: str | Path | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     **options: Unpack[_SweepArguments],
 ) -> Sweep:
     """Measure precision and suppression as one thing varies: tau (with epsilon = tau), k, epsilon at a fixed ``tau``.
 
-    ``over`` names what varies, "tau", "k", "epsilon" and "hours" unless given; hours are the week of the release with
-    ``k`` (2) and ``tau`` ("30min") alone, hour by hour. ``ks``, ``taus`` and ``epsilons`` are the values of what
-    varies; epsilons must divide tau, and are tau, its half and its third unless given. ``cell`` (100m) and ``step``
-    (1min) are the finest resolution. ``selectors``: ours and the paper's side by side unless given; ours alone where
-    the library for the paper's is not installed. ``harden`` is the level of hardening, 1 unless given as in
-    anonymize(); releases that cannot be hardened have level 0, and every row says which it is. ``space_weight``,
-    ``reuse``, ``seed`` and how events are read are chosen as in anonymize(). ``config`` is a file of settings for what
-    is not given.
+    A release is measured, not published: nothing of it is kept or checked.
 
-    A release is measured, not published: nothing of it is kept or checked. With ``checkpoint``, a folder, an
-    interrupted sweep goes on with ``resume``.
+    Parameters
+    ----------
+    events : path or table
+        As in anonymize().
+    workers : int, optional
+        How many threads; all cores unless given.
+    checkpoint : path, optional
+        A folder in which points are kept, so that an interrupted sweep goes on with ``resume``.
+    resume : bool
+        Whether to go on with what ``checkpoint`` holds.
+    config : path, optional
+        A file of settings for all options that are not given.
+    progress : bool or Progress, optional
+        True for a bar, in notebooks and in terminals; or an object that is told of stages and steps.
+    **options
+        All that is listed below; ``space_weight``, ``reuse``, ``seed``, how events are read, as in anonymize(), and
+        ``harden``, 1 unless given: releases that cannot be hardened have level 0, and every row says which it is.
+
+    Other Parameters
+    ----------------
+    over : iterable of {"tau", "k", "epsilon", "hours"}
+        What varies, all of these unless given; "hours" is the week of the release with ``k`` and ``tau`` alone, hour by
+        hour.
+    k, tau : int, str or timedelta
+        What stays while something else varies; 2 and "30min" unless given.
+    ks : sequence of int
+        Values of k.
+    taus, epsilons : sequence of str or timedelta
+        Values of tau, and of epsilon, which must divide ``tau``: tau, its half and its third
+        unless given.
+    selectors : sequence of str, optional
+        Ours and the paper's side by side unless given; ours alone where scikit-learn is not installed.
+    cell, step : str
+        The finest resolution, as in anonymize().
+
+    Returns
+    -------
+    Sweep
+        A row per release.
+
+    Raises
+    ------
+    ParameterError
+        A value makes no promise.
+    InputError
+        The events, or what the checkpoint holds, cannot be used.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> found = shoal.sweep(shoal.make_city(100, seed=1), over=["k"], ks=[2, 3], selectors=["matching"])
+    >>> [row.k for row in found.measured.values()]
+    [2, 3]
     """
-    progress = progress or SilentProgress()
     given = take_options("sweep", options, config)
     reading = ReadingOptions.from_keywords(given)
     grid, wanted = grid_among(given), SweepOptions.from_keywords(given)
@@ -106,26 +204,26 @@ def sweep(
     if given.get("harden") is None:
         hiding = {name: replace(each, harden=HARDEN_DEFAULT) for name, each in hiding.items()}
     n_workers = check_workers(workers)
-    progress.stage("reading")
-    found = read_events(events, grid=grid, options=reading, threads=n_workers)
-    check_population(found.store.n_users, max(point.k for point in plan.points))
-    identity = {
-        "events": found.store.fingerprint(),
-        "grid": [grid.cell_m, grid.step_s],
-        "zone": found.timezone,
-        "hiding": {name: each.to_dict() for name, each in hiding.items()},
-        "version": version("shoal"),
-    }
-    store = (
-        MemorySweepStore()
-        if checkpoint is None
-        else FolderSweepStore(Path(checkpoint), identity, resume=resume)
-    )
-    progress.stage("loading the engine (compiles it once)")
-    for each in hiding.values():
-        prepare(each)
-    with Workers(n_workers) as threads:
-        return run_sweep(found, plan, hiding, threads, store, progress)
+    with listening(progress) as told, Workers(n_workers) as threads:
+        told.stage("reading")
+        found = read_events(events, grid=grid, options=reading, threads=n_workers)
+        check_population(found.store.n_users, max(point.k for point in plan.points))
+        identity = {
+            "events": found.store.fingerprint(),
+            "grid": [grid.cell_m, grid.step_s],
+            "zone": found.timezone,
+            "hiding": {name: each.to_dict() for name, each in hiding.items()},
+            "version": version("shoal"),
+        }
+        store = (
+            MemorySweepStore()
+            if checkpoint is None
+            else FolderSweepStore(Path(checkpoint), identity, resume=resume)
+        )
+        told.stage("loading the engine (compiles it once)")
+        for each in hiding.values():
+            prepare(each)
+        return run_sweep(found, plan, hiding, threads, store, told)
 
 
 def _both() -> list[str]:

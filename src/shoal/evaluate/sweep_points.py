@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from shoal.core.evaluation_options import AXES
 from shoal.core.options import check_epsilon
-from shoal.core.promise import Grid, Promise
+from shoal.core.promise import Duration, Grid, Promise
 from shoal.errors import ParameterError
 
 TAU, K, EPSILON, HOURS = AXES
@@ -50,10 +50,10 @@ def plan_sweep(
     *,
     selectors: Sequence[str],
     k: int,
-    tau: str,
+    tau: Duration,
     ks: Sequence[int],
-    taus: Sequence[str],
-    epsilons: Sequence[str] | None,
+    taus: Sequence[Duration],
+    epsilons: Sequence[Duration] | None,
     grid: Grid,
 ) -> SweepPlan:
     """``taus`` vary with epsilon = tau, ``ks`` and ``epsilons`` at the ``tau`` given; hours are of the middle point.

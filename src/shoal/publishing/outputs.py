@@ -6,14 +6,19 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
+from shoal.core.boxes import Boxes, concatenate
 from shoal.core.schema import EVIDENCE_SUFFIX, MANIFEST_FORMAT, MANIFEST_SUFFIX, PRIVATE_SUFFIX
-from shoal.errors import InputError
+from shoal.errors import InputError, UnfinishedError
 from shoal.publishing.checkpoint import checkpoint_folder, was_writing
 from shoal.publishing.evidence import write_evidence
 from shoal.publishing.manifest import describe_grid, describe_periods
 from shoal.publishing.private_notes import private_notes
 from shoal.publishing.release import Draft, Published
-from shoal.publishing.tables import suffix_of, write_published
+from shoal.publishing.tables import is_map, suffix_of, write_published
+from shoal.reading import read_published
+from shoal.reading.events import not_on_a_map
 from shoal.storage.files import AtomicFiles
 from shoal.storage.outputs import as_json, check_table, check_target, write_rows
 
@@ -98,12 +103,13 @@ def write_outputs(
     *,
     spill: Path | None = None,
     settings: str = "",
+    then: str = "go on with --resume",
 ) -> Published:
     """Put all files of a release in place, or none; the published one last.
 
     ``conclude`` is shown what was written, verifies it and makes the release, whose manifest and summary are then
     written. The boxes are put in order in files in the folder ``spill``, or in memory without one. ``settings`` are the
-    content of their file.
+    content of their file. ``then`` is what to do once the cause of a failure is mended.
     """
     named, grid, projection = draft.named, draft.events.grid, draft.events.projection
     notes = {
@@ -112,7 +118,7 @@ def write_outputs(
         "grid": describe_grid(grid, None if projection is None else projection.crs),
         **describe_periods(draft.renaming),
     }
-    with AtomicFiles(then="go on with --resume") as files:
+    with AtomicFiles(then=then) as files:
         if outputs.key is not None:
             with files.open(outputs.key, mode=0o600) as file:
                 write_rows(draft.key_table(), outputs.key, file)
@@ -136,3 +142,35 @@ def write_outputs(
         with files.open(outputs.manifest, before=outputs.published) as file:
             file.write(as_json(published.manifest))
     return published
+
+
+def write_release(release: Published, outputs: Outputs, *, force: bool) -> None:
+    """Write a release that was made before, with the files and the refusals of one that is made for files.
+
+    What was written is read back: it must hold the boxes of the release, which are what was verified.
+    """
+    check_outputs(outputs, release.inputs, force=force, resume=False)
+    if is_map(outputs.published) and release.events.projection is None:
+        raise not_on_a_map("The release")
+    if outputs.key is not None and release.output is not None:
+        raise InputError(
+            f"This release was made for {release.output.name}, and what must stand beside a key went with its"
+            " checkpoint: give --key-out where it is made, or leave it out here."
+        )
+
+    def as_decided(written: object) -> Published:
+        _check_same_boxes(release, written)
+        return release
+
+    write_outputs(outputs, release, as_decided, then="write again")
+
+
+def _check_same_boxes(release: Published, written: object) -> None:
+    found, named = read_published(written, grid=release.events.grid), release.named
+    decided = concatenate(named.pieces(max(1, release.outcome.n_boxes))).by_owner()
+    same = all(np.array_equal(getattr(found.boxes, name), getattr(decided, name)) for name in Boxes._fields)
+    if not same or not np.array_equal(found.names, named.name.astype(object)):
+        raise UnfinishedError(
+            "Self-check failed: what was written is not the release. Nothing was published; this is a fault of shoal,"
+            " please report it."
+        )

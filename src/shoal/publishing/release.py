@@ -6,17 +6,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from shoal.core.boxes import Boxes, BoxSource
 from shoal.core.formatting import counted, percent, promise_parameters
+from shoal.core.optional import as_pandas, need
 from shoal.core.options import TOLERANCE, HidingOptions, SelectorName
 from shoal.core.periods import Renaming
+from shoal.core.pickling import NeverPickled
 from shoal.core.promise import DAY_S, Promise
 from shoal.core.schema import GEOMETRY
+from shoal.core.showing import html_of, plot_of
 from shoal.errors import InputError
 from shoal.hiding.pipeline import Outcome
 from shoal.publishing.manifest import Unprotected, describe_precision, make_manifest
@@ -25,6 +28,9 @@ from shoal.publishing.tables import key_table, parts_key_table, published_table
 from shoal.reading import Events, read_published
 from shoal.utility import precision_of
 from shoal.utility.read_share import PeriodOutlook, recommend_period
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _ENOUGH_ALIKE = (
     5  # people whose records are the same, so that these say little of each (docs/names-frontier.md)
@@ -82,7 +88,7 @@ def _weakening(outcome: Outcome) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Draft:
+class Draft(NeverPickled):
     """A release before it is verified: what came in, what was decided, and the boxes under fresh random names.
 
     ``outlooks``: where names do not change, what that leaves to be read, and what other periods would leave.
@@ -94,6 +100,7 @@ class Draft:
     options: HidingOptions
     named: NamedBoxes
     outlooks: Sequence[PeriodOutlook]
+    _instead = "write() the release to files, or pickle to_arrow()"
 
     def __repr__(self) -> str:
         return f"<Draft: {_in_short(self)}>"
@@ -147,14 +154,52 @@ def _in_short(draft: Draft) -> str:
 class Published(Draft):
     """A release: the table, who is who (secret), what may be told about it, and a summary for its maker.
 
-    ``verification`` is None where nothing was checked. ``warnings`` are those of publishing, beside those of reading.
+    A notebook shows what the manifest tells, and how large the boxes are. It cannot be pickled, since it holds raw
+    data: ``write`` it, or keep ``to_arrow()``.
+
+    Attributes
+    ----------
+    events : Events
+        What was read; raw.
+    outcome : Outcome
+        What was decided; secret.
+    promise : Promise
+        What is promised, in steps of ``events.grid``.
+    options : HidingOptions
+        How it is kept.
+    named : NamedBoxes
+        The boxes under their random names.
+    verification : Verification or None
+        What the check found; None where nothing was checked.
+    warnings : tuple of str
+        Those of publishing, beside those of reading.
+    output : Path or None
+        The file that the release was made for, if any.
+    inputs : tuple of Path
+        The files that were read.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> published = shoal.anonymize(shoal.make_city(100, seed=1), k=2, tau="30min", epsilon="30min")
+    >>> published.to_pandas().columns[:3].tolist()
+    ['record', 't_start', 't_end']
+    >>> published.key().column_names
+    ['user', 'record']
+    >>> published.manifest["promise"]["k"], published.verified
+    (2, True)
     """
 
     verification: Verification | None
     warnings: tuple[str, ...] = ()
+    output: Path | None = None
+    inputs: tuple[Path, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Published: {_in_short(self)}, {'verified' if self.verified else 'not verified'}>"
+
+    def _repr_html_(self) -> str:
+        return html_of(self)
 
     @classmethod
     def of(cls, draft: Draft, verification: Verification | None) -> Published:
@@ -176,13 +221,11 @@ class Published(Draft):
 
     def to_pandas(self) -> Any:
         """The published table as a pandas data frame."""
-        return self.to_arrow().to_pandas()
+        return as_pandas(self.to_arrow())
 
     def to_polars(self) -> Any:
         """The published table as a polars data frame."""
-        import polars
-
-        return polars.from_arrow(self.to_arrow())
+        return need("polars", "to_polars()").from_arrow(self.to_arrow())
 
     def to_geopandas(self) -> Any:
         """The published table as a geopandas frame of polygons: in longitude and latitude, or in metres without a CRS.
@@ -190,18 +233,64 @@ class Published(Draft):
         A polygon is the area in which the person of its record was at some moment of a stretch of time. It does not say
         where in it, but that can often be inferred from all boxes together (docs/promise.md).
         """
-        try:
-            import geopandas
-        except ModuleNotFoundError:
-            raise InputError(
-                "to_geopandas() needs geopandas, which is not installed: pip install geopandas, or take to_pandas()."
-            ) from None
+        geopandas = need("geopandas", "to_geopandas()", instead="to_pandas()")
         projection = self.events.projection
         table = self.table(geometry=True)
         polygons = geopandas.GeoSeries.from_wkb(
             table[GEOMETRY].to_pylist(), crs=None if projection is None else "EPSG:4326"
         )
         return geopandas.GeoDataFrame(table.drop_columns(GEOMETRY).to_pandas(), geometry=polygons)
+
+    def plot(self) -> Figure:
+        """How precise the boxes are: which share of them is at most so large, in space and in time."""
+        return plot_of(self)
+
+    def write(
+        self,
+        path: str | Path,
+        *,
+        key_out: str | Path | None = None,
+        summary_out: str | Path | None = None,
+        evidence: bool = True,
+        force: bool = False,
+    ) -> None:
+        """Write the release to files, as anonymize() does with ``output``: all of them whole, or none.
+
+        What is written is read back, and must hold the boxes that were verified.
+
+        Parameters
+        ----------
+        path : path
+            The published file: .parquet, .geoparquet, .csv, .csv.gz, .geojson or .geojson.gz. Its manifest stands
+            beside it.
+        key_out, summary_out : path, optional
+            Who is who (secret, with private notes and evidence beside it), and exact figures. A release that was made
+            for files has no more what goes beside a key: give ``key_out`` to anonymize() then.
+        evidence : bool
+            Whether to write evidence beside the key.
+        force : bool
+            Whether files that exist are replaced.
+
+        Raises
+        ------
+        InputError
+            Files of these names cannot be written, or would destroy something.
+        UnfinishedError
+            Writing failed, and nothing was published.
+
+        Examples
+        --------
+        >>> import shoal, tempfile, pathlib
+        >>> published = shoal.anonymize(shoal.make_city(100, seed=1), k=2, tau="30min", epsilon="30min")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     published.write(pathlib.Path(folder) / "published.csv")
+        ...     sorted(path.name for path in pathlib.Path(folder).iterdir())
+        ['published.csv', 'published.csv.manifest.json']
+        """
+        from shoal.publishing.outputs import Outputs, write_release
+
+        key, summary = (None if given is None else Path(given) for given in (key_out, summary_out))
+        write_release(self, Outputs(Path(path), key, summary, with_evidence=evidence), force=force)
 
     def key(self) -> pa.Table:
         """Which record is whose: secret."""

@@ -12,6 +12,7 @@ from typing import Any
 
 from shoal.core.formatting import counted, percent
 from shoal.core.options import ReadingOptions
+from shoal.core.pickling import NeverPickled
 from shoal.core.projection import Plane
 from shoal.core.promise import Grid
 from shoal.core.samples import Samples
@@ -57,7 +58,7 @@ from shoal.storage.spill import ROWS, open_spill
 
 
 @dataclass(frozen=True)
-class Events:
+class Events(NeverPickled):
     """Samples with the grid and projection they are counted in, and what became of the rows read.
 
     ``options`` are how they were read; users to exclude are told one by one, whether or not they came from a file.
@@ -143,7 +144,7 @@ def _read(
     roles = find_roles(table.names, implied, table.title, has_sites=has_sites)
     locate = _locator(roles, sites)
     if for_map and not locate.geographic:
-        raise _not_on_a_map(table.title)
+        raise not_on_a_map(table.title)
     if bounding_box is not None:
         bounding_box.check(geographic=locate.geographic)
     if projection is not None:
@@ -229,7 +230,8 @@ def _locator(roles: Roles, sites: object) -> Locator:
     return ByDegrees() if LAT in roles.used else ByMetres()
 
 
-def _not_on_a_map(title: str) -> InputError:
+def not_on_a_map(title: str) -> InputError:
+    """The refusal of a map of positions that have no place on it."""
     return InputError(
         f"{title} gives positions in metres without a coordinate system, which GeoJSON cannot place on the map:"
         " give lat and lon, or publish as .parquet, .geoparquet or .csv."

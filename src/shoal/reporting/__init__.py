@@ -16,7 +16,7 @@ from shoal.auditing.opening import open_audit
 from shoal.auditing.published_part import published_part
 from shoal.auditing.result import Audit
 from shoal.core.options import AuditKeywords, AuditOptions, ReadingKeywords, ReadingOptions
-from shoal.core.progress import Progress, SilentProgress
+from shoal.core.progress import Progress, listening
 from shoal.core.settings import take_options
 from shoal.publishing.outputs import Outputs
 from shoal.reporting.facts import Facts
@@ -46,36 +46,81 @@ def write_report(
     synthetic: bool = False,
     force: bool = False,
     config: str | Path | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     made_up: bool | None = None,
     **options: Unpack[_ReportArguments],
 ) -> Audit:
-    """Audit a published file and write a page about it; options are those of shoal.audit().
+    """Audit a published file and write a page about it, in one file that loads nothing from outside (docs/report.md).
 
-    The page may show raw trajectories of a few people unless it is ``public``: then it holds nothing of the events but
-    figures over many people (docs/report.md says which), and the page itself gives nobody away. That needs the key, and
-    the file's own promise or a stronger one; no such page is written about a broken promise or doubtful events, and
-    the audit returned has the figures of the page. ``synthetic`` people need no such care. ``config`` is a file of
-    settings for options that are not given.
+    Parameters
+    ----------
+    events : path or table
+        The events from which the file was made.
+    published : path, table or Published
+        What was published.
+    output : path
+        The page: .html.
+    public : bool
+        A datasheet to publish with the data: nothing of the events but figures over many people. It needs the key, and
+        the file's own promise or a stronger one; none is written about a broken promise or doubtful events, and the
+        audit returned has the figures of the page. Otherwise the page may show raw trajectories of a few people.
+    synthetic : bool
+        Whether the people are synthetic, and need no such care.
+    force : bool
+        Whether a page that exists is replaced.
+    config : path, optional
+        A file of settings for all options that are not given.
+    progress : bool or Progress, optional
+        True for a bar, in notebooks and in terminals; or an object that is told of stages and steps.
+    made_up : bool, optional
+        The former name of ``synthetic``; goes in 0.3.
+    **options
+        As in audit().
+
+    Returns
+    -------
+    Audit
+        What the page tells.
+
+    Raises
+    ------
+    InputError
+        What is given cannot be used, does not belong together, or makes no datasheet.
+    UnfinishedError
+        The page could not be written.
+
+    Examples
+    --------
+    >>> import shoal, tempfile, pathlib
+    >>> events = shoal.make_city(100, seed=1)
+    >>> published = shoal.anonymize(events, k=2, tau="30min", epsilon="30min")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = pathlib.Path(folder) / "report.html"
+    ...     audit = shoal.write_report(events, published, page, key=published.key(), attacks=20)
+    ...     page.read_text(encoding="utf-8")[:15]
+    '<!doctype html>'
     """
     if made_up is not None:
         warnings.warn("made_up is now synthetic, and goes in 0.3", DeprecationWarning, stacklevel=2)
         synthetic = made_up
     given = take_options("write_report", options, config)
-    target, progress = Path(output), progress or SilentProgress()
+    target = Path(output)
     auditing, reading = AuditOptions.from_keywords(given), ReadingOptions.from_keywords(given)
     _check_output(target, [events, config, *reading.files], published, auditing.key, force=force)
-    with open_audit(events, published, progress, auditing, reading) as (context, cautions):
+    with (
+        listening(progress) as told,
+        open_audit(events, published, told, auditing, reading) as (context, cautions),
+    ):
         if public:
             check_datasheet(context.promise, context.noted, has_key=context.published.has_key)
         seen = published_part(context, by_record=True) if public else context
-        audit = run_audit(context, cautions, progress, attacked=seen if public else None)
+        audit = run_audit(context, cautions, told, attacked=seen if public else None)
         if public and not may_be_public(audit):
             return audit
         if public:
             audit = public_audit(audit)
         began = time.perf_counter()
-        progress.stage("measuring")
+        told.stage("measuring")
         boxes = context.published.records.boxes
         facts = Facts(
             audit=audit,
@@ -87,7 +132,7 @@ def write_report(
             version=version("shoal"),
             seconds=time.perf_counter() - began,
         )
-        progress.stage("drawing")
+        told.stage("drawing")
         page = report_page(facts, public=public, synthetic=synthetic)
     write_whole(target, page.encode(), mode=0o666 if public or synthetic else 0o600)
     return audit

@@ -221,9 +221,32 @@ def session_starts(
 
 
 def make_city(users: int = 2000, days: int = 1, seed: int = 0) -> pa.Table:
-    """Samples of a synthetic city: columns user, time, lat, lon, by time.
+    """Make samples of a synthetic city, to try things on: data that concern nobody.
 
     Every user has at least one sample; on average there are 0.87 per user and hour on a weekday.
+
+    Parameters
+    ----------
+    users, days : int
+        How many people, for how long.
+    seed : int
+        Another seed makes another city.
+
+    Returns
+    -------
+    pyarrow.Table
+        Columns user, time, lat, lon, by time.
+
+    Raises
+    ------
+    ParameterError
+        A number is none, or too small.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> shoal.make_city(50, seed=1).column_names
+    ['user', 'time', 'lat', 'lon']
     """
     check_count(users, "users", least=1)
     check_count(days, "days", least=1)

@@ -1,4 +1,4 @@
-"""What published boxes are good for.
+"""What published boxes are good for; recipients call most of it on the file alone (docs/recipients.md).
 
 ``precision.py`` says how large they are, ``estimators.py`` and ``home_work.py`` what recipients can estimate from a
 published file and nothing else, ``agreement.py`` how near that comes to the raw samples, and ``read_share.py`` what

@@ -9,7 +9,7 @@ import numpy as np
 from shoal.core.arrays import Floats, Int64s
 from shoal.core.boxes import Boxes
 from shoal.core.options import ReadingOptions
-from shoal.core.promise import parse_length
+from shoal.core.promise import Duration, parse_length
 from shoal.core.samples import Samples
 from shoal.reading import PublishedTable, check_coordinates, parse_crs, read_events
 from shoal.utility.estimators import Density, Flows, density, flows, gyration
@@ -46,15 +46,39 @@ def agreement(
     published: object,
     *,
     cell: str = "5km",
-    gap: str = "6h",
+    gap: Duration = "6h",
     timezone: str | None = None,
 ) -> Agreement:
     """Compare what is estimated from published boxes with what is estimated from the raw samples.
 
-    ``events`` are a path, a table, or samples on the grid of the release (``release.events.samples``). A sample is a
-    box of one cell and slot, and both sides go through the same estimators. Squares have the side ``cell``; times of
-    events without a zone and hours of the day are in ``timezone``, else in that of the events, else UTC. Samples
-    outside the squares of the release count as one more square.
+    A sample is a box of one cell and slot, and both sides go through the same estimators. Samples outside the squares
+    of the release count as one more square.
+
+    Parameters
+    ----------
+    events : path, table or Samples
+        The raw events, or samples on the grid of the release (``release.events.samples``).
+    published : path, table or Published
+        What was published.
+    cell : str
+        The side of a square.
+    gap : str or timedelta
+        As in flows().
+    timezone : str, optional
+        Of times of events without a zone, and of hours of the day; that of the events, else UTC, unless given.
+
+    Returns
+    -------
+    Agreement
+        1 is as good as raw data, 0 has nothing in common with them.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> events = shoal.make_city(100, seed=1)
+    >>> published = shoal.anonymize(events, k=2, tau="30min", epsilon="30min")
+    >>> 0 < shoal.utility.agreement(events, published).density < 1
+    True
     """
     table = opened(published)
     samples, zone = _samples(events, table, timezone)

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from shoal.core.arrays import Floats, Int64s
 from shoal.core.boxes import Boxes
-from shoal.core.promise import parse_duration
+from shoal.core.promise import Duration, parse_duration
 from shoal.core.reprs import sizes_only
 from shoal.core.zones import Zone
 from shoal.utility.kernels.squares import HOUR_S, Areas, spread_over_hours, spread_trips
@@ -42,12 +42,32 @@ class Density:
 
 
 def density(published: object, cell: str = "5km", timezone: str = "UTC") -> Density:
-    """Estimate how many people are in each square of side ``cell`` at each hour of the day.
+    """Estimate how many people are in each square at each hour of the day.
 
-    ``published`` is a path, a table (pandas, polars, pyarrow) or a release. A box holds a sample, nobody knows where:
-    it counts once, spread evenly over its area and its time. In each hour the boxes of a record are scaled so that it
-    counts as one person there, if it has a box at all. Hours are those of ``timezone``, averaged over the days from the
-    first box to the last. People who are suppressed or not seen in an hour are missing from its sum.
+    A box holds a sample, nobody knows where: it counts once, spread evenly over its area and its time. In each hour the
+    boxes of a record are scaled so that it counts as one person there, if it has a box at all. Hours are averaged over
+    the days from the first box to the last. People who are suppressed or not seen in an hour are missing from its sum.
+
+    Parameters
+    ----------
+    published : path, table or Published
+        What was published.
+    cell : str
+        The side of a square.
+    timezone : str
+        The zone of the hours.
+
+    Returns
+    -------
+    Density
+        People by hour and square.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> published = shoal.anonymize(shoal.make_city(100, seed=1), k=2, tau="30min", epsilon="30min")
+    >>> shoal.utility.density(published, cell="10km").to_arrow().column_names
+    ['hour', 'x_min', 'x_max', 'y_min', 'y_max', 'people']
     """
     table = opened(published)
     frame = frame_over(table.boxes, table.grid, cell)
@@ -111,16 +131,36 @@ class Flows:
         return pa.table({**columns, "trips": self.trips})
 
 
-def flows(published: object, cell: str = "5km", gap: str = "6h") -> Flows:
-    """Estimate how many trips lead from each square of side ``cell`` to each other one.
+def flows(published: object, cell: str = "5km", gap: Duration = "6h") -> Flows:
+    """Estimate how many trips lead from each square to each other one.
 
-    ``published`` is a path, a table or a release. From one box of a record to its next is a trip, if no more than
-    ``gap`` lies between them. It weighs 1, spread over pairs of squares by the product of the boxes' shares in them:
-    the four largest of each box, or the square of its middle where it meets more than 16. (Of seven ways
-    tried on two synthetic cities, none was ahead of this by more than about 0.02 at 1, 2 or 5 km. Two squares for each
-    box did a little better at 5 km; one did worse by 0.04 to 0.07 at 1 and 2 km.) Trips inside one square are not
-    counted. Who stays near a border seems to cross it, so there are too many short
-    trips; movement inside a box is lost.
+    From one box of a record to its next is a trip. It weighs 1, spread over pairs of squares by the product of the
+    boxes' shares in them: the four largest of each box, or the square of its middle where it meets more than 16. (Of
+    seven ways tried on two synthetic cities, none was ahead of this by more than about 0.02 at 1, 2 or 5 km. Two
+    squares for each box did a little better at 5 km; one did worse by 0.04 to 0.07 at 1 and 2 km.) Trips inside one
+    square are not counted. Who stays near a border seems to cross it, so there are too many short trips; movement
+    inside a box is lost.
+
+    Parameters
+    ----------
+    published : path, table or Published
+        What was published.
+    cell : str
+        The side of a square.
+    gap : str or timedelta
+        No trip leads over a longer time without boxes.
+
+    Returns
+    -------
+    Flows
+        Trips by pair of squares.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> published = shoal.anonymize(shoal.make_city(100, seed=1), k=2, tau="30min", epsilon="30min")
+    >>> "trips" in shoal.utility.flows(published, cell="10km").to_arrow().column_names
+    True
     """
     table = opened(published)
     gap_s = int(parse_duration(gap, "gap"))
@@ -155,12 +195,29 @@ def _summed(pairs: Int64s, trips: Floats) -> tuple[Int64s, Floats]:
 
 
 def gyration(published: object) -> Floats:
-    """Estimate each record's radius of gyration in km: of box centres, weighted by duration, in the order of names.
+    """Estimate each record's radius of gyration: of box centres, weighted by duration.
 
     It is biased both ways. The centre of a box lies off the sample inside, and that scatter adds to the radius: most
     for people who hardly move, so that small radii come out too large. Movement inside a box is lost, and a box reaches
     towards others who were near, so that long ways come out too short. Duration is that of boxes, not of stays: an
     imprecise box weighs more than a precise one.
+
+    Parameters
+    ----------
+    published : path, table or Published
+        What was published.
+
+    Returns
+    -------
+    numpy array of float
+        In km, in the order of names.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> published = shoal.anonymize(shoal.make_city(100, seed=1), k=2, tau="30min", epsilon="30min")
+    >>> len(shoal.utility.gyration(published))
+    100
     """
     table = opened(published)
     boxes, km = table.boxes, table.grid.cell_m / 1000

@@ -71,15 +71,53 @@ class Places:
 def homes(published: object, timezone: str = "UTC") -> Places:
     """Estimate where each record lives: the place where its boxes that begin from 22 to 6 pile up.
 
-    ``published`` is a path, a table or a release. Each box weighs 1 / area on its area, so a precise one counts more;
-    the place is the centre of the box whose middle has most weight. It is as fine as that box, not as fine as the
-    number looks: no address of anybody.
+    Each box weighs 1 / area on its area, so a precise one counts more; the place is the centre of the box whose middle
+    has most weight. It is as fine as that box, not as fine as the number looks: no address of anybody.
+
+    Parameters
+    ----------
+    published : path, table or Published
+        What was published.
+    timezone : str
+        The zone of the hours.
+
+    Returns
+    -------
+    Places
+        A place for each record that has such boxes.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> published = shoal.anonymize(shoal.make_city(100, seed=1), k=2, tau="30min", epsilon="30min")
+    >>> len(shoal.utility.homes(published).x_m)
+    100
     """
     return _heaviest(published, timezone, at_night)
 
 
 def workplaces(published: object, timezone: str = "UTC") -> Places:
-    """Estimate where each record works: the same with boxes that begin from 9 to 17, Monday to Friday."""
+    """Estimate where each record works, as homes() does, with boxes that begin from 9 to 17, Monday to Friday.
+
+    Parameters
+    ----------
+    published : path, table or Published
+        What was published.
+    timezone : str
+        The zone of the hours.
+
+    Returns
+    -------
+    Places
+        A place for each record that has such boxes.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> published = shoal.anonymize(shoal.make_city(100, seed=1), k=2, tau="30min", epsilon="30min")
+    >>> len(shoal.utility.workplaces(published).x_m)
+    100
+    """
     return _heaviest(published, timezone, at_work)
 
 

@@ -43,12 +43,52 @@ class Precision(NamedTuple):
 
 
 def precision_of_boxes(boxes: Boxes, grid: Grid) -> Precision:
-    """How precise boxes in memory are."""
+    """How precise boxes in memory are.
+
+    Parameters
+    ----------
+    boxes : Boxes
+        Boxes in slots and cells, such as ``published.outcome.boxes``.
+    grid : Grid
+        Of which size slots and cells are.
+
+    Returns
+    -------
+    Precision
+        Mean and quartiles.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> published = shoal.anonymize(shoal.make_city(100, seed=1), k=2, tau="30min", epsilon="30min")
+    >>> shoal.utility.precision_of_boxes(published.outcome.boxes, published.events.grid).time_minutes.median
+    15.0
+    """
     return precision_of(box_sizes_of(boxes), grid)
 
 
 def precision_of(counted: BoxSizes, grid: Grid) -> Precision:
-    """How precise boxes are whose sizes were counted part by part."""
+    """How precise boxes are whose sizes were counted part by part.
+
+    Parameters
+    ----------
+    counted : BoxSizes
+        How many boxes have which size, such as ``published.outcome.box_sizes``.
+    grid : Grid
+        Of which size slots and cells are.
+
+    Returns
+    -------
+    Precision
+        Mean and quartiles.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> published = shoal.anonymize(shoal.make_city(100, seed=1), k=2, tau="30min", epsilon="30min")
+    >>> shoal.utility.precision_of(published.outcome.box_sizes, published.events.grid).time_minutes.median
+    15.0
+    """
     return Precision(
         longer_side_km=_spread(counted.longer_side, grid.cell_m / 1000),
         width_plus_height_km=_spread(counted.width_plus_height, grid.cell_m / 1000),

@@ -206,7 +206,7 @@ def test_all_workers_frozen_is_an_error(
             os.kill(worker.pid, signal.SIGSTOP)
 
     output = tmp_path / "published.parquet"
-    with pytest.raises(UnfinishedError, match=r"cluster was lost.*--resume"):
+    with pytest.raises(UnfinishedError, match=r"cluster was lost.*resume=True"):
         published(events, loopback, output=output, progress=After(20, freeze_all))
     assert not output.exists()
     resumed = shoal.anonymize(events, **PROMISE, shard_size=100, output=output, resume=True)
@@ -218,7 +218,7 @@ def test_a_lost_scheduler_is_an_error_and_the_run_goes_on_without(
     events: Any, expected: Any, loopback: Loopback, tmp_path: Path
 ) -> None:
     output = tmp_path / "published.parquet"
-    with pytest.raises(UnfinishedError, match=r"cluster was lost.*--resume"):
+    with pytest.raises(UnfinishedError, match=r"cluster was lost.*resume=True"):
         published(events, loopback, output=output, progress=After(15, loopback.scheduler.kill))
     assert not output.exists()
     resumed = shoal.anonymize(events, **PROMISE, shard_size=100, output=output, resume=True)
@@ -299,7 +299,9 @@ def test_workers_with_other_versions_are_refused(unharmed: Loopback, monkeypatch
     monkeypatch.setattr(dask_cluster, "versions", lambda: "shoal 99")
     engine = DaskEngine(unharmed.address)
     try:
-        with pytest.raises(UnfinishedError, match=r"here are shoal 99: install the same versions.*--resume"):
+        with pytest.raises(
+            UnfinishedError, match=r"here are shoal 99: install the same versions.*resume=True"
+        ):
             list(engine.map(abs, [1]))
     finally:
         engine.close()

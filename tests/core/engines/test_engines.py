@@ -76,7 +76,7 @@ def test_a_task_whose_process_dies_is_done_by_another(processes: ProcessEngine, 
 
 
 def test_a_task_that_kills_every_process_ends_the_run(processes: ProcessEngine) -> None:
-    with pytest.raises(UnfinishedError, match="--workers"):
+    with pytest.raises(UnfinishedError, match="fewer workers"):
         list(processes.map(os._exit, [9]))
     assert list(processes.map(abs, [-1])) == [1]
 

@@ -100,7 +100,7 @@ def test_no_box_is_smaller_and_records_of_a_group_are_identical(seed: int) -> No
         try:
             outcome = released(world, k, borders, cells, journal)
         except InputError as refusal:
-            outcomes["refused for the spread"] += str(refusal).startswith("min spread cannot be kept")
+            outcomes["refused for the spread"] += str(refusal).startswith("min_spread cannot be kept")
             continue
         users = sorted(world)
         parts: dict[tuple[int, int], list[Box]] = {}
@@ -129,5 +129,5 @@ def test_no_box_is_smaller_and_records_of_a_group_are_identical(seed: int) -> No
 def test_a_place_that_is_too_small_for_everybody_is_refused() -> None:
     world = {user: {(time, user % 3, 0) for time in range(5)} for user in range(9)}
     assert longer_side(tuple(int(column[0]) for column in released(world, 3, [], 3).boxes[1:])) == 3
-    with pytest.raises(InputError, match=r"^min spread cannot be kept: .* choose a smaller distance"):
+    with pytest.raises(InputError, match=r"^min_spread cannot be kept: .* choose a smaller distance"):
         released(world, 3, [], 4)

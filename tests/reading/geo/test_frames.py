@@ -225,3 +225,35 @@ def test_a_traj_data_frame_of_one_user_cannot_hide_anybody() -> None:
     frame = ROWS.rename(columns={"time": "datetime"}).assign(lat=48.123456, lng=7.654321).drop(columns="user")
     tdf = fake_frames.TrajDataFrame(frame)
     assert "No column 'user' among datetime, lat, lng" in refusal(lambda: read(tdf), CANARIES)
+
+
+# ---- an index of pandas -----------------------------------------------------------------------------------------
+
+
+def test_an_index_of_times_is_the_time() -> None:
+    plain = read_with(EVENTS)
+    frame = events()
+    for name in (None, "when", "time"):
+        indexed = frame.set_index(pd.DatetimeIndex(frame["time"], name=name)).drop(columns="time")
+        found = read_with(indexed)
+        assert found.samples.t.tolist() == plain.samples.t.tolist()
+        assert found.read_summary.columns_dropped == []
+        assert indexed.columns.tolist() == ["user", "lat", "lon"]  # left as it was
+    assert read_with(indexed.tz_localize(None)).samples.t.tolist() == plain.samples.t.tolist()
+
+
+def test_a_column_of_times_comes_before_the_index() -> None:
+    frame = events()
+    moved = frame.set_index(pd.DatetimeIndex(frame["time"]) + pd.Timedelta("1D"))
+    assert read_with(moved).samples.t.tolist() == read_with(EVENTS).samples.t.tolist()
+
+
+def test_named_levels_of_an_index_are_columns() -> None:
+    found = read_with(events().set_index(["user", "time"]))
+    assert found.samples.t.tolist() == read_with(EVENTS).samples.t.tolist()
+    assert found.store.users.tolist() == read_with(EVENTS).store.users.tolist()
+
+
+def test_an_index_that_numbers_rows_is_nobody() -> None:
+    numbered = events().drop(columns="user").rename_axis("id")
+    assert "No column 'user' among time, lat, lon" in refusal(lambda: read_with(numbered), CANARIES)

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import pyarrow as pa
 
@@ -15,6 +15,7 @@ from shoal.core.box_sizes import BoxSizes
 from shoal.core.checks import check_workers
 from shoal.core.evaluation_options import GridKeywords, PlanKeywords, PlanOptions, grid_among
 from shoal.core.formatting import counted, duration
+from shoal.core.optional import as_pandas
 from shoal.core.options import (
     HARDEN_DEFAULT,
     HidingKeywords,
@@ -24,9 +25,10 @@ from shoal.core.options import (
     SelectorName,
     check_epsilon,
 )
-from shoal.core.progress import Progress, SilentProgress
-from shoal.core.promise import Grid
+from shoal.core.progress import Progress, listening
+from shoal.core.promise import Duration, Grid
 from shoal.core.settings import take_options
+from shoal.core.showing import html_of, plot_of
 from shoal.core.workers import Workers
 from shoal.core.zones import Zone
 from shoal.errors import ParameterError
@@ -54,6 +56,9 @@ from shoal.reading import is_stream, read_events
 from shoal.storage.sample_store import SampleStore
 from shoal.utility.read_share import PeriodOutlook, outlook_on_periods
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 MOST_POINTS = 27
 _PER_S = 14_000  # samples that get one member in a processor second: docs/scaling.md
 _SHORT_S = 40  # processor seconds within which everything is tried, not a few stretches
@@ -71,8 +76,30 @@ class Budget(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """A forecast per point, by epsilon, tau and k; an outlook for every period after which names may change; and what
-    hiding whole parts of such a period would give with the largest k, where that can be tried."""
+    """What releases would cost: a forecast per point, by epsilon, tau and k; and an outlook for every period after
+    which names may change. A notebook shows it as a table and a figure.
+
+    Attributes
+    ----------
+    forecasts : list of Forecast
+        Precision, suppression, time and memory at each point.
+    n_samples, n_users : int
+        How much was read.
+    warnings : list of str
+        What was left out, and what looks wrong with the events.
+    periods : list of PeriodOutlook
+        What new names every so often leave to be read.
+    whole_parts : WholeParts or None
+        What hiding whole parts of such a period would give with the largest k, where that can be tried.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> plan = shoal.plan(shoal.make_city(100, seed=1), ks=[2], taus=["30min"])
+    >>> plan.to_pandas()[["k", "tau_min", "epsilon_min"]].to_dict("records")
+    [{'k': 2, 'tau_min': 30.0, 'epsilon_min': 30.0}]
+    >>> figure = plan.plot()
+    """
 
     forecasts: list[Forecast]
     n_samples: int
@@ -84,9 +111,20 @@ class Plan(NamedTuple):
     def __repr__(self) -> str:
         return f"<Plan: {counted(len(self.forecasts), 'forecast')}; .to_arrow() has the figures>"
 
+    def _repr_html_(self) -> str:
+        return html_of(self)
+
     def to_arrow(self) -> pa.Table:
         """A row per point."""
         return pa.Table.from_pylist([row._asdict() for row in self.forecasts])
+
+    def to_pandas(self) -> Any:
+        """A row per point, as a pandas data frame."""
+        return as_pandas(self.to_arrow())
+
+    def plot(self) -> Figure:
+        """Median longer side of boxes over tau, a line for each k and epsilon."""
+        return plot_of(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, ready for JSON: what is unknown is None."""
@@ -114,7 +152,7 @@ def plan(
     *,
     workers: int | None = None,
     config: str | Path | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     **options: Unpack[_PlanArguments],
 ) -> Plan:
     """Forecast precision, suppression, time and memory of a release for every k, tau and epsilon that divides it.
@@ -124,10 +162,51 @@ def plan(
 
     All users of a few stretches of time are hidden, and what that gives stands for the hours that are alike; where
     everything can be hidden in no time, it is. Who would be suppressed is found for all of the time. Nothing is
-    published. docs/plan.md says how far to trust it. ``space_weight``, ``reuse``, ``harden``, ``seed`` and
-    how events are read are chosen as in anonymize(). ``config`` is a file of settings for what is not given.
+    published. docs/plan.md says how far to trust it.
+
+    Parameters
+    ----------
+    events : path or table
+        As in anonymize().
+    workers : int, optional
+        How many threads; all cores unless given.
+    config : path, optional
+        A file of settings for all options that are not given.
+    progress : bool or Progress, optional
+        True for a bar, in notebooks and in terminals; or an object that is told of stages and steps.
+    **options
+        All that is listed below; ``space_weight``, ``reuse``, ``harden``, ``seed``, and how events are read, as in
+        anonymize().
+
+    Other Parameters
+    ----------------
+    ks : sequence of int
+        Values of k; 2, 3 and 5 unless given.
+    taus, epsilons : sequence of str or timedelta
+        Values of tau ("30min", "1h" and "2h" unless given) and epsilon ("30min"); pairs of which epsilon does not
+        divide tau are left out.
+    cell, step : str
+        The finest resolution, as in anonymize().
+
+    Returns
+    -------
+    Plan
+        A forecast per point, and what new names would leave to be read.
+
+    Raises
+    ------
+    ParameterError
+        A value makes no promise, or there are more than 27 points.
+    InputError
+        The events cannot be used as they are.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> plan = shoal.plan(shoal.make_city(100, seed=1), ks=[2, 3], taus=["30min"])
+    >>> [(row.k, round(row.longer_side_km_median, 1)) for row in plan.forecasts]
+    [(2, 14.0), (3, 21.4)]
     """
-    progress = progress or SilentProgress()
     given = take_options("plan", options, config)
     reading = ReadingOptions.from_keywords(given)
     grid, wanted = grid_among(given), PlanOptions.from_keywords(given)
@@ -136,25 +215,31 @@ def plan(
     if hiding.harden is None:
         hiding = replace(hiding, harden=HARDEN_DEFAULT)
     n_workers = check_workers(workers)
-    with tempfile.TemporaryDirectory(prefix="shoal-plan-") as aside, Workers(n_workers) as threads:
-        progress.stage("reading")
+    with (
+        listening(progress) as told,
+        tempfile.TemporaryDirectory(prefix="shoal-plan-") as aside,
+        Workers(n_workers) as threads,
+    ):
+        told.stage("reading")
         spill = Path(aside) if isinstance(events, str | os.PathLike) or is_stream(events) else None
         found = read_events(events, grid=grid, options=reading, threads=n_workers, spill=spill)
         check_population(found.store.n_users, max(point.k for point in points))
-        progress.stage("loading the engine (compiles it once)")
+        told.stage("loading the engine (compiles it once)")
         prepare(hiding)
         store, budget, zone = found.store, Budget(), Zone(found.timezone)
-        forecasts = forecast_points(store, points, hiding, threads, grid, budget, progress)
+        forecasts = forecast_points(store, points, hiding, threads, grid, budget, told)
         warnings = [*_told_left_out(wanted.taus, wanted.epsilons, grid), *found.read_summary.all_warnings]
         shortest = min(points, key=lambda point: point.tau)
         outlooks = outlook_on_periods(store, shortest.promise, grid, zone)
         whole_parts = forecast_whole_parts(
-            store, max(wanted.ks), outlooks, hiding, threads, grid, zone, budget.whole_parts_s, progress
+            store, max(wanted.ks), outlooks, hiding, threads, grid, zone, budget.whole_parts_s, told
         )
         return Plan(forecasts, len(store), store.n_users, warnings, outlooks, whole_parts)
 
 
-def points_of(ks: Sequence[int], taus: Sequence[str], epsilons: Sequence[str], grid: Grid) -> list[Point]:
+def points_of(
+    ks: Sequence[int], taus: Sequence[Duration], epsilons: Sequence[Duration], grid: Grid
+) -> list[Point]:
     """Every k with every tau and every epsilon that divides it, each once; by epsilon, tau and k.
 
     An epsilon that divides none of the taus is refused.
@@ -181,11 +266,11 @@ def points_of(ks: Sequence[int], taus: Sequence[str], epsilons: Sequence[str], g
     return points
 
 
-def _lengths(texts: Sequence[str], name: str, grid: Grid) -> list[int]:
-    return sorted({grid.slots(text, name) for text in texts})
+def _lengths(durations: Sequence[Duration], name: str, grid: Grid) -> list[int]:
+    return sorted({grid.slots(length, name) for length in durations})
 
 
-def _told_left_out(taus: Sequence[str], epsilons: Sequence[str], grid: Grid) -> list[str]:
+def _told_left_out(taus: Sequence[Duration], epsilons: Sequence[Duration], grid: Grid) -> list[str]:
     """A line on the pairs of which no point is made, if there are any."""
     pairs = [
         f"{duration(epsilon * grid.step_s)} with tau {duration(tau * grid.step_s)}"

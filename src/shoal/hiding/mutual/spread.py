@@ -26,7 +26,7 @@ def join_narrow(arrays: WindowArrays, clusters: UserClusters, cells: int) -> Use
             other = _nearest(hulls, size, alive, narrow, arrays.weight)
             if other < 0:
                 raise InputError(
-                    "min spread cannot be kept: in some period all people together were not so far apart:"
+                    "--min-spread cannot be kept: in some period all people together were not so far apart:"
                     " choose a smaller distance, or longer periods."
                 )
             hulls[other] = _joint(hulls[other], hulls[narrow])

@@ -1,4 +1,5 @@
-"""What other Python libraries make: geopandas' frames, trackintel's positionfixes, MovingPandas' trajectories."""
+"""What other Python libraries make: pandas' frames with an index of times, geopandas' frames, trackintel's
+positionfixes, MovingPandas' trajectories."""
 
 from __future__ import annotations
 
@@ -40,11 +41,23 @@ def placed_frame(frame: Any, title: str) -> Any:
 
 
 def with_columns(frame: Any, columns: dict[str, Any]) -> Any:
-    """A plain frame of all columns but geometries, of those given, and of the index where it holds times."""
+    """A plain frame of all columns but geometries, of those given, and of what its index tells."""
     ordinary = frame.loc[:, [str(kind) != "geometry" for kind in frame.dtypes]]
-    if str(frame.index.dtype).startswith("datetime64"):
-        columns = columns | {INDEX_TIME: frame.index}
-    return ordinary.assign(**columns)
+    return ordinary.assign(**columns, **_told_by_index(frame))
+
+
+def _told_by_index(frame: Any) -> dict[str, Any]:
+    """Columns of what an index tells: its times, or the named levels of one with several.
+
+    A single index of anything else numbers rows, whatever its name.
+    """
+    index: Any = getattr(frame, "index", None)
+    if str(getattr(index, "dtype", "")).startswith("datetime64"):
+        return {INDEX_TIME: index}
+    if getattr(index, "nlevels", 1) == 1:
+        return {}
+    named = [name for name in index.names if isinstance(name, str) and name not in frame.columns]
+    return {name: index.get_level_values(name) for name in named}
 
 
 def trajectories_of(source: Any) -> list[Any] | None:
@@ -165,7 +178,7 @@ def _parts(owners: list[str | None]) -> list[str]:
 
 
 def open_frame(source: object, *, placed: bool) -> Source | None:
-    """What MovingPandas, geopandas or trackintel made, as a table; None for anything else.
+    """What MovingPandas, geopandas or trackintel made, or pandas with an index that tells; None for anything else.
 
     Unless ``placed``, positions do not come from its points, which may then be of any kind.
     """
@@ -174,4 +187,4 @@ def open_frame(source: object, *, placed: bool) -> Source | None:
         return TrajectoryCollection(trajectories, placed=placed)
     if is_geoframe(source):
         return Table(placed_frame(source, Table.title) if placed else with_columns(source, {}))
-    return None
+    return Table(with_columns(source, {})) if _told_by_index(source) else None

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import io
 import logging
 import math
 from collections.abc import Sequence
@@ -30,6 +31,7 @@ INK, SOFT, SHADE = "#1a1a1a", "#6b6b6b", "#eef0f4"
 NIGHT_H = (2, 6)  # before and after midnight
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _DPI = 200
+_SCREEN_DPI = 130  # so that text of 8 points is read as easily as that around it
 _MARGIN_IN = 0.03
 _BAND_ALPHA = 0.16
 _TEXT_PT = 8.0
@@ -104,9 +106,24 @@ def save(plot: Plot, suffix: str, file: IO[bytes]) -> None:
     )
 
 
+class ShownFigure(Figure):
+    """A figure that a notebook shows at the end of a cell, although pyplot knows nothing of it."""
+
+    def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
+        file = io.BytesIO()
+        self.savefig(file, format="png", dpi=_DPI, facecolor="white")
+        width, height = (round(_SCREEN_DPI * inches) for inches in self.get_size_inches())
+        return file.getvalue(), {"width": width, "height": height}
+
+
+def new_figure(size_in: tuple[float, float]) -> Figure:
+    """An empty figure without axes."""
+    return ShownFigure(figsize=size_in)
+
+
 def new_plot(size_in: tuple[float, float]) -> tuple[Figure, Axes]:
     """An empty figure with one pair of axes."""
-    figure = Figure(figsize=size_in)
+    figure = new_figure(size_in)
     return figure, figure.add_subplot()
 
 

@@ -37,6 +37,7 @@ _HOURLY = {
     "time": ("time_min_mean", 1, "mean time, min"),
     "suppressed": ("suppressed_share", 100, _SUPPRESSED),
 }  # column, factor, name of the axis
+QUANTITIES = tuple(_HOURLY)
 _PRECISION_OF_THE_PAPER = {
     **_PRECISION,
     "space": ("width_plus_height_km", "width + height\n(as in the paper), km"),
@@ -79,7 +80,7 @@ def write_sweep(sweep: Sweep, folder: Path, *, as_in_paper: bool = False) -> lis
 
 def _possible(folder: Path) -> list[Path]:
     """Every file that a sweep can write."""
-    figures = (f"{axis}-{quantity}" for axis in (*_NAMES, HOURS) for quantity in _HOURLY)
+    figures = (f"{axis}-{quantity}" for axis in (*_NAMES, HOURS) for quantity in QUANTITIES)
     return [
         *(folder / f"{name}{suffix}" for name in ("sweep", "hours") for suffix in _NUMBERS),
         *(folder / f"{name}{suffix}" for name in figures for suffix in matplotlib_style.SUFFIXES),
@@ -92,20 +93,29 @@ def draw_sweep(sweep: Sweep, *, as_in_paper: bool = False) -> dict[str, Plot]:
     Space is the longer side of boxes; ``as_in_paper`` draws their width plus height instead, to be held beside the
     paper's figures.
     """
+    return {
+        f"{axis}-{quantity}": plot
+        for axis in sweep.plan.by_axis
+        for quantity in QUANTITIES
+        if (plot := draw_quantity(sweep, axis, quantity, as_in_paper=as_in_paper)) is not None
+    }
+
+
+def draw_quantity(sweep: Sweep, axis: str, quantity: str, *, as_in_paper: bool = False) -> Plot | None:
+    """Space, time or what is suppressed over one axis; None over the hours of a week that were not measured."""
     precision, hourly = (
         (_PRECISION_OF_THE_PAPER, _HOURLY_OF_THE_PAPER) if as_in_paper else (_PRECISION, _HOURLY)
     )
-    drawn: dict[str, Plot] = {}
-    for axis in sweep.plan.by_axis:
-        if axis == HOURS:
-            shown = hourly if sweep.hours else {}
-            drawn |= {f"{axis}-{name}": _draw_hours(sweep, *how) for name, how in shown.items()}
-        else:
-            drawn |= {f"{axis}-{name}": _draw_precision(sweep, axis, *how) for name, how in precision.items()}
-            drawn[f"{axis}-suppressed"] = _draw_suppressed(sweep, axis)
-    for plot in drawn.values():
-        matplotlib_style.lay_out(plot.figure)
-    return drawn
+    if axis == HOURS:
+        if not sweep.hours:
+            return None
+        plot = _draw_hours(sweep, *hourly[quantity])
+    elif quantity in precision:
+        plot = _draw_precision(sweep, axis, *precision[quantity])
+    else:
+        plot = _draw_suppressed(sweep, axis)
+    matplotlib_style.lay_out(plot.figure)
+    return plot
 
 
 # ---- versus tau, k, epsilon ---------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from shoal.synthetic.credibility.activity_statistics import FINEST_S
 from shoal.synthetic.credibility.measures import Measures, Setting
@@ -110,6 +110,10 @@ class Band:
     to_the_minute: bool = False
     least_per_antenna: int = 0
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """In a pickle a band is known by its name: its function cannot be pickled."""
+        return _band, (self.name, self.only)
+
     def holds(self, value: float) -> bool:
         """Whether a value lies inside, ends included."""
         return self.low <= value and (self.high is None or value <= self.high)
@@ -128,6 +132,10 @@ class Band:
         if measures.load.per_antenna < self.least_per_antenna:
             return f"needs {self.least_per_antenna} samples per antenna"
         return None
+
+
+def _band(name: str, only: str | None) -> Band:
+    return next(band for band in BANDS if (band.name, band.only) == (name, only))
 
 
 BANDS = (

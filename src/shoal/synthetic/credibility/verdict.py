@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from shoal.core.formatting import counted
+from shoal.core.showing import html_of
 from shoal.errors import InputError
 from shoal.reading import Events
 from shoal.synthetic.credibility.bands import BANDS, LEAST_USERS, SLACK_DAYS, Band
@@ -35,7 +36,24 @@ class Check(NamedTuple):
 
 @dataclass(frozen=True)
 class Credibility:
-    """The statistics of some events, held to the bands; and the statistics of real events, if given."""
+    """Whether events look like those of people: statistics held to bands. A notebook shows it as a table.
+
+    Attributes
+    ----------
+    measures, real : Measures, Measures or None
+        The statistics and their curves; and those of real events, if given.
+    checks : list of Check
+        Every statistic with its band.
+    warnings : list of str
+        What looks wrong with the events.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> found = shoal.assess(shoal.make_city(200, days=2, seed=1))
+    >>> found.to_dict()["statistics"]["samples_per_user_hour"]["outcome"]
+    'inside'
+    """
 
     measures: Measures
     checks: list[Check]
@@ -47,6 +65,9 @@ class Credibility:
         return (
             f"<Credibility: {counted(len(self.checks), 'statistic')}, {outside} outside; .to_dict() has them>"
         )
+
+    def _repr_html_(self) -> str:
+        return html_of(self)
 
     @property
     def credible(self) -> bool:

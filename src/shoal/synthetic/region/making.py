@@ -102,11 +102,41 @@ def make_region(
     samples_per_hour: float | None = None,
     sites: object = None,
 ) -> pa.Table:
-    """Events of a synthetic region after a dataset of the paper: columns user, time, lat, lon, by user and time.
+    """Make events of a synthetic region after a dataset of the paper (docs/synthetic.md).
 
-    ``preset`` is abi, dak, shn, civ or sen; other arguments replace its figures. ``samples_per_hour`` counts per
-    user, over the days of the preset. ``sites`` is a table of real antennas: lat and lon; or x and y in metres, and
-    then the events have x and y as well.
+    Parameters
+    ----------
+    preset : {"abi", "dak", "shn", "civ", "sen"}
+        The dataset; other arguments replace its figures.
+    users, days : int, optional
+        How many people, for how long.
+    seed : int
+        Another seed makes other people.
+    surface_km2, antennas : int, optional
+        How large the region is, and how many antennas it has.
+    samples_per_hour : float, optional
+        Of each user, over the days of the preset.
+    sites : path or table, optional
+        Real antennas: lat and lon; or x and y in metres, and then the events have x and y as well.
+
+    Returns
+    -------
+    pyarrow.Table
+        Columns user, time, lat, lon (or x, y), by user and time.
+
+    Raises
+    ------
+    ParameterError
+        No such preset, or a number that makes no region.
+    InputError
+        The sites cannot be used as they are.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> events = shoal.make_region("abi", users=50, days=1, seed=1)
+    >>> len(set(events["user"].to_pylist()))
+    50
     """
     dataset = prepare(
         preset,
