@@ -32,7 +32,8 @@ from shoal.auditing.measures import Measure
 from shoal.auditing.opening import open_audit
 from shoal.auditing.published_part import attacked_part
 from shoal.auditing.truthfulness import check_truthfulness
-from shoal.core.options import NEVER, AuditOptions, ReadingOptions
+from shoal.core.options import AuditOptions, ReadingOptions
+from shoal.core.period_text import NEVER
 from shoal.core.progress import SilentProgress
 from shoal.core.proportions import Proportion
 from shoal.synthetic import write_city

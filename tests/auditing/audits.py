@@ -18,7 +18,7 @@ from shoal.auditing.guarantees.matchings import Matchings
 from shoal.auditing.measures import NO_KEY, Measure
 from shoal.auditing.result import AttackSettings, Audit, DatasetCounts
 from shoal.auditing.truthfulness import SuppressedPart, Truthfulness
-from shoal.core.options import NEVER
+from shoal.core.period_text import NEVER
 from shoal.core.promise import Grid, Promise
 from shoal.core.proportions import Proportion
 from shoal.utility.read_share import PeriodOutlook

@@ -16,7 +16,7 @@ from shoal.auditing.guarantees.judgement import Basis, Judgement, State
 from shoal.auditing.measures import NO_KEY, NO_VICTIM
 from shoal.auditing.rating import Rating, Thresholds
 from shoal.auditing.result import Audit
-from shoal.core.options import NEVER
+from shoal.core.period_text import NEVER
 from shoal.core.periods import Renaming
 from shoal.core.promise import Promise
 

@@ -18,15 +18,8 @@ from shoal.core import options as core_options
 from shoal.core.bounding_box import BoundingBox
 from shoal.core.evaluation_options import NOT_EVALUATED, PlanOptions, SweepOptions
 from shoal.core.option_fields import Options, choices_of
-from shoal.core.options import (
-    FORMAT_NAMES,
-    AuditOptions,
-    HidingOptions,
-    PromiseOptions,
-    ReadingOptions,
-    parse_period,
-    spell_period,
-)
+from shoal.core.options import FORMAT_NAMES, AuditOptions, HidingOptions, PromiseOptions, ReadingOptions
+from shoal.core.period_text import parse_period, spell_period
 from shoal.core.settings import TAKEN as SETTINGS
 from shoal.errors import ParameterError
 from shoal.publishing.checkpoint import run_identity

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from oracles.parts import borders, period_of
-from shoal.core.options import NEVER
+from shoal.core.period_text import NEVER
 from shoal.core.periods import ONE_PERIOD, Periods, Renaming
 from shoal.core.promise import DAY_S, Grid, Promise
 from shoal.core.samples import samples_from_columns

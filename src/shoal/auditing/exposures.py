@@ -13,7 +13,7 @@ from shoal.auditing.attacks.times import ALL_EPOCHS, ALL_SLOTS, TIMES
 from shoal.auditing.guarantees.judgement import State
 from shoal.auditing.rating import Rating, worst_of
 from shoal.core.formatting import duration, percent, renaming_in_words, unnumbered
-from shoal.core.options import parse_period
+from shoal.core.period_text import parse_period
 from shoal.core.proportions import Proportion
 from shoal.utility.read_share import recommend_period
 

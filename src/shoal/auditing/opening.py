@@ -22,7 +22,8 @@ from shoal.core.arrays import Int64s
 from shoal.core.boxes import NONE, UNKNOWN
 from shoal.core.checks import check_workers
 from shoal.core.formatting import duration
-from shoal.core.options import AuditOptions, ReadingOptions, parse_period
+from shoal.core.options import AuditOptions, ReadingOptions
+from shoal.core.period_text import parse_period
 from shoal.core.periods import Renaming
 from shoal.core.progress import Progress
 from shoal.core.promise import Promise

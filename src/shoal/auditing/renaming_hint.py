@@ -10,7 +10,7 @@ import numpy as np
 
 from shoal.core.arrays import Int64s
 from shoal.core.formatting import renaming_in_words
-from shoal.core.options import spell_period
+from shoal.core.period_text import spell_period
 from shoal.core.periods import Periods, find_periods, periods_due
 from shoal.core.promise import DAY_S
 

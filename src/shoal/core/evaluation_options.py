@@ -8,7 +8,7 @@ from typing import Any, TypedDict
 
 from shoal.core.option_fields import Options, choice
 from shoal.core.options import PromiseOptions
-from shoal.core.promise import Duration, Grid
+from shoal.core.promise import Duration, Grid, duration_text
 
 NOT_EVALUATED = (
     "selector",
@@ -46,8 +46,11 @@ class PlanOptions(Options):
     """Which promises are forecast: every k with every tau and every epsilon that divides it."""
 
     ks: Sequence[int] = choice((2, 3, 5), "Values of k.", metavar="LIST")
-    taus: Sequence[Duration] = choice(("30min", "1h", "2h"), "Values of tau.", metavar="LIST")
-    epsilons: Sequence[Duration] = choice(("30min",), "Values of epsilon.", metavar="LIST")
+    taus: Sequence[str] = choice(("30min", "1h", "2h"), "Values of tau.", metavar="LIST")
+    epsilons: Sequence[str] = choice(("30min",), "Values of epsilon.", metavar="LIST")
+
+    def __post_init__(self) -> None:
+        _keep_texts(self, "taus", "epsilons")
 
 
 class SweepKeywords(TypedDict, total=False):
@@ -74,14 +77,14 @@ class SweepOptions(Options):
         AXES, "What varies: tau, k, epsilon; hours: a week, hour by hour.", metavar="NAMES"
     )
     k: int = choice(2, "k where it does not vary.")
-    tau: Duration = choice("30min", "tau where it does not vary; epsilon is the same unless it varies.")
+    tau: str = choice("30min", "tau where it does not vary; epsilon is the same unless it varies.")
     ks: Sequence[int] = choice((2, 3, 5, 8), "Values of k.", metavar="LIST")
-    taus: Sequence[Duration] = choice(
+    taus: Sequence[str] = choice(
         ("10min", "20min", "30min", "1h", "2h", "4h"),
         "Values of tau, each with epsilon = tau.",
         metavar="LIST",
     )
-    epsilons: Sequence[Duration] | None = choice(
+    epsilons: Sequence[str] | None = choice(
         None,
         "Values of epsilon, which must divide tau: tau, its half and its third unless given.",
         metavar="LIST",
@@ -92,3 +95,15 @@ class SweepOptions(Options):
         " (spectral where scikit-learn is installed).",
         metavar="LIST",
     )
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tau", duration_text(self.tau, "tau"))
+        _keep_texts(self, "taus", "epsilons")
+
+
+def _keep_texts(options: Options, *names: str) -> None:
+    """Keep the durations of these lists as texts, whatever they were given as: what is saved is text."""
+    for name in names:
+        given = getattr(options, name)
+        if isinstance(given, list | tuple):
+            object.__setattr__(options, name, tuple(duration_text(each, name) for each in given))

@@ -8,7 +8,6 @@ help appears at once.
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,7 +23,8 @@ from shoal.core.bounding_box import BoundingBox
 from shoal.core.checks import check_count, told
 from shoal.core.formatting import duration
 from shoal.core.option_fields import Options, choice
-from shoal.core.promise import DAY_S, Duration, Grid, Promise, duration_text, in_metres, parse_duration
+from shoal.core.period_text import NEVER, parse_period
+from shoal.core.promise import Duration, Grid, Promise, duration_text, in_metres, parse_duration
 from shoal.core.time_format import TimeFormat
 from shoal.errors import ParameterError
 
@@ -44,7 +44,6 @@ MODERATE = 0.09  # of attacks: the bound that EMA (policy 0070) and Health Canad
 HIGH = 0.33  # of attacks: as if hidden among fewer than three
 
 MACHINE = "a matter of the machine"  # and hence in no file of settings
-NEVER = "never"  # how often records get new names
 
 _MOST_ATTACKS = 1_000_000
 _SELECTS = ("select", "with", "values", "from")  # how SQL that reads rows begins; from: in DuckDB
@@ -125,7 +124,6 @@ class ReadingOptions(Options):
         None,
         f"What stands for no user, besides an empty cell: {','.join(MISSING_USERS)} unless given.",
         metavar="LIST",
-        shown=False,
     )
     exclude_users: str | Path | Iterable[str] | None = choice(
         None,
@@ -464,28 +462,6 @@ def _save_as_text(options: Options, *names: str) -> None:
 def _moment_text(given: Any) -> Any:
     """A date or time of Python or pandas as text; anything else as it is."""
     return given.isoformat() if isinstance(given, date) else given
-
-
-def parse_period(period: Duration) -> int | None:
-    """The seconds of a period after which records get new names; None for never."""
-    if isinstance(period, str) and period == NEVER:
-        return None
-    with contextlib.suppress(ParameterError):
-        seconds = parse_duration(period, "--rename-every")
-        if seconds.denominator == 1 and (DAY_S % seconds == 0 or seconds % DAY_S == 0):
-            return int(seconds)
-    raise ParameterError(
-        "--rename-every must be never, or a part of a day or whole days, such as 6h, 12h, 1d or 7d,"
-        f" got {told(period)}."
-    )
-
-
-def spell_period(seconds: int) -> str:
-    """A period as ``parse_period`` reads it, in the largest unit that it is whole numbers of."""
-    for unit, size in (("d", DAY_S), ("h", 3_600), ("min", 60)):
-        if seconds % size == 0:
-            return f"{seconds // size}{unit}"
-    return f"{seconds}s"
 
 
 def _check_harden(harden: int) -> int:

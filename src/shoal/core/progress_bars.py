@@ -128,7 +128,7 @@ class NotebookProgress:
     def __enter__(self) -> Self:
         from IPython.display import display  # type: ignore[import-not-found, unused-ignore]
 
-        self._handle = display(_bundle("", ""), raw=True, display_id=True)
+        self._handle = display(_bundle("", ""), raw=True, display_id=True)  # type: ignore[no-untyped-call, unused-ignore]
         return self
 
     def __exit__(

@@ -169,6 +169,8 @@ class Published(Draft):
         How it is kept.
     named : NamedBoxes
         The boxes under their random names.
+    outlooks : sequence of PeriodOutlook
+        Where names do not change: what that leaves to be read, and what other periods would leave.
     verification : Verification or None
         What the check found; None where nothing was checked.
     warnings : tuple of str

@@ -27,7 +27,7 @@ from shoal.core.formatting import (
     renaming_in_words,
     short,
 )
-from shoal.core.options import NEVER
+from shoal.core.period_text import NEVER
 from shoal.errors import in_python
 from shoal.evaluate.compare import TUPLES, WHOLE, Compared, Comparison
 from shoal.evaluate.measuring import Measured
@@ -66,7 +66,7 @@ class Chip(NamedTuple):
     word: str
 
 
-class Table(NamedTuple):
+class CardTable(NamedTuple):
     """A table; all columns but the first ``texts`` hold numbers."""
 
     head: Sequence[str]
@@ -75,7 +75,7 @@ class Table(NamedTuple):
     texts: int = 1
 
 
-class Drawn(NamedTuple):
+class CardFigure(NamedTuple):
     """A figure as inline SVG."""
 
     svg: Markup
@@ -90,8 +90,8 @@ class Card(NamedTuple):
     more: str
     states: Sequence[Chip] = ()
     rated: Sequence[tuple[Chip, str]] = ()
-    tables: Sequence[Table] = ()
-    figures: Sequence[Drawn] = ()
+    tables: Sequence[CardTable] = ()
+    figures: Sequence[CardFigure] = ()
     notes: Sequence[tuple[str, Sequence[str]]] = ()
 
 
@@ -107,7 +107,7 @@ def _chip(state: Chip) -> Markup:
     return Markup('<span class="shoal-chip shoal-{}">{}</span>').format(state.css, state.word)
 
 
-def _number(place: int, table: Table) -> Markup:
+def _number(place: int, table: CardTable) -> Markup:
     return Markup(' class="shoal-number"') if place >= table.texts else Markup("")
 
 
@@ -146,8 +146,8 @@ def _release(release: Published) -> Card:
         headline=f"{counted(release.outcome.n_records, 'record')},"
         f" {counted(release.outcome.n_boxes, 'box', 'boxes')}",
         states=[Chip(GOOD, "verified") if release.verified else Chip(WARN, "not verified")],
-        tables=[Table((), list(facts.items()), texts=2)],
-        figures=[Drawn(Markup(box_size_curve(release.outcome.box_sizes, grid)))],
+        tables=[CardTable((), list(facts.items()), texts=2)],
+        figures=[CardFigure(Markup(box_size_curve(release.outcome.box_sizes, grid)))],
         notes=[("Warnings", [*release.events.read_summary.losses, *release.summary["warnings"]])],
         more="to_pandas() has the boxes, write() makes files; key() and summary are for you alone.",
     )
@@ -197,7 +197,7 @@ def _guarantee(audit: Audit, name: str, judged: Any) -> str:
     return f"Guarantee {name}{detail}{resting}"
 
 
-def _attacks(audit: Audit) -> list[Drawn]:
+def _attacks(audit: Audit) -> list[CardFigure]:
     """How often some attackers succeed, before and after; nothing where none could be tried."""
     found = {
         (name.attack, name.variant, name.measure): (name.words, figure)
@@ -209,7 +209,7 @@ def _attacks(audit: Audit) -> list[Drawn]:
     if not shown or audit.events_checked.is_other:
         return []
     caption = "How often an attacker who does this succeeds: on raw data (orange), the file (blue), guessing (grey)."
-    return [Drawn(Markup(before_and_after(shown)), caption)]
+    return [CardFigure(Markup(before_and_after(shown)), caption)]
 
 
 # ---- forecasts and measurements -----------------------------------------------------------------------------------
@@ -230,8 +230,8 @@ def _plan(plan: Plan) -> Card:
         kind="Plan",
         headline=f"{counted(plan.n_samples, 'sample')} of {counted(plan.n_users, 'user')}; {how}.",
         tables=[
-            Table(head, [_forecast(row) for row in plan.forecasts], texts=0),
-            *([Table(("rename_every", "left to be read"), names, title)] if names else []),
+            CardTable(head, [_forecast(row) for row in plan.forecasts], texts=0),
+            *([CardTable(("rename_every", "left to be read"), names, title)] if names else []),
         ],
         figures=_space_over_tau(plan.forecasts),
         notes=[("Warnings", plan.warnings)],
@@ -255,7 +255,7 @@ def _known(n_boxes: int, *values: float) -> list[str]:
     return [short(value) if n_boxes else "-" for value in values]
 
 
-def _space_over_tau(forecasts: Sequence[Forecast]) -> list[Drawn]:
+def _space_over_tau(forecasts: Sequence[Forecast]) -> list[CardFigure]:
     """A line for each k over tau, or over k where there is one tau; at the shortest epsilon."""
     epsilon = min(row.epsilon_min for row in forecasts)
     space = {
@@ -272,9 +272,9 @@ def _space_over_tau(forecasts: Sequence[Forecast]) -> list[Drawn]:
     return []
 
 
-def _space(series: dict[str, list[float]], ticks: list[str], over: str) -> Drawn:
+def _space(series: dict[str, list[float]], ticks: list[str], over: str) -> CardFigure:
     description = f"Median longer side of a box, over {over}."
-    return Drawn(Markup(lines(series, ticks, over, "median longer side, km", description)))
+    return CardFigure(Markup(lines(series, ticks, over, "median longer side, km", description)))
 
 
 @_card.register
@@ -283,7 +283,7 @@ def _sweep(sweep: Sweep) -> Card:
     return Card(
         kind="Sweep",
         headline=f"{counted(len(sweep.measured), 'release')} made and measured: medians, quartiles in brackets.",
-        tables=[Table(head, [_measured(row) for row in sweep.measured.values()])],
+        tables=[CardTable(head, [_measured(row) for row in sweep.measured.values()])],
         figures=list(chain.from_iterable(_space_over(sweep, axis) for axis in sweep.plan.by_axis)),
         notes=[("Warnings", sweep.warnings)],
         more="Space is the longer side of a box. to_pandas() has the figures, plot() draws them.",
@@ -303,7 +303,7 @@ def _measured(row: Measured) -> list[str]:
     return [row.selector, str(row.harden), str(row.k), *lengths, space, time, *rest]
 
 
-def _space_over(sweep: Sweep, axis: str) -> list[Drawn]:
+def _space_over(sweep: Sweep, axis: str) -> list[CardFigure]:
     """A line for each selector over what varies; nothing over hours, or where one value is all there is."""
     points = sweep.plan.by_axis[axis]
     by_selector: dict[str, list[Measured]] = {}
@@ -326,7 +326,7 @@ def _comparison(found: Comparison) -> Card:
         WHOLE: f"Whole trajectories of {counted(found.n_whole_users, 'user')}.",
     }
     tables = [
-        Table(head, [_compared(row) for row in found.rows if row.on == kind], title)
+        CardTable(head, [_compared(row) for row in found.rows if row.on == kind], title)
         for kind, title in titles.items()
         if any(row.on == kind for row in found.rows)
     ]
@@ -354,7 +354,7 @@ def _credibility(found: Credibility) -> Card:
         headline=f"{headline(found)}. {counts_in_words(found.measures.setting)}",
         states=[Chip(GOOD, "credible") if found.credible else Chip(WARN, "not credible")],
         tables=[
-            Table(
+            CardTable(
                 ("statistic", "outcome", "measured", *beside, "band"),
                 [_statistic(check, found) for check in found.checks],
                 texts=2,

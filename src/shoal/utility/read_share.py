@@ -13,7 +13,7 @@ import numpy as np
 
 from shoal.core.arrays import Floats, Int64s
 from shoal.core.formatting import percent
-from shoal.core.options import NEVER, parse_period, spell_period
+from shoal.core.period_text import NEVER, parse_period, spell_period
 from shoal.core.periods import ONE_PERIOD, Periods, Renaming, find_periods
 from shoal.core.promise import Grid, Promise
 from shoal.core.zones import Zone

@@ -10,7 +10,8 @@ import shoal
 from shoal.cli.text.plan import plan_lines, whole_parts_advice
 from shoal.core.box_sizes import box_sizes_of
 from shoal.core.boxes import Boxes, concatenate
-from shoal.core.options import NEVER, HidingOptions, parse_period
+from shoal.core.options import HidingOptions
+from shoal.core.period_text import NEVER, parse_period
 from shoal.core.periods import find_periods
 from shoal.core.progress import SilentProgress
 from shoal.core.promise import Grid, Promise

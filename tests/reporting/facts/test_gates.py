@@ -21,7 +21,8 @@ from shoal.auditing.opening import open_audit
 from shoal.auditing.published_part import published_part
 from shoal.auditing.rating import Rating
 from shoal.core.boxes import Boxes
-from shoal.core.options import NEVER, AuditOptions, ReadingOptions
+from shoal.core.options import AuditOptions, ReadingOptions
+from shoal.core.period_text import NEVER
 from shoal.core.progress import SilentProgress
 from shoal.core.promise import Grid, Promise
 from shoal.core.proportions import Proportion, proportion_among

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from shoal.cli.terminal import show
 from shoal.cli.text.layout import labelled
 from shoal.core.formatting import counted, duration, percent, renaming_in_words, short
-from shoal.core.options import NEVER, parse_period
+from shoal.core.period_text import NEVER, parse_period
 
 if TYPE_CHECKING:
     from shoal.core.promise import Grid, Promise

@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.core.options import HidingOptions, parse_period
+from shoal.core.options import HidingOptions
+from shoal.core.period_text import parse_period
 from shoal.core.periods import find_periods
 from shoal.core.progress import Progress
 from shoal.core.promise import Grid, Promise

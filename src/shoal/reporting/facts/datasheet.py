@@ -24,7 +24,7 @@ from shoal.core.disclosure import (
     round_down,
     round_up,
 )
-from shoal.core.options import NEVER
+from shoal.core.period_text import NEVER
 from shoal.core.promise import Promise
 from shoal.core.proportions import Proportion, proportion_among
 from shoal.errors import InputError

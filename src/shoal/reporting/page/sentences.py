@@ -8,7 +8,7 @@ from shoal.auditing.faults import basis_in_words, faults_of, tolerance_in_words
 from shoal.auditing.guarantees.judgement import Asked, Basis, Judgement, State
 from shoal.auditing.result import Audit
 from shoal.core.formatting import duration_in_words, promise_in_short, renaming_in_words, unnumbered
-from shoal.core.options import NEVER, parse_period
+from shoal.core.period_text import NEVER, parse_period
 from shoal.core.promise import Grid, Promise
 from shoal.utility.read_share import PeriodOutlook, recommend_period
 
