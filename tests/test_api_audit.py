@@ -72,7 +72,7 @@ def without_method(found: dict[str, Any]) -> dict[str, Any]:
 
 def test_arguments() -> None:
     assert list(inspect.signature(shoal.audit).parameters) == [
-        "events", "published", "engine", "cluster", "progress", "options",
+        "events", "published", "engine", "cluster", "config", "progress", "options",
     ]  # fmt: skip
     public = {name for name in vars(shoal.Audit) if not name.startswith("_")}
     assert public - set(shoal.Audit.__dataclass_fields__) == {

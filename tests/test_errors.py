@@ -21,7 +21,7 @@ from support.run_command import in_metres, refused, write
 
 OPTION = re.compile(r"--[a-z]+(?:-[a-z]+)*")
 # Options of commands that write or print what the function returns.
-OF_THE_COMMAND = {"--json", "--output", "--force", "--show-users"}
+OF_THE_COMMAND = {"--json", "--output", "--force", "--show-users", "--save-config"}
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def literals() -> Iterator[tuple[str, str]]:
 
 def test_messages_name_options_that_exist() -> None:
     known = {option for command in app.commands.values() for each in command.params for option in each.opts}
-    known |= {"--version", "--internal", "--help"}
+    known |= {"--version", "--internal", "--help", "--no"}  # --no: what every flag is taken back by
     named = [(file, option) for file, text in literals() for option in OPTION.findall(text)]
     assert len(named) > 100
     assert [(file, option) for file, option in named if option not in known] == []

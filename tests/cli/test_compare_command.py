@@ -89,11 +89,13 @@ def test_options_of_reading(
     zoned = rows(local, tmp_path / "zoned.parquet", "--timezone", "Asia/Tokyo")
     assert repr(zoned) != repr(plain)  # the static grids count from midnight UTC
     place = pc.index_in(table["lat"], pc.unique(table["lat"])).cast(pa.float64())
-    metres = pa.table({"user": table["user"], "time": table["time"], "p": place, "q": place})
+    metre = pc.multiply(place, 100.0)
+    metres = pa.table({"user": table["user"], "time": table["time"], "p": metre, "q": metre})
     on_a_line = write(metres, tmp_path / "metres.parquet")
     by_site = pa.table({"user": table["user"], "time": table["time"], "mast": place.cast(pa.int64())})
     number = list(range(len(pc.unique(place))))
-    masts = write(pa.table({"site": number, "x": number, "y": number}), tmp_path / "masts.csv")
+    apart = [100.0 * each for each in number]
+    masts = write(pa.table({"site": number, "x": apart, "y": apart}), tmp_path / "masts.csv")
     first = rows(on_a_line, tmp_path / "first.parquet", "--x-column", "p", "--y-column", "q")
     second = rows(
         write(by_site, tmp_path / "by-site.parquet"), tmp_path / "second.parquet",

@@ -133,6 +133,11 @@ def test_a_flag_of_the_file_can_be_taken_back(events: Path, plain: Counter[Any],
     )
     assert run("anonymize", events, "-o", output, "--config", config, "--no-whole", *HALF_HOURS).code == 0
     assert boxes_in(output) == plain
+    config.write_text("[promise]\nk = 2\n[hiding]\nrepair = true\n")
+    given = ("anonymize", events, "-o", output, "--config", config, *HALF_HOURS, "--force")
+    refused(tmp_path, *given, words="repair goes with selector spectral")
+    assert run(*given, "--no-repair").code == 0
+    assert boxes_in(output) == plain
 
 
 # ---- every command ------------------------------------------------------------------------------------------------

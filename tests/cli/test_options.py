@@ -682,8 +682,12 @@ def test_force_replaces_all_files(events: Path, tmp_path: Path) -> None:
 def test_every_option_is_tested(command: str, tests: str, n_options: int) -> None:
     """Whoever adds an option adds a test."""
     text = run(command, "--help").out
-    offered = {word.rstrip(".,") for word in text.replace("│", " ").split() if word.startswith("--")}
-    tested = Path(__file__).with_name(tests).read_text()
+    words = text.replace("│", " ").replace("/--", " --").split()
+    offered = {word.rstrip(".,") for word in words if word.startswith("--")}
+    tested = "".join(
+        Path(__file__).with_name(name).read_text()
+        for name in (tests, "test_config.py", "test_input_sources.py")
+    )
     assert len(offered) > n_options
     for option in offered - {"--help", "--output", "--k"}:
         assert re.search(rf"{option}\b(?!-)", tested), f"{option} has no test"

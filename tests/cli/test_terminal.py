@@ -16,6 +16,7 @@ from shoal.cli.text.anonymize import promise_in_words, summary_lines
 from shoal.core import progress_bars
 from shoal.core.formatting import duration, short
 from shoal.core.promise import Grid, Promise
+from shoal.publishing.outputs import Outputs
 from support.run_command import CANARY, SECRET_X, anonymize, city, in_metres, write
 
 SUMMARY: dict[str, Any] = {
@@ -46,12 +47,20 @@ SUMMARY: dict[str, Any] = {
     "rename_every": "never",
     "read_share": 1.0,
     "seconds": 123_456.7,
+    "blank_lines": 1_234_567,
+    "timezone": "America/Argentina/ComodRivadavia",
+    "timezone_from": "given",
+    "times_skipped": 1_234_567,
+    "times_repeated": 1_234_567,
 }
-LABELS = ["Promise", "In", "Published", "Suppressed", "Precision", "Weakened", "Verified", "Time"]
+LABELS = ["Promise", "In", "Published", "Suppressed", "Precision", "Weakened", "Verified", "Time", "Files"]
 
 
 def text_of(summary: dict[str, Any], promise: Promise, name: str = "out.parquet") -> str:
-    return "\n".join(summary_lines(summary, promise, Grid(), Path("folder") / name))
+    outputs = Outputs(
+        Path("folder") / name, Path("key.csv"), Path("figures.json"), settings=Path("release.toml")
+    )
+    return "\n".join(summary_lines(summary, promise, Grid(), outputs))
 
 
 @pytest.mark.parametrize(
@@ -61,7 +70,9 @@ def test_large_numbers_fit_eighty_columns(promise: Promise) -> None:
     text = text_of(SUMMARY, promise, "a_name_that_goes_on_" * 4 + ".parquet")
     lines = [line for line in text.splitlines() if "a_name" not in line]
     assert max(len(line) for line in lines) <= 80
-    assert [line[:12].strip() for line in lines if line[:12].strip()] == LABELS
+    labels = [line[:12].strip() for line in lines if line[:12].strip()]
+    assert labels == LABELS[:-1]  # the last one is on the line with the long name
+    assert "\nFiles       a_name" in text
     assert all(line == line.rstrip() for line in lines)
 
 
@@ -74,7 +85,7 @@ def test_parts_of_the_summary() -> None:
         "1,234,567 rows not used: missing time",
         "columns not used: a_rather_long_column_name_0, a_rather",
         "123,456,789 samples (12.3 %)",
-        "all samples of 9 users: they have no record",
+        "all samples of 9 users, who get no record",
         "space (longer side): median 12,346 km, half of the boxes 1,234 to 123,457 km",
         "k kept; epsilon not: 10 % of members had to serve again (123,456,789 of 1,234,567,890), since too few",
         "Verified yes: read back, every user and every interval checked; at least 2 records fit",
@@ -159,8 +170,8 @@ def test_a_run_that_suppresses_relaxes_and_drops(tmp_path: Path) -> None:
         {
             "user": [user for user, _ in rows],
             "time": [second for _, second in rows],
-            "x": [100.0 * (row % 7) for row in range(len(rows))],
-            "y": [100.0 * (row % 5) for row in range(len(rows))],
+            "x": [500.0 * (row % 7) for row in range(len(rows))],
+            "y": [500.0 * (row % 5) for row in range(len(rows))],
             "salary": [1] * len(rows),
         }
     )
@@ -176,11 +187,12 @@ def test_a_run_that_suppresses_relaxes_and_drops(tmp_path: Path) -> None:
         "columns not used: salary",
         "4 records with",
         "3 samples (5.9 %)",
-        "all samples of 3 users: they have no record",
+        "all samples of 3 users, who get no record",
         "of members had to serve again",
     ):
         assert part in " ".join(done.out.split())
-    assert max(len(line) for line in done.out.splitlines()) <= 80
+    told, _, _ = done.out.partition("Next")  # what follows has paths as they were typed
+    assert max(len(line) for line in told.splitlines()) <= 80
     assert "\x1b" not in done.out
 
 

@@ -184,20 +184,25 @@ def test_tables(swept) -> None:
 
 
 class Interrupting(SilentProgress):
-    """Stops the work at the second release."""
+    """Stops the work once the first release is made."""
 
-    def stage(self, name: str, steps: int | None = None) -> None:  # noqa: ARG002
-        if name.startswith("release 2"):
-            raise KeyboardInterrupt
+    def advance(self) -> None:
+        raise KeyboardInterrupt
 
 
 class Counting(SilentProgress):
-    def __init__(self) -> None:
-        self.releases: list[str] = []
+    """Counts the releases that are made, and those that are announced."""
 
-    def stage(self, name: str, steps: int | None = None) -> None:  # noqa: ARG002
-        if name.startswith("release"):
-            self.releases.append(name)
+    def __init__(self) -> None:
+        self.releases = 0
+        self.announced: int | None = None
+
+    def stage(self, name: str, steps: int | None = None) -> None:
+        if name.startswith("making "):
+            self.announced = steps
+
+    def advance(self) -> None:
+        self.releases += 1
 
 
 def figures(found) -> list[tuple[object, ...]]:
@@ -216,7 +221,7 @@ def test_goes_on_where_it_was_interrupted(city, swept, tmp_path: Path) -> None:
     counting = Counting()
     resumed = sweep(city, **SMALL, checkpoint=checkpoint, resume=True, progress=counting)
     assert checkpoint.stat().st_mode & 0o777 == 0o700
-    assert len(counting.releases) == len(swept.plan.points) - 1
+    assert counting.releases == counting.announced == len(swept.plan.points) - 1
     assert figures(resumed) == figures(swept)
     assert repr(resumed.hours) == repr(swept.hours)
 
@@ -238,7 +243,7 @@ def test_a_damaged_point_is_measured_again(damage: str, city, swept, tmp_path: P
     (checkpoint / f"{point.name}.json").write_text(damage)
     counting = Counting()
     again = sweep(city, **SMALL, checkpoint=checkpoint, resume=True, progress=counting)
-    assert len(counting.releases) == 1
+    assert counting.releases == counting.announced == 1
     assert figures(again) == figures(swept)
 
 

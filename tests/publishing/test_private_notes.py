@@ -51,7 +51,7 @@ def test_everything_is_noted_for_its_owner_only(tmp_path: Path) -> None:
     assert notes["reading"] == {
         "columns": {"user": "who"}, "sites": None, "format": "table", "timezone": "Asia/Tokyo",
         "start": "2023-11-14", "end": "2024-01-01", "exclude_users": ["u03", "u04"], "bbox": "0,0,9000,9000",
-        "min_days_active": 1, "resample": "5min", "query": None,
+        "min_days_active": 1, "resample": "5min", "query": None, "time_format": None, "missing_user": None,
     }  # fmt: skip
     assert {len(code) for code in notes["events"].values()} == {64}
     for name, file in (("published", "out.csv"), ("evidence", "key.csv.evidence.parquet")):

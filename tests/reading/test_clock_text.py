@@ -325,7 +325,7 @@ def test_day_or_month_first(seed: int) -> None:
         if times.valid[0]:
             vote.add(times.value)
     if days == months and any(one != other for one, other in pairs):
-        with pytest.raises(InputError, match=r"say which.*with --time-format") as caught:
+        with pytest.raises(InputError, match=r"say which.*with time_format") as caught:
             vote.day_first()
         assert "2024" not in str(caught.value)
         assert "\n" not in str(caught.value)

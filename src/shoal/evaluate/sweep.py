@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from shoal.core.checks import check_workers
 from shoal.core.evaluation_options import GridKeywords, SweepKeywords, SweepOptions, grid_among
-from shoal.core.formatting import counted, duration
+from shoal.core.formatting import counted
 from shoal.core.optional import as_pandas
 from shoal.core.options import (
     HARDEN_DEFAULT,
@@ -247,23 +247,33 @@ def run_sweep(
     progress: Progress,
 ) -> Sweep:
     """Measure what the store does not hold yet."""
-    measured: dict[Point, Measured] = {}
-    hours: list[Hour] = []
-    points = plan.points
-    for number, point in enumerate(points, 1):
-        by_hour = HOURS in plan.by_axis and point in plan.middle
-        kept = _kept(store.get(f"{point.name}.json"), Measured)
-        kept_hours = _kept_all(store.get(f"{point.name}-hours.json"), Hour)
-        if kept is None or (by_hour and kept_hours is None):
-            progress.stage(f"release {number} of {len(points)} ({_in_words(point, events.grid.step_s)})")
-            options = hiding[point.selector].hardened_where_possible(point.promise)
-            kept, kept_hours = _measured(events, point, options, workers)
-            store.put(f"{point.name}-hours.json", kept_hours)
-            store.put(f"{point.name}.json", kept)
-        measured[point] = kept
-        if by_hour and kept_hours is not None:
-            hours += kept_hours
-    return Sweep(plan, measured, hours, events.read_summary.all_warnings)
+    by_hour = plan.middle if HOURS in plan.by_axis else []
+    found = {point: _held(store, point, by_hour=point in by_hour) for point in plan.points}
+    missing = [point for point, held in found.items() if held is None]
+    progress.stage(f"making {counted(len(missing), 'release')}", len(missing))
+    for point in missing:
+        options = hiding[point.selector].hardened_where_possible(point.promise)
+        row, hours = _measured(events, point, options, workers)
+        store.put(f"{point.name}-hours.json", hours)
+        store.put(f"{point.name}.json", row)
+        found[point] = row, hours
+        progress.advance()
+    held = {point: each for point, each in found.items() if each is not None}
+    return Sweep(
+        plan,
+        {point: row for point, (row, _) in held.items()},
+        [hour for point in plan.points if point in by_hour for hour in held[point][1]],
+        events.read_summary.all_warnings,
+    )
+
+
+def _held(store: SweepStore, point: Point, *, by_hour: bool) -> tuple[Measured, list[Hour]] | None:
+    """What the store holds of a release; None where that is not all that is wanted."""
+    row = _kept(store.get(f"{point.name}.json"), Measured)
+    hours = _kept_all(store.get(f"{point.name}-hours.json"), Hour)
+    if row is None or (by_hour and hours is None):
+        return None
+    return row, hours or []
 
 
 def _measured(
@@ -276,11 +286,6 @@ def _measured(
         return nothing_left(point, hiding, events.grid), []
     hours = measure_hours(events.samples, outcome, hiding, events.grid, Zone(events.timezone))
     return measure(outcome, point, hiding, events.grid), hours
-
-
-def _in_words(point: Point, step_s: int) -> str:
-    tau, epsilon = (duration(slots * step_s) for slots in (point.tau, point.epsilon))
-    return f"{point.selector}, k {point.k}, tau {tau}, epsilon {epsilon}"
 
 
 def _kept(noted: Any, kind: type[Row]) -> Row | None:

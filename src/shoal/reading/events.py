@@ -199,7 +199,11 @@ def _read(
         times_skipped=statistics.skipped,
         times_repeated=statistics.repeated,
     )
-    noted = replace(options, exclude_users=sorted(excluded) if options.exclude_users is not None else None)
+    noted = replace(
+        options,
+        timezone=zone.name,
+        exclude_users=sorted(excluded) if options.exclude_users is not None else None,
+    )
     return Events(store, grid, projection, read_summary, zone.name, noted)
 
 

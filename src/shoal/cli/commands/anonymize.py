@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shoal.cli import options
+from shoal.cli.next_command import command_lines, file_word, given_again
 from shoal.cli.options import option, options_from
 from shoal.cli.terminal import TerminalProgress, say_warnings, show
 from shoal.cli.text.anonymize import show_summary
-from shoal.core.options import HidingOptions, PromiseOptions
+from shoal.core.options import HidingOptions, PromiseOptions, ReadingOptions
+
+if TYPE_CHECKING:
+    from shoal.publishing.outputs import Outputs
 
 
 @options.command(
@@ -37,6 +41,7 @@ def anonymize(
     """Publish EVENTS so that everybody is hidden among at least k records."""
     from shoal.api import anonymize as run
     from shoal.core.engines import cluster_warnings
+    from shoal.publishing.outputs import Outputs
 
     say_warnings(cluster_warnings(keywords["cluster"]))
     with TerminalProgress() as progress:
@@ -53,4 +58,19 @@ def anonymize(
     if json_out == "-":
         show(json.dumps(published.summary, indent=2))
     else:
-        show_summary(published.summary, published.promise, published.events.grid, output)
+        written = Outputs(
+            output,
+            keywords["key_out"],
+            options.json_file(json_out),
+            with_evidence=not no_evidence,
+            settings=keywords["save_config"],
+        )
+        show_summary(published.summary, published.promise, published.events.grid, written)
+        show("\n".join(["", "Next, see what attackers would find:", *_next_command(events, written)]))
+
+
+def _next_command(events: object, written: Outputs) -> list[str]:
+    """How to make a report; private notes beside the key tell how the events were read."""
+    words = ["shoal", "report", file_word(events), file_word(written.published)]
+    words += given_again(ReadingOptions) if written.key is None else ["--key", file_word(written.key)]
+    return command_lines([*words, "-o", "report.html"])

@@ -46,6 +46,7 @@ def compare(events: Any, output: Path | None, force: bool, **keywords: Any) -> N
     with TerminalProgress() as progress:
         found = run(events, progress=progress, **keywords)
     say_warnings(found.warnings)
+    show("\n".join(comparison_lines(found)))
     if output is not None:
         write_table(output, found.to_arrow())
-    show("\n".join(comparison_lines(found)))
+        show(f"\nAll numbers: {output.name}")

@@ -23,6 +23,7 @@ class Demo(NamedTuple):
 
     events: Path
     published: Path
+    key: Path
     page: Path
     summary: dict[str, Any]
     promise: Promise
@@ -47,7 +48,7 @@ def run_demo(folder: Path, progress: Progress, *, users: int = _USERS, days: int
         events, k=2, tau="30min", epsilon="30min", output=output, key_out=key, force=True, progress=progress
     )
     write_report(events, output, page, key=key, synthetic=True, force=True, progress=progress)
-    return Demo(events, output, page, published.summary, published.promise, published.events.grid)
+    return Demo(events, output, key, page, published.summary, published.promise, published.events.grid)
 
 
 def _take_over(folder: Path) -> None:
@@ -78,5 +79,7 @@ def demo(folder: Path) -> None:
     """Make a city, anonymize it, and show what happened on a page."""
     with TerminalProgress() as progress:
         result = run_demo(folder, progress)
-    show_summary(result.summary, result.promise, result.grid, result.published)
+    from shoal.publishing.outputs import Outputs
+
+    show_summary(result.summary, result.promise, result.grid, Outputs(result.published, result.key))
     show(f"\nNow look at {result.page}")

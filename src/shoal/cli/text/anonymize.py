@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.cli.terminal import show
@@ -12,27 +11,47 @@ from shoal.core.period_text import NEVER, parse_period
 
 if TYPE_CHECKING:
     from shoal.core.promise import Grid, Promise
+    from shoal.publishing.outputs import Outputs
 
 
-def show_summary(summary: dict[str, Any], promise: Promise, grid: Grid, output: Path) -> None:
+def show_summary(summary: dict[str, Any], promise: Promise, grid: Grid, outputs: Outputs) -> None:
     """A closing summary that a non-expert understands, in 80 columns."""
-    show("\n".join(summary_lines(summary, promise, grid, output)))
+    show("\n".join(summary_lines(summary, promise, grid, outputs)))
 
 
-def summary_lines(summary: dict[str, Any], promise: Promise, grid: Grid, output: Path) -> list[str]:
+def summary_lines(summary: dict[str, Any], promise: Promise, grid: Grid, outputs: Outputs) -> list[str]:
     """The summary line by line: labels on the left, parts without content left out."""
     parts = {
         "Promise": _promise(summary, promise, grid),
         "In": _intake(summary),
-        "Published": [_published(summary), f"in {output.name}"],
+        "Published": [_published(summary)],
         "Names": _names(summary),
         "Suppressed": _suppression(summary),
         "Precision": _precision(summary),
         "Weakened": _weakening(summary),
         "Verified": [_verification(summary, promise)],
         "Time": [f"{summary['seconds']:.1f} s"],
+        "Files": _files(outputs),
     }
     return labelled(parts)
+
+
+def _files(outputs: Outputs) -> list[str]:
+    """What was written, and what may be handed on."""
+    lines = [
+        f"{outputs.published.name}: the release, to be handed on once the report is read",
+        f"{outputs.manifest.name}: its manifest, to go with it",
+    ]
+    if outputs.key is not None:
+        lines.append(f"{outputs.key.name}: SECRET, it says which record is whose")
+    beside = [path.name for path in (outputs.private, outputs.evidence) if path is not None]
+    if beside:
+        lines.append(f"{' and '.join(beside)}: SECRET, for audits")
+    if outputs.summary is not None:
+        lines.append(f"{outputs.summary.name}: these figures; keep them, they are exact")
+    if outputs.settings is not None:
+        lines.append(f"{outputs.settings.name}: settings, to repeat the run with --config")
+    return lines
 
 
 def _promise(summary: dict[str, Any], promise: Promise, grid: Grid) -> list[str]:
@@ -53,12 +72,15 @@ def _promise(summary: dict[str, Any], promise: Promise, grid: Grid) -> list[str]
 
 
 def _published(summary: dict[str, Any]) -> str:
-    boxes = f"with {summary['boxes']:,} boxes"
+    records, boxes = (
+        counted(summary["records"], "record"),
+        f"with {counted(summary['boxes'], 'box', 'boxes')}",
+    )
     if summary["rename_every"] == NEVER:
-        return f"{summary['records']:,} records {boxes}"
+        return f"{records} {boxes}"
     people = summary["users"] - summary["suppressed_users"]
     renamed = renaming_in_words(parse_period(summary["rename_every"]))
-    return f"{summary['records']:,} records {boxes}: parts of {people:,} people, {renamed}"
+    return f"{records} {boxes}: parts of {people:,} people, {renamed}"
 
 
 def _names(summary: dict[str, Any]) -> list[str]:
@@ -73,14 +95,18 @@ def _names(summary: dict[str, Any]) -> list[str]:
 
 
 def _intake(summary: dict[str, Any]) -> list[str]:
-    lines = [f"{summary['users']:,} users, {summary['samples']:,} samples from {summary['rows']:,} rows"]
+    users, samples, rows = (counted(summary[f"{each}s"], each) for each in ("user", "sample", "row"))
+    lines = [f"{users}, {samples} from {rows}"]
     if summary["format"]:
         lines.append(f"read as {summary['format']}")
     if summary["duplicates"]:
-        lines.append(f"{summary['duplicates']:,} rows repeat another within one cell and time step")
-    lines += [f"{rows:,} rows not used: {reason}" for reason, rows in summary["rows_dropped"].items()]
+        repeat = "row repeats" if summary["duplicates"] == 1 else "rows repeat"
+        lines.append(f"{summary['duplicates']:,} {repeat} another within one cell and time step")
+    lines += [
+        f"{counted(rows, 'row')} not used: {reason}" for reason, rows in summary["rows_dropped"].items()
+    ]
     if summary["users_seldom_seen"]:
-        lines.append(f"{summary['users_seldom_seen']:,} users left out by --min-days-active")
+        lines.append(f"{counted(summary['users_seldom_seen'], 'user')} left out by --min-days-active")
     if summary["blank_lines"]:
         lines.append(f"{counted(summary['blank_lines'], 'blank line')} passed over")
     lines.append(_zone(summary))
@@ -130,14 +156,14 @@ def _suppression(summary: dict[str, Any]) -> list[str]:
     n = summary["suppressed_samples"]
     if not n:
         return ["nothing"]
-    lines = [f"{n:,} samples ({short(100 * summary['suppressed_share'])} %)"]
+    lines = [f"{counted(n, 'sample')} ({short(100 * summary['suppressed_share'])} %)"]
     if summary["suppressed_rare_presence"]:
         who = "who came and went unlike anybody else"
         if summary["selector"] == "spectral":
             who = "for a while, in groups too small or with too few new partners"
         lines.append(f"{summary['suppressed_rare_presence']:,} of users {who}")
     if summary["suppressed_users"]:
-        lines.append(f"all samples of {summary['suppressed_users']:,} users: they have no record")
+        lines.append(f"all samples of {counted(summary['suppressed_users'], 'user')}, who get no record")
     return lines
 
 

@@ -9,6 +9,7 @@ from shoal.cli.text.layout import WIDTH, wrapped
 from shoal.core.formatting import counted, duration_of_minutes, percent, short
 from shoal.evaluate.plan.forecasting import Forecast
 from shoal.evaluate.plan.planning import Plan
+from shoal.evaluate.plan.recommending import is_sound, recommend_promise
 from shoal.evaluate.plan.whole_parts import WholeParts
 from shoal.utility.read_share import LITTLE, PeriodOutlook, recommend_period
 
@@ -21,8 +22,9 @@ _ENOUGH_ALIKE = (
 )
 
 
-def plan_lines(plan: Plan) -> list[str]:
-    """A row per point, then the advice; then what new names would do."""
+def plan_lines(plan: Plan, next_command: Sequence[str] = ()) -> list[str]:
+    """A row per point, then the advice; what new names would do; and in the end the one promise to choose, with the
+    command that gives it."""
     sampled = any(row.sampled for row in plan.forecasts)
     how = "forecast from a few stretches" if sampled else "measured on all of the time"
     samples, users = counted(plan.n_samples, "sample"), counted(plan.n_users, "user")
@@ -33,12 +35,29 @@ def plan_lines(plan: Plan) -> list[str]:
         _in_lines(advice(plan.forecasts)),
         _in_lines(names_advice(plan.periods)),
         _in_lines(whole_parts_advice(plan)),
+        [*_in_lines(recommendation(plan)), *next_command],
     ]
     return [line for block in blocks if block for line in ("", *block)][1:]
 
 
 def _in_lines(sentences: Sequence[str]) -> list[str]:
     return [line for sentence in sentences for line in wrapped(sentence, WIDTH)]
+
+
+def recommendation(plan: Plan) -> list[str]:
+    """The promise to choose, and why; nothing where everything would be suppressed."""
+    row, period = recommend_promise(plan.forecasts), recommend_period(plan.periods)
+    if row is None:
+        return []
+    tau, epsilon = map(duration_of_minutes, (row.tau_min, row.epsilon_min))
+    names = "" if period is None else f", new names every {period.rename_every}"
+    why = (
+        "Of all that suppress little and have partners enough, it has the largest k, then the longest tau, whose boxes"
+        " are at most twice as long as the shortest here."
+        if is_sound(row)
+        else "None suppresses little and has partners enough; least is lost with this one."
+    )
+    return [f"Recommended: k {row.k}, tau {tau}, epsilon {epsilon}{names}. {why}"]
 
 
 def names_advice(outlooks: Sequence[PeriodOutlook]) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from textwrap import wrap
 
+from shoal.cli.text.layout import WIDTH, wrapped
 from shoal.core.formatting import duration_of_minutes, percent, short
 from shoal.core.options import SelectorName
 from shoal.evaluate.compare import TUPLES, WHOLE, Compared, Comparison, TupleDraw
@@ -18,7 +19,12 @@ _COMPARISON = (
     "method", "k", "success", "min", "km", "suppr.", "trashed", "created", "deleted", "seconds",
 )  # fmt: skip
 _COMPARISON_WIDTHS = (15, 2, 9, 7, 7, 8, 8, 8, 8, 8)
-_KM_OF_THE_PAPER = "km: width + height of a box (as in the paper); of w4m how far a point was moved."
+_COLUMNS_EXPLAINED = (
+    "success: tuples whose records all became alike; of whole trajectories: users who are hidden",
+    "min, km: mean duration and width + height of a box (as in the paper); of w4m how far a point was moved",
+    "suppr.: samples left out; trashed: samples of users who were left out altogether",
+    "created, deleted: points by which a record is longer or shorter than what its user did (w4m)",
+)
 
 
 def sweep_lines(sweep: Sweep) -> list[str]:
@@ -45,7 +51,8 @@ def comparison_lines(found: Comparison) -> list[str]:
         rows = [_compared(row) for row in found.rows if row.on == kind]
         if rows:
             lines += ["", *wrap(title, 80), "", *_table(_COMPARISON, rows, _COMPARISON_WIDTHS)]
-    return [*lines[1:], "", _KM_OF_THE_PAPER]
+    explained = [line for text in _COLUMNS_EXPLAINED for line in wrapped(text, WIDTH, indent="  ")]
+    return [*lines[1:], "", *explained]
 
 
 def _compared(row: Compared) -> tuple[str, ...]:

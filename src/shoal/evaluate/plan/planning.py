@@ -25,6 +25,7 @@ from shoal.core.options import (
     SelectorName,
     check_epsilon,
 )
+from shoal.core.period_text import spell_period
 from shoal.core.progress import Progress, listening
 from shoal.core.promise import Duration, Grid
 from shoal.core.settings import take_options
@@ -39,6 +40,7 @@ from shoal.evaluate.plan.presumed_history import (
     places_of_epoch,
     presume_history,
 )
+from shoal.evaluate.plan.recommending import recommend_promise
 from shoal.evaluate.plan.stretches import (
     Census,
     StretchBudget,
@@ -54,7 +56,7 @@ from shoal.hiding.pipeline import check_population, prepare
 from shoal.hiding.suppression import Presence, decide_presence
 from shoal.reading import is_stream, read_events
 from shoal.storage.sample_store import SampleStore
-from shoal.utility.read_share import PeriodOutlook, outlook_on_periods
+from shoal.utility.read_share import PeriodOutlook, outlook_on_periods, recommend_period
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -73,6 +75,15 @@ class Budget(NamedTuple):
     everything_s: float = _SHORT_S
     stretches_s: float = _HIDING_S
     whole_parts_s: float = _WHOLE_S
+
+
+class Recommended(NamedTuple):
+    """A promise to choose, as options; rename_every: None where new names would change nothing."""
+
+    k: int
+    tau: str
+    epsilon: str
+    rename_every: str | None
 
 
 class Plan(NamedTuple):
@@ -122,6 +133,15 @@ class Plan(NamedTuple):
         """A row per point, as a pandas data frame."""
         return as_pandas(self.to_arrow())
 
+    @property
+    def recommended(self) -> Recommended | None:
+        """The one promise to choose, and how often to change names; None where everything would be suppressed."""
+        row, period = recommend_promise(self.forecasts), recommend_period(self.periods)
+        if row is None:
+            return None
+        tau, epsilon = (spell_period(round(60 * minutes)) for minutes in (row.tau_min, row.epsilon_min))
+        return Recommended(row.k, tau, epsilon, None if period is None else period.rename_every)
+
     def plot(self) -> Figure:
         """Median longer side of boxes over tau, a line for each k and epsilon."""
         return plot_of(self)
@@ -136,6 +156,7 @@ class Plan(NamedTuple):
                 {"rename_every": each.rename_every, "read_share": each.read_share} for each in self.periods
             ],
             "whole_parts": None if self.whole_parts is None else _known(self.whole_parts._asdict()),
+            "recommended": None if self.recommended is None else self.recommended._asdict(),
         }
 
 
