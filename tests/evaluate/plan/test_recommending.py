@@ -31,7 +31,7 @@ def by_hand(rows: list[Forecast]) -> Forecast | None:
     fine = [row for row in left if row.suppressed_share <= 0.01 and row.reused_share <= 0.01]
     best = None
     for row in fine:
-        if any(row.longer_side_km_median > 2 * other.longer_side_km_median for other in fine):
+        if any(row.longer_side_km_median > 3 * other.longer_side_km_median for other in fine):
             continue
         better = best is None or row.k > best.k
         if best is not None and row.k == best.k:
@@ -49,7 +49,7 @@ def test_the_strongest_that_costs_little_more(seed: int) -> None:
     rng = random.Random(seed)
     rows = [
         forecast(
-            k, tau, epsilon, rng.choice([0.5, 1.0, 1.5, 2.0, 4.0]),
+            k, tau, epsilon, rng.choice([0.5, 1.0, 1.5, 3.0, 4.0]),
             suppressed=rng.choice([0, 0, 0.01, 0.02, 0.3]), reused=rng.choice([0, 0, 0.005, 0.2]),
             boxes=rng.choice([0, 10, 10]),
         )

@@ -53,7 +53,7 @@ def recommendation(plan: Plan) -> list[str]:
     names = "" if period is None else f", new names every {period.rename_every}"
     why = (
         "Of all that suppress little and have partners enough, it has the largest k, then the longest tau, whose boxes"
-        " are at most twice as long as the shortest here."
+        " are at most three times as long as the shortest here."
         if is_sound(row)
         else "None suppresses little and has partners enough; least is lost with this one."
     )
