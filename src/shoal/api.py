@@ -145,7 +145,7 @@ def anonymize(
     start, end : str or datetime, optional
         Leave out events before and from these times on.
     missing_user : str or sequence of str, optional
-        What stands for a missing user; NULL, NA, NaN, None and - unless given, "none" for nothing.
+        What stands for no user besides an empty cell; NULL, NA, NaN, None and - unless given, "" for nothing.
     exclude_users : path or list of str, optional
         Users to leave out.
     min_days_active : int, optional

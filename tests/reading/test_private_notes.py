@@ -51,6 +51,16 @@ def test_as_written(tmp_path: Path) -> None:
 READING = content()["reading"]
 
 
+def test_notes_of_the_first_version_are_read_as_it_read(tmp_path: Path) -> None:
+    """It knew no other signs of a missing user than an empty cell, and no patterns of times or queries."""
+    old = {
+        name: value for name, value in READING.items() if name not in ("time_format", "missing_user", "query")
+    }
+    notes = read_private_notes(written(tmp_path, content(reading=old)))
+    assert notes.reading == ReadingOptions(exclude_users=["canary"], bbox="0,0,9000,9000", missing_user="")
+    assert not notes.reading.missing_users
+
+
 @pytest.mark.parametrize(
     "spoilt",
     [

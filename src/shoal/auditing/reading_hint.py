@@ -14,7 +14,10 @@ from shoal.auditing.victims import points
 from shoal.core.formatting import counted, joined, percent
 
 _MOST = 0.5  # of the samples in no box: more than any release worth auditing suppresses
-_READING = "--timezone, --resample, --bbox, --exclude-users, --min-days-active, --from, --to or --cell"
+_READING = (
+    "--timezone, --time-format, --missing-user, --resample, --bbox, --exclude-users, --min-days-active, --from, --to or"
+    " --cell"
+)
 
 
 def with_hint(context: AuditContext, coverage: Coverage, truth: Truthfulness | None) -> EventsCheck:

@@ -16,6 +16,11 @@ from shoal.errors import InputError, ParameterError
 from shoal.storage.files import sha256_of
 
 NO_EVIDENCE = ""
+_OF_OLDER_NOTES = {
+    "time_format": None,
+    "missing_user": "",
+    "query": None,
+}  # how 0.1 read, which did not note it
 _CODE_BYTES = 32  # of SHA-256, and of the key of its HMAC
 
 
@@ -79,6 +84,7 @@ def read_private_notes(path: Path) -> PrivateNotes:
 
 def _parse(content: dict[str, Any]) -> PrivateNotes:
     grid, reading, events = content["grid"], content["reading"], content["events"]
+    reading = {**_OF_OLDER_NOTES, **reading}
     if set(reading) != set(ReadingOptions.names()):
         raise ValueError
     code_key, code, published = (

@@ -234,10 +234,18 @@ def _plan(plan: Plan) -> Card:
             *([CardTable(("rename_every", "left to be read"), names, title)] if names else []),
         ],
         figures=_space_over_tau(plan.forecasts),
-        notes=[("Warnings", plan.warnings)],
+        notes=[("Recommended", _recommended(plan)), ("Warnings", plan.warnings)],
         more="Space and time are medians (space: longer side of a box). to_pandas() has the figures, plot() draws"
         " them.",
     )
+
+
+def _recommended(plan: Plan) -> list[str]:
+    """The promise to choose, as arguments of anonymize()."""
+    if plan.recommended is None:
+        return []
+    chosen = {name: value for name, value in plan.recommended._asdict().items() if value is not None}
+    return [", ".join(f"{name}={value!r}" for name, value in chosen.items())]
 
 
 def _forecast(row: Forecast) -> list[str]:
