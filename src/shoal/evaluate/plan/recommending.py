@@ -11,8 +11,8 @@ LITTLE = 0.01  # of the samples suppressed, of the members that would serve agai
 
 
 def recommend_promise(forecasts: Sequence[Forecast]) -> Forecast | None:
-    """The largest k, then the longest tau, then the shortest epsilon, whose boxes are at most three times as long as those
-    of the cheapest; among promises for which little is suppressed and partners last.
+    """The largest k, then the longest tau, then the shortest epsilon, whose boxes are at most three times as long as
+    those of the cheapest; among promises for which little is suppressed and partners last.
 
     Where there is none, the one for which least is lost; None where everything would be suppressed.
     """
