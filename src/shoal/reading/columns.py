@@ -73,6 +73,17 @@ def check_same_columns(columns: Mapping[str, str], names: Sequence[str], title: 
         )
 
 
+class AmbiguousColumnsError(InputError):
+    """Several columns, ``candidates``, could each be that of a role."""
+
+    def __init__(self, role: str, candidates: Sequence[str]) -> None:
+        super().__init__(
+            f"Columns {', '.join(candidates)} could each be the {role}: choose one with {flag(role)}."
+        )
+        self.role = role
+        self.candidates = tuple(candidates)
+
+
 class MissingColumnsError(InputError):
     """Columns that events need and do not have: all of them, what is there, and what might be meant.
 
@@ -231,9 +242,7 @@ class _Finder:
                     f"{self._title} has {len(chosen)} columns named {chosen[0]!r}: rename all but one."
                 )
             if chosen:
-                raise InputError(
-                    f"Columns {', '.join(chosen)} could each be the {role}: choose one with {flag(role)}."
-                )
+                raise AmbiguousColumnsError(role, chosen)
         return None
 
     def missing(self, roles: Sequence[str]) -> InputError:

@@ -182,7 +182,7 @@ def _read(
         if options.min_days_active is not None:
             users_seldom_seen = keep_active(batches, len(numbering.names), options.min_days_active, zone)
         if inspection is not None:
-            inspection.kept(batches, len(numbering.names))
+            inspection.kept(batches, numbering.names)
         if projection is None and locate.geographic:
             projection = centred(batches)
         statistics = RowStatistics(len(numbering.names), options.resample_s or grid.step_s)
@@ -193,14 +193,16 @@ def _read(
             check_strict(dropped, rows_read)
         if dropped.total() == rows_read:
             raise nothing_left(dropped, rows_read, table.title, format)
-        _check_exclusions(excluded, numbering, strict=strict)
+        whole = inspection is None or inspection.extent.parts == 0
+        if whole:  # a sample need not hold whoever is excluded
+            _check_exclusions(excluded, numbering, strict=strict)
         store, resampled, dense = sort_rows(
             batches, statistics, numbering.names, grid, options.resample_s, space
         )
     dropped[RESAMPLED] += resampled
     zone_from = _zone_from(options.timezone, zone_of_format, naive=told.naive)
     warnings = [*table.warnings, *_zone_warnings(zone_from), *statistics.warnings(zone), *dense]
-    if options.exclude_users is not None:
+    if options.exclude_users is not None and whole:
         warnings += _exclusion_warnings(excluded, numbering)
     read_summary = ReadSummary(
         rows_read=rows_read,

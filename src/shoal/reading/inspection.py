@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from shoal.core.arrays import Int64s
 from shoal.core.promise import DAY_S
@@ -58,15 +59,21 @@ class ObservedPeriod(NamedTuple):
 
 
 class Inspection:
-    """Notes what becomes of events on the way from rows to samples; ``all_rows``: of large ones, too."""
+    """Notes what becomes of events on the way from rows to samples; ``all_rows``: of large ones, too.
 
-    def __init__(self, *, all_rows: bool = False) -> None:
+    ``suspects`` are names in lower case of which it counts the rows in ``rows_of_suspects``, by the name as it is
+    written.
+    """
+
+    def __init__(self, *, all_rows: bool = False, suspects: Sequence[str] = ()) -> None:
         self.title = ""
         self.format: str | None = None
         self.columns_there: list[str] = []
         self.roles: Roles | None = None
         self.zone = Zone("UTC")
         self.first_rows: list[FirstRow] = []
+        self.rows_of_suspects: dict[str, int] = {}
+        self._suspects = pa.array(suspects, pa.large_string())
         self._all_rows = all_rows
         self._sampled: Sampled | None = None
         self._geographic = True
@@ -110,8 +117,9 @@ class Inspection:
             for place, row in enumerate(self.first_rows)
         ]
 
-    def kept(self, batches: Iterable[Batch], n_users: int) -> None:
-        """Count the rows that are left; users are numbered, places are degrees or metres."""
+    def kept(self, batches: Iterable[Batch], names: Any) -> None:
+        """Count the rows that are left; users are numbers of their ``names``, places are degrees or metres."""
+        n_users = len(names)
         self._rows_of = np.zeros(n_users, np.int64)
         for batch in batches:
             if len(batch.user) == 0:
@@ -122,6 +130,11 @@ class Inspection:
             first, second = batch.places
             self._far.add(first, second, np.bincount(batch.place, minlength=len(first)))
             self._hashes.append(_hashes([batch.user, batch.when, first[batch.place], second[batch.place]]))
+        suspect = pc.is_in(pc.ascii_lower(names), value_set=self._suspects).to_numpy(zero_copy_only=False)
+        self.rows_of_suspects = {
+            names[int(user)].as_py(): int(self._rows_of[user])
+            for user in np.flatnonzero(suspect & (self._rows_of > 0))
+        }
 
     # ---- asked afterwards ---------------------------------------------------------------------------------------
 
@@ -165,16 +178,6 @@ class Inspection:
         many = rows > max(_MANY_ROWS, _MANY_TIMES * float(np.median(rows)))
         return int(np.count_nonzero(many)), int(rows[many].sum())
 
-    def rows_by_name(self, names: Sequence[str], users: npt.NDArray[np.object_]) -> dict[str, int]:
-        """How many rows users of some names have, whatever their case; ``users`` are all who have rows."""
-        rows = self._rows_of[self._rows_of > 0]
-        wanted = {name.lower() for name in names}
-        return {
-            str(user): int(count)
-            for user, count in zip(users, rows, strict=True)
-            if len(user) < 12 and user.lower() in wanted
-        }
-
     def times(self, *, unread: bool = False, pattern: TimeFormat | None = None) -> list[str]:
         """Times of the first rows as they are written (not masked); ``unread``: only those that are none as they are
         read now."""
@@ -199,10 +202,8 @@ class Inspection:
         return 2 * int(np.count_nonzero(odd)) > len(odd)
 
     def _written(self, row: int) -> dict[str, str]:
-        return {
-            role: masked(_value(column[row]), role)
-            for role, column in zip(self._head.schema.names, self._head.columns, strict=True)
-        }
+        roles = self._head.schema.names if self.roles is None else self.roles.used
+        return {role: masked(_value(self._head.column(role)[row]), role) for role in roles}
 
     def _told(self, batch: Batch) -> str:
         """The hour of a row, or why it is not used."""

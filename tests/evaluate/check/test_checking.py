@@ -188,6 +188,33 @@ def test_patterns(times: list[str], expected: list[str]) -> None:
     assert fitting_patterns(times) == expected
 
 
+def test_several_columns_for_one_role(tmp_path: Path) -> None:
+    path = tmp_path / "two.csv"
+    events().assign(msisdn=1).rename(columns={"user": "uid"}).to_csv(path, index=False)
+    assert check(path).next == [f"shoal check {path} --user-column {name}" for name in ("uid", "msisdn")]
+    sites = tmp_path / "sites.csv"
+    events()[["user", "time"]].assign(site="a").to_csv(sites, index=False)
+    assert "with --sites" in check(sites).problems[0].remedy
+
+
+def test_degrees_under_the_names_of_metres(tmp_path: Path) -> None:
+    path = tmp_path / "xy.csv"
+    events().rename(columns={"lat": "y", "lon": "x"}).to_csv(path, index=False)
+    found = check(path)
+    assert told(found, "look like degrees")
+    assert found.next[0] == f"shoal plan {path} --lon-column x --lat-column y"
+
+
+def test_excluded_users_need_not_be_in_a_sample(dirty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shoal.reading.sampling.WHOLE_BYTES", 1 << 12)
+    monkeypatch.setattr("shoal.reading.sampling._SMALLEST_PIECE", 1 << 9)
+    found = check(dirty, exclude_users=["nowhere"])
+    assert found.parts == 8
+    assert found.usable
+    whole = check(dirty, exclude_users=["nowhere"], all_rows=True)
+    assert "found none of its 1 identifier" in whole.problems[0].what
+
+
 def test_swapped_coordinates() -> None:
     swapped = check(events(lat=121.5, lon=31.2))
     assert not swapped.usable

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from datetime import date
 
 from shoal.cli.text.anonymize import zone_in_words
 from shoal.cli.text.layout import WIDTH, labelled, wrapped
@@ -80,12 +81,10 @@ def _cut(cell: str, width: int) -> str:
 
 
 def _times(found: CheckedEvents) -> list[str]:
-    if found.days is None or found.timezone_from is None:
+    if found.first_day is None or found.last_day is None or found.timezone_from is None:
         return []
-    days = max(1, round(found.days))
-    span = f"{found.first_day} to {found.last_day} ({counted(days, 'day')})"
-    if found.first_day == found.last_day:
-        span = f"{found.first_day}"
+    days = 1 + (date.fromisoformat(found.last_day) - date.fromisoformat(found.first_day)).days
+    span = f"{found.first_day} to {found.last_day} ({days:,} days)" if days > 1 else found.first_day
     return [span, zone_in_words(found.timezone, found.timezone_from)]
 
 
@@ -98,7 +97,8 @@ def _users(found: CheckedEvents) -> list[str]:
     elif found.parts:
         number = f"at least {found.users:,}, those in the sample"
     about = "about " if found.parts else ""
-    return [f"{number}; the median user has {about}{short(found.samples_a_day)} samples a day"]
+    rate = "1 sample" if found.samples_a_day == 1 else f"{short(found.samples_a_day)} samples"
+    return [f"{number}; the median user has {about}{rate} a day"]
 
 
 def _samples(found: CheckedEvents) -> list[str]:

@@ -22,7 +22,7 @@ from shoal.evaluate.check import problems as found_wrong
 from shoal.evaluate.check.next_steps import check_again, go_on, in_shell
 from shoal.evaluate.check.problems import Problem
 from shoal.reading import Events, is_stream, read_events
-from shoal.reading.columns import POSITION, MissingColumnsError
+from shoal.reading.columns import POSITION, AmbiguousColumnsError, MissingColumnsError
 from shoal.reading.inspection import FirstRow, Inspection, ObservedPeriod, day_of
 from shoal.reading.summary import NoUsableRowError
 
@@ -110,7 +110,7 @@ def check(
     given = take_options("check", options, config)
     reading, grid = ReadingOptions.from_keywords(given), grid_among(given)
     n_workers = check_workers(workers)
-    inspection = Inspection(all_rows=all_rows)
+    inspection = Inspection(all_rows=all_rows, suspects=found_wrong.NOBODY)
     progress.stage("reading")
     with tempfile.TemporaryDirectory(prefix="shoal-check-") as aside:
         spill = Path(aside) if isinstance(events, str | os.PathLike) or is_stream(events) else None
@@ -139,11 +139,10 @@ def _usable(
     share = _share(read.rows_read, extent.parts, extent.rows_in_all)
     n_users = found.store.n_users
     everything = extent.parts == 0
-    nobody = found_wrong.placeholders(inspection, found.store.users)
     problems = [
         *found_wrong.problems_of_size(n_users, period.days, everything=everything),
         *found_wrong.problems_of_rows(read.dropped, read.rows_read, inspection, options),
-        *found_wrong.problems_of_users(nobody, options),
+        *found_wrong.problems_of_users(inspection.rows_of_suspects, options),
         *found_wrong.problems_of_warnings(read),
         *found_wrong.problems_of_outliers(inspection, zone, options),
     ]
@@ -219,7 +218,7 @@ def _not_usable(
 
 def _fatal(
     error: InputError, inspection: Inspection, options: ReadingOptions
-) -> tuple[list[Problem], list[Mapping[str, Any]]]:
+) -> tuple[list[Problem], Sequence[Mapping[str, Any]]]:
     """What an error says as problems, and options that may mend it; of several ones, a choice."""
     if isinstance(error, NoUsableRowError):
         told = list(found_wrong.problems_of_rows(error.dropped, error.rows_read, inspection, options))
@@ -229,6 +228,9 @@ def _fatal(
     if isinstance(error, MissingColumnsError):
         named = {role: "NAME" for role in error.missing if role != POSITION}
         return [Problem(*_what_and_remedy(str(error)))], [{"columns": {**named, **error.closest}}]
+    if isinstance(error, AmbiguousColumnsError):
+        choices = [{"columns": {error.role: name}} for name in error.candidates[:2]]
+        return [Problem(*_what_and_remedy(str(error)))], choices
     if "mm/dd/yyyy" in str(error):
         problem, patterns = found_wrong.problem_of_dates(str(error), inspection)
         return [problem], [{"time_format": pattern} for pattern in patterns]

@@ -7,12 +7,11 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from shoal.core.formatting import counted, percent
 from shoal.core.options import MISSING_USERS, ReadingOptions
 from shoal.core.promise import DAY_S
-from shoal.core.schema import LAT, LON, TIME
+from shoal.core.schema import LAT, LON, TIME, X, Y
 from shoal.core.zones import Zone
 from shoal.evaluate.check.time_formats import fitting_patterns
 from shoal.reading import summary
@@ -23,7 +22,7 @@ from shoal.reading.summary import CHOSEN, ReadSummary
 FEW_USERS = 100  # among whom many have nobody who comes and goes alike
 SHORT_DAYS = 1.0
 # What tools and people write for nobody, beside what shoal knows; compared in lower case.
-_NOBODY = (
+NOBODY = (
     "unknown",
     "anonymous",
     "undefined",
@@ -172,11 +171,6 @@ def problems_of_users(users: Mapping[str, int], options: ReadingOptions) -> Iter
     )
 
 
-def placeholders(inspection: Inspection, users: npt.NDArray[np.object_]) -> dict[str, int]:
-    """Users with names that stand for nobody elsewhere, and their rows."""
-    return inspection.rows_by_name(_NOBODY, users)
-
-
 def problems_of_warnings(read: ReadSummary) -> Iterator[Problem]:
     """What reading warns of; times years away are told by ``problems_of_outliers``."""
     for warning in read.warnings:
@@ -191,7 +185,9 @@ def problems_of_warnings(read: ReadSummary) -> Iterator[Problem]:
                 {"timezone": "UTC"},
             )
             continue
-        yield Problem(f"{what}." if colon else what, _sentence(remedy))
+        degrees = "look like degrees" in what
+        mending = {"columns": {LON: read.columns_used[X], LAT: read.columns_used[Y]}} if degrees else {}
+        yield Problem(f"{what}." if colon else what, _sentence(remedy), None, mending)
 
 
 def problems_of_outliers(inspection: Inspection, zone: Zone, options: ReadingOptions) -> Iterator[Problem]:
