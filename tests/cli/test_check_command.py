@@ -120,6 +120,21 @@ def test_other_kinds_of_events(tmp_path: Path) -> None:
     assert run("check", folder).code == 0
 
 
+def test_a_screen_says_what_is_told_from_a_sample(dirty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shoal.reading.sampling.WHOLE_BYTES", 1 << 17)
+    monkeypatch.setattr("shoal.reading.sampling._SMALLEST_PIECE", 1 << 10)
+    part = run("check", dirty)
+    assert part.code == 0
+    words = " ".join(part.out.split())
+    assert "about 8,141. Everything below is told from a sample: " in words  # a line is blank
+    assert "rows in 8 parts spread over the events. --all-rows reads all." in words
+    assert "the median user has about " in words
+    assert not RAW.search(part.out)
+    whole = run("check", dirty, "--all-rows").out
+    assert "8,140, all of them read" in whole
+    assert "sample:" not in whole
+
+
 def test_without_a_header_the_first_row_is_no_name(dirty: Path) -> None:
     dirty.write_text("Zanzibar-4711;2024-03-11 10:00;5.3123;-4.0271;Sophie\n" * 9)
     done = run("check", dirty)

@@ -74,6 +74,15 @@ def test_line_ends_inside_quotation_marks_are_none(tmp_path: Path) -> None:
     assert extent.parts == 8
 
 
+def test_a_stray_mark_costs_no_row(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(lines(5_000).replace("u0,0,n", 'u0,0,5" nail'))
+    rows, extent, malformed = rows_of(path)
+    assert (malformed, extent.parts) == (0, 8)
+    assert set(rows) <= {(f"u{row}", str(row)) for row in range(5_000)}
+    assert (rows[0], rows[-1]) == (("u0", "0"), ("u4999", "4999"))
+
+
 def test_the_last_row_needs_no_line_end(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text(lines(5_000).rstrip("\n"))
@@ -118,7 +127,22 @@ def test_folders(tmp_path: Path) -> None:
     assert [time for _, time in rows].count("999") == 3  # the last of each
 
 
-def test_one_of_several_small_files(tmp_path: Path) -> None:
+def test_a_folder_of_one_file(tmp_path: Path) -> None:
+    (tmp_path / "0.csv").write_text(lines(5_000))
+    rows, extent, _ = rows_of(tmp_path)
+    assert extent == Extent(8, 5_000)
+    assert rows[-1] == ("u4999", "4999")
+
+
+def test_a_folder_of_row_groups(tmp_path: Path) -> None:
+    table = pa.table({"user": ["u"] * 3_000, "time": [str(row) for row in range(3_000)]})
+    for number in range(2):
+        pq.write_table(table, tmp_path / f"{number}.parquet", row_group_size=100)
+    rows, extent, _ = rows_of(tmp_path)
+    assert (len(rows), extent) == (160, Extent(16, 6_000))
+
+
+def test_several_small_files_are_taken_whole(tmp_path: Path) -> None:
     for number in range(3):
         (tmp_path / f"{number}.csv").write_text(lines(10))
     rows, extent, _ = rows_of(tmp_path)

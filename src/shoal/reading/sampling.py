@@ -172,26 +172,28 @@ def _parts_of_folder(folder: Folder) -> Extent | None:
         rows = sum(table.footer.num_rows for table in tables)
         if rows <= WHOLE_ROWS:
             return Extent(0, rows)
-        folder.take(numbers, partial(_narrow_parquet, most_rows=WHOLE_ROWS // len(numbers)))
-        return Extent(len(numbers), rows)
+        narrow = partial(_narrow_parquet, most_rows=WHOLE_ROWS // len(numbers))
+        folder.take(numbers, narrow)
+        return Extent(sum(narrow(files[number]) for number in numbers), rows)
     texts = [file for file in files if isinstance(file, CsvFile) and compression_of(file.path) is None]
     if len(texts) != len(files):
         return None
     if sum(text.path.stat().st_size for text in texts) <= WHOLE_BYTES:
         return Extent(0, None)
-    folder.take(numbers, partial(_narrow_text, most_bytes=WHOLE_BYTES // len(numbers)))
+    narrow = partial(_narrow_text, most_bytes=WHOLE_BYTES // len(numbers))
+    folder.take(numbers, narrow)
     lines = sum(_count_lines(text.path, ()).lines - text.lines_skipped for text in texts)
-    return Extent(len(numbers), lines)
+    return Extent(len(numbers) if len(numbers) > 1 else narrow(texts[0]), lines)
 
 
-def _narrow_parquet(source: Source, most_rows: int) -> None:
-    if isinstance(source, ParquetFile):
-        _parts_of_parquet(source, most_rows)
+def _narrow_parquet(source: Source, most_rows: int) -> int:
+    """Narrow a file of a folder down, and say into how many parts; 1 for all of it."""
+    return _parts_of_parquet(source, most_rows).parts or 1 if isinstance(source, ParquetFile) else 1
 
 
-def _narrow_text(source: Source, most_bytes: int) -> None:
-    if isinstance(source, CsvFile):
-        _pieces_of_text(source, most_bytes)
+def _narrow_text(source: Source, most_bytes: int) -> int:
+    """The same of text."""
+    return _pieces_of_text(source, most_bytes).parts or 1 if isinstance(source, CsvFile) else 1
 
 
 def _spread(number: int, most: int) -> list[int]:

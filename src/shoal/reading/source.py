@@ -165,7 +165,7 @@ class Folder:
         self.paths = [path for path, _ in files]
         self._files = files
         self._numbers: Sequence[int] = range(len(files))
-        self._narrow: Callable[[Source], None] | None = None
+        self._narrow: Callable[[Source], object] | None = None
         first = self.open(0)
         self.names, self.metadata = first.names, first.metadata
         self.names_recur = names_recur(first)
@@ -176,7 +176,7 @@ class Folder:
                 0, f"{counted(others, 'file')} with other suffixes in the folder {were} not read."
             )
 
-    def take(self, numbers: Sequence[int], narrow: Callable[[Source], None]) -> None:
+    def take(self, numbers: Sequence[int], narrow: Callable[[Source], object]) -> None:
         """Read only these files, and of each what is left of it by ``narrow``."""
         self._numbers, self._narrow = numbers, narrow
 

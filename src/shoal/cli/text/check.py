@@ -40,7 +40,7 @@ def _rows(found: CheckedEvents) -> list[str]:
     told = f"Everything below is told from a sample: {counted(found.rows, 'row')} in {where}."
     if found.parts == 1:
         told = f"Everything below is told from a sample: the first {counted(found.rows, 'row')}."
-    in_all = "many" if found.rows_in_all is None else f"about {found.rows_in_all:,}"
+    in_all = f"more than {found.rows:,}" if found.rows_in_all is None else f"about {found.rows_in_all:,}"
     return [f"{in_all}. {told} --all-rows reads all.", *as_format]
 
 

@@ -249,10 +249,11 @@ def _mending(problems: Sequence[Problem]) -> dict[str, Any]:
 
 
 def _share(rows: int, parts: int, in_all: int | None) -> float | None:
-    """The share of all rows that was looked at; None where nobody knows."""
+    """The share of all rows that was looked at; None where nobody knows, or where the first rows need not be like the
+    others."""
     if parts == 0:
         return 1.0
-    return None if not in_all else min(1.0, rows / in_all)
+    return None if not in_all or parts == 1 else min(1.0, rows / in_all)
 
 
 def _users_in_all(n_users: int, share: float | None, *, by_user: bool) -> int | None:
