@@ -63,11 +63,13 @@ def test_pieces_hold_whole_rows(end: str, tmp_path: Path) -> None:
     assert any(2_000 < int(time) < 3_000 for _, time in rows)
 
 
-def test_line_ends_inside_quotation_marks_are_none(tmp_path: Path) -> None:
-    """Every note holds several lines that look like rows."""
+@pytest.mark.parametrize("plain", range(200, 300, 9))
+def test_line_ends_inside_quotation_marks_are_none(plain: int, tmp_path: Path) -> None:
+    """Later notes hold several lines that look like rows; so most places there are inside of marks."""
     note = '"' + "fake,1,n\n" * 9 + '"'
+    notes = ["n" * 80] * plain + [note] * 250
     path = tmp_path / "a.csv"
-    path.write_text("user,time,note\n" + "".join(f"u{row},{row},{note}\n" for row in range(500)))
+    path.write_text("user,time,note\n" + "".join(f"u{row},{row},{note}\n" for row, note in enumerate(notes)))
     rows, extent, malformed = rows_of(path)
     assert malformed == 0
     assert not [user for user, _ in rows if user == "fake"]

@@ -254,3 +254,29 @@ def test_samples_of_large_events(dirty: Path, monkeypatch: pytest.MonkeyPatch) -
     assert part.first_rows == whole.first_rows
     assert (part.first_day, part.last_day) == (whole.first_day, whole.last_day)
     assert part.samples_a_day == pytest.approx(whole.samples_a_day, rel=0.1)
+
+
+def test_samples_a_day_of_rows_in_the_order_of_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A piece then has a little of everybody."""
+    path = tmp_path / "by_time.csv"
+    frame = events(
+        time=[f"2024-03-{10 + row // 200}T{row // 9 % 24:02d}:{row % 60:02d}:00Z" for row in range(2400)]
+    )
+    frame.to_csv(path, index=False)
+    whole = check(path)
+    monkeypatch.setattr("shoal.reading.sampling.WHOLE_BYTES", 1 << 15)
+    monkeypatch.setattr("shoal.reading.sampling._SMALLEST_PIECE", 1 << 10)
+    part = check(path)
+    assert (part.parts, part.rows < 0.6 * whole.rows) == (8, True)
+    assert part.samples_a_day == pytest.approx(whole.samples_a_day, rel=0.25)
+    assert part.users_in_all is None  # nobody knows whether there are others
+    assert part.users == whole.users
+
+
+def test_blocks_do_not_matter(dirty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """But for how the times are written that cannot be read, which is told of the first block."""
+    whole = check(dirty)
+    monkeypatch.setattr("shoal.reading.csv_files._BLOCK_BYTES", 1 << 14)
+    parts = check(dirty)
+    assert parts._replace(problems=[]) == whole._replace(problems=[])
+    assert [problem.rows for problem in parts.problems] == [problem.rows for problem in whole.problems]
