@@ -27,9 +27,9 @@ def published() -> shoal.Published:
 
 def test_surface() -> None:
     assert sorted(shoal.__all__) == [
-        "Audit", "Comparison", "Credibility", "InputError", "ParameterError", "Plan", "Progress", "Published",
-        "ShoalError", "Sweep", "UnfinishedError",
-        "anonymize", "assess", "audit", "compare", "make_city", "make_region", "plan", "sweep", "utility",
+        "Audit", "CheckedEvents", "Comparison", "Credibility", "InputError", "ParameterError", "Plan", "Progress",
+        "Published", "ShoalError", "Sweep", "UnfinishedError",
+        "anonymize", "assess", "audit", "check", "compare", "make_city", "make_region", "plan", "sweep", "utility",
         "write_report",
     ]  # fmt: skip
     assert set(shoal.__all__) <= set(dir(shoal))

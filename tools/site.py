@@ -18,7 +18,18 @@ from shoal.reporting.page import page_environment
 
 ROOT = Path(__file__).resolve().parent.parent
 _PAGES = ("*.md", "docs/*.md", "docs/decisions/*.md", "benchmarks/*.md")
-_ORDER = ("README", "promise", "tour", "how-it-works", "plan", "report", "recipients", "audit", "formats")
+_ORDER = (
+    "README",
+    "promise",
+    "tour",
+    "how-it-works",
+    "check",
+    "plan",
+    "report",
+    "recipients",
+    "audit",
+    "formats",
+)
 _STYLE = """
 body { display: grid; grid-template-columns: minmax(11rem, 15rem) minmax(0, 1fr); }
 nav { grid-column: 1; grid-row: 1; padding: 2.2rem 1rem; border-right: 1px solid var(--line); font-size: .95rem; }

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from shoal.auditing.result import Audit
     from shoal.core.progress import Progress
     from shoal.errors import InputError, ParameterError, ShoalError, UnfinishedError
+    from shoal.evaluate.check.checking import CheckedEvents, check
     from shoal.evaluate.compare import Comparison, compare
     from shoal.evaluate.plan.planning import Plan, plan
     from shoal.evaluate.sweep import Sweep, sweep
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 # Where each name lives; loaded when first used, so that ``shoal --help`` need not load the compiler.
 _HOMES = {
     "Audit": "shoal.auditing.result",
+    "CheckedEvents": "shoal.evaluate.check.checking",
     "Comparison": "shoal.evaluate.compare",
     "Credibility": "shoal.synthetic.credibility.verdict",
     "InputError": "shoal.errors",
@@ -35,6 +37,7 @@ _HOMES = {
     "anonymize": "shoal.api",
     "assess": "shoal.api",
     "audit": "shoal.api",
+    "check": "shoal.evaluate.check.checking",
     "compare": "shoal.evaluate.compare",
     "make_city": "shoal.synthetic",
     "make_region": "shoal.synthetic",
@@ -46,6 +49,7 @@ _MODULES = ("utility",)  # of which Python users call several functions
 
 __all__ = [
     "Audit",
+    "CheckedEvents",
     "Comparison",
     "Credibility",
     "InputError",
@@ -59,6 +63,7 @@ __all__ = [
     "anonymize",
     "assess",
     "audit",
+    "check",
     "compare",
     "make_city",
     "make_region",

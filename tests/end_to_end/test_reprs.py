@@ -116,6 +116,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
             events, parts, folder / "parts.html", key=parts_key, attacks=40, tolerance=1.0
         ),
         "sweep": shoal.sweep(events, over=["k", "hours"], ks=[2], selectors=["matching"]),
+        "check": shoal.check(events),
         "plan": shoal.plan(events, ks=[2], taus=["30min"]),
         "compare": shoal.compare(events, ks=[2], tuples=2, whole_users=10),
         "credibility": shoal.assess(make_city(users=120, days=2, seed=1)),
@@ -190,6 +191,7 @@ def test_results_introduce_themselves_in_a_line(results: dict[str, Any]) -> None
         "audit",
         "report",
         "sweep",
+        "check",
         "plan",
         "compare",
         "credibility",

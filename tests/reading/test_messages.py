@@ -69,7 +69,7 @@ GOOD = parquet_bytes(
         (
             "a.csv",
             "uid2,ts,lat,lon\n" + ROW,
-            r"^No column 'user' among uid2, ts, lat, lon: name it with --user-column\.$",
+            r"^No column 'user' among uid2, ts, lat, lon: name it with --user-column \(closest: uid2\)\.$",
         ),
         (
             "a.csv",
@@ -85,6 +85,24 @@ GOOD = parquet_bytes(
             "a.csv",
             "user,time,a,b\n" + ROW,
             "No position among user, time, a, b: expected lat and lon, or x and y",
+        ),
+        (
+            "a.csv",
+            "abonne,horodatage,latitude_deg,longitude_deg,remark\n1," + ROW,
+            r"^No column 'user', no column 'time' and no position among abonne, .*, remark: name them with"
+            r" --user-column \(closest: abonne\), --time-column \(closest: horodatage\), --lat-column \(closest:"
+            r" latitude_deg\) and --lon-column \(closest: longitude_deg\), or the like\.$",
+        ),
+        (
+            "a.csv",
+            "who,when,latitude,east\n" + ROW,
+            r"^No column 'user', no column 'time' and no column 'lon' among who, when, latitude, east: name them with"
+            r" --user-column, --time-column and --lon-column\.$",
+        ),
+        (
+            "a.csv",
+            "canary,home,monday\nother,home,monday\n",
+            "^No column 'user'.* in 'a.csv', and few of its 3",
         ),
         ("a.csv", "user,time,site\ncanary,2024-05-17,canary\n", "--sites"),
         ("a.csv", "user,time,lat,lon,x,y\n" + ROW, "both lat, lon and x, y"),
@@ -176,7 +194,10 @@ def test_long_lists_of_columns_are_cut(write: Callable[..., Path]) -> None:
 def test_mapped_column_that_is_not_there(write: Callable[..., Path]) -> None:
     path = write("person_no,ts,lat,lon\n" + ROW)
     message = refusal(path, columns={"user": "msisdn"})
-    assert message == "No column 'msisdn' among person_no, ts, lat, lon: check --user-column."
+    assert (
+        message
+        == "No column 'msisdn' among person_no, ts, lat, lon: check --user-column (closest: person_no)."
+    )
     assert "not for 'who'" in refusal(path, columns={"who": "person_no"})
     assert "cannot be both" in refusal(path, columns={"user": "lat", "lat": "lat"})
     assert "do not go together" in refusal(path, columns={"user": "person_no", "lat": "lat", "x": "lon"})

@@ -6,10 +6,12 @@ import random
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 from shoal.core.promise import Grid
+from shoal.reading.plausibility import FarPlaces
 from support.reading import read_with
 
 Place = Callable[[random.Random], tuple[float, float]]
@@ -115,3 +117,36 @@ def test_rows_at_midnight_mean_nothing_with_long_steps() -> None:
         {"user": ["u", "v"], "time": ["2024-05-17", "2024-05-18"], "x": [0, 5000], "y": [0, 5000]}
     )
     assert read_with(table, timezone="UTC", grid=Grid(step_s=86_400)).read_summary.warnings == []
+
+
+def far_rows(places: list[tuple[float, float]], *, geographic: bool = True) -> int:
+    """Rows far from all others, one at each place, which come in two batches."""
+    far = FarPlaces(geographic=geographic)
+    for part in (places[::2], places[1::2]):
+        if part:
+            first, second = np.array(part, float).T
+            far.add(first, second, np.ones(len(part), np.int64))
+    return far.n_rows()
+
+
+def test_places_far_from_all_others() -> None:
+    """A few rows count, many are a second place of observation."""
+    city = [(-4.02 + place / 1000, 5.3) for place in range(100)]
+    assert far_rows(city) == 0
+    assert far_rows([*city, (0.001, 0.001)] * 2) == 2
+    assert far_rows([*city, (-7.5, 5.3)]) == 0  # squares -8 and -5: two empty ones between them
+    assert far_rows([*city, (-8.5, 5.3)]) == 1
+    assert far_rows([*city, *[(30.0, 10.0)] * 5]) == 5
+    assert far_rows([*city, *[(30.0, 10.0)] * 6]) == 0
+    assert far_rows([(1.0, 1.0), (50.0, 50.0)]) == 0  # which is right?
+
+
+def test_places_on_both_sides_of_the_date_line_are_close() -> None:
+    assert far_rows([*[(179.9, -17.0)] * 50, (-179.9, -17.0)]) == 0
+    assert far_rows([*[(179.9, -17.0)] * 50, (-170.0, -17.0)]) == 1
+
+
+def test_far_in_metres() -> None:
+    town = [(500_000.0 + place, 4_000_000.0) for place in range(60)]
+    assert far_rows([*town, (550_000.0, 4_350_000.0)], geographic=False) == 0
+    assert far_rows([*town, (0.0, 0.0)], geographic=False) == 1

@@ -12,6 +12,7 @@ from click.exceptions import Exit
 
 from shoal.cli.commands.anonymize import anonymize
 from shoal.cli.commands.audit import audit
+from shoal.cli.commands.check import check
 from shoal.cli.commands.compare import compare
 from shoal.cli.commands.credibility import credibility
 from shoal.cli.commands.demo import demo
@@ -23,7 +24,18 @@ from shoal.cli.options import option
 from shoal.cli.terminal import say, show
 from shoal.errors import InputError, ShoalError, UnfinishedError
 
-_COMMANDS = (anonymize, audit, report, credibility, compare, sweep, plan, synth, demo)  # as help lists them
+_COMMANDS = (
+    check,
+    anonymize,
+    audit,
+    report,
+    credibility,
+    compare,
+    sweep,
+    plan,
+    synth,
+    demo,
+)  # as help lists them
 
 
 class _Shoal(click.RichGroup):

@@ -20,7 +20,7 @@ def command_lines(words: Iterable[str]) -> list[str]:
     """A command in lines of 80 columns that a shell reads as one; an option stays with its value."""
     parts: list[str] = []
     for word in words:
-        if parts and parts[-1].startswith("-") and " " not in parts[-1] and not word.startswith("-"):
+        if parts and _is_option(parts[-1]) and " " not in parts[-1] and not _is_option(word):
             parts[-1] += f" {word}"
         else:
             parts.append(word)
@@ -32,6 +32,10 @@ def command_lines(words: Iterable[str]) -> list[str]:
             lines[-1] += " \\"
             lines.append(_INDENT * 2 + part)
     return lines
+
+
+def _is_option(word: str) -> bool:
+    return word.startswith("-") and not word[1:2].isdigit()
 
 
 def file_word(source: object, otherwise: str = "EVENTS") -> str:

@@ -52,6 +52,7 @@ TAKEN: dict[str, dict[str, tuple[str, ...]]] = {
     "anonymize": {name: _NAMES[name] for name in ("promise", "hiding", "reading")},
     "audit": _AUDITED,
     "write_report": _AUDITED,
+    "check": {name: _EVALUATED[name] for name in ("promise", "reading")},
     "plan": {"plan": _NAMES["plan"], **_EVALUATED},
     "sweep": {"sweep": _NAMES["sweep"], **_EVALUATED},
 }  # what functions take from which section

@@ -8,7 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 
+from shoal.core.formatting import joined
 from shoal.core.schema import ALIASES, LAT, LON, SITE, TIME, USER, X, Y
 from shoal.errors import InputError
 
@@ -23,6 +25,20 @@ _NAME = re.compile(r"[^\W\d][\w .()%/#-]{0,39}")
 _MOST_DIGITS = 2
 _SURE = 2  # so many known names, of more than a letter, make a header
 _MOST_LISTED = 12
+_ALIKE = 0.75  # how much a name must look like the one wanted, from 0 to 1
+_FEWEST = 3  # columns that events have: user, time and site
+POSITION = "position"  # in place of roles where nothing says where a row is
+# What names of columns often hold, in several languages: only to propose one, never to choose it.
+_WORDS: dict[str, tuple[str, ...]] = {
+    USER: ("user", "subscr", "msisdn", "imsi", "abonn", "client", "customer", "person", "caller", "calling", "phone",
+           "mobile", "numero", "number", "nummer", "device", "imei", "sim", "uid"),
+    TIME: ("timestamp", "datetime", "horodat", "time", "date", "fecha", "stamp", "zeit", "heure", "hora", "ts"),
+    LAT: ("lat",),
+    LON: ("lon", "lng"),
+    X: ("x",),
+    Y: ("y",),
+    SITE: ("site", "cell", "antenn", "tower", "bts", "lac"),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -57,27 +73,67 @@ def check_same_columns(columns: Mapping[str, str], names: Sequence[str], title: 
         )
 
 
+class AmbiguousColumnsError(InputError):
+    """Several columns, ``candidates``, could each be that of a role."""
+
+    def __init__(self, role: str, candidates: Sequence[str]) -> None:
+        super().__init__(
+            f"Columns {', '.join(candidates)} could each be the {role}: choose one with {flag(role)}."
+        )
+        self.role = role
+        self.candidates = tuple(candidates)
+
+
+class MissingColumnsError(InputError):
+    """Columns that events need and do not have: all of them, what is there, and what might be meant.
+
+    ``closest`` has a column for those roles of which one comes close.
+    """
+
+    def __init__(self, message: str, missing: Sequence[str], closest: Mapping[str, str]) -> None:
+        super().__init__(message)
+        self.missing = tuple(missing)
+        self.closest = dict(closest)
+
+
 def find_roles(
-    names: Sequence[str], mapping: Mapping[str, str] | None, title: str, *, has_sites: bool = False
+    names: Sequence[str],
+    mapping: Mapping[str, str] | None,
+    title: str,
+    *,
+    has_sites: bool = False,
+    names_recur: bool = False,
 ) -> Roles:
-    """Find user, time and position among the columns of events."""
-    finder = _Finder(names, mapping, title)
-    used = {role: finder.need(role) for role in (USER, TIME)}
+    """Find user, time and position among the columns of events; all that is missing is told at once.
+
+    ``names_recur``: whether a row has the same values, so that the names may be data.
+    """
+    finder = _Finder(names, mapping, title, names_recur=names_recur)
+    used = {role: finder.find(role) for role in (USER, TIME)}
     position = finder.position(has_sites=has_sites)
+    used |= {role: finder.find(role) for role in position or ()}
+    found = {role: name for role, name in used.items() if name is not None}
+    missing = [role for role in used if role not in found]
+    if missing or not position:
+        raise finder.missing(missing if position else [*missing, POSITION])
     if position == (SITE,) and not has_sites:
         raise InputError(
             f"{title} gives positions by site only: add the table of sites (columns site and lat, lon"
             " or x, y) with --sites."
         )
-    used |= {role: finder.need(role) for role in position}
-    return _roles(used, names)
+    return _roles(found, names)
 
 
 def find_site_roles(names: Sequence[str], title: str, *, named: bool = True) -> Roles:
     """Find position among the columns of a table of sites, and the name of the site unless it has none."""
-    finder = _Finder(names, None, title, remedy="rename it.")
+    finder = _Finder(names, None, title, renamed=True)
     position = finder.position(has_sites=False, without_site=True)
-    return _roles({role: finder.need(role) for role in ((SITE, *position) if named else position)}, names)
+    used = {role: finder.find(role) for role in ((SITE, *position) if named else position)}
+    found = {role: name for role, name in used.items() if name is not None}
+    missing = [role for role in used if role not in found]
+    if missing or not position:
+        raise finder.missing(missing if position else [POSITION])
+    return _roles(found, names)
 
 
 def need_columns(names: Sequence[str], wanted: Sequence[str], title: str) -> dict[str, str]:
@@ -115,11 +171,26 @@ def safe_name(name: str, place: int) -> str:
     return name if _is_name(name) else f"column {place}"
 
 
+def shown_names(names: Sequence[str], *, names_recur: bool = False) -> list[str]:
+    """The names of columns as they may be shown: their places where the first line may be data."""
+    sure = _Finder(names, None, "", names_recur=names_recur).sure
+    return [safe_name(str(name), place) if sure else f"column {place}" for place, name in enumerate(names, 1)]
+
+
 class _Finder:
+    """Looks for the columns of roles; ``renamed``: whether columns must be renamed, as no option can name them."""
+
     def __init__(
-        self, names: Sequence[str], mapping: Mapping[str, str] | None, title: str, remedy: str | None = None
+        self,
+        names: Sequence[str],
+        mapping: Mapping[str, str] | None,
+        title: str,
+        *,
+        renamed: bool = False,
+        names_recur: bool = False,
     ) -> None:
-        self._remedy = remedy
+        self._renamed = renamed
+        self._recur = names_recur
         self._names = [str(name) for name in names]
         self._title = title
         self._mapping = {role: name for role, name in (mapping or {}).items() if name is not None}
@@ -127,15 +198,8 @@ class _Finder:
             if role not in ALIASES:
                 raise InputError(f"Columns can be mapped for {', '.join(ALIASES)}, not for {role!r}.")
 
-    def need(self, role: str) -> str:
-        """The column of a role; an error where there is none, or where several could be it."""
-        found = self._find(role)
-        if found is None:
-            raise self._missing(role)
-        return found
-
     def position(self, *, has_sites: bool, without_site: bool = False) -> tuple[str, ...]:
-        """Which roles give the position: what is mapped, else what is there."""
+        """Which roles give the position: what is mapped, else what is there; none where nothing is."""
         kinds = _POSITIONS[:2] if without_site else _POSITIONS
         mapped = [kind for kind in kinds if any(role in self._mapping for role in kind)]
         if len(mapped) > 1:
@@ -156,9 +220,7 @@ class _Finder:
         if there:
             return there[0]
         begun = [kind for kind in kinds if any(self._candidates(role) for role in kind)]
-        if begun:
-            return begun[0]  # the half that is missing will be named
-        raise self._no_position(without_site=without_site)
+        return begun[0] if begun else ()  # the half that is missing will be named
 
     def _candidates(self, role: str) -> list[str]:
         if role in self._mapping:
@@ -167,7 +229,8 @@ class _Finder:
         aliases = ALIASES[role]
         return [name for name in self._names if plain(name) in aliases and name not in mapped]
 
-    def _find(self, role: str) -> str | None:
+    def find(self, role: str) -> str | None:
+        """The column of a role; None where there is none, an error where several could be it."""
         candidates = self._candidates(role)
         exact = [name for name in candidates if plain(name) == role]
         strong = [name for name in candidates if plain(name) not in _WEAK]
@@ -179,35 +242,94 @@ class _Finder:
                     f"{self._title} has {len(chosen)} columns named {chosen[0]!r}: rename all but one."
                 )
             if chosen:
-                raise InputError(
-                    f"Columns {', '.join(chosen)} could each be the {role}: choose one with {flag(role)}."
-                )
+                raise AmbiguousColumnsError(role, chosen)
         return None
 
-    def _missing(self, role: str) -> InputError:
-        wanted = self._mapping.get(role, role)
-        remedy = f"name it with {flag(role)}." if wanted == role else f"check {flag(role)}."
-        remedy = self._remedy or remedy
-        return self._unfound(f"No column {wanted!r}", remedy)
-
-    def _no_position(self, *, without_site: bool) -> InputError:
-        kinds = "lat and lon, or x and y" + ("" if without_site else ", or site with --sites")
-        remedy = (
-            "rename them." if without_site else "name them with --lat-column and --lon-column, or the like."
-        )
-        return self._unfound("No position", f"expected {kinds}; {remedy}")
-
-    def _unfound(self, what: str, remedy: str) -> InputError:
-        known = sum(any(len(name) > 1 for name in self._candidates(role)) for role in ALIASES)
-        like_data = any(_DATA.fullmatch(name) for name in self._names)
-        if any(_is_number(name) for name in self._names) or (like_data and known < _SURE):
+    def missing(self, roles: Sequence[str]) -> InputError:
+        """What to say of columns that are not there."""
+        if self._like_data:
             return InputError(NO_HEADER.format(title=self._title))
-        if known < _SURE:
-            return InputError(
-                f"{what} in {self._title}, and few of its {len(self._names)} columns have names that"
-                f" shoal knows: {remedy[:-1]}, or add a header line if there is none."
+        lacks = joined(
+            [f"{'no' if place else 'No'} {self._called(role)}" for place, role in enumerate(roles)]
+        )
+        if not self.sure:
+            remedy = (
+                self._remedy(roles, {}) if len(roles) == 1 else "name them with --user-column and the like"
             )
-        return InputError(f"{what} among {_listed(self._names)}: {remedy}")
+            return InputError(
+                f"{lacks} in {self._title}, and few of its {len(self._names)} columns have names that shoal knows:"
+                f" {remedy}, or add a header line if there is none."
+            )
+        closest = self._closest(roles)
+        remedy = self._remedy(roles, closest)
+        return MissingColumnsError(f"{lacks} among {_listed(self._names)}: {remedy}.", roles, closest)
+
+    @property
+    def sure(self) -> bool:
+        """Whether the names are names: some are known, or they can be nothing else, since a row of events has a time,
+        and so a number."""
+        if self._like_data:
+            return False
+        others = not self._recur and len(self._names) >= _FEWEST and all(map(_is_name, self._names))
+        return self._n_known >= _SURE or others
+
+    @property
+    def _n_known(self) -> int:
+        return sum(any(len(name) > 1 for name in self._candidates(role)) for role in ALIASES)
+
+    @property
+    def _like_data(self) -> bool:
+        """Whether the names look like a row."""
+        if any(_is_number(name) for name in self._names):
+            return True
+        return self._n_known < _SURE and any(_DATA.fullmatch(name) for name in self._names)
+
+    def _called(self, role: str) -> str:
+        return POSITION if role == POSITION else f"column {self._mapping.get(role, role)!r}"
+
+    def _remedy(self, roles: Sequence[str], closest: Mapping[str, str]) -> str:
+        """What to do about missing roles, and which columns come close."""
+        several, (first, *_) = len(roles) > 1, roles
+        if self._renamed:
+            kinds = "expected lat and lon, or x and y; " if POSITION in roles else ""
+            return f"{kinds}rename {'them' if several or kinds else 'it'}"
+        options = joined([each for role in roles for each in self._options(role, closest)])
+        if several:
+            return f"name them with {options}" + (", or the like" if POSITION in roles else "")
+        if first == POSITION:
+            return f"expected lat and lon, or x and y, or site with --sites; name them with {options}, or the like"
+        return f"{'check' if first in self._mapping else 'name it with'} {options}"
+
+    def _options(self, role: str, closest: Mapping[str, str]) -> list[str]:
+        """The options that name a role's columns, each with the column that comes close."""
+        wanted = (LAT, LON) if role == POSITION else (role,)
+        return [flag(each) + (f" (closest: {closest[each]})" if each in closest else "") for each in wanted]
+
+    def _closest(self, roles: Sequence[str]) -> dict[str, str]:
+        """A column that may be meant for each role, of those that have no other; not every role gets one."""
+        taken = {name for role in ALIASES if role not in roles for name in self._candidates(role)}
+        free = [name for name in self._names if name not in taken and _is_name(name)]
+        closest: dict[str, str] = {}
+        wanted = (LAT, LON) if POSITION in roles else ()
+        for role in [role for role in (*roles, *wanted) if role != POSITION]:
+            found = _similar(self._mapping.get(role, role), role, free)
+            if found is not None:
+                closest[role] = found
+                free.remove(found)
+        return closest
+
+
+def _similar(wanted: str, role: str, names: Sequence[str]) -> str | None:
+    """The name that is written most like the one wanted, or like one of a role, or holds a word that goes with it."""
+    plain_names = {plain(name): name for name in names}
+    for written in (wanted, *ALIASES[role]):
+        for near in get_close_matches(plain(written), plain_names, 1, _ALIKE) if len(written) > 2 else ():
+            return plain_names[near]
+    for word in _WORDS[role]:
+        for near, name in plain_names.items():
+            if word in (re.split(r"[\W_]", near) if len(word) < 3 else near):
+                return name
+    return None
 
 
 def _is_number(name: str) -> bool:

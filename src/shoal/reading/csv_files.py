@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,11 +19,13 @@ from shoal.reading.summary import DroppedRows
 from shoal.reading.values import Utf8Stream
 
 _HEAD_BYTES = 1 << 20
+_HEAD_ROWS = 1000
 _BLOCK_BYTES = 1 << 24
 _SEPARATORS = ",;\t|"
 _FAULT = "it is damaged, or a quotation mark is never closed"
 _FAULT_UNQUOTED = "it is damaged or of another kind"
 _LINE_END = re.compile(rb"\r\n|\n|\r")
+Pieces = Sequence[tuple[int, int]]  # from which byte up to but without which, in order
 _UTF16 = ("ÿþ".encode(), "þÿ".encode())  # its mark, as the stream passes it on
 
 
@@ -34,21 +36,26 @@ class CsvFile:
         self.title = title
         self.warnings: list[str] = []
         self.metadata: dict[bytes, bytes] = {}
-        self._path = path
+        self.pieces: Pieces | None = None  # all of the file unless somebody says which parts
+        self.path = path
         self._kind = "TSV" if tabs else "CSV"
         with as_input_error(title, self._kind):
             with text_stream(path) as stream:
                 head = stream.read(_HEAD_BYTES)
-            header, self._lines_skipped = _header_line(head, title)
+            header, self.lines_skipped = _header_line(head, title)
             self._separator = "\t" if tabs else _separator(header)
             self.names = [name.strip() for name in next(csv.reader([header], delimiter=self._separator))]
+            self.names_recur = _recur(self.names, head, self.lines_skipped, self._separator)
 
     def batches(self, columns: Mapping[str, str], reject: DroppedRows, *, threads: int) -> Iterator[Any]:
         """Batches of the wanted columns as bytes."""
         places = {role: f"c{self.names.index(name)}" for role, name in columns.items()}
         wanted = sorted(set(places.values()))
-        layout = TextLayout(len(self.names), self._separator, self._lines_skipped)
-        for batch in text_rows(self._path, self.title, self._kind, layout, wanted, reject, threads=threads):
+        layout = TextLayout(len(self.names), self._separator, self.lines_skipped)
+        rows = text_rows(
+            self.path, self.title, self._kind, layout, wanted, reject, threads=threads, pieces=self.pieces
+        )
+        for batch in rows:
             yield batch.select(list(places.values())).rename_columns(list(places))
 
 
@@ -61,10 +68,41 @@ class TextLayout(NamedTuple):
     quoted: bool = True
 
 
-def text_stream(path: Path, listener: Callable[[bytes], None] | None = None) -> Any:
-    """A text file as a stream of UTF-8, unpacked where its name ends in .gz or .zst; ``listener`` gets what is read."""
-    stream = pa.input_stream(str(path), compression=compression_of(path))
+def text_stream(
+    path: Path, listener: Callable[[bytes], None] | None = None, pieces: Pieces | None = None
+) -> Any:
+    """A text file as a stream of UTF-8, unpacked where its name ends in .gz or .zst; ``listener`` gets what is read.
+
+    With ``pieces`` only these are read, one after the other, of a file that is not compressed.
+    """
+    if pieces is None:
+        stream = pa.input_stream(str(path), compression=compression_of(path))
+    else:
+        stream = _PiecesStream(path, pieces)
     return pa.PythonFile(Utf8Stream(stream, listener), mode="r")
+
+
+class _PiecesStream:
+    """The bytes of some pieces of a file, as if there were no others."""
+
+    def __init__(self, path: Path, pieces: Pieces) -> None:
+        self._file = path.open("rb")
+        self._left = list(pieces)
+
+    def read(self, size: int | None = None) -> bytes:
+        """As many bytes as asked for at most, those of one piece; none at the end."""
+        if not self._left:
+            return b""
+        begin, end = self._left.pop(0)
+        self._file.seek(begin)
+        found = self._file.read(end - begin if size is None else min(size, end - begin))
+        if found and begin + len(found) < end:
+            self._left.insert(0, (begin + len(found), end))
+        return found
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
 
 
 class BlankLines:
@@ -123,8 +161,10 @@ def text_rows(
     reject: DroppedRows,
     *,
     threads: int,
+    pieces: Pieces | None = None,
 ) -> Iterator[Any]:
-    """Batches of some columns of a text file as text; rows with more or fewer columns are rejected."""
+    """Batches of some columns of a text file, or of pieces of it, as text; rows with more or fewer columns are
+    rejected."""
 
     def skip(row: Any) -> str:
         if row.text.strip():
@@ -136,7 +176,7 @@ def text_rows(
     blank_lines = BlankLines(quoted=layout.quoted)
     with (
         as_input_error(title, kind, _FAULT if layout.quoted else _FAULT_UNQUOTED),
-        text_stream(path, blank_lines) as stream,
+        text_stream(path, blank_lines, pieces) as stream,
     ):
         reader = pa.csv.open_csv(
             stream,
@@ -178,6 +218,15 @@ def _header_line(head: bytes, title: str) -> tuple[str, int]:
                 )
             return line.decode(), number
     raise InputError(f"{title} is empty: expected column names in the first line and rows below.")
+
+
+def _recur(names: list[str], head: bytes, lines_skipped: int, separator: str) -> bool:
+    """Whether one of the first rows has a value that stands above it, too: there may be no header line."""
+    lines = [line.decode() for line in _LINE_END.split(head)[lines_skipped : lines_skipped + _HEAD_ROWS]]
+    rows = csv.reader(lines, delimiter=separator)
+    return any(
+        name and name == value.strip() for row in rows for name, value in zip(names, row, strict=False)
+    )
 
 
 def _separator(header: str) -> str:

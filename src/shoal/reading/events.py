@@ -26,6 +26,7 @@ from shoal.reading.filters import Period, keep_active, keep_inside
 from shoal.reading.formats import open_events
 from shoal.reading.geo import implied_columns, names_position, with_points
 from shoal.reading.inputs import open_input
+from shoal.reading.inspection import Inspection
 from shoal.reading.name_index import NameIndex
 from shoal.reading.positions import ByDegrees, ByMetres, Locator, read_sites
 from shoal.reading.published_grid import check_coordinates
@@ -39,7 +40,7 @@ from shoal.reading.resolving import (
     store_all,
 )
 from shoal.reading.sorting import sort_rows
-from shoal.reading.source import Source
+from shoal.reading.source import Source, names_recur
 from shoal.reading.summary import (
     RESAMPLED,
     ZONE_ASSUMED,
@@ -90,6 +91,7 @@ def read_events(
     projection: Plane | None = None,
     threads: int | None = None,
     spill: Path | None = None,
+    inspection: Inspection | None = None,
 ) -> Events:
     """Read a file, a folder, an open file or a table of events into samples.
 
@@ -100,7 +102,7 @@ def read_events(
 
     With ``spill``, a folder that is made if need be, rows are kept in files there and memory holds a few batches,
     however many there are; the samples stay in that folder, for as long as they are used, and it is for the caller to
-    remove it.
+    remove it. An ``inspection`` notes what it sees on the way, and may have only a part of the rows read.
     """
     options = options or ReadingOptions()
     if options.timezone is not None:
@@ -115,6 +117,7 @@ def read_events(
             projection=projection,
             threads=threads,
             spill=spill,
+            inspection=inspection,
         )
 
 
@@ -128,6 +131,7 @@ def _read(
     projection: Plane | None,
     threads: int | None,
     spill: Path | None,
+    inspection: Inspection | None,
 ) -> Events:
     """Read what can be opened."""
     columns, bounding_box, pattern = options.columns, options.bounding_box, options.time_pattern
@@ -138,11 +142,16 @@ def _read(
     zone = Zone(options.timezone or zone_of_format or "UTC")
     period = Period.parse(options.start, options.end, zone)
     has_sites = sites is not None
+    if inspection is not None:
+        table = inspection.opened(table, format, zone)
+    recur = names_recur(table)
     if not names_position(columns, has_sites=has_sites):
         table = with_points(table)
     implied = implied_columns(table.names, columns, has_sites=has_sites)
-    roles = find_roles(table.names, implied, table.title, has_sites=has_sites)
+    roles = find_roles(table.names, implied, table.title, has_sites=has_sites, names_recur=recur)
     locate = _locator(roles, sites)
+    if inspection is not None:
+        inspection.found(roles, geographic=locate.geographic)
     if for_map and not locate.geographic:
         raise not_on_a_map(table.title)
     if bounding_box is not None:
@@ -152,20 +161,29 @@ def _read(
     users = NameIndex(nobody=options.missing_users)
     rejected = DroppedRows()
     parse = partial(parse_batch, zone=zone, pattern=pattern, locate=locate, users=users)
-    parsed = _parsed(table, roles, parse, rejected, max(1, threads or os.cpu_count() or 1))
+    parsed = _parsed(table, roles, parse, rejected, max(1, threads or os.cpu_count() or 1), inspection)
     with open_spill(spill, ROWS, keep=True) as space:
         batches = BatchStore(space)
         told = store_all(parsed, batches)
         numbering = UserNumbering.of(users.names, excluded)
-        for batch in batches:
+
+        def resolve(batch: Batch) -> Batch:
             resolve_marks(batch, told, zone)
             keep_period(batch, period)
             numbering.renumber(batch)
             if bounding_box is not None:
                 keep_inside(batch, bounding_box)
+            return batch
+
+        for batch in batches:
+            resolve(batch)
+        if inspection is not None:
+            inspection.understood(lambda batch: resolve(parse(batch)))
         users_seldom_seen = 0
         if options.min_days_active is not None:
             users_seldom_seen = keep_active(batches, len(numbering.names), options.min_days_active, zone)
+        if inspection is not None:
+            inspection.kept(batches, numbering.names)
         if projection is None and locate.geographic:
             projection = centred(batches)
         statistics = RowStatistics(len(numbering.names), options.resample_s or grid.step_s)
@@ -176,14 +194,16 @@ def _read(
             check_strict(dropped, rows_read)
         if dropped.total() == rows_read:
             raise nothing_left(dropped, rows_read, table.title, format)
-        _check_exclusions(excluded, numbering, strict=strict)
+        whole = inspection is None or inspection.extent.parts == 0
+        if whole:  # a sample need not hold whoever is excluded
+            _check_exclusions(excluded, numbering, strict=strict)
         store, resampled, dense = sort_rows(
             batches, statistics, numbering.names, grid, options.resample_s, space
         )
     dropped[RESAMPLED] += resampled
     zone_from = _zone_from(options.timezone, zone_of_format, naive=told.naive)
     warnings = [*table.warnings, *_zone_warnings(zone_from), *statistics.warnings(zone), *dense]
-    if options.exclude_users is not None:
+    if options.exclude_users is not None and whole:
         warnings += _exclusion_warnings(excluded, numbering)
     read_summary = ReadSummary(
         rows_read=rows_read,
@@ -285,9 +305,16 @@ def _exclusion_warnings(excluded: set[str], numbering: UserNumbering) -> list[st
 
 
 def _parsed(
-    table: Source, roles: Roles, parse: Callable[[Any], Batch], rejected: DroppedRows, threads: int
+    table: Source,
+    roles: Roles,
+    parse: Callable[[Any], Batch],
+    rejected: DroppedRows,
+    threads: int,
+    inspection: Inspection | None,
 ) -> Iterator[Batch]:
     """Parse batches on a pool of threads; they come in their order, and few are in memory at a time."""
     with ThreadPoolExecutor(max_workers=threads) as pool:
         batches = table.batches(roles.used, rejected, threads=threads)
+        if inspection is not None:
+            batches = inspection.watched(batches)
         yield from results_in_order(lambda batch: pool.submit(parse, batch), batches, threads)

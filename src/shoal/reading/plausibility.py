@@ -1,13 +1,16 @@
 """Rows counted by time, and warnings about rows that look odd, each with what to do about it.
 
-Odd are times far from the others, dates without a time of day, degrees or cells given as metres, samples seconds apart.
+Odd are times and places far from the others, dates without a time of day, degrees or cells given as metres, samples
+seconds apart.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 
-from shoal.core.arrays import Floats, Int32s, Int64s
+from shoal.core.arrays import Bools, Floats, Int32s, Int64s
 from shoal.core.formatting import counted
 from shoal.core.promise import DAY_S
 from shoal.core.sorting import sort_distinct
@@ -26,6 +29,7 @@ _MOST_COORDINATES = 4096  # different ones, beyond which people are surely not i
 _DENSE_GAP_S = 15
 _MOST_USERS = 200  # whose gaps are looked at
 _FEWEST_GAPS = 5
+_NEAR = range(-3, 4)  # squares away at which places are still together
 _NEVER = np.iinfo(np.int64).min
 
 
@@ -87,14 +91,10 @@ class ImplausibleTimes:
     def warnings(self) -> list[str]:
         """What was found, one line each; there must have been a time."""
         days, rows = self._by_day.units, self._by_day.rows
-        group = np.concatenate([[0], np.cumsum(np.diff(days) > _GAP_DAYS)])
-        sizes = np.bincount(group, weights=rows).astype(np.int64)
-        bulk = int(np.argmax(sizes))
-        among = group == bulk
-        implausible = int(rows[~among].sum())
-        if 0 < implausible <= max(1, _MOST_IMPLAUSIBLE * int(rows.sum())) and implausible < sizes[bulk]:
+        among = plausible_days(days, rows)
+        if not among.all():
             told = [
-                f"{counted(implausible, 'row')} dated {_years(days[~among])}, years away from the others"
+                f"{counted(int(rows[~among].sum()), 'row')} dated {_years(days[~among])}, years away from the others"
                 f" ({_years(days[among])}): if these dates are wrong, leave them out with --from and --to."
             ]
             return told + _far_years(days[among], rows[among])
@@ -113,6 +113,23 @@ class ImplausibleTimes:
             f"{midnights:,} of {total:,} rows are at midnight, as dates without a time of day are read: name the column"
             " that has both with --time-column, or publish whole days with --step 1d."
         ]
+
+
+def plausible_days(days: Int64s, rows: Int64s) -> Bools:
+    """Which days, in order, belong to the period of the data, given the rows of each.
+
+    Days apart by a year or more are two groups; all but the largest are implausible if they have few rows together.
+    """
+    group = np.concatenate([[0], np.cumsum(np.diff(days) > _GAP_DAYS)])
+    sizes = np.bincount(group, weights=rows).astype(np.int64)
+    bulk = int(np.argmax(sizes))
+    among: Bools = group == bulk
+    return among if _few(int(rows[~among].sum()), int(rows.sum())) else np.ones(len(days), bool)
+
+
+def _few(rows: int, of: int) -> bool:
+    """Whether some rows are so few beside the others that they may be a mistake."""
+    return 0 < rows <= max(1, _MOST_IMPLAUSIBLE * of) and 2 * rows < of
 
 
 def _far_years(days: Int64s, rows: Int64s) -> list[str]:
@@ -186,6 +203,47 @@ class ImplausiblePlaces:
             f"Nearly all rows are within {_FEW_CELLS} cells of each other: if x and y count cells, multiply them by the"
             " size of a cell in metres; if they are metres, choose a smaller --cell."
         ]
+
+
+class FarPlaces:
+    """Looks, batch by batch, for places far from all others, in degrees or metres.
+
+    Space is cut into squares of a degree, or of 100 km. Squares with at most two empty ones between them belong
+    together; rows in all groups but the largest are far if they are few.
+    """
+
+    def __init__(self, *, geographic: bool) -> None:
+        self._side = 1.0 if geographic else 100_000.0
+        self._around = 360 if geographic else 0
+        self._rows: Counter[tuple[int, int]] = Counter()
+
+    def add(self, first: Floats, second: Floats, rows: Int64s) -> None:
+        """Look at some places, and at how many rows each of them has."""
+        there = rows > 0
+        squares = np.stack([np.floor(column[there] / self._side) for column in (first, second)], 1)
+        different, place = np.unique(squares.astype(np.int64), axis=0, return_inverse=True)
+        totals = np.bincount(place.reshape(-1), rows[there]).astype(np.int64)
+        for (x, y), total in zip(different.tolist(), totals.tolist(), strict=True):
+            self._rows[(x, y)] += total
+
+    def n_rows(self) -> int:
+        """How many rows are far from all others."""
+        left, sizes = set(self._rows), []
+        while left:
+            waiting, size = [left.pop()], 0
+            while waiting:
+                x, y = waiting.pop()
+                size += self._rows[(x, y)]
+                near = {(self._wrapped(x + i), y + j) for i in _NEAR for j in _NEAR} & left
+                left -= near
+                waiting += near
+            sizes.append(size)
+        far = sum(sizes) - max(sizes, default=0)
+        return far if _few(far, sum(sizes)) else 0
+
+    def _wrapped(self, x: int) -> int:
+        """The square across the date line, if that is where one is."""
+        return (x + 180) % self._around - 180 if self._around else x
 
 
 class CellHistogram:

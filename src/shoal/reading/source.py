@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
@@ -39,6 +39,11 @@ class Source(Protocol):
     def batches(self, columns: Mapping[str, str], reject: DroppedRows, *, threads: int) -> Iterator[Any]:
         """Record batches with a column for each role; ``reject`` counts rows that are none."""
         ...
+
+
+def names_recur(source: Source) -> bool:
+    """Whether names of columns stand in rows as well, so that they may be data; only text files can tell."""
+    return bool(getattr(source, "names_recur", False))
 
 
 def open_source(source: object, what: str = "Events") -> Source:
@@ -157,9 +162,13 @@ class Folder:
 
     def __init__(self, title: str, files: list[tuple[Path, str]], others: int, hidden: int = 0) -> None:
         self.title = title
+        self.paths = [path for path, _ in files]
         self._files = files
-        first = self._open(0)
+        self._numbers: Sequence[int] = range(len(files))
+        self._narrow: Callable[[Source], object] | None = None
+        first = self.open(0)
         self.names, self.metadata = first.names, first.metadata
+        self.names_recur = names_recur(first)
         self.warnings = hidden_warnings(hidden)
         if others:
             were = "was" if others == 1 else "were"
@@ -167,16 +176,23 @@ class Folder:
                 0, f"{counted(others, 'file')} with other suffixes in the folder {were} not read."
             )
 
-    def _open(self, number: int) -> Source:
+    def take(self, numbers: Sequence[int], narrow: Callable[[Source], object]) -> None:
+        """Read only these files, and of each what is left of it by ``narrow``."""
+        self._numbers, self._narrow = numbers, narrow
+
+    def open(self, number: int) -> Source:
+        """The file of a number, counted from 0."""
         path, kind = self._files[number]
         title = f"{self.title[0].lower()}{self.title[1:]}"
         return open_file(path, kind, f"File {number + 1} of {len(self._files)} in {title}")
 
     def batches(self, columns: Mapping[str, str], reject: DroppedRows, *, threads: int) -> Iterator[Any]:
         """Batches of all files, one file after the other."""
-        for number in range(len(self._files)):
-            source = self._open(number)
+        for number in self._numbers:
+            source = self.open(number)
             check_same_columns(columns, source.names, source.title, "files")
+            if self._narrow is not None:
+                self._narrow(source)
             yield from source.batches(columns, reject, threads=threads)
 
 

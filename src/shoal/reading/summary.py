@@ -149,13 +149,23 @@ def _faults(dropped: Mapping[str, int]) -> Counter[str]:
     return Counter({reason: count for reason, count in dropped.items() if count and reason not in CHOSEN})
 
 
+class NoUsableRowError(InputError):
+    """No row of the input can be used: how many there are, and why not, by reason."""
+
+    def __init__(self, message: str, dropped: Mapping[str, int], rows_read: int) -> None:
+        super().__init__(message)
+        self.dropped = in_order(dropped)
+        self.rows_read = rows_read
+
+
 def nothing_left(dropped: Mapping[str, int], rows_read: int, title: str, format: str | None) -> InputError:
     """Why input of which no row is usable is refused; the remedy is for most of the rows."""
     if rows_read == 0:
         wanted = "at least one row below the column names" if format is None else f"rows of format {format}"
         return InputError(f"{title} has no rows: expected {wanted}; check the path.")
     most = max(in_order(dropped), key=lambda reason: dropped[reason])
-    return InputError(f"No usable row among {rows_read:,} ({describe(dropped)}): {_remedy(most, format)}.")
+    message = f"No usable row among {rows_read:,} ({describe(dropped)}): {_remedy(most, format)}."
+    return NoUsableRowError(message, dropped, rows_read)
 
 
 def _remedy(reason: str, format: str | None) -> str:

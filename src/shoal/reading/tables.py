@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +79,8 @@ class ParquetFile:
     def __init__(self, path: Path, title: str) -> None:
         self.title = title
         self.warnings: list[str] = []
+        self.row_groups: Sequence[int] | None = None  # all unless somebody says which
+        self.rows_each: int | None = None  # all rows of these, unless only the first so many
         self._path = path
         with as_input_error(title, "Parquet"), pq.ParquetFile(path) as file:
             self.schema, self.footer = file.schema_arrow, file.metadata
@@ -89,8 +91,17 @@ class ParquetFile:
         """Batches of the wanted columns in their own types."""
         with as_input_error(self.title, "Parquet"), pq.ParquetFile(self._path, **_FRUGAL) as file:
             wanted = sorted(set(columns.values()))
-            for batch in file.iter_batches(BATCH_ROWS, columns=wanted, use_threads=threads > 1):
-                yield batch.select(list(columns.values())).rename_columns(list(columns))
+            groups = [None] if self.row_groups is None else [[group] for group in self.row_groups]
+            for group in groups:
+                left = self.footer.num_rows if self.rows_each is None else self.rows_each
+                for batch in file.iter_batches(
+                    min(BATCH_ROWS, max(left, 1)), group, columns=wanted, use_threads=threads > 1
+                ):
+                    held = batch.slice(0, left)
+                    yield held.select(list(columns.values())).rename_columns(list(columns))
+                    left -= len(held)
+                    if left <= 0:
+                        break
 
     def with_dictionaries(self, columns: list[str]) -> Iterator[Any]:
         """Batches of columns of text with the dictionaries that stand in the file, whatever type the file names."""

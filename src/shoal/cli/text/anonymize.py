@@ -109,7 +109,7 @@ def _intake(summary: dict[str, Any]) -> list[str]:
         lines.append(f"{counted(summary['users_seldom_seen'], 'user')} left out by --min-days-active")
     if summary["blank_lines"]:
         lines.append(f"{counted(summary['blank_lines'], 'blank line')} passed over")
-    lines.append(_zone(summary))
+    lines.append(zone_in_words(summary["timezone"], summary["timezone_from"]))
     for name, words in (("times_skipped", "clocks skipped"), ("times_repeated", "clocks showed twice")):
         if summary[name]:
             lines.append(f"{counted(summary[name], 'row')} at times that {words}")
@@ -118,15 +118,14 @@ def _intake(summary: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _zone(summary: dict[str, Any]) -> str:
+def zone_in_words(zone: str, zone_from: str) -> str:
     """On which clock times are, and who said so."""
-    zone = summary["timezone"]
     return {
         "given": f"times without a zone on the clock of {zone} (--timezone)",
         "format": f"times without a zone on the clock of {zone} (as in all such files)",
         "assumed": f"times without a zone read as {zone} (no --timezone)",
         "written": f"times with a zone of their own; days and hours of {zone}",
-    }[summary["timezone_from"]]
+    }[zone_from]
 
 
 def _precision(summary: dict[str, Any]) -> list[str]:

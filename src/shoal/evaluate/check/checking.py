@@ -1,0 +1,276 @@
+"""``shoal.check``: what events are, read as a release would read them, before anything else is done with them."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, Unpack
+
+import numpy as np
+
+from shoal.core.checks import check_workers
+from shoal.core.evaluation_options import GridKeywords, grid_among
+from shoal.core.formatting import counted
+from shoal.core.options import ReadingKeywords, ReadingOptions
+from shoal.core.progress import Progress, SilentProgress
+from shoal.core.settings import take_options
+from shoal.core.zones import Zone
+from shoal.errors import InputError
+from shoal.evaluate.check import problems as found_wrong
+from shoal.evaluate.check.next_steps import check_again, go_on, in_shell
+from shoal.evaluate.check.problems import Problem
+from shoal.reading import Events, is_stream, read_events
+from shoal.reading.columns import POSITION, AmbiguousColumnsError, MissingColumnsError
+from shoal.reading.inspection import FirstRow, Inspection, ObservedPeriod, day_of
+from shoal.reading.summary import NoUsableRowError
+
+
+class Outliers(NamedTuple):
+    """Rows years away from the others, rows far from all others, and users with far too many rows."""
+
+    times: int
+    positions: int
+    users: int
+
+
+class CheckedEvents(NamedTuple):
+    """What a first look at events found; nothing in it names a person or a place.
+
+    ``usable``: whether a release could be made of them. ``rows`` were looked at, in ``parts`` parts of the events (0:
+    all of them, 1: the first rows) that have about ``rows_in_all``, where that is known. All figures are of the rows
+    looked at; ``users_in_all`` and ``samples_a_day``, of the median user, are estimates for all rows where only a part
+    was. What is not known is None. ``next`` are commands, ready for a shell.
+    """
+
+    usable: bool
+    rows: int
+    parts: int
+    rows_in_all: int | None
+    format: str | None
+    columns: dict[str, str]
+    columns_not_used: list[str]
+    first_rows: list[FirstRow]
+    timezone: str
+    timezone_from: str | None
+    first_day: str | None
+    last_day: str | None
+    days: float | None
+    users: int
+    users_in_all: int | None
+    samples: int
+    samples_a_day: float | None
+    dropped: dict[str, int]
+    duplicates: int
+    repeated: int
+    blank_lines: int
+    outliers: Outliers
+    problems: list[Problem]
+    next: list[str]
+
+    def __repr__(self) -> str:
+        usable = "usable" if self.usable else "not usable"
+        told = f"{counted(self.rows, 'row')} of {counted(self.users, 'user')}, {counted(len(self.problems), 'problem')}"
+        return f"<CheckedEvents: {usable}, {told}; .to_dict() has the figures>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, ready for JSON."""
+        return {
+            **self._asdict(),
+            "first_rows": [row._asdict() for row in self.first_rows],
+            "outliers": self.outliers._asdict(),
+            "problems": [
+                {"what": each.what, "remedy": each.remedy, "rows": each.rows} for each in self.problems
+            ],
+        }
+
+
+class _CheckArguments(GridKeywords, ReadingKeywords, total=False):
+    """Options of check(): the grid, and ReadingOptions."""
+
+
+def check(
+    events: Any,
+    *,
+    all_rows: bool = False,
+    workers: int | None = None,
+    config: str | Path | None = None,
+    progress: Progress | None = None,
+    **options: Unpack[_CheckArguments],
+) -> CheckedEvents:
+    """Say what events are before anything else is done with them: columns, times, users, and what is wrong with them.
+
+    They are read as anonymize() reads them, with the same options; of large ones a sample, unless ``all_rows``. What
+    cannot be opened is an InputError; what was opened and cannot be used is told in the result, with ``usable`` False.
+    Nothing in the result names a person or a place (docs/check.md). ``config`` is a file of settings for what is not
+    given.
+    """
+    progress = progress or SilentProgress()
+    given = take_options("check", options, config)
+    reading, grid = ReadingOptions.from_keywords(given), grid_among(given)
+    n_workers = check_workers(workers)
+    inspection = Inspection(all_rows=all_rows, suspects=found_wrong.NOBODY)
+    progress.stage("reading")
+    with tempfile.TemporaryDirectory(prefix="shoal-check-") as aside:
+        spill = Path(aside) if isinstance(events, str | os.PathLike) or is_stream(events) else None
+        try:
+            found = read_events(
+                events, grid=grid, options=reading, threads=n_workers, spill=spill, inspection=inspection
+            )
+        except InputError as error:
+            if not inspection.title:
+                raise
+            return _not_usable(events, error, inspection, given, reading)
+        progress.stage("looking")
+        return _usable(events, found, inspection, given, reading)
+
+
+def _usable(
+    events: object, found: Events, inspection: Inspection, given: Mapping[str, Any], options: ReadingOptions
+) -> CheckedEvents:
+    """What was found in events of which samples were made."""
+    read, zone, extent, period = (
+        found.read_summary,
+        Zone(found.timezone),
+        inspection.extent,
+        inspection.period(),
+    )
+    share = _share(read.rows_read, extent.parts, extent.rows_in_all)
+    n_users = found.store.n_users
+    everything = extent.parts == 0
+    problems = [
+        *found_wrong.problems_of_size(n_users, period.days, everything=everything),
+        *found_wrong.problems_of_rows(read.dropped, read.rows_read, inspection, options),
+        *found_wrong.problems_of_users(inspection.rows_of_suspects, options),
+        *found_wrong.problems_of_warnings(read),
+        *found_wrong.problems_of_outliers(inspection, zone, options),
+    ]
+    usable = n_users > 1 or not everything
+    commands = go_on(events, given, _mending(problems), n_users=n_users, days=period.days) if usable else []
+    first, last = _days_on_clock(period, zone)
+    return CheckedEvents(
+        usable=usable,
+        rows=read.rows_read,
+        parts=extent.parts,
+        rows_in_all=read.rows_read if everything else extent.rows_in_all,
+        format=read.format,
+        columns=read.columns_used,
+        columns_not_used=read.columns_dropped,
+        first_rows=inspection.first_rows,
+        timezone=found.timezone,
+        timezone_from=read.zone_from,
+        first_day=first,
+        last_day=last,
+        days=round(period.days, 2),
+        users=n_users,
+        users_in_all=_users_in_all(n_users, share, by_user=inspection.by_user),
+        samples=len(found.store),
+        samples_a_day=_samples_a_day(found, period, 1.0 if inspection.by_user else share or 1.0),
+        dropped=read.dropped,
+        duplicates=read.duplicates,
+        repeated=inspection.n_repeated,
+        blank_lines=read.blank_lines,
+        outliers=Outliers(period.rows_away, inspection.n_far, inspection.machines()[0]),
+        problems=problems,
+        next=[in_shell(command) for command in commands],
+    )
+
+
+def _not_usable(
+    events: object,
+    error: InputError,
+    inspection: Inspection,
+    given: Mapping[str, Any],
+    options: ReadingOptions,
+) -> CheckedEvents:
+    """What was found in events up to the error that ended it."""
+    problems, mending = _fatal(error, inspection, options)
+    commands = [check_again(events, given, each) for each in mending]
+    roles = inspection.roles
+    return CheckedEvents(
+        usable=False,
+        rows=error.rows_read if isinstance(error, NoUsableRowError) else 0,
+        parts=inspection.extent.parts,
+        rows_in_all=inspection.extent.rows_in_all,
+        format=inspection.format,
+        columns={} if roles is None else roles.used,
+        columns_not_used=inspection.columns_there if roles is None else roles.dropped,
+        first_rows=inspection.first_rows,
+        timezone=inspection.zone.name,
+        timezone_from=None,
+        first_day=None,
+        last_day=None,
+        days=None,
+        users=0,
+        users_in_all=None,
+        samples=0,
+        samples_a_day=None,
+        dropped=error.dropped if isinstance(error, NoUsableRowError) else {},
+        duplicates=0,
+        repeated=0,
+        blank_lines=0,
+        outliers=Outliers(0, 0, 0),
+        problems=problems,
+        next=[in_shell(command) for command in commands if command],
+    )
+
+
+def _fatal(
+    error: InputError, inspection: Inspection, options: ReadingOptions
+) -> tuple[list[Problem], Sequence[Mapping[str, Any]]]:
+    """What an error says as problems, and options that may mend it; of several ones, a choice."""
+    if isinstance(error, NoUsableRowError):
+        told = list(found_wrong.problems_of_rows(error.dropped, error.rows_read, inspection, options))
+        mending = _mending(told)
+        if told:
+            return told, [mending] if mending else []
+    if isinstance(error, MissingColumnsError):
+        named = {role: "NAME" for role in error.missing if role != POSITION}
+        return [Problem(*_what_and_remedy(str(error)))], [{"columns": {**named, **error.closest}}]
+    if isinstance(error, AmbiguousColumnsError):
+        choices = [{"columns": {error.role: name}} for name in error.candidates[:2]]
+        return [Problem(*_what_and_remedy(str(error)))], choices
+    if "mm/dd/yyyy" in str(error):
+        problem, patterns = found_wrong.problem_of_dates(str(error), inspection)
+        return [problem], [{"time_format": pattern} for pattern in patterns]
+    return [Problem(*_what_and_remedy(str(error)))], []
+
+
+def _what_and_remedy(message: str) -> tuple[str, str]:
+    """A message in two sentences."""
+    what, colon, remedy = message.partition(": ")
+    return (f"{what}.", remedy[:1].upper() + remedy[1:]) if colon else (message, "")
+
+
+def _mending(problems: Sequence[Problem]) -> dict[str, Any]:
+    """All options that would mend problems."""
+    return {name: value for problem in problems for name, value in problem.options.items()}
+
+
+def _share(rows: int, parts: int, in_all: int | None) -> float | None:
+    """The share of all rows that was looked at; None where nobody knows, or where the first rows need not be like the
+    others."""
+    if parts == 0:
+        return 1.0
+    return None if not in_all or parts == 1 else min(1.0, rows / in_all)
+
+
+def _users_in_all(n_users: int, share: float | None, *, by_user: bool) -> int | None:
+    """How many users all rows may have: of rows by user a part has as large a part of the users."""
+    if share is None:
+        return None
+    if share == 1:
+        return n_users
+    return round(n_users / share) if by_user else None
+
+
+def _samples_a_day(found: Events, period: ObservedPeriod, share: float) -> float:
+    """Samples of the median user in all of the period, by its days; each has but a ``share`` of them here."""
+    rows = np.bincount(found.store.user.part(0, len(found.store)), minlength=found.store.n_users)
+    return round(float(np.median(rows)) / share / max(1.0, period.days), 2)
+
+
+def _days_on_clock(period: ObservedPeriod, zone: Zone) -> tuple[str, str]:
+    local = zone.from_utc(np.array([period.first, period.last], np.int64)).tolist()
+    return day_of(local[0]), day_of(local[1])
