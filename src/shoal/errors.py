@@ -19,7 +19,7 @@ _RENAMED = {"from": "start", "to": "end"}
 _FLAGS = frozenset({"force", "public", "repair", "resume", "show-users", "strict", "whole"})
 _NEGATIONS = {"no-evidence": "evidence", "no-verify": "verify"}
 _FUNCTIONS = {"credibility": "assess", "report": "write_report"}  # commands with another name in Python
-_COMMAND = re.compile(r"\bshoal (anonymize|audit|compare|credibility|plan|report|sweep)\b")
+_COMMAND = re.compile(r"\bshoal (anonymize|audit|check|compare|credibility|plan|report|sweep)\b")
 _COLUMNS = re.compile(r"--([a-z]+)-column(?: and --([a-z]+)-column)?")
 _OPTION = re.compile(r"--([a-z]+(?:-[a-z]+)*)(?: (\d+(?:min|km|[dhms])\b))?")
 
@@ -78,10 +78,11 @@ class InputError(ShoalError):
     Examples
     --------
     >>> import shoal
-    >>> shoal.anonymize(shoal.make_city(50), k=2, whole=True, columns={"user": "who"})
-    Traceback (most recent call last):
-        ...
-    shoal.errors.InputError: No column 'who' among user, time, lat, lon: check columns={'user': ...}.
+    >>> try:
+    ...     shoal.anonymize(shoal.make_city(50), k=2, whole=True, columns={"user": "who"})
+    ... except shoal.InputError as error:
+    ...     print(error)
+    No column 'who' among user, time, lat, lon: check columns={'user': ...} (closest: user).
     """
 
     exit_code = 2

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from shoal.cli.text.check import in_lines
 from support.dirty_events import FAULTS, RAW, dirty_text
 from support.paths import PROJECT
 from support.run_command import anonymize, city, left_in, refused, run, write
@@ -168,13 +167,3 @@ def test_the_counts_are_those_that_anonymize_tells(dirty: Path) -> None:
         ("columns_dropped", "columns_not_used"),
     ):
         assert summary[name] == found[known], name
-
-
-def test_long_commands_are_broken_where_a_shell_allows_it() -> None:
-    command = "shoal check events.csv " + " ".join(f"--user-column 'a name {number}'" for number in range(9))
-    lines = in_lines(command)
-    assert len(lines) > 1
-    assert max(map(len, lines)) <= 80
-    assert all(line.endswith(" \\") for line in lines[:-1])
-    assert not any(line.rstrip(" \\").endswith("--user-column") for line in lines)
-    assert shlex.split("\n".join(lines).replace("\\\n", " ")) == shlex.split(command)

@@ -14,7 +14,7 @@ from shoal.core.checks import check_workers
 from shoal.core.evaluation_options import GridKeywords, grid_among
 from shoal.core.formatting import counted
 from shoal.core.options import ReadingKeywords, ReadingOptions
-from shoal.core.progress import Progress, SilentProgress
+from shoal.core.progress import Progress, listening
 from shoal.core.settings import take_options
 from shoal.core.zones import Zone
 from shoal.errors import InputError
@@ -36,12 +36,46 @@ class Outliers(NamedTuple):
 
 
 class CheckedEvents(NamedTuple):
-    """What a first look at events found; nothing in it names a person or a place.
+    """What a first look at events found; nothing in it names a person or a place. What is not known is None.
 
-    ``usable``: whether a release could be made of them. ``rows`` were looked at, in ``parts`` parts of the events (0:
-    all of them, 1: the first rows) that have about ``rows_in_all``, where that is known. All figures are of the rows
-    looked at; ``users_in_all`` and ``samples_a_day``, of the median user, are estimates for all rows where only a part
-    was. What is not known is None. ``next`` are commands, ready for a shell.
+    Attributes
+    ----------
+    usable : bool
+        Whether a release could be made of them.
+    rows, parts, rows_in_all : int
+        How many rows were looked at, in how many parts of the events (0: all of them, 1: the first rows), and about how
+        many there are. All figures are of the rows looked at, unless they say otherwise.
+    format : str or None
+        The format that was recognised or named.
+    columns : dict of str to str, columns_not_used : list of str
+        Which column has which role, and the others.
+    first_rows : list of FirstRow
+        As they are written, masked, and as they are read.
+    timezone, timezone_from : str
+        On which clock times are, and who said so.
+    first_day, last_day : str, days : float
+        The time that they span.
+    users, users_in_all : int
+        How many people; in all an estimate, where only a part was looked at.
+    samples : int, samples_a_day : float
+        How many can be used, and of the median user on a day.
+    dropped : dict of str to int
+        Rows that cannot be used, by reason.
+    duplicates, repeated, blank_lines : int
+        Rows that repeat another within a cell and time step, or exactly; and lines without anything.
+    outliers : Outliers
+        How many rows are far from all others in time or space, and how many users have far too many.
+    problems : list of Problem
+        What is wrong, and what to do.
+    next : list of str
+        Commands, ready for a shell.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> found = shoal.check(shoal.make_city(100, seed=1))
+    >>> found.usable, found.users
+    (True, 100)
     """
 
     usable: bool
@@ -96,23 +130,51 @@ def check(
     all_rows: bool = False,
     workers: int | None = None,
     config: str | Path | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     **options: Unpack[_CheckArguments],
 ) -> CheckedEvents:
     """Say what events are before anything else is done with them: columns, times, users, and what is wrong with them.
 
-    They are read as anonymize() reads them, with the same options; of large ones a sample, unless ``all_rows``. What
-    cannot be opened is an InputError; what was opened and cannot be used is told in the result, with ``usable`` False.
-    Nothing in the result names a person or a place (docs/check.md). ``config`` is a file of settings for what is not
-    given.
+    They are read as anonymize() reads them. What was opened and cannot be used is told in the result, with ``usable``
+    False. Nothing in the result names a person or a place (docs/check.md).
+
+    Parameters
+    ----------
+    events : path or table
+        As in anonymize().
+    all_rows : bool
+        Read all rows of large events, too, not only a sample.
+    workers : int, optional
+        How many threads read; all cores unless given.
+    config : path, optional
+        A file of settings for all options that are not given.
+    progress : bool or Progress, optional
+        True for a bar, in notebooks and in terminals; or an object that is told of stages and steps.
+    **options
+        ``cell``, ``step`` and how events are read, as in anonymize().
+
+    Returns
+    -------
+    CheckedEvents
+        What was found.
+
+    Raises
+    ------
+    InputError
+        The events cannot be opened.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> shoal.check(shoal.make_city(100, seed=1))
+    <CheckedEvents: usable, 1,913 rows of 100 users, 0 problems; .to_dict() has the figures>
     """
-    progress = progress or SilentProgress()
     given = take_options("check", options, config)
     reading, grid = ReadingOptions.from_keywords(given), grid_among(given)
     n_workers = check_workers(workers)
     inspection = Inspection(all_rows=all_rows, suspects=found_wrong.NOBODY)
-    progress.stage("reading")
-    with tempfile.TemporaryDirectory(prefix="shoal-check-") as aside:
+    with listening(progress) as told, tempfile.TemporaryDirectory(prefix="shoal-check-") as aside:
+        told.stage("reading")
         spill = Path(aside) if isinstance(events, str | os.PathLike) or is_stream(events) else None
         try:
             found = read_events(
@@ -122,7 +184,7 @@ def check(
             if not inspection.title:
                 raise
             return _not_usable(events, error, inspection, given, reading)
-        progress.stage("looking")
+        told.stage("looking")
         return _usable(events, found, inspection, given, reading)
 
 
