@@ -405,6 +405,35 @@ def test_everything_is_printed(browser: Any, report: Path) -> None:
     assert page.background == "rgb(255, 255, 255)"
 
 
+def test_paper_has_no_buttons_and_cuts_nothing_in_two(browser: Any, report: Path) -> None:
+    page = Page(browser, report, width=794, theme="dark", at="#people")
+    page.tab.emulate_media(media="print")
+    for control in ("button", "[role=tab]", "select", "input"):
+        assert not any(each.is_visible() for each in page.tab.locator(control).all())
+    style = "e => [getComputedStyle(e).breakInside, getComputedStyle(e).breakAfter]"
+    for whole in ("figure", ".pair", ".facts", "tr", "p", "li", ".key"):
+        assert all(each.evaluate(style)[0] == "avoid" for each in page.tab.locator(whole).all()), whole
+    for heading in ("h2", "h3", "thead"):
+        assert all(each.evaluate(style)[1] == "avoid" for each in page.tab.locator(heading).all()), heading
+    heads = page.tab.evaluate(
+        "[...document.querySelectorAll('table:not(.settings)')].map(e => e.tHead ? e.tHead.rows.length : 0)"
+    )
+    assert set(heads) == {1}  # which is said again on the next sheet
+    sheet_px = (297 - 15 - 18) / 25.4 * 96
+    heights = page.tab.evaluate(
+        "[...document.querySelectorAll('figure > svg')].map(e => e.getBoundingClientRect().height)"
+    )
+    assert max(heights) < 0.75 * sheet_px  # there is room for the words that belong to a figure
+    assert min(heights) > 100
+    assert page.tab.evaluate(
+        "getComputedStyle(document.querySelector('#time'), '::before').content"
+    ).startswith('"Person 1')
+    page.tab.emulate_media(media="screen")
+    assert (
+        page.tab.evaluate("getComputedStyle(document.querySelector('#time'), '::before').content") == "none"
+    )
+
+
 def test_no_table_is_cut_off_on_a_phone(browser: Any, report: Path) -> None:
     page = Page(browser, report, width=390, theme="light")
     for name in TABS:

@@ -97,6 +97,7 @@
       const box = line.querySelector(".box:not(.own)");
       if (box) line.hidden = !map.querySelector("." + box.classList[1]);
     });
+    time.dataset.who = who.selectedOptions[0].textContent;  /* for paper, where nobody can be chosen */
     time.textContent = clock(moment[3], false) + " to " + clock(moment[4], true) + " " + data.zone;
     const n = moment[1], ownFits = moment[5], drawn = moment[2].length + (person.own >= 0 && ownFits ? 1 : 0);
     const number = n.toLocaleString("en"), records = n === 1 ? " record fits" : " records fit";
