@@ -154,6 +154,8 @@ def test_titles_come_first_and_what_is_not_there_is_said(browser: Any, built: Pa
     assert page.tab.locator("#found strong").first.inner_text() == "Glossary"
     page.tab.fill("#search input", "zebrafish")
     assert page.tab.inner_text("#found").startswith("Nothing found")
+    page.tab.fill("#search input", "glossary zebrafish")
+    assert page.tab.inner_text("#found").startswith("Nothing found")
     page.tab.fill("#search input", "lossary")  # inside of words nothing is looked for
     assert page.tab.inner_text("#found").startswith("Nothing found")
     page.tab.fill("#search input", "<b>promise</b>")

@@ -385,6 +385,9 @@ def test_cards_and_headings_hold_their_words(browser: Any, datasheet: Path, repo
             r.selectNodeContents(e.firstChild); return new Set([...r.getClientRects()].map(b => b.top)).size; })"""
         )
         assert set(lines) == {1}  # the figure of a card stands on one line
+        heads = "[...document.querySelectorAll('.facts dt')].map(e => Math.round(e.clientHeight / parseFloat("
+        lines = page.tab.evaluate(f"{heads}getComputedStyle(e).lineHeight)))")
+        assert set(lines) == {1}, "and so does its heading"
     text = Page(browser, datasheet, width=width, theme="light").tab.inner_text(".facts")
     assert "some\nof the samples, of fewer than 10 users" in text
 
