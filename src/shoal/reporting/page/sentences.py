@@ -39,7 +39,7 @@ def page_title(audit: Audit, *, public: bool) -> str:
     kind = "Datasheet" if public else "Report"
     if audit.file is None:
         return f"{kind}: a release"
-    return f"{kind}: {audit.file.name or 'a table in memory'}, {audit.file.period}"
+    return f"{kind}: {audit.file.name_and_period}"
 
 
 def title(audit: Audit) -> str:
