@@ -17,7 +17,7 @@ from playwright.sync_api import sync_playwright
 import shoal
 
 IMAGES = Path(__file__).resolve().parent.parent / "docs/images"
-SHOTS = (("verdict", "light", 1180), ("people-panel", "dark", 1180))
+SHOTS = (("verdict", "light", 1180), ("people", "dark", 1180))
 
 
 def main() -> None:
@@ -37,7 +37,7 @@ def main() -> None:
             tab.click(f"#tab-{name}")
             tab.evaluate(f"document.getElementById('tab-{name}').blur()")
             tab.evaluate("window.scrollTo(0, 0)")  # the tabs are far down, so that the click scrolled there
-            path = IMAGES / f"report-{name.removesuffix('-panel')}.png"
+            path = IMAGES / f"report-{name}.png"
             if name == "verdict":
                 tab.screenshot(path=path, clip={"x": 0, "y": 0, "width": 1080, "height": height})
             else:

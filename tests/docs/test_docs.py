@@ -7,6 +7,7 @@ import importlib.util
 import os
 import re
 import subprocess
+from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -19,7 +20,7 @@ from support.paths import PROJECT
 
 ROOT = PROJECT
 PACKAGE = ROOT / "src/shoal"
-PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("benchmarks/*.md")])
 TAU_MINUTES = 30  # of the worked example
 
 
@@ -27,20 +28,41 @@ def page_name(page: Path) -> str:
     return page.relative_to(ROOT).as_posix()
 
 
+def without_code(page: Path) -> str:
+    """A page without its blocks of code, in which # begins a comment and brackets are no links."""
+    return re.sub(r"^( *)(```|~~~).*?^\1\2", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+
+
 def anchors(page: Path) -> set[str]:
-    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    """Where a page can be linked to, as GitHub names it: a second heading of a name ends in -1, a third in -2."""
+    found: Counter[str] = Counter()
+    for heading in re.findall(r"^#+ (.+)$", without_code(page), re.MULTILINE):
+        words = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()
+        found[re.sub(r"[^\w\- ]", "", words).replace(" ", "-")] += 1
+    return {f"{name}-{n}" if n else name for name, times in found.items() for n in range(times)}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=page_name)
 def test_local_links_and_images_exist(page: Path) -> None:
-    for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+    text = without_code(page)
+    links = re.findall(
+        r"\]\(([^)\s]+)[^)]*\)|^\[[^\]]+\]: (\S+)|(?:href|src)=\"([^\"]+)\"", text, re.MULTILINE
+    )
+    for link in ("".join(each) for each in links):
         if urlsplit(link).scheme:
             continue
         path, _, anchor = link.partition("#")
         target = (page.parent / path) if path else page
         assert target.exists(), f"{link} leads nowhere"
         assert not anchor or anchor in anchors(target), f"{link}: no such heading"
+
+
+def test_what_counts_as_an_anchor(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        "# A `name`, twice\n\n```sh\n# no heading\n```\n## Added\n## Added\n### [Linked](x.md) too\n"
+    )
+    assert anchors(page) == {"a-name-twice", "added", "added-1", "linked-too"}
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page.name != "CHANGELOG.md"], ids=page_name)

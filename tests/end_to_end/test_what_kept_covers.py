@@ -401,7 +401,10 @@ def test_a_page_about_an_extra_column_says_so(good: Made, tmp_path: Path) -> Non
     done = run("report", good.events, output, "-o", page, "--attacks", 20, "--key", good.key)
     assert done.code == 1
     html = page.read_text()
-    assert "<h1>The file holds columns that were not checked: do not publish this file.</h1>" in html
+    assert (
+        '<p class="headline">The file holds columns that were not checked: do not publish this file.</p>'
+        in html
+    )
     assert "This file says more than its boxes, in columns that were not checked." in html
     assert "but the file holds columns that were not checked" in html
     assert "stay with a person for longer" not in html

@@ -35,10 +35,19 @@ class AuditedFile(NamedTuple):
         """From which day to which, or the only day."""
         return self.first if self.first == self.last else f"{self.first} to {self.last}"
 
+    @property
+    def name_and_period(self) -> str:
+        """What the file is called, and of which days it is."""
+        return f"{self.name or 'a table in memory'}, {self.period}"
+
+    @property
+    def when_audited(self) -> str:
+        """Date and version of the audit."""
+        return f"audited on {self.audited} with shoal {self.version}"
+
     def in_words(self) -> str:
         """Name and period of the file, date and version of the audit; the checksum stands on a line of its own."""
-        name = self.name or "a table in memory"
-        return f"{name}, {self.period}; audited on {self.audited} with shoal {self.version}"
+        return f"{self.name_and_period}; {self.when_audited}"
 
 
 def describe_file(published: Any, boxes: Boxes, grid: Grid, zone: Zone) -> AuditedFile:

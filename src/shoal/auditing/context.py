@@ -56,8 +56,9 @@ class AuditContext:
     ``carried``: what it has beside its boxes; ``n_named``: how many of its records are named after users;
     ``in_user_order``: whether they stand, or are named, in the order of these; ``key_unused``: there is a key, but it
     could not be used. ``parts``: where records get new names, whose parts the users here are, and of when; None where
-    they never do. ``parts_tied``: whether names or order tie parts of one person together. ``memo``: what one attack
-    found and others use. ``n_attacks`` are drawn of each kind.
+    they never do. ``parts_tied``: whether names or order tie parts of one person together. ``by_site``: whether events
+    gave sites instead of positions. ``memo``: what one attack found and others use. ``n_attacks`` are drawn of each
+    kind.
     """
 
     store: SampleStore
@@ -86,6 +87,7 @@ class AuditContext:
     key_unused: bool = False
     parts: AuditedParts | None = None
     parts_tied: bool = False
+    by_site: bool = False
     memo: dict[str, Any] = field(default_factory=dict, init=False)
 
     def __repr__(self) -> str:

@@ -27,6 +27,7 @@ from shoal.core.period_text import parse_period
 from shoal.core.periods import Renaming
 from shoal.core.progress import Progress
 from shoal.core.promise import Promise
+from shoal.core.schema import SITE
 from shoal.core.workers import Workers
 from shoal.core.zones import Zone
 from shoal.errors import InputError, ParameterError
@@ -103,6 +104,7 @@ def open_audit(
     n_named = count_named(table.names, known, own)
     in_user_order = follow_users(table.names, store.users, own, table.appearance)
     ties = False if parts is None else tie_parts(table.names, own, table.appearance, parts)
+    by_site = SITE in found.read_summary.columns_used
     del found, table, whose  # of a large dataset, nothing stays in memory twice
     with Workers(n_workers) as threads:
         context = AuditContext(
@@ -132,6 +134,7 @@ def open_audit(
             key_unused=key_unused,
             parts=parts,
             parts_tied=ties,
+            by_site=by_site,
         )
         yield context, warnings
 

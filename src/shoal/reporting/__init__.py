@@ -28,6 +28,7 @@ from shoal.reporting.facts.datasheet import (
 )
 from shoal.reporting.facts.people import follow_people
 from shoal.reporting.facts.precision import measure_precision
+from shoal.reporting.facts.region import region_of, sites_in
 from shoal.reporting.facts.usefulness import measure_usefulness
 from shoal.reporting.page.release import report_page
 from shoal.storage.outputs import check_page, check_target, write_whole
@@ -122,10 +123,13 @@ def write_report(
         began = time.perf_counter()
         told.stage("measuring")
         boxes = context.published.records.boxes
+        region = region_of(boxes, context.grid)
         facts = Facts(
             audit=audit,
             precision=measure_precision(boxes, context.grid, context.zone, context.promise.k),
             usefulness=measure_usefulness(seen, public=public),
+            region=region,
+            sites=[] if public else sites_in(context, region),
             people=None if public else follow_people(context),
             suppression=public_suppression(context) if public else None,
             manifest=context.manifest if isinstance(published, (str, Path)) else None,

@@ -103,7 +103,7 @@ def test_one_of_many_who_were_suppressed_shows_in_no_figure(tmp_path: Path) -> N
     nights = [row for number in range(12) for row in alone(f"user-{number:03}", 24 * (number + 1) + 3)]
     made = publish(tmp_path, [*TOWN, *nights])
     one = sheet(made, tmp_path / "sheet.html")
-    assert re.search(r"<dt>Suppressed</dt><dd>[\d.]+ %", one)
+    assert re.search(r"<dt>Suppressed</dt><dd>[\d.]+\s%", one)
     moved = [*alone("user-000", 24 + 3, (WEST - 1e6, float(SOUTH))), *nights[15:]]
     events = write_rows([*TOWN, *moved], tmp_path / "other.csv")
     other = sheet(made._replace(events=events), tmp_path / "sheet.html")

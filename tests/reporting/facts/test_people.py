@@ -168,7 +168,7 @@ def test_a_tau_of_several_days_is_shown_in_full() -> None:
 def test_what_the_script_reads_is_the_same() -> None:
     people = follow_people(scene_of(make_world(9)))
     assert people is not None
-    told = as_json(people)
+    told = as_json(people, (0.0, 0.0))
     assert told["length"] == TAU
     west = min(x for x, _ in told["places"])
     assert west >= 0

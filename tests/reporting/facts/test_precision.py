@@ -79,11 +79,11 @@ def test_by_area_where_at_least_k_records_are(k: int) -> None:
     def middle(row: Row) -> tuple[float, float]:
         return (row[3] + row[4] + 1) / 2 * CELL_KM, (row[5] + row[6] + 1) / 2 * CELL_KM
 
-    west, south = (min(middle(row)[axis] for row in rows) for axis in (0, 1))
+    west, south = (min(row[axis] for row in rows) * CELL_KM // (5 * area.side) * 5 for axis in (3, 5))
     groups: dict[object, list[Row]] = defaultdict(list)
     for row in rows:
         x, y = middle(row)
-        groups[int((x - west) // area.side), int((y - south) // area.side)].append(row)
+        groups[x // area.side - west, y // area.side - south].append(row)
     shown = {(round(s.x / area.side), round(s.y / area.side)): s for s in area.squares}
     assert {place: square.km for place, square in shown.items()} == pytest.approx(told(groups, k))
     assert len(shown) < len(groups) or k == 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -60,7 +62,7 @@ def test_medians_stand_over_their_hours() -> None:
 def test_squares_stand_where_they_are() -> None:
     """A region twice as wide as high, darker to the east: nothing is mirrored or turned."""
     squares = [Square(2.0 * i, 2.0 * j, 1.0 + i, 5, 3) for i in range(6) for j in range(3)]
-    area = Area(2.0, 10.0, 4.0, squares)
+    area = Area(2.0, 12.0, 6.0, squares)
     drawn = Drawn(release.area_map(area))
     found = {}
     for shade in range(release.SHADES):
@@ -82,6 +84,53 @@ def test_each_side_of_a_crowd_has_its_own_map() -> None:
         boxes = [box for shade in range(release.SHADES) for box in drawn.boxes(f"shade{shade}")]
         places.append({(round(box.x0 / 2), round(box.y0 / 2)) for box in boxes})
     assert places == [{(0, 0), (3, 1)}, {(1, 2)}]
+
+
+@pytest.mark.parametrize(("across", "side"), [((25, 10), 2.0), ((5, 35), 5.0), ((5, 5), 1.0)])
+def test_a_map_says_its_squares_and_its_bar_is_as_long_as_it_says(
+    across: tuple[int, int], side: float
+) -> None:
+    one = Crowd(np.array([0, across[0] - 1]), np.array([0, across[1] - 1]), np.array([1.0, 2.0]))
+    svg = release.crowd((one, one), side, across, 0, "People.")
+    drawn = Drawn(svg)
+    ((said, km),) = re.findall(r">squares of ([\d.]+) km; ([\d.]+) km<", svg)
+    assert float(said) == side
+    lines = [line for line in drawn.root.iter("line") if line.get("class") == "scale-bar"]
+    bar = max(float(line.get("x2", "0")) - float(line.get("x1", "0")) for line in lines)
+    assert drawn.x(bar) - drawn.x(0) == pytest.approx(float(km), rel=0.01)
+    assert all(0 < float(line.get(end, "0")) < 480 for line in lines for end in ("x1", "x2"))
+    boxes = [box for shade in range(release.SHADES) for box in drawn.boxes(f"shade{shade}")]
+    inner = next(drawn.root.iter("svg")).find("svg")
+    assert inner is not None
+    x, y, width, height = (float(number) for number in inner.get("viewBox", "").split())
+    for box in boxes:  # none is cut off at the border of the map
+        assert drawn.x(x) <= box.x0 < box.x1 <= drawn.x(x + width)
+        assert drawn.y(y + height) <= box.y0 < box.y1 <= drawn.y(y)
+
+
+def test_sites_are_points_on_a_map() -> None:
+    area = Area(2.0, 20.0, 10.0, [Square(0.0, 0.0, 1.0, 5, 3)])
+    sites = [(1.5, 2.5), (19.0, 9.0)]
+    drawn = Drawn(release.area_map(area, sites))
+    assert [(drawn.x(x), drawn.y(y)) for x, y in drawn.dots("site")] == [
+        pytest.approx(site, abs=0.1) for site in sites
+    ]
+    assert Drawn(release.area_map(area)).dots("site") == []
+
+
+def test_flows_are_named_by_their_squares() -> None:
+    trips = np.array([40.0, 10.0, 5.0]), np.array([4.0, 8.0, 0.0])
+    ends = [((3, 4), (3, 5)), ((10, 0), (2, 7)), (None, (1, 1))]
+    drawn = Drawn(release.strongest_flows(trips, ends, 2.0))
+    names = ["6 | 8 → 6 | 10", "20 | 0 → 4 | 14", "outside → 2 | 2"]
+    heights = [drawn.place(name)[1] - 4.5 for name in names]
+    assert heights == sorted(heights)  # the strongest on top
+    drawn._y = (0.0, 1.0)  # in drawing units
+    for css, side in (("raw-bar", 0), ("told-bar", 1)):
+        bars = drawn.boxes(css)
+        assert [bar.x1 - bar.x0 for bar in bars] == pytest.approx(trips[side].tolist(), abs=0.2)
+        for bar, height in zip(bars, heights, strict=True):
+            assert abs((bar.y0 + bar.y1) / 2 - height) < 8
 
 
 def test_attacks_have_the_colour_of_their_side() -> None:

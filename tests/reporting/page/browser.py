@@ -31,17 +31,17 @@ def open_browser() -> Iterator[Any]:
 class Page:
     """A page that notes what it complains of and what it asks for."""
 
-    def __init__(self, browser: Any, path: Path, *, width: int, theme: str) -> None:
+    def __init__(self, browser: Any, path: Path, *, width: int, theme: str, at: str = "") -> None:
         self.complaints: list[str] = []
         self.outside: list[str] = []
         self.tab = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=theme)
         self.tab.on("console", lambda message: self.complaints.append(message.text))
         self.tab.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.tab.on("request", lambda request: self._note(request.url, path))
-        self.tab.goto(path.as_uri())
+        self.tab.goto(path.as_uri() + at)
 
     def _note(self, url: str, path: Path) -> None:
-        if url != path.as_uri():
+        if url.partition("#")[0] != path.as_uri():
             self.outside.append(url)
 
     @property

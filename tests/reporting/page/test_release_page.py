@@ -58,7 +58,7 @@ def test_a_release_that_keeps_its_promise(release: Release, tmp_path: Path) -> N
         "How it was made",
     ):
         assert title in words
-    assert not re.search(r"(?:src|href)=[\"']", html)
+    assert not re.search(r"(?:src|href)=[\"'](?!#)", html)
     assert "http" not in html.replace("http://www.w3.org/2000/svg", "")
     assert len(html) < 6_000_000
     assert (tmp_path / "report.html").stat().st_mode & 0o077 == 0
@@ -295,7 +295,7 @@ def test_a_public_page_holds_nothing_raw(release: Release, tmp_path: Path) -> No
     assert "This page gives nobody away; about the data, see the risk below" in words
     assert "published with the data" not in words  # above a high risk, that would be read as advice
     assert "Internal" not in words
-    assert 'id="people"' not in html
+    assert 'id="people' not in html
     assert 'id="map"' not in html
     events = pq.read_table(release.events).to_pydict()
     for user in set(events["user"]):

@@ -143,8 +143,10 @@ def test_page_and_terminal_name_the_file(internal: Told, release: Release) -> No
     checksum = hashlib.sha256(release.published.read_bytes()).hexdigest()
     file = internal.audit.file
     assert file is not None
-    for text in (words_of(internal.page), " ".join(" ".join(internal.terminal).split())):
-        assert file.in_words() in text
+    page, terminal = words_of(internal.page), " ".join(" ".join(internal.terminal).split())
+    assert file.in_words() in terminal
+    assert f"Report: {file.name_and_period} {file.when_audited}; " in page
+    for text in (page, terminal):
         assert f"SHA-256 {checksum}" in text
     assert internal.content["file"]["sha256"] == checksum
 

@@ -231,14 +231,18 @@ def _places(context: AuditContext, rng: np.random.Generator) -> list[tuple[int, 
     return [(x, y) for x, y in places.tolist()]
 
 
-def as_json(people: FollowedPeople) -> dict[str, Any]:
-    """For the page's script: plain lists; slots from the first that is shown, places from the lowest."""
+def as_json(people: FollowedPeople, corner: tuple[float, float]) -> dict[str, Any]:
+    """For the page's script: plain lists; slots from the first that is shown, places from the lowest.
+
+    ``corner`` is that of the page's other maps, in cells, so that all of them have the same coordinates.
+    """
     xs = [s[1] for p in people.people for s in p.samples] + [x for x, _ in people.places]
     ys = [s[2] for p in people.people for s in p.samples] + [y for _, y in people.places]
     t, x, y = people.begin, min(xs), min(ys)
     return {
         "length": people.length,
         "zone": people.zone,
+        "corner": [round(corner[0] - x, 6), round(corner[1] - y, 6)],
         "places": [[px - x, py - y] for px, py in people.places],
         "people": [
             {

@@ -11,10 +11,10 @@ from shoal.core.boxes import Boxes
 from shoal.core.promise import Grid
 from shoal.core.reprs import sizes_only
 from shoal.core.zones import Zone
+from shoal.reporting.facts.region import region_of
 
 DAY_HOURS, WEEK_HOURS = 24, 168
 _FEW_DAYS = 4  # data of fewer days are shown by the hour of the day, not of the week
-_SQUARES_ACROSS = 36  # along the longer side of the region
 _MONDAY = 4 * 86_400  # 1970-01-05, in seconds
 
 
@@ -29,7 +29,7 @@ class Hourly(NamedTuple):
 
 
 class Square(NamedTuple):
-    """A square of the map: its lower corner in km from that of the region, median longer side of its boxes in km,
+    """A square of the map: its lower corner in km from that of the map, median longer side of its boxes in km,
     and how many boxes and records."""
 
     x: float
@@ -43,7 +43,8 @@ class Square(NamedTuple):
 
 
 class Area(NamedTuple):
-    """The region in squares of ``side`` km; those in which fewer than k records have boxes are left out."""
+    """The region in squares of ``side`` km, and how many km the map is wide and high; squares in which fewer than k
+    records have boxes are left out."""
 
     side: float
     width: float
@@ -113,30 +114,23 @@ def owners_of_groups(group: Int64s, owner: Integers, n: int) -> Int64s:
 
 def _area(boxes: Boxes, km: Floats, grid: Grid, k: int) -> Area:
     """Boxes stand in the square of their middle."""
-    cell = grid.cell_m / 1000
-    x, y = (
-        (low.astype(np.int64) + high + 1) / 2 * cell
-        for low, high in ((boxes.x0, boxes.x1), (boxes.y0, boxes.y1))
+    region = region_of(boxes, grid)
+    per_square = region.square_m / grid.cell_m
+    column, line = (
+        np.floor((low.astype(np.int64) + high + 1) / 2 / per_square).astype(np.int64) - first
+        for low, high, first in (
+            (boxes.x0, boxes.x1, region.first_i),
+            (boxes.y0, boxes.y1, region.first_j),
+        )
     )
-    west, south = float(x.min(initial=np.inf)), float(y.min(initial=np.inf))
-    width, height = float(np.ptp(x)) if len(x) else 0.0, float(np.ptp(y)) if len(y) else 0.0
-    side = max(round_number_above(max(width, height) / _SQUARES_ACROSS), 2 * cell)
-    across = int(width // side) + 1
-    column, line = ((x - west) // side).astype(np.int64), ((y - south) // side).astype(np.int64)
-    square, n = line * across + column, across * (int(height // side) + 1)
+    square, n, side = line * region.n_i + column, region.n_i * region.n_j, region.square_m / 1000
     median = medians_of_groups(square, km, boxes.owner, n, k)
     counts, owners = np.bincount(square, minlength=n), owners_of_groups(square, boxes.owner, n)
     shown = np.flatnonzero(~np.isnan(median)).tolist()
     squares = [
-        Square(i % across * side, i // across * side, float(median[i]), int(counts[i]), int(owners[i]))
+        Square(
+            i % region.n_i * side, i // region.n_i * side, float(median[i]), int(counts[i]), int(owners[i])
+        )
         for i in shown
     ]
-    return Area(side, width, height, squares)
-
-
-def round_number_above(length: float) -> float:
-    """The next of 1, 2, 5, 10, 20, ... and their tenths."""
-    if length <= 0:
-        return 1.0
-    power = 10.0 ** np.floor(np.log10(length))
-    return float(next(power * factor for factor in (1, 2, 5, 10) if power * factor >= length * (1 - 1e-9)))
+    return Area(side, region.n_i * side, region.n_j * side, squares)

@@ -14,13 +14,12 @@ from shoal.core.boxes import Boxes
 from shoal.core.disclosure import minimum_people, public_share_of_people
 from shoal.core.reprs import sizes_only
 from shoal.reading import PublishedTable
+from shoal.reporting.facts.region import region_of
 from shoal.utility import Agreement, Density, agreement, density, flows, gyration, homes, workplaces
 from shoal.utility.squares import Frame, Squares, frame_over, gathered, outside, squares_at
 
-_SQUARES_ACROSS = 25
 _STEPS = 50  # of a cumulative distribution
 _FLOWS = 12
-_SIDES_M = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000)
 
 
 class Crowd(NamedTuple):
@@ -34,14 +33,18 @@ class Crowd(NamedTuple):
         return sizes_only(self)
 
 
+FlowEnd = tuple[int, int] | None
+
+
 class Usefulness(NamedTuple):
     """Each estimate from the raw samples and from the boxes, in this order, and how well they agree.
 
     side_km: side of the squares of the map; across: how many squares it has from west to east and from south to north;
-    n_elsewhere: raw samples outside of it. crowds: people in squares at the ``hour`` with most people. radii: quantiles
-    of the radius of gyration in km, for 0, 2, 4, ... 100 % of people. trips: those of the strongest flows between
-    squares. A public report has neither radii nor trips of the raw samples. sides: "under" or "over" for those numbers
-    of the agreement that are only bounds.
+    n_elsewhere: raw samples outside the area of the boxes. crowds: people in squares at the ``hour`` with most people.
+    radii: quantiles of the radius of gyration in km, for 0, 2, 4, ... 100 % of people. trips: those of the strongest
+    flows between squares; flow_ends: the squares from which and to which these lead, by number on the map, None
+    for one outside. A public report has neither radii nor trips of the raw samples. sides: "under" or "over" for those
+    numbers of the agreement that are only bounds.
     """
 
     agreement: Agreement
@@ -52,6 +55,7 @@ class Usefulness(NamedTuple):
     crowds: tuple[Crowd, Crowd]
     radii: tuple[Floats, Floats]
     trips: tuple[Floats, Floats]
+    flow_ends: list[tuple[FlowEnd, FlowEnd]]
     sides: dict[str, str]
 
     def __repr__(self) -> str:
@@ -69,7 +73,8 @@ def measure_usefulness(context: AuditContext, *, public: bool) -> Usefulness:
         _table(context.published.records.boxes, context),
         _table(pseudonymized(samples).boxes, context),
     )
-    zone, cell = context.zone.name, f"{_side_m(published.boxes, context.grid.cell_m)}m"
+    region = region_of(published.boxes, context.grid)
+    zone, cell = context.zone.name, f"{region.square_m:.0f}m"
     frame = frame_over(published.boxes, context.grid, cell)
     near = replace(raw, boxes=gathered(frame, raw.boxes, context.grid))
     one, other = (density(table, cell, zone) for table in (near, published))
@@ -77,21 +82,23 @@ def measure_usefulness(context: AuditContext, *, public: bool) -> Usefulness:
         np.argmax(other.people.sum(axis=1).round(6))
     )  # of equal hours the first, in whatever order they were summed
     k, nothing = context.promise.k, np.empty(0)
+    trips, flow_ends = ((nothing, nothing), []) if public else _strongest(near, published, frame, region)
     found, sides = agreement(samples, published, cell=cell, timezone=zone), dict[str, str]()
     if public:
         found, sides = _public_agreement(found, raw, frame.square_m, zone, k)
     return Usefulness(
         agreement=found,
         side_km=frame.square_m / 1000,
-        across=(frame.n_i, frame.n_j),
+        across=(region.n_i, region.n_j),
         n_elsewhere=int(outside(frame, raw.boxes, context.grid).sum()),
         hour=hour,
         crowds=(
-            _crowd(one, hour, frame, minimum_people(k) if public else 0.0),
-            _crowd(other, hour, frame, 0.0),
+            _crowd(one, hour, frame, region, minimum_people(k) if public else 0.0),
+            _crowd(other, hour, frame, region, 0.0),
         ),
         radii=(nothing if public else _radii(gyration(raw)), _radii(gyration(published))),
-        trips=(nothing, nothing) if public else _strongest(near, published, cell),
+        trips=trips,
+        flow_ends=flow_ends,
         sides=sides,
     )
 
@@ -132,15 +139,6 @@ def _table(boxes: Boxes, context: AuditContext) -> PublishedTable:
     return PublishedTable(whole, names, context.grid, None, None, None)
 
 
-def _side_m(boxes: Boxes, cell_m: float) -> int:
-    """A round side of squares, a few dozen across."""
-    reach = max(
-        int(high.max()) - int(low.min()) for low, high in ((boxes.x0, boxes.x1), (boxes.y0, boxes.y1))
-    )
-    wanted = max(reach * cell_m / _SQUARES_ACROSS, cell_m)
-    return next((side for side in _SIDES_M if side >= wanted), _SIDES_M[-1])
-
-
 def _n_travellers(raw: PublishedTable, side_m: float) -> int:
     """How many people were in more than one square."""
     boxes = raw.boxes
@@ -150,28 +148,40 @@ def _n_travellers(raw: PublishedTable, side_m: float) -> int:
     return int((np.bincount(visits[:, 0]) > 1).sum())
 
 
-def _crowd(found: Density, hour: int, frame: Frame, least: float) -> Crowd:
-    """The squares of a frame with at least ``least`` people; nobody counts for more than one, so as many are there."""
-    people, i, j = found.people[hour], found.squares.i - frame.first_i, found.squares.j - frame.first_j
-    some = (people > 0) & (people >= least) & (i >= 0) & (j >= 0)
-    return Crowd(i[some], j[some], people[some])
+def _crowd(found: Density, hour: int, frame: Frame, region: Frame, least: float) -> Crowd:
+    """The squares of a frame with at least ``least`` people, by number on the map; nobody counts for more than one, so
+    as many are there."""
+    people, i, j = found.people[hour], found.squares.i, found.squares.j
+    some = (people > 0) & (people >= least) & (i >= frame.first_i) & (j >= frame.first_j)
+    return Crowd(i[some] - region.first_i, j[some] - region.first_j, people[some])
 
 
 def _radii(radius: Floats) -> Floats:
     return np.asarray(np.quantile(radius, np.linspace(0, 1, _STEPS + 1)))
 
 
-def _strongest(raw: PublishedTable, published: PublishedTable, cell: str) -> tuple[Floats, Floats]:
-    """The trips of the strongest flows in the raw samples, and the trips of these flows in the boxes."""
-    one, other = flows(raw, cell), flows(published, cell)
+def _strongest(
+    raw: PublishedTable, published: PublishedTable, frame: Frame, region: Frame
+) -> tuple[tuple[Floats, Floats], list[tuple[FlowEnd, FlowEnd]]]:
+    """The trips of the strongest flows in the raw samples and the trips of these flows in the boxes; and where they
+    lead."""
+    one, other = (flows(table, f"{frame.square_m:.0f}m") for table in (raw, published))
     told = {
         _ends(other.squares, a, b): trips
         for a, b, trips in zip(other.origin, other.destination, other.trips, strict=True)
     }
     strongest = np.argsort(-one.trips, kind="stable")[:_FLOWS]
-    known = [told.get(_ends(one.squares, one.origin[line], one.destination[line]), 0.0) for line in strongest]
-    return one.trips[strongest], np.array(known)
+    ends = [_ends(one.squares, one.origin[line], one.destination[line]) for line in strongest]
+    trips = one.trips[strongest], np.array([told.get(each, 0.0) for each in ends])
+    return trips, [(_on_map(frame, region, *each[:2]), _on_map(frame, region, *each[2:])) for each in ends]
 
 
-def _ends(squares: Squares, origin: int, destination: int) -> tuple[int, ...]:
-    return tuple(int(number[end]) for end in (origin, destination) for number in (squares.i, squares.j))
+def _ends(squares: Squares, origin: int, destination: int) -> tuple[int, int, int, int]:
+    i, j = squares.i, squares.j
+    return int(i[origin]), int(j[origin]), int(i[destination]), int(j[destination])
+
+
+def _on_map(frame: Frame, region: Frame, i: int, j: int) -> FlowEnd:
+    """A square by its number on the map; None where all samples outside the frame were gathered."""
+    inside = i >= frame.first_i and j >= frame.first_j
+    return (i - region.first_i, j - region.first_j) if inside else None

@@ -11,12 +11,14 @@ from shoal.auditing.measures import Measure
 from shoal.core.arrays import Floats
 from shoal.core.proportions import Proportion
 from shoal.reporting.facts.precision import DAY_HOURS, Area, Hourly
-from shoal.reporting.facts.usefulness import Crowd
+from shoal.reporting.facts.usefulness import Crowd, FlowEnd
 from shoal.reporting.figures.svg import Panel, left_of, round_ticks
 
 SHADES = 7
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-_ROW = 44
+_ROW, _FLOW_ROW = 44, 28
+
+Points = Sequence[tuple[float, float]]  # in km from the corner of the map
 
 
 def precision_histogram(
@@ -91,15 +93,14 @@ def shade_limits(area: Area) -> list[float]:
     return sorted({float(f"{value:.2g}") for value in quantiles})
 
 
-def area_map(area: Area) -> str:
+def area_map(area: Area, sites: Points = ()) -> str:
     """Squares of the region, darker where boxes are larger."""
     limits = shade_limits(area)
-    panel = Panel((0, 1), (0, 1), height=420)
-    width, height = area.width + area.side, area.height + area.side
-    _fit(panel, width, height)
+    panel = _map_panel(area.width, area.height, area.side, height=420)
     for square in area.squares:
         shade = int(np.searchsorted(limits, square.km, side="right"))
         panel.box((square.x, square.x + area.side), (square.y, square.y + area.side), f"shade{shade}")
+    _draw_sites(panel, sites)
     return panel.svg("Median longer side of the boxes in each square of the region.")
 
 
@@ -171,26 +172,40 @@ def crowd_limits(crowds: tuple[Crowd, Crowd]) -> list[float]:
 
 
 def crowd(
-    crowds: tuple[Crowd, Crowd], side: float, across: tuple[int, int], which: int, description: str
+    crowds: tuple[Crowd, Crowd],
+    side: float,
+    across: tuple[int, int],
+    which: int,
+    description: str,
+    sites: Points = (),
 ) -> str:
     """People in squares, in shades that are the same for both sides."""
     limits = crowd_limits(crowds)
-    panel = Panel((0, 1), (0, 1), height=400)
-    _fit(panel, side * across[0], side * across[1])
+    panel = _map_panel(side * across[0], side * across[1], side, height=400)
     for i, j, people in zip(*(column.tolist() for column in crowds[which]), strict=True):
         shade = int(np.searchsorted(limits, people, side="right"))
         panel.box((i * side, (i + 1) * side), (j * side, (j + 1) * side), f"shade{shade}")
+    _draw_sites(panel, sites)
     return panel.svg(description)
 
 
-def _fit(panel: Panel, width: float, height: float) -> None:
-    """One scale both ways, with axes in km."""
-    unit = 1.04 * max(width / panel.inner_width, height / panel.inner_height)
+def _draw_sites(panel: Panel, sites: Points) -> None:
+    for x, y in sites:
+        panel.dot(x, y, "site", 1.4)
+
+
+def _map_panel(width: float, height_km: float, side: float, *, height: int) -> Panel:
+    """An empty map of so many km: one scale both ways, axes in km, a bar beside which the size of squares stands."""
+    panel = Panel((0, 1), (0, 1), height=height, rows_above=1)
+    unit = 1.04 * max(width / panel.inner_width, height_km / panel.inner_height)
     half_x, half_y = unit * panel.inner_width / 2, unit * panel.inner_height / 2
     panel.x_range = (width / 2 - half_x, width / 2 + half_x)
-    panel.y_range = (height / 2 - half_y, height / 2 + half_y)
+    panel.y_range = (height_km / 2 - half_y, height_km / 2 + half_y)
     panel.y_axis(round_ticks(*panel.y_range), "km, south to north")
     panel.x_axis(round_ticks(*panel.x_range), "km, west to east")
+    (first, _), (second, _), *_ = round_ticks(*panel.x_range)
+    panel.scale_bar(second - first, f"squares of {side:g} km; {second - first:g} km")
+    return panel
 
 
 def distributions(radii: tuple[Floats, Floats]) -> str:
@@ -211,19 +226,30 @@ def distributions(radii: tuple[Floats, Floats]) -> str:
     return panel.svg(f"How far people move about: radius of gyration, {sides}.")
 
 
-def strongest_flows(trips: tuple[Floats, Floats]) -> str:
-    """Trips of the strongest flows, raw and as the boxes tell them."""
+def strongest_flows(
+    trips: tuple[Floats, Floats], ends: Sequence[tuple[FlowEnd, FlowEnd]], side: float
+) -> str:
+    """Trips of the strongest flows, raw and as the boxes tell them, each named by its squares on the maps."""
     n, top = len(trips[0]), float(max(each.max(initial=1.0) for each in trips)) * 1.08
+    rows = [
+        (n - i - 0.5, f"{_square_name(origin, side)} → {_square_name(destination, side)}")
+        for i, (origin, destination) in enumerate(ends)
+    ]
     panel = Panel(
-        (0, n),
         (0, top),
-        height=270,
-        left=64,
+        (0, n),
+        height=60 + _FLOW_ROW * n,
+        left=left_of(rows),
         legend=(("strip raw-bar", "raw data"), ("strip told-bar", "published")),
     )
-    panel.y_axis(round_ticks(0, top, 5), "trips")
-    panel.x_axis([(i + 0.5, f"{i + 1}") for i in range(n)], "the strongest flows between squares", grid=False)
-    for i in range(n):
-        panel.box((i + 0.12, i + 0.48), (0, float(trips[0][i])), "raw-bar")
-        panel.box((i + 0.52, i + 0.88), (0, float(trips[1][i])), "told-bar")
+    panel.x_axis(round_ticks(0, top, 5), "trips")
+    panel.y_axis(rows, "from square → to square", grid=False)
+    for i, (y, _) in enumerate(rows):
+        panel.box((0, float(trips[0][i])), (y + 0.02, y + 0.36), "raw-bar")
+        panel.box((0, float(trips[1][i])), (y - 0.36, y - 0.02), "told-bar")
     return panel.svg("Trips of the strongest flows, raw and published.")
+
+
+def _square_name(square: FlowEnd, side: float) -> str:
+    """A square by its south-west corner, in km as on the maps."""
+    return "outside" if square is None else f"{square[0] * side:g} | {square[1] * side:g}"

@@ -30,11 +30,12 @@ class Panel:
         log_x: bool = False,
         log_y: bool = False,
         legend: Legend = (),
+        rows_above: int = 0,
     ) -> None:
         self.x_range, self.y_range, self.left = x_range, y_range, left
         self.log_x, self.log_y = log_x, log_y
         rows = _legend_rows(legend, left)
-        self.top = _TOP + _LEGEND_ROW * (1 + max((row for row, *_ in rows), default=-1))
+        self.top = _TOP + _LEGEND_ROW * (rows_above + 1 + max((row for row, *_ in rows), default=-1))
         self.height = height + self.top - _TOP
         self._around: list[str] = []
         self._inside: list[str] = []  # clipped to the axes
@@ -110,6 +111,19 @@ class Panel:
         text = f'<text class="mark" x="{at:.1f}" y="{self.top + 13}" text-anchor="{anchor}">{escape(label)}</text>'
         self._above += [self._rule(x, "median"), text]
 
+    def scale_bar(self, length: float, label: str) -> None:
+        """A bar as long as ``length`` along the horizontal axis, in a row above the panel, with a label beside it."""
+        right, y = WIDTH - _RIGHT, self.top - 12
+        left = right - self.x(self.x_range[0] + length) + self.left
+        self._around += [
+            f'<line class="scale-bar" x1="{left:.1f}" x2="{right}" y1="{y}" y2="{y}"/>',
+            *(
+                f'<line class="scale-bar" x1="{x:.1f}" x2="{x:.1f}" y1="{y - 4}" y2="{y + 4}"/>'
+                for x in (left, right)
+            ),
+        ]
+        self.words(left - 8, y + 4.5, label, "legend", anchor="end")
+
     def words(self, x: float, y: float, text: str, css: str = "", *, anchor: str = "start") -> None:
         """Text at a position in drawing units."""
         self._around.append(
@@ -128,13 +142,14 @@ class Panel:
             f'<line class="axis" x1="{self.left}" x2="{WIDTH - _RIGHT}" y1="{base}" y2="{base}"/>'
         )
 
-    def y_axis(self, ticks: Ticks, name: str) -> None:
+    def y_axis(self, ticks: Ticks, name: str, *, grid: bool = True) -> None:
         """Ticks left of the panel, and the axis' name turned beside them."""
         for value, label in ticks:
             at = self.y(value)
-            self._around.append(
-                f'<line class="grid" x1="{self.left}" x2="{WIDTH - _RIGHT}" y1="{at:.1f}" y2="{at:.1f}"/>'
-            )
+            if grid:
+                self._around.append(
+                    f'<line class="grid" x1="{self.left}" x2="{WIDTH - _RIGHT}" y1="{at:.1f}" y2="{at:.1f}"/>'
+                )
             self.words(self.left - 6, at + 4.5, label, "tick", anchor="end")
         middle = self.top + self.inner_height / 2
         self._around.append(

@@ -32,6 +32,7 @@ from shoal.reporting.page.sentences import (
     keeps_k,
     made_for_in_words,
     names_table,
+    page_title,
     promise_in_words,
     renamed_in_words,
     tells_of,
@@ -53,6 +54,7 @@ def report_page(facts: Facts, *, public: bool, synthetic: bool = False) -> str:
     return environment.get_template("report.html.j2").render(
         public=public,
         synthetic=synthetic,
+        title=page_title(audit, public=public),
         headline=title(audit),
         promise_words=promise_in_words(promise, grid, renamed=audit.renaming is not None),
         renamed_words=renamed_in_words(audit),
@@ -82,7 +84,8 @@ def report_page(facts: Facts, *, public: bool, synthetic: bool = False) -> str:
         suppression=_suppression(facts, public=public),
         privacy=privacy,
         untold=public and not privacy["told"],
-        utility=_utility(facts.usefulness),
+        utility=_utility(facts.usefulness, facts.sites),
+        sites=bool(facts.sites),
         people=None if public or facts.people is None else _people(facts),
         settings=_settings(facts, public=public),
         beyond=max(audit.coverage.n_strict, audit.coverage.n_tolerant),
@@ -138,7 +141,7 @@ def _tabs(without_people: bool) -> list[tuple[str, str]]:
         ("privacy", "Privacy"),
         ("utility", "Utility"),
     ]
-    people = [] if without_people else [("people-panel", "People")]
+    people = [] if without_people else [("people", "People")]
     return [*tabs, *people, ("details", "Details")]
 
 
@@ -162,7 +165,7 @@ def _precision(facts: Facts) -> dict[str, Any]:
         ),
         "hours_km": Markup(hourly[0]),
         "hours_minutes": Markup(hourly[1]),
-        "map": Markup(release.area_map(found.area)),
+        "map": Markup(release.area_map(found.area, facts.sites)),
         "side": found.area.side,
         "limits": release.shade_limits(found.area),
     }
@@ -181,22 +184,28 @@ def _suppression(facts: Facts, *, public: bool) -> dict[str, Any] | None:
     lost = truth.suppressed
     if public or not lost.n_suppressed:
         share = facts.suppression.share if facts.suppression is not None else lost.share
-        words = (
-            f"some (of fewer than {minimum_people(audit.promise.k)} users)"
-            if isinstance(share, str)
-            else percent(share)
-        )
+        few = isinstance(share, str)
+        short = "some" if isinstance(share, str) else percent(share)
+        words = f"some (of fewer than {minimum_people(audit.promise.k)} users)" if few else short
         drawn = (
             _drawn(facts.suppression, audit.draw.timezone)
             if isinstance(share, float) and lost.n_suppressed
             else {"by_hour": None}
         )
-        return {"any": bool(lost.n_suppressed), "words": words, "n": None, **drawn}
+        return {
+            "any": bool(lost.n_suppressed),
+            "words": words,
+            "short": short,
+            "few": few,
+            "n": None,
+            **drawn,
+        }
     parts = PublicSuppression(
         [part.share for part in truth.by_hour], [part.share for part in truth.by_activity]
     )
     drawn = _drawn(parts, audit.draw.timezone)
-    return {"any": True, "words": percent(lost.share), "n": lost.n_suppressed, **drawn}
+    short = percent(lost.share)
+    return {"any": True, "words": short, "short": short, "few": False, "n": lost.n_suppressed, **drawn}
 
 
 def _drawn(found: PublicSuppression | None, zone: str) -> dict[str, Any]:
@@ -264,11 +273,11 @@ def _cliff(audit: Audit, attack: str, variants: dict[str, str], axis: str) -> Ma
     return Markup(release.cliff(named, axis, achieved, f"Share of attacks: {achieved}, by {axis}."))
 
 
-def _utility(found: Usefulness) -> dict[str, Any]:
+def _utility(found: Usefulness, sites: release.Points) -> dict[str, Any]:
     told = found.agreement
 
     def crowd(which: int, description: str) -> str:
-        return release.crowd(found.crowds, found.side_km, found.across, which, description)
+        return release.crowd(found.crowds, found.side_km, found.across, which, description, sites)
 
     return {
         "told": told,
@@ -280,15 +289,18 @@ def _utility(found: Usefulness) -> dict[str, Any]:
         "raw_people": Markup(crowd(0, "People in the raw samples.")) if len(found.crowds[0].people) else None,
         "told_people": Markup(crowd(1, "People as the boxes tell it.")),
         "radii": Markup(release.distributions(found.radii)),
-        "flows": Markup(release.strongest_flows(found.trips)) if len(found.trips[0]) else None,
+        "flows": Markup(release.strongest_flows(found.trips, found.flow_ends, found.side_km))
+        if found.flow_ends
+        else None,
     }
 
 
 def _people(facts: Facts) -> dict[str, Any]:
     assert facts.people is not None
-    grid = facts.audit.grid
+    grid, region = facts.audit.grid, facts.region
+    per_square = region.square_m / grid.cell_m
     content = {
-        **as_json(facts.people),
+        **as_json(facts.people, (region.first_i * per_square, region.first_j * per_square)),
         "cell_km": grid.cell_m / 1000,
         "k": facts.audit.promise.k,
     }

@@ -34,8 +34,16 @@ def headline(promise: Promise, grid: Grid, *, renamed: bool = False) -> str:
     return f"Watch anyone for {duration_in_words(seconds.tau)}: at least {promise.k} records fit"
 
 
+def page_title(audit: Audit, *, public: bool) -> str:
+    """What kind of page it is, about which file and of which days; a file name says no more than its owner chose."""
+    kind = "Datasheet" if public else "Report"
+    if audit.file is None:
+        return f"{kind}: a release"
+    return f"{kind}: {audit.file.name_and_period}"
+
+
 def title(audit: Audit) -> str:
-    """The title of the page: the promise if it is kept, with what is weakened or was not checked; else that it is
+    """The claim in large letters: the promise if it is kept, with what is weakened or was not checked; else that it is
     broken, that it is not the file's own, or that the events may not be those of the release."""
     doubtful = audit.events_checked.doubtful
     if not keeps_k(audit):
