@@ -9,9 +9,12 @@ from typing import Any, Unpack
 
 from shoal.auditing.auditor import run_audit
 from shoal.auditing.coverage.check import RunTasks
+from shoal.auditing.coverage.chunks import CHECK_REHEARSAL
 from shoal.auditing.opening import open_audit
+from shoal.auditing.rehearsal import rehearsal_of_audit
 from shoal.auditing.result import Audit
 from shoal.core.checks import check_count, check_workers
+from shoal.core.compiling import compile_ahead, make_ready
 from shoal.core.engines import Engine, open_engine
 from shoal.core.option_fields import refuse_unknown
 from shoal.core.options import (
@@ -29,9 +32,9 @@ from shoal.core.settings import settings_text, take_options
 from shoal.core.workers import Workers
 from shoal.core.zones import Zone
 from shoal.errors import ParameterError
-from shoal.hiding.pipeline import anonymize_samples, check_population, prepare
+from shoal.hiding.pipeline import anonymize_samples, check_population, rehearsal_of
 from shoal.publishing.checkpoint import open_checkpoint, run_identity
-from shoal.publishing.outputs import Outputs, check_outputs, write_outputs
+from shoal.publishing.outputs import Outputs, check_outputs, reserve_outputs, write_outputs
 from shoal.publishing.record_names import NamedBoxes
 from shoal.publishing.release import Draft, Published, Verification
 from shoal.publishing.self_check import verify_release
@@ -107,6 +110,7 @@ def anonymize(
     if outputs is not None:
         check_outputs(outputs, [*_paths(events, config), *reading.files], force=force, resume=resume)
     with (
+        reserve_outputs(outputs),
         open_checkpoint(None if outputs is None else outputs.checkpoint, resume=resume) as checkpoint,
         Workers(n_workers) as threads,
         open_engine(engine, n_workers, cluster) as machinery,
@@ -122,8 +126,8 @@ def anonymize(
             spill=checkpoint.samples,
         )
         check_population(found.store.n_users, promise.k)
-        progress.stage("loading the engine (compiles it once)")
-        prepare(hiding, promise)
+        needed = [rehearsal_of(hiding, promise), *([CHECK_REHEARSAL] if verify else [])]
+        compile_seconds = make_ready(needed, n_workers, progress)
         slots, zone = found.store.slots, Zone(found.timezone)
         periods = find_periods(hiding.rename_s, int(slots[0]), int(slots[-1]), promise, grid, zone)
         outcome = anonymize_samples(
@@ -137,6 +141,7 @@ def anonymize(
             periods=periods,
             min_spread_cells=hiding.min_spread_cells(grid),
         )
+        outcome = replace(outcome, compile_seconds=compile_seconds)
         named = NamedBoxes(outcome.parts.in_parts(outcome.source), outcome.parts.sizes)
         outlooks = outlook_on_periods(found.store, promise, grid, zone) if periods.n_periods == 1 else []
         draft = Draft(found, outcome, promise, hiding, named, outlooks)
@@ -157,12 +162,12 @@ def anonymize(
             return Published.of(draft, verified(draft.table()) if verify else None)
         in_file = draft.reading_from(outputs.published.absolute())
         progress.stage("writing")
-        checkpoint.note_writing()
         published = write_outputs(
             outputs,
             draft,
             lambda written: Published.of(in_file, verified(written)),
-            spill=checkpoint.sorting,
+            checkpoint=checkpoint,
+            force=force,
             settings=settings,
         )
         if checkpoint.remove():
@@ -202,6 +207,8 @@ def audit(
         open_audit(events, published, progress, how, reading) as (context, warnings),
         open_engine(engine, context.workers.count, cluster) as machinery,
     ):
+        needed = [rehearsal_of_audit(renamed=context.parts is not None)]
+        compile_ahead(needed, context.workers.count, progress)
         return run_audit(context, warnings, progress, run=_elsewhere(machinery))
 
 

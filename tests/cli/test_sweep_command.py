@@ -173,6 +173,12 @@ def test_refusals(events: Path, tmp_path: Path) -> None:
     refused(
         tmp_path, "sweep", events, "-o", out, "--ks", "2,many", words="expected a whole number, got 'many'"
     )
+    for given in ("2,,5", "2,5,", ","):
+        words = f"A list has a value before and after each comma, got {given!r}: leave out one comma"
+        refused(tmp_path, "sweep", events, "-o", out, "--ks", given, words=words)
+    refused(
+        tmp_path, "sweep", events, "-o", out, "--ks", "", words="ks must name at least one value, got none"
+    )
     refused(tmp_path, "sweep", events, "-o", out, "--taus", "soon", words="tau must be a duration")
     refused(tmp_path, "sweep", tmp_path / "none.csv", "-o", out, words="none.csv")
 
@@ -181,5 +187,11 @@ def test_resume(events: Path, tmp_path: Path) -> None:
     checkpoint = tmp_path / "out.checkpoint"
     checkpoint.mkdir(mode=0o700)
     refused(tmp_path, "sweep", events, "-o", tmp_path / "out", *QUICK, words="add --resume to go on")
-    assert run("sweep", events, *OURS, "-o", tmp_path / "out", *QUICK, "--resume").code == 0
+    done = run("sweep", events, *OURS, "-o", tmp_path / "out", *QUICK, "--resume")
+    assert (done.code, "to resume" in done.err) == (0, False)
+    done = run("sweep", events, *OURS, "-o", tmp_path / "out", *QUICK, "--resume", "--force")
+    assert done.code == 0
+    assert done.err.startswith(
+        "Warning: There is no out.checkpoint to resume: this sweep begins from the start.\n"
+    )
     assert {path.name for path in tmp_path.iterdir()} == {"out"}

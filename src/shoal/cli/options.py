@@ -15,6 +15,7 @@ from shoal.core.evaluation_options import GRID as GRID_NAMES
 from shoal.core.option_fields import Choice, Options, choices_of
 from shoal.core.options import ROLES, PromiseOptions, ReadingOptions
 from shoal.core.settings import read_settings, settings_text
+from shoal.errors import InputError
 
 _COLUMNS = "Names of columns"
 _MEANINGS = {
@@ -275,8 +276,13 @@ def json_output(help: str = "Write all figures as JSON to a file, or - for stdou
 
 
 def parts_of(text: str) -> list[str]:
-    """The parts of a list with commas."""
-    return [part.strip() for part in text.split(",") if part.strip()]
+    """The parts of a list with commas; none of them may be empty, but for a list of nothing."""
+    parts = [part.strip() for part in text.split(",")] if text.strip() else []
+    if not all(parts):
+        raise InputError(
+            f"A list has a value before and after each comma, got {text!r}: leave out one comma."
+        )
+    return parts
 
 
 def json_file(json_out: str | None) -> Path | None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -14,6 +16,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar, Unpack
 import pyarrow as pa
 
 from shoal.core.checks import check_workers
+from shoal.core.compiling import make_ready
 from shoal.core.evaluation_options import GridKeywords, SweepKeywords, SweepOptions, grid_among
 from shoal.core.formatting import counted, duration
 from shoal.core.options import (
@@ -31,9 +34,10 @@ from shoal.core.zones import Zone
 from shoal.errors import InputError, NothingLeftError, UnfinishedError
 from shoal.evaluate.measuring import Hour, Measured, measure, measure_hours, nothing_left
 from shoal.evaluate.sweep_points import HOURS, Point, SweepPlan, plan_sweep
-from shoal.hiding.pipeline import anonymize_samples, check_population, prepare
+from shoal.hiding.pipeline import anonymize_samples, check_population, rehearsal_of
 from shoal.reading import Events, read_events
 from shoal.storage.files import make_private_folder, reason, write_private
+from shoal.storage.locks import is_locked, take_lock
 
 Row = TypeVar("Row", Measured, Hour)
 
@@ -116,15 +120,9 @@ def sweep(
         "hiding": {name: each.to_dict() for name, each in hiding.items()},
         "version": version("shoal"),
     }
-    store = (
-        MemorySweepStore()
-        if checkpoint is None
-        else FolderSweepStore(Path(checkpoint), identity, resume=resume)
-    )
-    progress.stage("loading the engine (compiles it once)")
-    for each in hiding.values():
-        prepare(each)
-    with Workers(n_workers) as threads:
+    folder = None if checkpoint is None else Path(checkpoint)
+    with open_sweep_store(folder, identity, resume=resume) as store, Workers(n_workers) as threads:
+        make_ready([rehearsal_of(each) for each in hiding.values()], n_workers, progress)
         return run_sweep(found, plan, hiding, threads, store, progress)
 
 
@@ -197,7 +195,7 @@ def _kept_all(noted: Any, kind: type[Row]) -> list[Row] | None:
 
 # ---- points that are measured already -----------------------------------------------------------------------------
 
-_HEADER = "sweep.json"
+_HEADER, _LOCK = "sweep.json", "lock"
 _FORMAT = 2  # of the folder of an unfinished sweep; 1 had no number
 
 
@@ -231,12 +229,16 @@ class FolderSweepStore:
 
     def __init__(self, folder: Path, identity: dict[str, Any], *, resume: bool) -> None:
         self._folder = folder
-        if folder.exists() and not resume:
-            raise InputError(
-                f"Found {folder.name} of an unfinished sweep: add --resume to go on with it, or remove it."
-            )
         try:
             make_private_folder(folder, exist_ok=resume)
+        except FileExistsError:
+            if not folder.is_dir():
+                raise InputError(
+                    f"{folder.name} must become a folder but is a file: rename or remove it."
+                ) from None
+            raise InputError(
+                f"Found {folder.name} of an unfinished sweep: add --resume to go on with it, or remove it."
+            ) from None
         except OSError as error:
             raise _unwritable(error) from error
         noted, identity = self.get(_HEADER), {"format": _FORMAT, **identity}
@@ -254,6 +256,11 @@ class FolderSweepStore:
                 f"{folder.name} belongs to a sweep of other events or settings:"
                 " resume with the same, or remove it."
             )
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was measured so far."""
+        return all(path.name == _HEADER for path in self._folder.glob("*.json"))
 
     def _clear(self) -> None:
         """Remove points that no readable header identifies."""
@@ -279,6 +286,36 @@ class FolderSweepStore:
             unfinished.replace(self._folder / name)
         except OSError as error:
             raise _unwritable(error) from error
+
+
+@contextlib.contextmanager
+def open_sweep_store(folder: Path | None, identity: dict[str, Any], *, resume: bool) -> Iterator[SweepStore]:
+    """Where a sweep with this identity keeps what it has measured: a folder, or memory where there is none."""
+    if folder is None:
+        yield MemorySweepStore()
+        return
+    busy = InputError(
+        f"Another sweep is still at work on {folder.name}: wait for it, or choose another output."
+    )
+    if is_locked(folder / _LOCK):
+        raise busy
+    store = FolderSweepStore(folder, identity, resume=resume)
+    lock = take_lock(folder / _LOCK)
+    if lock is None:
+        raise busy
+    try:
+        yield store
+    except BaseException as error:
+        if store.is_empty:
+            remove(folder)
+        else:
+            error.add_note(
+                f"{folder.name} is left, readable by you alone, with what was measured: go on with --resume, or"
+                " remove it."
+            )
+        raise
+    finally:
+        os.close(lock)
 
 
 def checkpoint_of(output: Path) -> Path:

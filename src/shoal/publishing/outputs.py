@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import contextlib
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from shoal.core.schema import EVIDENCE_SUFFIX, MANIFEST_FORMAT, MANIFEST_SUFFIX, PRIVATE_SUFFIX
 from shoal.errors import InputError
-from shoal.publishing.checkpoint import checkpoint_folder, was_writing
+from shoal.publishing.checkpoint import Checkpoint, check_checkpoint, checkpoint_folder, was_placed
 from shoal.publishing.evidence import write_evidence
 from shoal.publishing.manifest import describe_grid, describe_periods
 from shoal.publishing.private_notes import private_notes
 from shoal.publishing.release import Draft, Published
 from shoal.publishing.tables import suffix_of, write_published
 from shoal.storage.files import AtomicFiles
+from shoal.storage.locks import reserved
 from shoal.storage.outputs import as_json, check_table, check_target, write_rows
 
 
@@ -68,27 +70,27 @@ def check_outputs(outputs: Outputs, inputs: Iterable[Path], *, force: bool, resu
     suffix_of(outputs.published)
     if outputs.key is not None:
         check_table(outputs.key, "The key")
-    # A run that was killed while its files appeared may find some of them, and has every right to replace them.
-    force = force or (resume and was_writing(outputs.checkpoint))
     sources = list(inputs)
     for path in outputs.files:
-        check_target(path, sources, force=force)
+        # A run that was killed while its files appeared may find some of them, and has every right to replace them.
+        ours = resume and was_placed(outputs.checkpoint, path)
+        check_target(path, sources, force=force or ours)
     if len({path.resolve() for path in outputs.files}) < len(outputs.files):
         raise InputError(
             "The published file, its manifest, the key, what stands beside it, the summary and the settings must be"
             " different files: rename one."
         )
-    if not outputs.checkpoint.exists():
-        return
-    if not outputs.checkpoint.is_dir():
-        raise InputError(
-            f"{outputs.checkpoint.name} must become a folder but is a file: rename or remove it."
-        )
-    if not resume:
-        raise InputError(
-            f"Found {outputs.checkpoint.name}, the checkpoint of an unfinished run:"
-            " add --resume to go on with it, or remove it."
-        )
+    check_checkpoint(outputs.checkpoint, resume=resume)
+
+
+@contextlib.contextmanager
+def reserve_outputs(outputs: Outputs | None) -> Iterator[None]:
+    """Inside a ``with`` block refuse other runs with the same key or summary; the checkpoint is held for itself."""
+    with contextlib.ExitStack() as held:
+        for path in () if outputs is None else (outputs.key, outputs.summary):
+            if path is not None:
+                held.enter_context(reserved(path))
+        yield
 
 
 def write_outputs(
@@ -96,14 +98,15 @@ def write_outputs(
     draft: Draft,
     conclude: Callable[[object], Published],
     *,
-    spill: Path | None = None,
+    checkpoint: Checkpoint,
+    force: bool,
     settings: str = "",
 ) -> Published:
     """Put all files of a release in place, or none; the published one last.
 
     ``conclude`` is shown what was written, verifies it and makes the release, whose manifest and summary are then
-    written. The boxes are put in order in files in the folder ``spill``, or in memory without one. ``settings`` are the
-    content of their file.
+    written. The boxes are put in order in the checkpoint. Files that appeared since the run began are replaced only by
+    ``force``, or if an earlier attempt of the same run put them there. ``settings`` are the content of their file.
     """
     named, grid, projection = draft.named, draft.events.grid, draft.events.projection
     notes = {
@@ -112,12 +115,18 @@ def write_outputs(
         "grid": describe_grid(grid, None if projection is None else projection.crs),
         **describe_periods(draft.renaming),
     }
-    with AtomicFiles(then="go on with --resume") as files:
+
+    def may_replace(path: Path) -> bool:
+        return force or was_placed(outputs.checkpoint, path)
+
+    with AtomicFiles(then="go on with --resume", may_replace=may_replace) as files:
         if outputs.key is not None:
             with files.open(outputs.key, mode=0o600) as file:
                 write_rows(draft.key_table(), outputs.key, file)
         with files.open(outputs.published) as file:
-            write_published(file, suffix_of(outputs.published), named, grid, projection, notes, spill)
+            write_published(
+                file, suffix_of(outputs.published), named, grid, projection, notes, checkpoint.sorting
+            )
         published = conclude(files.waiting(outputs.published))
         if outputs.evidence is not None:
             with files.open(outputs.evidence, mode=0o600, before=outputs.published) as file:
@@ -135,4 +144,5 @@ def write_outputs(
                 file.write(settings.encode())
         with files.open(outputs.manifest, before=outputs.published) as file:
             file.write(as_json(published.manifest))
+        checkpoint.note_placing(files.identities)
     return published

@@ -47,5 +47,5 @@ def compare(events: Any, output: Path | None, force: bool, **keywords: Any) -> N
         found = run(events, progress=progress, **keywords)
     say_warnings(found.warnings)
     if output is not None:
-        write_table(output, found.to_arrow())
+        write_table(output, found.to_arrow(), force=force)
     show("\n".join(comparison_lines(found)))

@@ -60,6 +60,6 @@ def plan(
         "advice": [*advice(found.forecasts), *names_advice(found.periods), *whole_parts_advice(found)],
     }
     if report is not None:
-        write_whole(report, as_json(content))
+        write_whole(report, as_json(content), force=force)
     options.save_settings(save_config, "plan", keywords)
     show(json.dumps(content, indent=2) if json_out == "-" else "\n".join(plan_lines(found)))

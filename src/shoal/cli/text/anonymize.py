@@ -30,9 +30,15 @@ def summary_lines(summary: dict[str, Any], promise: Promise, grid: Grid, output:
         "Precision": _precision(summary),
         "Weakened": _weakening(summary),
         "Verified": [_verification(summary, promise)],
-        "Time": [f"{summary['seconds']:.1f} s"],
+        "Time": [_time(summary)],
     }
     return labelled(parts)
+
+
+def _time(summary: dict[str, Any]) -> str:
+    compiling = summary["compile_seconds"]
+    before = f", and {compiling:.0f} s before to compile the engine" if compiling else ""
+    return f"{summary['seconds']:.1f} s{before}"
 
 
 def _promise(summary: dict[str, Any], promise: Promise, grid: Grid) -> list[str]:

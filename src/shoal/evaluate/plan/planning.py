@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from shoal.core.box_sizes import BoxSizes
 from shoal.core.checks import check_workers
+from shoal.core.compiling import make_ready
 from shoal.core.evaluation_options import GridKeywords, PlanKeywords, PlanOptions, grid_among
 from shoal.core.formatting import counted, duration
 from shoal.core.options import (
@@ -48,7 +49,7 @@ from shoal.evaluate.plan.stretches import (
 from shoal.evaluate.plan.whole_parts import WholeParts, forecast_whole_parts
 from shoal.evaluate.sweep_points import Point
 from shoal.hiding.epochs import Timeline
-from shoal.hiding.pipeline import check_population, prepare
+from shoal.hiding.pipeline import check_population, rehearsal_of
 from shoal.hiding.suppression import Presence, decide_presence
 from shoal.reading import is_stream, read_events
 from shoal.storage.sample_store import SampleStore
@@ -141,8 +142,7 @@ def plan(
         spill = Path(aside) if isinstance(events, str | os.PathLike) or is_stream(events) else None
         found = read_events(events, grid=grid, options=reading, threads=n_workers, spill=spill)
         check_population(found.store.n_users, max(point.k for point in points))
-        progress.stage("loading the engine (compiles it once)")
-        prepare(hiding)
+        make_ready([rehearsal_of(hiding)], n_workers, progress)
         store, budget, zone = found.store, Budget(), Zone(found.timezone)
         forecasts = forecast_points(store, points, hiding, threads, grid, budget, progress)
         warnings = [*_told_left_out(wanted.taus, wanted.epsilons, grid), *found.read_summary.all_warnings]
