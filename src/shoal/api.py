@@ -1,8 +1,9 @@
-"""What Python users call: anonymize, audit and assess."""
+"""What Python users call: anonymize, audit and assess; and warm_up, which compiles ahead."""
 
 from __future__ import annotations
 
 import os
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
@@ -14,7 +15,8 @@ from shoal.auditing.opening import open_audit
 from shoal.auditing.rehearsal import rehearsal_of_audit
 from shoal.auditing.result import Audit
 from shoal.core.checks import check_count, check_workers
-from shoal.core.compiling import compile_ahead, make_ready
+from shoal.core.code_cache import CACHE_IS_KEPT
+from shoal.core.compiling import compile_ahead, compile_side_by_side, make_ready, not_compiled
 from shoal.core.engines import Engine, open_engine
 from shoal.core.option_fields import refuse_unknown
 from shoal.core.options import (
@@ -31,8 +33,8 @@ from shoal.core.promise import Grid
 from shoal.core.settings import settings_text, take_options
 from shoal.core.workers import Workers
 from shoal.core.zones import Zone
-from shoal.errors import ParameterError
-from shoal.hiding.pipeline import anonymize_samples, check_population, rehearsal_of
+from shoal.errors import ParameterError, UnfinishedError
+from shoal.hiding.pipeline import anonymize_samples, check_population, rehearsal_of, usual_rehearsals
 from shoal.publishing.checkpoint import open_checkpoint, run_identity
 from shoal.publishing.outputs import Outputs, check_outputs, reserve_outputs, write_outputs
 from shoal.publishing.record_names import NamedBoxes
@@ -207,7 +209,7 @@ def audit(
         open_audit(events, published, progress, how, reading) as (context, warnings),
         open_engine(engine, context.workers.count, cluster) as machinery,
     ):
-        needed = [rehearsal_of_audit(renamed=context.parts is not None)]
+        needed = [rehearsal_of_audit(context.parts is not None)]
         compile_ahead(needed, context.workers.count, progress)
         return run_audit(context, warnings, progress, run=_elsewhere(machinery))
 
@@ -239,6 +241,27 @@ def assess(
     beside = None if real is None else read_events(real, grid=grid, threads=n_workers)
     progress.stage("measuring")
     return assess_events(found, beside, seed=seed)
+
+
+def warm_up(*, workers: int | None = None, progress: Progress | None = None) -> float:
+    """Compile ahead what first runs would compile, in as many processes as ``workers`` says, 4 at most.
+
+    That is for anonymize(), with all options but ``selector="spectral"``, and for audit(), plan(), sweep() and
+    write_report(). Returns the seconds it took; 0 where everything was compiled already.
+    """
+    progress = progress or SilentProgress()
+    n_workers = check_workers(workers)
+    if not CACHE_IS_KEPT:
+        raise UnfinishedError(
+            "There is no folder to keep compiled code in: make the home folder writable, or name another in"
+            " NUMBA_CACHE_DIR."
+        )
+    began = time.perf_counter()
+    needed = not_compiled([*usual_rehearsals(), CHECK_REHEARSAL, *map(rehearsal_of_audit, (False, True))])
+    if not needed:
+        return 0.0
+    compile_side_by_side(needed, n_workers, progress)
+    return time.perf_counter() - began
 
 
 def _elsewhere(engine: Engine) -> RunTasks | None:

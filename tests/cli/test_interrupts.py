@@ -100,7 +100,7 @@ def raising(number: signal.Signals, call: Callable[..., Any]) -> Callable[..., A
 
 STAGES = {
     "reading": ("shoal.api.read_events", "Nothing was published, and nothing is left behind."),
-    "compiling": ("shoal.api.prepare", "Nothing was published, and nothing is left behind."),
+    "compiling": ("shoal.api.make_ready", "Nothing was published, and nothing is left behind."),
     "hiding": ("shoal.hiding.journal.FolderJournal.append", RESUMABLE),
     "noting": ("shoal.hiding.journal.np.savez", RESUMABLE),
     "writing": ("shoal.publishing.outputs.write_evidence", RESUMABLE),
@@ -214,7 +214,7 @@ def test_a_sweep(events: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
             signal.raise_signal(signal.SIGTERM)
 
     with monkeypatch.context() as patched:
-        patched.setattr("shoal.evaluate.sweep.prepare", raising(signal.SIGTERM, lambda: None))
+        patched.setattr("shoal.evaluate.sweep.make_ready", raising(signal.SIGTERM, lambda: None))
         left.append(run(*command))
         assert left_in(tmp_path) == {"events.csv"}
         patched.undo()

@@ -80,6 +80,6 @@ def _seen() -> Iterator[_Seen]:
             yield _Seen(person, hour, (pair + 7 * at_work) * 3 * _CELL_M, (pair + hour % 3) * _CELL_M)
 
 
-def rehearsal_of_audit(*, renamed: bool) -> Rehearsal:
+def rehearsal_of_audit(renamed: bool) -> Rehearsal:
     """What calls the kernels of an audit, of records or of their parts."""
     return Rehearsal(f"audit of {'parts' if renamed else 'records'}", partial(audit_toy, renamed=renamed))

@@ -20,12 +20,15 @@ from shoal.cli.commands.plan import plan
 from shoal.cli.commands.report import report
 from shoal.cli.commands.sweep import sweep
 from shoal.cli.commands.synth import synth
+from shoal.cli.commands.warm_up import warm_up
 from shoal.cli.options import option
 from shoal.cli.terminal import say, show
 from shoal.core.interrupts import InterruptedAfterwards, signals_as_interrupts
 from shoal.errors import InputError, ShoalError, UnfinishedError
 
-_COMMANDS = (anonymize, audit, report, credibility, compare, sweep, plan, synth, demo)  # as help lists them
+_COMMANDS = (
+    anonymize, audit, report, credibility, compare, sweep, plan, synth, demo, warm_up,
+)  # as help lists them  # fmt: skip
 _NOTHING = "Nothing was published."
 
 

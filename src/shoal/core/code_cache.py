@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import os
 import shutil
 import tempfile
@@ -36,7 +37,11 @@ def _places() -> list[Path]:
     given = os.environ.get(_ENVIRONMENT)
     if given:
         return [Path(given)]
-    return [Path(__file__).parent / "__pycache__", Path("~/.cache/shoal").expanduser()]
+    places = [Path(__file__).parent / "__pycache__"]
+    caches = os.environ.get("XDG_CACHE_HOME")
+    with contextlib.suppress(RuntimeError):  # there may be no home folder
+        places.append((Path(caches) if caches else Path("~/.cache").expanduser()) / "shoal")
+    return places
 
 
 CACHE_PLACE, CACHE_IS_KEPT = choose_place(_places())

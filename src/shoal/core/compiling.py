@@ -11,8 +11,10 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import importlib
+import logging
 import pickle
 import platform
+import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -21,20 +23,24 @@ from pathlib import Path
 from threading import Event
 from typing import Any, NamedTuple
 
+import llvmlite.binding
 import numba
 import numpy as np
 from numba.core.dispatcher import Dispatcher
-from numba.core.registry import CPUDispatcher, cpu_target
+from numba.core.registry import CPUDispatcher
 from numba.core.types import Type
 
 from shoal.core.code_cache import CACHE_IS_KEPT
 from shoal.core.engines.processes import ProcessEngine
-from shoal.core.progress import Progress
+from shoal.core.progress import Progress, SilentProgress
+from shoal.errors import UnfinishedError
 
 _MOST_PROCESSES = 4  # more would mostly compile the same building blocks
-_SIZE_A_SECOND = 2_500  # bytes of Python's code that one core compiles; measured, see docs/first-use.md
+_SIZE_A_SECOND = 2_500  # bytes of Python's code that one core compiles; measured, see docs/scaling.md
 
+_log = logging.getLogger("shoal")
 _interpreting = Event()
+_loaded: set[str] = set()  # names of rehearsals that this process has been through
 _TypedCall = tuple[Dispatcher, tuple[Type, ...]]
 
 
@@ -62,23 +68,29 @@ def make_ready(
     Returns the seconds that took, 0 where there was nothing to compile.
     """
     began = time.perf_counter()
-    compiled = compile_ahead(rehearsals, n_processes, progress)
-    progress.stage(f"loading {what}")
-    for rehearsal in rehearsals:
+    waiting = [rehearsal for rehearsal in rehearsals if rehearsal.name not in _loaded]
+    compiled = compile_ahead(waiting, n_processes, progress)
+    if waiting:
+        progress.stage(f"loading {what}")
+    for rehearsal in waiting:
         rehearsal.work()
-    _note_compiled(rehearsals)
+    if not _interpreting.is_set():
+        _loaded.update(rehearsal.name for rehearsal in waiting)
+        _note_compiled(waiting)
     return time.perf_counter() - began if compiled else 0.0
 
 
 def compile_ahead(rehearsals: Sequence[Rehearsal], n_processes: int, progress: Progress) -> bool:
     """Compile the kernels that runs like these need, where that was not done yet; returns whether there was any need.
 
-    What is wrong with processes here does not matter: kernels that are missing are compiled when they are called.
+    Should that fail for whatever reason, kernels are compiled when they are called.
     """
     missing = not_compiled(rehearsals)
     if missing:
-        with contextlib.suppress(Exception):
+        try:
             compile_side_by_side(missing, n_processes, progress)
+        except Exception:
+            _tell("compiling in one process, as several cannot be had", progress)
     return bool(missing)
 
 
@@ -89,8 +101,10 @@ def not_compiled(rehearsals: Sequence[Rehearsal]) -> list[Rehearsal]:
     return [rehearsal for rehearsal in rehearsals if not _mark(rehearsal).exists()]
 
 
-def compile_side_by_side(rehearsals: Sequence[Rehearsal], n_processes: int, progress: Progress) -> int:
-    """Compile the kernels that rehearsals call, in processes of their own; returns how many there are."""
+def compile_side_by_side(rehearsals: Sequence[Rehearsal], n_processes: int, progress: Progress) -> None:
+    """Compile the kernels that rehearsals call, in processes of their own."""
+    if "python" not in Path(sys.executable or "").name.lower():
+        raise UnfinishedError("Python runs inside another program, which cannot be started as a worker.")
     progress.stage("compiling")
     count = min(n_processes, _MOST_PROCESSES)
     with contextlib.closing(ProcessEngine(count)) as engine:
@@ -98,18 +112,23 @@ def compile_side_by_side(rehearsals: Sequence[Rehearsal], n_processes: int, prog
         calls = sorted({call for each in found for call in each}, key=lambda call: (-call.size, call))
         seconds = sum(call.size for call in calls) / _SIZE_A_SECOND / count
         when = "once" if CACHE_IS_KEPT else "as there is no folder to keep it in"
-        progress.stage(f"compiling, {when} (about {max(5, 5 * round(seconds / 5))} s)")
+        _tell(f"compiling, {when} (about {max(5, 5 * round(seconds / 5))} s)", progress)
         for _ in engine.as_completed(compile_kernel, calls):
             pass
     _note_compiled(rehearsals)
-    return len(calls)
+
+
+def _tell(stage: str, progress: Progress) -> None:
+    """Begin a stage that takes long; whoever calls from Python and listens to no progress finds it in the log."""
+    progress.stage(stage)
+    if isinstance(progress, SilentProgress):
+        _log.warning("shoal: %s; shoal.warm_up() does it ahead", stage)
 
 
 def _note_compiled(rehearsals: Sequence[Rehearsal]) -> None:
-    if not _interpreting.is_set():
-        for rehearsal in rehearsals:
-            with contextlib.suppress(OSError):
-                _mark(rehearsal).touch()
+    for rehearsal in rehearsals:
+        with contextlib.suppress(OSError):
+            _mark(rehearsal).touch()
 
 
 def _mark(rehearsal: Rehearsal) -> Path:
@@ -121,14 +140,16 @@ def _mark(rehearsal: Rehearsal) -> Path:
 @cache
 def _compiler() -> str:
     """What else compiled code depends on: it is made for this very processor."""
-    processor = cpu_target.target_context.codegen().magic_tuple()
-    return " ".join((platform.python_version(), numba.__version__, *map(str, processor)))
+    processor = llvmlite.binding.get_host_cpu_name(), llvmlite.binding.get_host_cpu_features().flatten()
+    return " ".join((platform.python_version(), numba.__version__, *processor))
 
 
 def compile_kernel(call: KernelCall) -> None:
     """Compile a kernel and its building blocks into the folder where they are kept."""
     kernel = getattr(importlib.import_module(call.module), call.name)
-    kernel.compile(pickle.loads(call.types))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the compiler: nobody can do anything about them here
+        kernel.compile(pickle.loads(call.types))
 
 
 def rehearse(work: Callable[[], object]) -> list[KernelCall]:

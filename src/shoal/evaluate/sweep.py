@@ -110,6 +110,8 @@ def sweep(
     if given.get("harden") is None:
         hiding = {name: replace(each, harden=HARDEN_DEFAULT) for name, each in hiding.items()}
     n_workers = check_workers(workers)
+    folder = None if checkpoint is None else Path(checkpoint)
+    _check_resuming(folder, resume=resume)
     progress.stage("reading")
     found = read_events(events, grid=grid, options=reading, threads=n_workers)
     check_population(found.store.n_users, max(point.k for point in plan.points))
@@ -120,7 +122,6 @@ def sweep(
         "hiding": {name: each.to_dict() for name, each in hiding.items()},
         "version": version("shoal"),
     }
-    folder = None if checkpoint is None else Path(checkpoint)
     with open_sweep_store(folder, identity, resume=resume) as store, Workers(n_workers) as threads:
         make_ready([rehearsal_of(each) for each in hiding.values()], n_workers, progress)
         return run_sweep(found, plan, hiding, threads, store, progress)
@@ -136,6 +137,15 @@ def _check_level(plan: SweepPlan, hiding: Mapping[str, HidingOptions]) -> None:
     if not any(hiding[point.selector].hardened_where_possible(point.promise).harden for point in plan.points):
         first = plan.points[0]
         hiding[first.selector].for_promise(first.promise)
+
+
+def _check_resuming(folder: Path | None, *, resume: bool) -> None:
+    """Refuse to resume a sweep of which nothing was kept."""
+    if resume and (folder is None or not folder.exists()):
+        kept = "checkpoint was given" if folder is None else f"{folder.name} was found"
+        raise InputError(
+            f"--resume goes on with a sweep that was interrupted, but no {kept}: leave it out to begin one."
+        )
 
 
 def run_sweep(

@@ -167,12 +167,30 @@ def prepare(options: HidingOptions, promise: Promise = _TOY_PROMISE) -> None:
 
 
 def rehearsal_of(options: HidingOptions, promise: Promise = _TOY_PROMISE) -> Rehearsal:
-    """What calls the kernels of a run with this selector and promise: ``prepare``, other options as they mostly are."""
-    toy = Promise(min(promise.k, 3), None, None) if promise.whole else _TOY_PROMISE
-    selector = options.selector_for(promise)
-    kind = f"whole trajectories, k {toy.k}" if toy.whole else "windows"
-    usual = HidingOptions(selector=selector).for_promise(toy)
-    return Rehearsal(f"hiding: {selector}, {kind}", partial(prepare, usual, toy))
+    """What calls the kernels of a run with these options: ``prepare``."""
+    kind = f"whole trajectories, k {min(promise.k, 3)}" if promise.whole else "windows"
+    chosen = [f"{options.selector_for(promise)}", f"reuse {options.reuse}"]
+    chosen += [word for word, yes in (("hardened", options.harden), ("repaired", options.repair)) if yes]
+    return Rehearsal(f"hiding: {kind}, {', '.join(chosen)}", partial(prepare, options, promise))
+
+
+def usual_rehearsals() -> list[Rehearsal]:
+    """What calls the kernels of runs of our own selectors, whatever their options are."""
+    windows = [
+        rehearsal_of(HidingOptions(selector=selector, reuse=reuse, harden=harden).for_promise(_TOY_PROMISE))
+        for selector, harden in (
+            (SelectorName.MATCHING, 0),
+            (SelectorName.MATCHING, 1),
+            (SelectorName.MUTUAL, 0),
+        )
+        for reuse in Reuse
+    ]
+    whole = [
+        rehearsal_of(HidingOptions(selector=selector).for_promise(promise), promise)
+        for promise in (Promise(2, None, None), Promise(3, None, None))
+        for selector in (SelectorName.MUTUAL, SelectorName.MATCHING)
+    ]
+    return [*windows, *whole]
 
 
 def check_population(n_users: int, k: int) -> None:

@@ -70,9 +70,7 @@ def write_report(
     with open_audit(events, published, progress, auditing, reading) as (context, cautions):
         if public:
             check_datasheet(context.promise, context.noted, has_key=context.published.has_key)
-        compile_ahead(
-            [rehearsal_of_audit(renamed=context.parts is not None)], context.workers.count, progress
-        )
+        compile_ahead([rehearsal_of_audit(context.parts is not None)], context.workers.count, progress)
         seen = published_part(context, by_record=True) if public else context
         audit = run_audit(context, cautions, progress, attacked=seen if public else None)
         if public and not may_be_public(audit):

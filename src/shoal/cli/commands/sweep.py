@@ -42,8 +42,6 @@ def sweep(
     check_folder(output, given, force=force)
     options.check_saving(save_config, given, force=force)
     checkpoint = checkpoint_of(output)
-    if keywords["resume"] and not checkpoint.exists():
-        say_warnings([f"There is no {checkpoint.name} to resume: this sweep begins from the start."])
     with TerminalProgress() as progress:
         found = run(
             events,

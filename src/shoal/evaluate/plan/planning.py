@@ -6,6 +6,7 @@ import os
 import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple, Unpack
 
@@ -73,7 +74,8 @@ class Budget(NamedTuple):
 
 class Plan(NamedTuple):
     """A forecast per point, by epsilon, tau and k; an outlook for every period after which names may change; and what
-    hiding whole parts of such a period would give with the largest k, where that can be tried."""
+    hiding whole parts of such a period would give with the largest k, where that can be tried. All of it in cells and
+    steps of ``grid``, hardened at the level ``harden`` where a promise can be."""
 
     forecasts: list[Forecast]
     n_samples: int
@@ -81,6 +83,8 @@ class Plan(NamedTuple):
     warnings: list[str]
     periods: list[PeriodOutlook]
     whole_parts: WholeParts | None = None
+    grid: Grid = Grid()
+    harden: int = HARDEN_DEFAULT
 
     def __repr__(self) -> str:
         return f"<Plan: {counted(len(self.forecasts), 'forecast')}; .to_arrow() has the figures>"
@@ -92,6 +96,10 @@ class Plan(NamedTuple):
     def to_dict(self) -> dict[str, Any]:
         """Everything, ready for JSON: what is unknown is None."""
         return {
+            "version": version("shoal"),
+            "cell_m": self.grid.cell_m,
+            "step_s": self.grid.step_s,
+            "harden": self.harden,
             "n_samples": self.n_samples,
             "n_users": self.n_users,
             "forecasts": [_known(row._asdict()) for row in self.forecasts],
@@ -151,7 +159,9 @@ def plan(
         whole_parts = forecast_whole_parts(
             store, max(wanted.ks), outlooks, hiding, threads, grid, zone, budget.whole_parts_s, progress
         )
-        return Plan(forecasts, len(store), store.n_users, warnings, outlooks, whole_parts)
+        return Plan(
+            forecasts, len(store), store.n_users, warnings, outlooks, whole_parts, grid, hiding.harden or 0
+        )
 
 
 def points_of(ks: Sequence[int], taus: Sequence[str], epsilons: Sequence[str], grid: Grid) -> list[Point]:
