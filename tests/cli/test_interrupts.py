@@ -20,7 +20,7 @@ import pytest
 
 from shoal.cli import main
 from shoal.core.interrupts import defer_interrupts, signals_as_interrupts
-from support.run_command import anonymize, city, complaints, in_metres, left_in, run, spawn, write
+from support.run_command import HALF_HOURS, anonymize, city, complaints, in_metres, left_in, run, spawn, write
 
 NAMES = {signal.SIGINT: "", signal.SIGTERM: " (SIGTERM)", signal.SIGHUP: " (SIGHUP)"}
 RESUMABLE = (
@@ -274,6 +274,25 @@ def test_a_signal_to_a_run_and_all_its_workers(number: signal.Signals, engine: s
     assert (process.returncode, out) == (3, "")
     assert complaints(err) == [f"shoal: Interrupted{NAMES[number]}. {RESUMABLE}"]
     assert {path.name for path in tmp_path.iterdir()} == {"events.parquet", "out.parquet.checkpoint"}
+    wait_until_gone(process.pid)
+
+
+def test_ctrl_c_while_compiling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
+    events = write(in_metres(), tmp_path / "events.csv")
+    command = ("anonymize", events, "-o", tmp_path / "out.csv", "--k", 2, *HALF_HOURS, "--workers", 2)
+    process = spawn(*command, start_new_session=True)
+    assert process.stderr is not None
+    said = ""
+    while "compiling" not in said:
+        said = process.stderr.readline()
+        assert said, "the run ended before it compiled"
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=300)
+    assert (process.returncode, out) == (3, "")
+    assert complaints(err) == ["shoal: Interrupted. Nothing was published, and nothing is left behind."]
+    assert not list((tmp_path / "cache").rglob("ready-*"))
+    assert {path.name for path in tmp_path.iterdir()} == {"cache", "events.csv"}
     wait_until_gone(process.pid)
 
 
