@@ -174,7 +174,7 @@ def test_refusals(events: Path, tmp_path: Path) -> None:
         tmp_path, "sweep", events, "-o", out, "--ks", "2,many", words="expected a whole number, got 'many'"
     )
     for given in ("2,,5", "2,5,", ","):
-        words = f"A list has a value before and after each comma, got {given!r}: leave out one comma"
+        words = f"Invalid value for '--ks': expected a value before and after each comma, got {given!r}"
         refused(tmp_path, "sweep", events, "-o", out, "--ks", given, words=words)
     refused(
         tmp_path, "sweep", events, "-o", out, "--ks", "", words="ks must name at least one value, got none"

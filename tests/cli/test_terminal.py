@@ -46,6 +46,7 @@ SUMMARY: dict[str, Any] = {
     "rename_every": "never",
     "read_share": 1.0,
     "seconds": 123_456.7,
+    "compile_seconds": 1_234.5,
 }
 LABELS = ["Promise", "In", "Published", "Suppressed", "Precision", "Weakened", "Verified", "Time"]
 

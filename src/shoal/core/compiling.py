@@ -70,8 +70,7 @@ def make_ready(
     began = time.perf_counter()
     waiting = [rehearsal for rehearsal in rehearsals if rehearsal.name not in _loaded]
     compiled = compile_ahead(waiting, n_processes, progress)
-    if waiting:
-        progress.stage(f"loading {what}")
+    progress.stage(f"loading {what}")
     for rehearsal in waiting:
         rehearsal.work()
     if not _interpreting.is_set():
