@@ -250,7 +250,9 @@ def test_an_error_on_the_way_out_of_an_interruption_is_told_as_one(
         try:
             raise KeyboardInterrupt("SIGTERM")
         finally:
-            raise ValueError("cannot close")
+            error = ValueError("cannot close")
+            error.add_note("a note of a library, which may quote data")
+            raise error
 
     monkeypatch.setattr(main, "_run", interrupted)
     with pytest.raises(SystemExit) as end:

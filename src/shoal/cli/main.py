@@ -23,7 +23,7 @@ from shoal.cli.commands.synth import synth
 from shoal.cli.commands.warm_up import warm_up
 from shoal.cli.options import option
 from shoal.cli.terminal import say, show
-from shoal.core.interrupts import InterruptedAfterwards, signals_as_interrupts
+from shoal.core.interrupts import InterruptedAfterwards, LeftBehind, signals_as_interrupts
 from shoal.errors import InputError, ShoalError, UnfinishedError
 
 _COMMANDS = (
@@ -118,7 +118,8 @@ def _interrupted(error: BaseException) -> UnfinishedError:
 
 def _left(error: BaseException) -> str:
     """What a failed run left behind, as far as it says."""
-    return " ".join(note for each in _chain(error) for note in getattr(each, "__notes__", ()))
+    notes = (note for each in _chain(error) for note in getattr(each, "__notes__", ()))
+    return " ".join(note for note in notes if isinstance(note, LeftBehind))
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:

@@ -1,7 +1,7 @@
 """Requests to end a run as one exception: Ctrl-C, SIGTERM (batch systems, ``kill``) and SIGHUP (a closed terminal).
 
 In Python they are ``KeyboardInterrupt``, whose argument is the name of the signal unless that is Ctrl-C's. Whatever a
-run leaves behind is told in a note on the exception (``BaseException.add_note``).
+run leaves behind is told in a note on the exception (``BaseException.add_note``), a ``LeftBehind``.
 """
 
 from __future__ import annotations
@@ -14,6 +14,10 @@ from types import FrameType
 
 # Windows has no SIGHUP.
 _SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+
+
+class LeftBehind(str):
+    """What a failed run leaves behind, as a note on its exception; libraries' own notes may quote data."""
 
 
 class InterruptedAfterwards(KeyboardInterrupt):

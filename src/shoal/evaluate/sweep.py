@@ -19,6 +19,7 @@ from shoal.core.checks import check_workers
 from shoal.core.compiling import make_ready
 from shoal.core.evaluation_options import GridKeywords, SweepKeywords, SweepOptions, grid_among
 from shoal.core.formatting import counted, duration
+from shoal.core.interrupts import LeftBehind
 from shoal.core.options import (
     HARDEN_DEFAULT,
     HidingKeywords,
@@ -320,8 +321,10 @@ def open_sweep_store(folder: Path | None, identity: dict[str, Any], *, resume: b
             remove(folder)
         else:
             error.add_note(
-                f"{folder.name} is left, readable by you alone, with what was measured: go on with --resume, or"
-                " remove it."
+                LeftBehind(
+                    f"{folder.name} is left, readable by you alone, with what was measured: go on with --resume, or"
+                    " remove it."
+                )
             )
         raise
     finally:

@@ -14,7 +14,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from shoal.core.interrupts import InterruptedAfterwards, defer_interrupts
+from shoal.core.interrupts import InterruptedAfterwards, LeftBehind, defer_interrupts
 from shoal.core.options import HidingOptions
 from shoal.core.promise import Promise
 from shoal.errors import InputError
@@ -111,7 +111,7 @@ def open_checkpoint(folder: Path | None, *, resume: bool) -> Iterator[Checkpoint
         with defer_interrupts():
             left = checkpoint.give_up(error)
             if left:
-                error.add_note(left)
+                error.add_note(LeftBehind(left))
         raise
     finally:
         checkpoint.close()
