@@ -30,7 +30,7 @@ def test_surface() -> None:
         "Audit", "Comparison", "Credibility", "InputError", "ParameterError", "Plan", "Published", "ShoalError",
         "Sweep", "UnfinishedError",
         "anonymize", "assess", "audit", "compare", "make_city", "make_region", "plan", "sweep", "utility",
-        "write_report",
+        "warm_up", "write_report",
     ]  # fmt: skip
     assert set(shoal.__all__) <= set(dir(shoal))
     for name in shoal.__all__:
