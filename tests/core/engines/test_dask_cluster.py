@@ -276,7 +276,9 @@ def test_a_wrong_address_is_told_in_one_line_within_ten_seconds(
     assert done.code == 2
     assert done.err.startswith("shoal: No Dask scheduler with workers answers at 'tcp://127.0.0.1:1'")
     assert done.err.count("\n") == 1
-    assert KNOCKING_S + CONNECTING_S < 10  # where somebody listens who is no scheduler
+    assert (
+        KNOCKING_S + CONNECTING_S + dask_cluster._GLANCE_S < 10
+    )  # where somebody listens who is no scheduler
 
 
 @pytest.fixture
@@ -284,6 +286,15 @@ def listener() -> Iterator[str]:
     """The address of somebody who listens and is no scheduler, without its scheme."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield f"127.0.0.1:{server.getsockname()[1]}"
+
+
+def test_somebody_who_listens_and_says_nothing(
+    listener: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(dask_cluster, "_CONNECTING_S", 1.0)
+    with pytest.raises(InputError, match="No Dask scheduler with workers answers at"):
+        DaskEngine(f"tcp://{listener}")
+    assert capfd.readouterr().err == ""
 
 
 @pytest.mark.parametrize(("scheme", "warned"), [("tcp", True), ("tls", False)])

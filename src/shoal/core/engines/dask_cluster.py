@@ -22,6 +22,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
+from queue import Empty, SimpleQueue
 from typing import Any
 
 from shoal.core.engines.interface import Result, Task
@@ -251,12 +252,30 @@ def _connected_with_workers(address: str) -> Any:
 
 
 def _connected(address: str, timeout: float) -> Any:
-    """A client of the scheduler; None where it does not answer."""
+    """A client of the scheduler; None where it does not answer.
+
+    Dask has no limit for the first answer of whoever listens at an address, so it waits for that in a thread.
+    """
     from distributed import Client
 
-    with _quiet():
+    answer: SimpleQueue[Any] = SimpleQueue()
+    given_up = threading.Event()
+
+    def connect() -> None:
+        client = None
         with contextlib.suppress(Exception):
-            return Client(address, timeout=timeout, set_as_default=False)  # type: ignore[no-untyped-call]
+            client = Client(address, timeout=timeout, set_as_default=False)  # type: ignore[no-untyped-call]
+        answer.put(client)
+        if given_up.is_set() and client is not None:
+            _disconnect(client)
+
+    with _quiet():
+        threading.Thread(target=connect, daemon=True).start()
+        with contextlib.suppress(Empty):
+            client = answer.get(timeout=timeout + _GLANCE_S)
+            if client is not None:
+                return client
+        given_up.set()
         gc.collect()  # a client that failed to connect complains when it is collected: have it do so here
     return None
 
