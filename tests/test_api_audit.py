@@ -190,8 +190,8 @@ def test_options_of_the_command_are_here_too() -> None:
 def test_progress_is_told_stages_and_steps(published: shoal.Published) -> None:
     listener = Listener()
     shoal.audit(in_metres(), published, **FEW, progress=listener)
-    assert listener.names == [
-        "reading", "loading the check (compiles it once)", "checking every user and interval",
+    assert [name for name in listener.names if not name.startswith("compiling")] == [
+        "reading", "loading the check", "checking every user and interval",
         "judging the guarantees", "attacking",
     ]  # fmt: skip
     for told in listener.stages:

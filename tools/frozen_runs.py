@@ -49,7 +49,7 @@ DATA = Path(os.environ.get("SHOAL_DATA", Path(__file__).resolve().parents[2] / "
 
 # Fields of JSON that differ from run to run, by part; * stands for every element of a list.
 DROPPED_FIELDS = {
-    "summary": ("seconds",),
+    "summary": ("seconds", "compile_seconds"),
     "audit": ("seconds",),
     "manifest": ("versions.shoal",),
     "plan": ("forecasts.*.seconds", "forecasts.*.processor_seconds", "forecasts.*.memory_bytes"),
@@ -58,7 +58,7 @@ DROPPED_COLUMNS = ("seconds",)  # of the tables that compare and sweep write
 
 # What differs in texts, by command: a rule's name, what it finds, what it leaves.
 TEXT_RULES = {
-    "anonymize": [("time line", r"(?m)^(Time +)[\d.,]+ s$", r"\1[seconds]")],
+    "anonymize": [("time line", r"(?m)^(Time +)[\d.,]+ s(?:, and .*)?$", r"\1[seconds]")],
     "compare": [("column of seconds", r"(?m)( %) +[\d.,]+$", r"\1 [seconds]")],
     "sweep": [("column of seconds", r"(?m)( %) +[\d.,]+$", r"\1 [seconds]")],
     "plan": [("takes", r"(?m)( %) +[\d.,]+ (?:s|min|h|days?) +[\d.,]+ [GM]B$", r"\1 [takes] [memory]")],

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from shoal import utility
-    from shoal.api import anonymize, assess, audit
+    from shoal.api import anonymize, assess, audit, warm_up
     from shoal.auditing.result import Audit
     from shoal.core.progress import Progress
     from shoal.errors import InputError, ParameterError, ShoalError, UnfinishedError
@@ -43,6 +43,7 @@ _HOMES = {
     "make_region": "shoal.synthetic",
     "plan": "shoal.evaluate.plan.planning",
     "sweep": "shoal.evaluate.sweep",
+    "warm_up": "shoal.api",
     "write_report": "shoal.reporting",
 }
 _MODULES = ("utility",)  # of which Python users call several functions
@@ -70,6 +71,7 @@ __all__ = [
     "plan",
     "sweep",
     "utility",
+    "warm_up",
     "write_report",
 ]
 

@@ -1,17 +1,22 @@
-"""What Python users call: anonymize, audit and assess."""
+"""What Python users call: anonymize, audit and assess; and warm_up, which compiles ahead."""
 
 from __future__ import annotations
 
 import os
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
 from shoal.auditing.auditor import run_audit
 from shoal.auditing.coverage.check import RunTasks
+from shoal.auditing.coverage.chunks import CHECK_REHEARSAL
 from shoal.auditing.opening import open_audit
+from shoal.auditing.rehearsal import rehearsal_of_audit
 from shoal.auditing.result import Audit
 from shoal.core.checks import check_count, check_workers
+from shoal.core.code_cache import CACHE_IS_KEPT
+from shoal.core.compiling import compile_ahead, compile_side_by_side, make_ready, not_compiled
 from shoal.core.engines import Engine, open_engine
 from shoal.core.option_fields import refuse_unknown
 from shoal.core.options import (
@@ -28,10 +33,10 @@ from shoal.core.promise import Grid
 from shoal.core.settings import settings_text, take_options
 from shoal.core.workers import Workers
 from shoal.core.zones import Zone
-from shoal.errors import ParameterError
-from shoal.hiding.pipeline import anonymize_samples, check_population, prepare
+from shoal.errors import ParameterError, UnfinishedError
+from shoal.hiding.pipeline import anonymize_samples, check_population, rehearsal_of, usual_rehearsals
 from shoal.publishing.checkpoint import open_checkpoint, run_identity
-from shoal.publishing.outputs import Outputs, check_outputs, write_outputs
+from shoal.publishing.outputs import Outputs, check_outputs, reserve_outputs, write_outputs
 from shoal.publishing.record_names import NamedBoxes
 from shoal.publishing.release import Draft, Published, Verification
 from shoal.publishing.self_check import verify_release
@@ -194,6 +199,7 @@ def anonymize(
         check_outputs(outputs, read, force=force, resume=resume)
     with (
         listening(progress) as told,
+        reserve_outputs(outputs),
         open_checkpoint(None if outputs is None else outputs.checkpoint, resume=resume) as checkpoint,
         Workers(n_workers) as threads,
         open_engine(engine, n_workers, cluster) as machinery,
@@ -209,8 +215,8 @@ def anonymize(
             spill=checkpoint.samples,
         )
         check_population(found.store.n_users, promise.k)
-        told.stage("loading the engine (compiles it once)")
-        prepare(hiding, promise)
+        needed = [rehearsal_of(hiding, promise), *([CHECK_REHEARSAL] if verify else [])]
+        compile_seconds = make_ready(needed, n_workers, told)
         slots, zone = found.store.slots, Zone(found.timezone)
         periods = find_periods(hiding.rename_s, int(slots[0]), int(slots[-1]), promise, grid, zone)
         outcome = anonymize_samples(
@@ -224,6 +230,7 @@ def anonymize(
             periods=periods,
             min_spread_cells=hiding.min_spread_cells(grid),
         )
+        outcome = replace(outcome, compile_seconds=compile_seconds)
         named = NamedBoxes(outcome.parts.in_parts(outcome.source), outcome.parts.sizes)
         outlooks = outlook_on_periods(found.store, promise, grid, zone) if periods.n_periods == 1 else []
         draft = Draft(found, outcome, promise, hiding, named, outlooks)
@@ -245,12 +252,12 @@ def anonymize(
             return replace(made, inputs=tuple(read))
         in_file = draft.reading_from(outputs.published.absolute())
         told.stage("writing")
-        checkpoint.note_writing()
         published = write_outputs(
             outputs,
             draft,
             lambda written: Published.of(in_file, verified(written)),
-            spill=checkpoint.sorting,
+            checkpoint=checkpoint,
+            force=force,
             settings=settings,
         )
         published = replace(published, output=outputs.published.absolute(), inputs=tuple(read))
@@ -341,6 +348,8 @@ def audit(
         open_audit(events, published, told, how, reading) as (context, warnings),
         open_engine(engine, context.workers.count, cluster) as machinery,
     ):
+        needed = [rehearsal_of_audit(context.parts is not None)]
+        compile_ahead(needed, context.workers.count, told)
         return run_audit(context, warnings, told, run=_elsewhere(machinery))
 
 
@@ -400,6 +409,49 @@ def assess(
         beside = None if real is None else read_events(real, grid=grid, threads=n_workers)
         told.stage("measuring")
         return assess_events(found, beside, seed=seed)
+
+
+def warm_up(*, workers: int | None = None, progress: Progress | bool | None = None) -> float:
+    """Compile ahead what first runs would compile.
+
+    That is for anonymize(), with all options but ``selector="spectral"``, and for audit(), plan(), sweep() and
+    write_report().
+
+    Parameters
+    ----------
+    workers : int, optional
+        In how many processes, 4 at most; as many as there are cores unless given.
+    progress : bool or Progress, optional
+        True for a bar, in notebooks and in terminals; or an object that is told of stages and steps.
+
+    Returns
+    -------
+    float
+        The seconds it took; 0 where everything was compiled already.
+
+    Raises
+    ------
+    UnfinishedError
+        There is no folder to keep compiled code in.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> seconds = shoal.warm_up(progress=True)  # doctest: +SKIP
+    """
+    n_workers = check_workers(workers)
+    if not CACHE_IS_KEPT:
+        raise UnfinishedError(
+            "There is no folder to keep compiled code in: make the home folder writable, or name another in"
+            " NUMBA_CACHE_DIR."
+        )
+    began = time.perf_counter()
+    needed = not_compiled([*usual_rehearsals(), CHECK_REHEARSAL, *map(rehearsal_of_audit, (False, True))])
+    if not needed:
+        return 0.0
+    with listening(progress) as told:
+        compile_side_by_side(needed, n_workers, told)
+    return time.perf_counter() - began
 
 
 def _elsewhere(engine: Engine) -> RunTasks | None:

@@ -98,7 +98,7 @@ def test_foreseen_failures(
     monkeypatch.setattr("shoal.api.anonymize_samples", fail)
     done = anonymize(write(in_metres(), tmp_path / "events.csv"), tmp_path / "out.csv")
     assert (done.code, done.out) == (3, "")
-    assert done.err.startswith(f"shoal: {words}: nothing was published")
+    assert done.err.startswith(f"shoal: {words}. Nothing was published")
     assert done.err.count("\n") == 1
 
 
@@ -128,7 +128,8 @@ def test_ctrl_c_gives_one_line_and_resume_goes_on(tmp_path: Path) -> None:
     assert process.returncode == 3
     assert out == ""
     assert complaints(err) == [
-        "shoal: Interrupted: nothing was published; shoal anonymize and shoal sweep go on with --resume."
+        "shoal: Interrupted. Nothing was published. out.parquet.checkpoint is left, readable by you alone, and tells"
+        " who hides whom: go on with --resume, or remove it."
     ]
     assert {path.name for path in tmp_path.iterdir()} == {"events.parquet", "out.parquet.checkpoint"}
     assert run(*command, "--resume").code == 0

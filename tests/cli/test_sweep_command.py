@@ -173,6 +173,12 @@ def test_refusals(events: Path, tmp_path: Path) -> None:
     refused(
         tmp_path, "sweep", events, "-o", out, "--ks", "2,many", words="expected a whole number, got 'many'"
     )
+    for given in ("2,,5", "2,5,", ","):
+        words = f"Invalid value for '--ks': expected a value before and after each comma, got {given!r}"
+        refused(tmp_path, "sweep", events, "-o", out, "--ks", given, words=words)
+    refused(
+        tmp_path, "sweep", events, "-o", out, "--ks", "", words="ks must name at least one value, got none"
+    )
     refused(tmp_path, "sweep", events, "-o", out, "--taus", "soon", words="tau must be a duration")
     refused(tmp_path, "sweep", tmp_path / "none.csv", "-o", out, words="none.csv")
 
@@ -181,5 +187,11 @@ def test_resume(events: Path, tmp_path: Path) -> None:
     checkpoint = tmp_path / "out.checkpoint"
     checkpoint.mkdir(mode=0o700)
     refused(tmp_path, "sweep", events, "-o", tmp_path / "out", *QUICK, words="add --resume to go on")
-    assert run("sweep", events, *OURS, "-o", tmp_path / "out", *QUICK, "--resume").code == 0
+    done = run("sweep", events, *OURS, "-o", tmp_path / "out", *QUICK, "--resume")
+    assert done.code == 0
+    again = ("sweep", events, *OURS, "-o", tmp_path / "out", *QUICK, "--resume", "--force")
+    words = (
+        "--resume goes on with a sweep that was interrupted, but no out.checkpoint was found: leave it out"
+    )
+    refused(tmp_path, *again, words=words)
     assert {path.name for path in tmp_path.iterdir()} == {"out"}

@@ -52,6 +52,7 @@ SUMMARY: dict[str, Any] = {
     "timezone_from": "given",
     "times_skipped": 1_234_567,
     "times_repeated": 1_234_567,
+    "compile_seconds": 1_234.5,
 }
 LABELS = ["Promise", "In", "Published", "Suppressed", "Precision", "Weakened", "Verified", "Time", "Files"]
 

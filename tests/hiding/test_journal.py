@@ -19,7 +19,8 @@ from shoal.hiding.fold import Step
 from shoal.hiding.hardening import Witnesses, no_witnesses
 from shoal.hiding.journal import FolderJournal, Journal, MemoryJournal, check_format
 from shoal.hiding.window import HidingSets
-from shoal.publishing.checkpoint import open_checkpoint, was_writing
+from shoal.publishing.checkpoint import open_checkpoint, was_placed
+from shoal.storage.files import file_identity
 
 IDENTITY = {"dataset": "d", "k": 2, "tau": None}
 
@@ -153,13 +154,18 @@ def test_bad_input_takes_the_folder_away_and_other_failures_leave_it(tmp_path: P
 
 
 def test_marks_and_removal(tmp_path: Path) -> None:
-    folder = tmp_path / "journal"
-    assert not was_writing(folder)
+    folder, ours, other = tmp_path / "journal", tmp_path / "ours", tmp_path / "other"
+    for path in (ours, other):
+        path.write_text("content")
+    assert not was_placed(folder, ours)
     with open_checkpoint(folder, resume=False) as checkpoint:
         assert isinstance(checkpoint.journal(IDENTITY), FolderJournal)
-        assert not was_writing(folder)
-        checkpoint.note_writing()
-        assert was_writing(folder)
+        assert not was_placed(folder, ours)
+        checkpoint.note_placing([file_identity(ours)])
+        ours = ours.rename(tmp_path / "in place")
+        assert was_placed(folder, ours)
+        assert not was_placed(folder, other)
+        assert not was_placed(folder, tmp_path / "missing")
         assert checkpoint.remove()
     assert not folder.exists()
     with open_checkpoint(None, resume=False) as nothing:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 
 import rich_click as click
@@ -20,22 +21,16 @@ from shoal.cli.commands.plan import plan
 from shoal.cli.commands.report import report
 from shoal.cli.commands.sweep import sweep
 from shoal.cli.commands.synth import synth
+from shoal.cli.commands.warm_up import warm_up
 from shoal.cli.options import option
 from shoal.cli.terminal import say, show
+from shoal.core.interrupts import InterruptedAfterwards, LeftBehind, signals_as_interrupts
 from shoal.errors import InputError, ShoalError, UnfinishedError
 
 _COMMANDS = (
-    check,
-    anonymize,
-    audit,
-    report,
-    credibility,
-    compare,
-    sweep,
-    plan,
-    synth,
-    demo,
-)  # as help lists them
+    check, anonymize, audit, report, credibility, compare, sweep, plan, synth, demo, warm_up,
+)  # as help lists them  # fmt: skip
+_NOTHING = "Nothing was published."
 
 
 class _Shoal(click.RichGroup):
@@ -75,26 +70,32 @@ def main(arguments: list[str] | None = None) -> None:
     debugging = bool(os.environ.get("SHOAL_DEBUG"))
     if not debugging:
         warnings.simplefilter("ignore")  # of libraries: several lines, and they may quote data
+    with signals_as_interrupts():
+        _run_and_explain(sys.argv[1:] if arguments is None else arguments, debugging=debugging)
+
+
+def _run_and_explain(arguments: list[str], *, debugging: bool) -> None:
     try:
-        code = _run(sys.argv[1:] if arguments is None else arguments)
+        code = _run(arguments)
         if code:
             sys.exit(code)
     except click.ClickException as error:
         _fail(_usage(error))
     except ShoalError as error:
         _fail(error)
-    except (KeyboardInterrupt, click.Abort):
-        _fail(_interrupted())
-    except MemoryError:
+    except (KeyboardInterrupt, click.Abort) as error:
+        _fail(_interrupted(error))
+    except MemoryError as error:
         _fail(
             UnfinishedError(
-                "Out of memory: nothing was published or written; close other programs or take fewer events."
+                f"Out of memory. {_left(error) or _NOTHING} Close other programs or take fewer events."
             )
         )
     except Exception as error:
         if debugging:
             raise
-        _fail(_interrupted() if _follows_an_interrupt(error) else _internal(error))
+        interrupted = any(isinstance(each, KeyboardInterrupt) for each in _chain(error))
+        _fail(_interrupted(error) if interrupted else _internal(error))
 
 
 def _run(arguments: list[str]) -> int:
@@ -106,17 +107,27 @@ def _run(arguments: list[str]) -> int:
         return done.exit_code
 
 
-def _interrupted() -> UnfinishedError:
-    return UnfinishedError(
-        "Interrupted: nothing was published; shoal anonymize and shoal sweep go on with --resume."
-    )
+def _interrupted(error: BaseException) -> UnfinishedError:
+    """Which signal it was, unless it was Ctrl-C, and what is left."""
+    requests = [each for each in _chain(error) if isinstance(each, KeyboardInterrupt)]
+    names = [str(name) for request in requests for name in request.args]
+    told = "Interrupted" + (f" ({names[0]})" if names else "")
+    if any(isinstance(request, InterruptedAfterwards) for request in requests):
+        return UnfinishedError(f"{told} when all files were in place. {_left(error)}")
+    return UnfinishedError(f"{told}. {_left(error) or _NOTHING}")
 
 
-def _follows_an_interrupt(error: BaseException | None) -> bool:
-    """Whether a library failed while it cleared up after Ctrl-C."""
-    while error is not None and not isinstance(error, KeyboardInterrupt):
+def _left(error: BaseException) -> str:
+    """What a failed run left behind, as far as it says."""
+    notes = (note for each in _chain(error) for note in getattr(each, "__notes__", ()))
+    return " ".join(note for note in notes if isinstance(note, LeftBehind))
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    """An error and those before it: a library may fail while it clears up after an interruption."""
+    while error is not None:
+        yield error
         error = error.__cause__ or error.__context__
-    return error is not None
 
 
 def _usage(error: click.ClickException) -> InputError:
@@ -135,7 +146,7 @@ def _internal(error: Exception) -> UnfinishedError:
         trace = trace.tb_next
     place = "" if trace is None else f" in {Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}"
     return UnfinishedError(
-        f"Internal error ({type(error).__name__}{place}): nothing was published."
+        f"Internal error ({type(error).__name__}{place}). {_left(error) or _NOTHING}"
         " Set SHOAL_DEBUG=1 to see it whole; it may quote data."
     )
 

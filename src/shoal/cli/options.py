@@ -59,7 +59,11 @@ class _Listed(click.ParamType[tuple[Any, ...]]):
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[Any, ...]:
-        parts = parts_of(value) if isinstance(value, str) else value
+        parts = value
+        if isinstance(value, str):
+            parts = [part.strip() for part in value.split(",")] if value.strip() else []
+        if not all(parts):
+            self.fail(f"expected a value before and after each comma, got {value!r}", param, ctx)
         return tuple(self._kind.convert(part, param, ctx) for part in parts)
 
 
@@ -179,7 +183,7 @@ def command(
 
     def decorate(function: Callable[..., int | None]) -> click.Command:
         return click.RichCommand(
-            name=function.__name__,
+            name=function.__name__.replace("_", "-"),
             callback=lambda **given: function(**gather_columns(given) if "user_column" in given else given),
             params=[
                 each
@@ -272,11 +276,6 @@ def output(help: str, *, required: bool = True) -> click.Option:
 def json_output(help: str = "Write all figures as JSON to a file, or - for stdout.") -> click.Option:
     """Where the result goes as JSON; the command gets it as ``json_out``."""
     return option("json_out", "--json", help=help)
-
-
-def parts_of(text: str) -> list[str]:
-    """The parts of a list with commas."""
-    return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def json_file(json_out: str | None) -> Path | None:

@@ -1,34 +1,36 @@
-"""Compiler flags: the decorators of all compiled functions, and the folder in which machine code is cached."""
+"""Compiler flags: the decorators of all compiled functions, and the folder for the machine code of this version."""
 
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 import shutil
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar, cast
 
 import numba
+from numba.core.registry import CPUDispatcher
+
+from shoal.core.code_cache import CACHE_PLACE
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
+_FLAGS = {"cache": True, "nogil": True, "no_cfunc_wrapper": True}  # nobody calls kernels from C
+
 _PACKAGE = Path(__file__).parents[1]
+_CACHE_FOLDER = re.compile(r"shoal-[0-9a-f]{16}")
 _IMPORTS_COMPILER = re.compile(rb"^\s*(from|import)\b[^\n]*\b(compiled|numba)\b", re.MULTILINE)
 
 
-def _writable(folder: Path) -> bool:
-    """Whether a file could be made in this folder, or in the nearest one above it that exists."""
-    while not folder.exists() and folder != folder.parent:
-        folder = folder.parent
-    return os.access(folder, os.W_OK)
-
-
 def compiled_sources(package: Path) -> list[Path]:
-    """Every file with compiled code, wherever it lies: those that import these flags or numba in any way."""
-    return sorted(path for path in package.rglob("*.py") if _IMPORTS_COMPILER.search(path.read_bytes()))
+    """Every file with compiled code, wherever it lies: those that import these flags or numba in any way, but one."""
+    driver = package / "core" / "compiling.py"  # of the compiler: it holds no compiled code itself
+    return sorted(
+        path
+        for path in package.rglob("*.py")
+        if path != driver and _IMPORTS_COMPILER.search(path.read_bytes())
+    )
 
 
 def source_digest(package: Path) -> str:
@@ -41,21 +43,12 @@ def source_digest(package: Path) -> str:
 
 
 def _choose_cache_folder() -> None:
-    """A folder for this very code, beside it or in the home folder; without a place to write, a private one."""
-    given = os.environ.get("NUMBA_CACHE_DIR")
-    places = (
-        [Path(given)]
-        if given
-        else [Path(__file__).parent / "__pycache__", Path("~/.cache/shoal").expanduser()]
-    )
-    place = next((place for place in places if _writable(place)), None)
-    if place is None:
-        numba.config.CACHE_DIR = tempfile.mkdtemp(prefix="shoal-cache-")
-        return
-    folder = place / f"shoal-{source_digest(_PACKAGE)}"
+    """A folder for this very code, in place of those for earlier code."""
+    folder = CACHE_PLACE / f"shoal-{source_digest(_PACKAGE)}"
     if not folder.exists():
-        for outdated in place.glob("shoal-*"):
-            shutil.rmtree(outdated, ignore_errors=True)
+        for outdated in CACHE_PLACE.iterdir():
+            if _CACHE_FOLDER.fullmatch(outdated.name):
+                shutil.rmtree(outdated, ignore_errors=True)
     numba.config.CACHE_DIR = str(folder)
 
 
@@ -64,12 +57,12 @@ _choose_cache_folder()
 
 def jit(function: Function) -> Function:
     """Compile to machine code that runs without Python's lock and is cached between runs."""
-    return cast(Function, numba.njit(cache=True, nogil=True)(function))
+    return cast(Function, numba.njit(**_FLAGS)(function))
 
 
 def jit_inline_allocating(function: Function) -> Function:
     """Compile a building block of kernels that makes arrays."""
-    return cast(Function, numba.njit(cache=True, nogil=True, forceinline=True)(function))
+    return _building_block(function)
 
 
 def jit_no_arrays(function: Function) -> Function:
@@ -78,12 +71,27 @@ def jit_no_arrays(function: Function) -> Function:
     It needs not count who still uses which array. Threads spend a third of their time on such counts, and wait for each
     other at them. (The compiler refuses such a function if it makes arrays.)
     """
-    return cast(Function, numba.njit(cache=True, nogil=True, _nrt=False)(_without_arrays(function)))
+    return cast(Function, numba.njit(**_FLAGS, _nrt=False)(_without_arrays(function)))
 
 
 def jit_inline(function: Function) -> Function:
     """Compile a building block that kernels call in their innermost loop; it makes no arrays, either."""
-    compiled = numba.njit(cache=True, nogil=True, forceinline=True, _nrt=False)(_without_arrays(function))
+    return _building_block(_without_arrays(function), _nrt=False)
+
+
+class BuildingBlock(CPUDispatcher):  # type: ignore[misc]
+    """A compiled function for kernels alone, without a way in from Python, which would often take longer to compile.
+
+    Called from Python (by a test), it is interpreted.
+    """
+
+    def __call__(self, *given: object) -> object:
+        return self.py_func(*given)
+
+
+def _building_block(function: Function, **flags: bool) -> Function:
+    compiled = numba.njit(**_FLAGS, forceinline=True, no_cpython_wrapper=True, **flags)(function)
+    compiled.__class__ = BuildingBlock
     return cast(Function, compiled)
 
 

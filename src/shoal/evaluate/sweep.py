@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -14,8 +16,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, Unpack
 import pyarrow as pa
 
 from shoal.core.checks import check_workers
+from shoal.core.compiling import make_ready
 from shoal.core.evaluation_options import GridKeywords, SweepKeywords, SweepOptions, grid_among
 from shoal.core.formatting import counted
+from shoal.core.interrupts import LeftBehind
 from shoal.core.optional import as_pandas
 from shoal.core.options import (
     HARDEN_DEFAULT,
@@ -33,9 +37,10 @@ from shoal.core.zones import Zone
 from shoal.errors import InputError, NothingLeftError, UnfinishedError
 from shoal.evaluate.measuring import Hour, Measured, measure, measure_hours, nothing_left
 from shoal.evaluate.sweep_points import HOURS, Point, SweepPlan, plan_sweep
-from shoal.hiding.pipeline import anonymize_samples, check_population, prepare
+from shoal.hiding.pipeline import anonymize_samples, check_population, rehearsal_of
 from shoal.reading import Events, read_events
 from shoal.storage.files import make_private_folder, reason, write_private
+from shoal.storage.locks import is_locked, take_lock
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -204,6 +209,8 @@ def sweep(
     if given.get("harden") is None:
         hiding = {name: replace(each, harden=HARDEN_DEFAULT) for name, each in hiding.items()}
     n_workers = check_workers(workers)
+    folder = None if checkpoint is None else Path(checkpoint)
+    _check_resuming(folder, resume=resume)
     with listening(progress) as told, Workers(n_workers) as threads:
         told.stage("reading")
         found = read_events(events, grid=grid, options=reading, threads=n_workers)
@@ -215,15 +222,9 @@ def sweep(
             "hiding": {name: each.to_dict() for name, each in hiding.items()},
             "version": version("shoal"),
         }
-        store = (
-            MemorySweepStore()
-            if checkpoint is None
-            else FolderSweepStore(Path(checkpoint), identity, resume=resume)
-        )
-        told.stage("loading the engine (compiles it once)")
-        for each in hiding.values():
-            prepare(each)
-        return run_sweep(found, plan, hiding, threads, store, told)
+        with open_sweep_store(folder, identity, resume=resume) as store:
+            make_ready([rehearsal_of(each) for each in hiding.values()], n_workers, told)
+            return run_sweep(found, plan, hiding, threads, store, told)
 
 
 def _both() -> list[str]:
@@ -236,6 +237,15 @@ def _check_level(plan: SweepPlan, hiding: Mapping[str, HidingOptions]) -> None:
     if not any(hiding[point.selector].hardened_where_possible(point.promise).harden for point in plan.points):
         first = plan.points[0]
         hiding[first.selector].for_promise(first.promise)
+
+
+def _check_resuming(folder: Path | None, *, resume: bool) -> None:
+    """Refuse to resume a sweep of which nothing was kept."""
+    if resume and (folder is None or not folder.exists()):
+        kept = "checkpoint was given" if folder is None else f"{folder.name} was found"
+        raise InputError(
+            f"--resume goes on with a sweep that was interrupted, but no {kept}: leave it out to begin one."
+        )
 
 
 def run_sweep(
@@ -300,7 +310,7 @@ def _kept_all(noted: Any, kind: type[Row]) -> list[Row] | None:
 
 # ---- points that are measured already -----------------------------------------------------------------------------
 
-_HEADER = "sweep.json"
+_HEADER, _LOCK = "sweep.json", "lock"
 _FORMAT = 2  # of the folder of an unfinished sweep; 1 had no number
 
 
@@ -334,12 +344,16 @@ class FolderSweepStore:
 
     def __init__(self, folder: Path, identity: dict[str, Any], *, resume: bool) -> None:
         self._folder = folder
-        if folder.exists() and not resume:
-            raise InputError(
-                f"Found {folder.name} of an unfinished sweep: add --resume to go on with it, or remove it."
-            )
         try:
             make_private_folder(folder, exist_ok=resume)
+        except FileExistsError:
+            if not folder.is_dir():
+                raise InputError(
+                    f"{folder.name} must become a folder but is a file: rename or remove it."
+                ) from None
+            raise InputError(
+                f"Found {folder.name} of an unfinished sweep: add --resume to go on with it, or remove it."
+            ) from None
         except OSError as error:
             raise _unwritable(error) from error
         noted, identity = self.get(_HEADER), {"format": _FORMAT, **identity}
@@ -357,6 +371,11 @@ class FolderSweepStore:
                 f"{folder.name} belongs to a sweep of other events or settings:"
                 " resume with the same, or remove it."
             )
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was measured so far."""
+        return all(path.name == _HEADER for path in self._folder.glob("*.json"))
 
     def _clear(self) -> None:
         """Remove points that no readable header identifies."""
@@ -382,6 +401,38 @@ class FolderSweepStore:
             unfinished.replace(self._folder / name)
         except OSError as error:
             raise _unwritable(error) from error
+
+
+@contextlib.contextmanager
+def open_sweep_store(folder: Path | None, identity: dict[str, Any], *, resume: bool) -> Iterator[SweepStore]:
+    """Where a sweep with this identity keeps what it has measured: a folder, or memory where there is none."""
+    if folder is None:
+        yield MemorySweepStore()
+        return
+    busy = InputError(
+        f"Another sweep is still at work on {folder.name}: wait for it, or choose another output."
+    )
+    if is_locked(folder / _LOCK):
+        raise busy
+    store = FolderSweepStore(folder, identity, resume=resume)
+    lock = take_lock(folder / _LOCK)
+    if lock is None:
+        raise busy
+    try:
+        yield store
+    except BaseException as error:
+        if store.is_empty:
+            remove(folder)
+        else:
+            error.add_note(
+                LeftBehind(
+                    f"{folder.name} is left, readable by you alone, with what was measured: go on with --resume, or"
+                    " remove it."
+                )
+            )
+        raise
+    finally:
+        os.close(lock)
 
 
 def checkpoint_of(output: Path) -> Path:

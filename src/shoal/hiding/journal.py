@@ -16,11 +16,12 @@ from typing import Any, Protocol
 import numpy as np
 
 from shoal.core.boxes import Boxes
+from shoal.core.interrupts import defer_interrupts
 from shoal.errors import InputError, UnfinishedError
 from shoal.hiding.fold import Step
 from shoal.hiding.hardening import Witnesses
 from shoal.hiding.window import HidingSets
-from shoal.storage.files import CHECKPOINT_CHANGED, as_unfinished_error, defer_interrupts, write_private
+from shoal.storage.files import CHECKPOINT_CHANGED, as_unfinished_error, write_private
 
 _HEADER = "run.json"
 _FORMAT = 3  # of the journal and the checkpoint around it; 1 had no number, 2 no epochs of witnesses

@@ -14,6 +14,7 @@ import numpy as np
 
 from shoal.core.box_sizes import BoxSizes, box_sizes_of
 from shoal.core.boxes import Boxes, BoxSource, concatenate
+from shoal.core.compiling import Rehearsal
 from shoal.core.engines import Engine, LocalEngine
 from shoal.core.formatting import counted
 from shoal.core.options import HidingOptions, Reuse, SelectorName
@@ -53,7 +54,8 @@ class Outcome:
     relaxations: members that served an owner again although the reuse rule forbids it, counted in each of their parts
     where names change; n_members: members that served in all. affected_users: users with samples in no box, the
     recordless among them. read_share: see shoal.utility. hidden: which records were made to hold whose samples, and
-    when; secret, read from the journal as often as needed.
+    when; secret, read from the journal as often as needed. compile_seconds: how long compiling took
+    before, on first use; not among the ``seconds`` of hiding.
     """
 
     source: BoxSource
@@ -70,6 +72,7 @@ class Outcome:
     read_share: float
     seconds: float
     hidden: Callable[[], Iterator[HiddenMembers]]
+    compile_seconds: float = 0.0
 
     def __repr__(self) -> str:
         return f"<Outcome: {counted(self.n_records, 'record')}, {counted(self.n_boxes, 'box', 'boxes')}>"
@@ -161,6 +164,33 @@ def prepare(options: HidingOptions, promise: Promise = _TOY_PROMISE) -> None:
     with Workers(1) as workers:
         toy_promise = Promise(min(promise.k, 3), None, None) if promise.whole else _TOY_PROMISE
         anonymize_samples(toy, toy_promise, options, workers)
+
+
+def rehearsal_of(options: HidingOptions, promise: Promise = _TOY_PROMISE) -> Rehearsal:
+    """What calls the kernels of a run with these options: ``prepare``."""
+    kind = f"whole trajectories, k {min(promise.k, 3)}" if promise.whole else "windows"
+    chosen = [f"{options.selector_for(promise)}", f"reuse {options.reuse}"]
+    chosen += [word for word, yes in (("hardened", options.harden), ("repaired", options.repair)) if yes]
+    return Rehearsal(f"hiding: {kind}, {', '.join(chosen)}", partial(prepare, options, promise))
+
+
+def usual_rehearsals() -> list[Rehearsal]:
+    """What calls the kernels of runs of our own selectors, whatever their options are."""
+    windows = [
+        rehearsal_of(HidingOptions(selector=selector, reuse=reuse, harden=harden).for_promise(_TOY_PROMISE))
+        for selector, harden in (
+            (SelectorName.MATCHING, 0),
+            (SelectorName.MATCHING, 1),
+            (SelectorName.MUTUAL, 0),
+        )
+        for reuse in Reuse
+    ]
+    whole = [
+        rehearsal_of(HidingOptions(selector=selector).for_promise(promise), promise)
+        for promise in (Promise(2, None, None), Promise(3, None, None))
+        for selector in (SelectorName.MUTUAL, SelectorName.MATCHING)
+    ]
+    return [*windows, *whole]
 
 
 def check_population(n_users: int, k: int) -> None:

@@ -9,19 +9,21 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from shoal.core.interrupts import InterruptedAfterwards, LeftBehind, defer_interrupts
 from shoal.core.options import HidingOptions
 from shoal.core.promise import Promise
 from shoal.errors import InputError
 from shoal.hiding.journal import FolderJournal, Journal, MemoryJournal, check_format
 from shoal.reading import Events
-from shoal.storage.files import as_unfinished_error, make_private_folder
+from shoal.storage.files import append_private, as_unfinished_error, file_identity, make_private_folder
+from shoal.storage.locks import is_locked, take_lock
 
-_LOCK, _WRITING = "lock", "writing"
+_LOCK, _PLACING = "lock", "placing"
 
 
 class Checkpoint:
@@ -31,18 +33,17 @@ class Checkpoint:
         self.folder = folder
         self._journal: Journal | None = None
         self._lock: int | None = None
+        self._finished = False
         if folder is None:
             return
-        if folder.exists() and not resume:
-            raise InputError(
-                f"Found the checkpoint {folder.name} of an unfinished run:"
-                " add --resume to go on with it, or remove it."
-            )
+        check_checkpoint(folder, resume=resume)
         check_format(folder)
         self._made_here = not folder.exists()
         with as_unfinished_error("the checkpoint", "begin again"):
             make_private_folder(folder, exist_ok=True)
-            self._lock = _lock(folder)
+            self._lock = take_lock(folder / _LOCK)
+        if self._lock is None:
+            raise _busy(folder)
 
     @property
     def samples(self) -> Path | None:
@@ -59,28 +60,40 @@ class Checkpoint:
         self._journal = MemoryJournal() if self.folder is None else FolderJournal(self.folder, identity)
         return self._journal
 
-    def note_writing(self) -> None:
-        """From now on files of this run may appear at their final places."""
+    def note_placing(self, identities: Iterable[str]) -> None:
+        """From now on files with these identities may appear at their final places, beside those of an earlier try."""
         if self.folder is not None:
-            with as_unfinished_error("the checkpoint", "go on with --resume"):
-                (self.folder / _WRITING).touch()
+            with (
+                as_unfinished_error("the checkpoint", "go on with --resume"),
+                append_private(self.folder / _PLACING) as file,
+            ):
+                file.write("".join(f"{identity}\n" for identity in identities).encode())
 
     def remove(self) -> bool:
         """The run is over: take the folder away, and say whether that worked."""
+        self._finished = True
         if self.folder is None:
             return True
         shutil.rmtree(self.folder, ignore_errors=True)
         return not self.folder.exists()
 
-    def give_up(self, error: BaseException) -> None:
-        """The run failed: leave what one can go on with, and nothing else."""
-        if self.folder is None:
-            return
+    def give_up(self, error: BaseException) -> str:
+        """The run failed: leave what one can go on with and nothing else, and say what that is."""
+        if self.folder is None or self.samples is None:
+            return "Nothing was published."
+        if self._finished or isinstance(error, InterruptedAfterwards):
+            removed = self.remove()
+            return "" if removed else f"{self.folder.name} could not be removed and holds secrets: remove it."
         hopeless = isinstance(error, InputError) or self._journal is None
-        if self._made_here and hopeless:  # what an earlier run has done is not lost for an error of this one
-            self.remove()
-        elif self.samples is not None:
-            shutil.rmtree(self.samples, ignore_errors=True)
+        # What an earlier run has done is not lost for an error of this one.
+        if self._made_here and hopeless and self.remove():
+            return "Nothing was published, and nothing is left behind."
+        shutil.rmtree(self.samples, ignore_errors=True)
+        secrets = "raw samples and who hides whom" if self.samples.exists() else "who hides whom"
+        return (
+            f"Nothing was published. {self.folder.name} is left, readable by you alone, and tells {secrets}:"
+            " go on with --resume, or remove it."
+        )
 
     def close(self) -> None:
         """Let another process go on with the folder."""
@@ -95,7 +108,10 @@ def open_checkpoint(folder: Path | None, *, resume: bool) -> Iterator[Checkpoint
     try:
         yield checkpoint
     except BaseException as error:
-        checkpoint.give_up(error)
+        with defer_interrupts():
+            left = checkpoint.give_up(error)
+            if left:
+                error.add_note(LeftBehind(left))
         raise
     finally:
         checkpoint.close()
@@ -106,26 +122,34 @@ def checkpoint_folder(output: Path) -> Path:
     return output.with_name(output.name + ".checkpoint")
 
 
-def was_writing(folder: Path) -> bool:
-    """Whether the run of this checkpoint had begun to put its files in place."""
-    return (folder / _WRITING).exists()
-
-
-def _lock(folder: Path) -> int:
-    """Hold the folder against a second process; the operating system lets go when this one ends, however it does."""
-    descriptor = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        import fcntl
-
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(descriptor)
+def check_checkpoint(folder: Path, *, resume: bool) -> None:
+    """Refuse a checkpoint at which another run is at work, or that is not meant to be resumed."""
+    if not folder.exists():
+        return
+    if not folder.is_dir():
+        raise InputError(f"{folder.name} must become a folder but is a file: rename or remove it.")
+    if is_locked(folder / _LOCK):
+        raise _busy(folder)
+    if not resume:
         raise InputError(
-            f"Another run is still at work on the checkpoint {folder.name}: wait for it, or end it first."
-        ) from None
-    except (ImportError, OSError):  # no locks on this system: two runs at a time are the user's care
-        pass
-    return descriptor
+            f"Found {folder.name}, the checkpoint of an unfinished run:"
+            " add --resume to go on with it, or remove it."
+        )
+
+
+def _busy(folder: Path) -> InputError:
+    return InputError(
+        f"Another run is still at work on the checkpoint {folder.name}: wait for it, or choose another output."
+    )
+
+
+def was_placed(folder: Path, path: Path) -> bool:
+    """Whether a file was put in place by the run of this checkpoint, which did not live to see the end of that."""
+    try:
+        placed = (folder / _PLACING).read_text().splitlines()
+        return file_identity(path) in placed
+    except OSError:
+        return False
 
 
 def run_identity(events: Events, promise: Promise, options: HidingOptions) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import contextlib
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,7 +12,7 @@ import numpy as np
 from shoal.core.boxes import Boxes, concatenate
 from shoal.core.schema import EVIDENCE_SUFFIX, MANIFEST_FORMAT, MANIFEST_SUFFIX, PRIVATE_SUFFIX
 from shoal.errors import InputError, UnfinishedError
-from shoal.publishing.checkpoint import checkpoint_folder, was_writing
+from shoal.publishing.checkpoint import Checkpoint, check_checkpoint, checkpoint_folder, was_placed
 from shoal.publishing.evidence import write_evidence
 from shoal.publishing.manifest import describe_grid, describe_periods
 from shoal.publishing.private_notes import private_notes
@@ -20,6 +21,7 @@ from shoal.publishing.tables import is_map, suffix_of, write_published
 from shoal.reading import read_published
 from shoal.reading.events import not_on_a_map
 from shoal.storage.files import AtomicFiles
+from shoal.storage.locks import reserved
 from shoal.storage.outputs import as_json, check_table, check_target, write_rows
 
 
@@ -73,27 +75,27 @@ def check_outputs(outputs: Outputs, inputs: Iterable[Path], *, force: bool, resu
     suffix_of(outputs.published)
     if outputs.key is not None:
         check_table(outputs.key, "The key")
-    # A run that was killed while its files appeared may find some of them, and has every right to replace them.
-    force = force or (resume and was_writing(outputs.checkpoint))
     sources = list(inputs)
     for path in outputs.files:
-        check_target(path, sources, force=force)
+        # A run that was killed while its files appeared may find some of them, and has every right to replace them.
+        ours = resume and was_placed(outputs.checkpoint, path)
+        check_target(path, sources, force=force or ours)
     if len({path.resolve() for path in outputs.files}) < len(outputs.files):
         raise InputError(
             "The published file, its manifest, the key, what stands beside it, the summary and the settings must be"
             " different files: rename one."
         )
-    if not outputs.checkpoint.exists():
-        return
-    if not outputs.checkpoint.is_dir():
-        raise InputError(
-            f"{outputs.checkpoint.name} must become a folder but is a file: rename or remove it."
-        )
-    if not resume:
-        raise InputError(
-            f"Found {outputs.checkpoint.name}, the checkpoint of an unfinished run:"
-            " add --resume to go on with it, or remove it."
-        )
+    check_checkpoint(outputs.checkpoint, resume=resume)
+
+
+@contextlib.contextmanager
+def reserve_outputs(outputs: Outputs | None) -> Iterator[None]:
+    """Inside a ``with`` block refuse other runs with the same key or summary; the checkpoint is held for itself."""
+    with contextlib.ExitStack() as held:
+        for path in () if outputs is None else (outputs.key, outputs.summary):
+            if path is not None:
+                held.enter_context(reserved(path))
+        yield
 
 
 def write_outputs(
@@ -101,15 +103,17 @@ def write_outputs(
     draft: Draft,
     conclude: Callable[[object], Published],
     *,
-    spill: Path | None = None,
+    checkpoint: Checkpoint,
+    force: bool,
     settings: str = "",
     then: str = "go on with --resume",
 ) -> Published:
     """Put all files of a release in place, or none; the published one last.
 
     ``conclude`` is shown what was written, verifies it and makes the release, whose manifest and summary are then
-    written. The boxes are put in order in files in the folder ``spill``, or in memory without one. ``settings`` are the
-    content of their file. ``then`` is what to do once the cause of a failure is mended.
+    written. The boxes are put in order in the checkpoint. Files that appeared since the run began are replaced only by
+    ``force``, or if an earlier attempt of the same run put them there. ``settings`` are the content of their file.
+    ``then`` is what to do once the cause of a failure is mended.
     """
     named, grid, projection = draft.named, draft.events.grid, draft.events.projection
     notes = {
@@ -118,12 +122,18 @@ def write_outputs(
         "grid": describe_grid(grid, None if projection is None else projection.crs),
         **describe_periods(draft.renaming),
     }
-    with AtomicFiles(then=then) as files:
+
+    def may_replace(path: Path) -> bool:
+        return force or was_placed(outputs.checkpoint, path)
+
+    with AtomicFiles(then=then, may_replace=may_replace) as files:
         if outputs.key is not None:
             with files.open(outputs.key, mode=0o600) as file:
                 write_rows(draft.key_table(), outputs.key, file)
         with files.open(outputs.published) as file:
-            write_published(file, suffix_of(outputs.published), named, grid, projection, notes, spill)
+            write_published(
+                file, suffix_of(outputs.published), named, grid, projection, notes, checkpoint.sorting
+            )
         published = conclude(files.waiting(outputs.published))
         if outputs.evidence is not None:
             with files.open(outputs.evidence, mode=0o600, before=outputs.published) as file:
@@ -141,6 +151,7 @@ def write_outputs(
                 file.write(settings.encode())
         with files.open(outputs.manifest, before=outputs.published) as file:
             file.write(as_json(published.manifest))
+        checkpoint.note_placing(files.identities)
     return published
 
 
@@ -162,7 +173,14 @@ def write_release(release: Published, outputs: Outputs, *, force: bool) -> None:
         _check_same_boxes(release, written)
         return release
 
-    write_outputs(outputs, release, as_decided, then="write again")
+    write_outputs(
+        outputs,
+        release,
+        as_decided,
+        checkpoint=Checkpoint(None, resume=False),
+        force=force,
+        then="write again",
+    )
 
 
 def _check_same_boxes(release: Published, written: object) -> None:

@@ -355,5 +355,6 @@ class Published(Draft):
             "coverage_given": self.options.gives_coverage,
             "unprotected": None if unprotected is None else unprotected._asdict(),
             "seconds": round(outcome.seconds, 3),
+            "compile_seconds": round(outcome.compile_seconds, 3),
             **self.options.to_dict(),
         }

@@ -14,7 +14,9 @@ from typing import Any, Unpack
 from shoal.auditing.auditor import run_audit
 from shoal.auditing.opening import open_audit
 from shoal.auditing.published_part import published_part
+from shoal.auditing.rehearsal import rehearsal_of_audit
 from shoal.auditing.result import Audit
+from shoal.core.compiling import compile_ahead
 from shoal.core.options import AuditKeywords, AuditOptions, ReadingKeywords, ReadingOptions
 from shoal.core.progress import Progress, listening
 from shoal.core.settings import take_options
@@ -114,6 +116,7 @@ def write_report(
     ):
         if public:
             check_datasheet(context.promise, context.noted, has_key=context.published.has_key)
+        compile_ahead([rehearsal_of_audit(context.parts is not None)], context.workers.count, told)
         seen = published_part(context, by_record=True) if public else context
         audit = run_audit(context, cautions, told, attacked=seen if public else None)
         if public and not may_be_public(audit):
@@ -138,7 +141,7 @@ def write_report(
         )
         told.stage("drawing")
         page = report_page(facts, public=public, synthetic=synthetic)
-    write_whole(target, page.encode(), mode=0o666 if public or synthetic else 0o600)
+    write_whole(target, page.encode(), force=force, mode=0o666 if public or synthetic else 0o600)
     return audit
 
 

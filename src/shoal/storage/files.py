@@ -7,14 +7,13 @@ import glob
 import hashlib
 import os
 import secrets
-import signal
 import stat
-import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import FrameType, TracebackType
+from types import TracebackType
 from typing import IO, NamedTuple
 
+from shoal.core.interrupts import InterruptedAfterwards, defer_interrupts
 from shoal.errors import UnfinishedError
 
 _OWNER_ONLY = 0o600
@@ -50,11 +49,14 @@ class AtomicFiles:
     """Several files that appear together at the end of a ``with`` block, or none of them if it fails.
 
     Until then they are for their owner only. Files that were there before are replaced, and come back if a later one
-    cannot be put in place. ``then`` is what to do once the cause of a failure is mended.
+    cannot be put in place; where they ``may_replace`` none, one that appeared meanwhile is a failure, too. ``then`` is
+    what to do once the cause of a failure is mended. An interruption while files are put in place waits for the end.
     """
 
-    def __init__(self, then: str = "try again") -> None:
-        self._then = then
+    def __init__(
+        self, then: str = "try again", *, may_replace: Callable[[Path], bool] = lambda _: True
+    ) -> None:
+        self._then, self._may_replace = then, may_replace
         self._waiting: list[_WaitingFile] = []
 
     def __enter__(self) -> AtomicFiles:
@@ -81,16 +83,29 @@ class AtomicFiles:
         """Where what was written in place of ``target`` is until the end."""
         return next(file.unfinished for file in self._waiting if file.target == target)
 
+    @property
+    def identities(self) -> list[str]:
+        """What tells each file from all others, here and later in its place."""
+        return [file_identity(file.unfinished) for file in self._waiting]
+
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        in_place = False
         try:
-            if kind is None:
-                self._put_in_place()
-        except OSError as refused:
-            error = refused
-        finally:
-            self._tidy_up()
+            with defer_interrupts():
+                try:
+                    if kind is None:
+                        self._put_in_place()
+                        in_place = True
+                except OSError as refused:
+                    error = refused
+                finally:
+                    self._tidy_up()
+        except KeyboardInterrupt as interrupt:
+            if in_place:
+                raise InterruptedAfterwards(*interrupt.args) from None
+            raise
         if isinstance(error, OSError):
             raise UnfinishedError(
                 f"Could not write the output ({reason(error)}): nothing was published;"
@@ -106,10 +121,17 @@ class AtomicFiles:
         moved: list[tuple[Path, Path | None]] = []
         try:
             for unfinished, target, permissions in self._waiting:
-                earlier = _second_name(target)
-                moved.append((target, earlier))
                 unfinished.chmod(permissions)
-                unfinished.replace(target)
+                if self._may_replace(target):
+                    moved.append((target, _second_name(target)))
+                    unfinished.replace(target)
+                elif _move_to_new(unfinished, target):
+                    moved.append((target, None))
+                else:
+                    raise UnfinishedError(
+                        f"{target.name} appeared while this run was at work, and is not overwritten: nothing was"
+                        f" published; move it away or choose another name, then {self._then}."
+                    )
         except BaseException:
             for target, earlier in reversed(moved):
                 if earlier is None:
@@ -149,6 +171,25 @@ def _second_name(target: Path) -> Path | None:
     return second
 
 
+def _move_to_new(unfinished: Path, target: Path) -> bool:
+    """Give a file its name; False where there is one of that name already."""
+    try:
+        os.link(unfinished, target)
+    except FileExistsError:
+        return False
+    except OSError:  # a file system without links
+        if target.exists() or target.is_symlink():
+            return False
+        unfinished.replace(target)
+    return True
+
+
+def file_identity(path: Path) -> str:
+    """What tells a file from all others in its folder, whatever its name, as long as nobody writes to it."""
+    found = path.stat(follow_symlinks=False)
+    return f"{found.st_ino} {found.st_size} {found.st_mtime_ns}"
+
+
 def reason(error: OSError) -> str:
     """What the operating system says, without the path that Python adds."""
     return error.strerror or "input/output error"
@@ -180,24 +221,3 @@ def make_private_folder(folder: Path, *, exist_ok: bool = False) -> None:
     """A folder for its owner only, also where it was there before."""
     folder.mkdir(mode=0o700, exist_ok=exist_ok)
     folder.chmod(0o700)
-
-
-@contextlib.contextmanager
-def defer_interrupts() -> Iterator[None]:
-    """Delay the effect of Ctrl-C to the end of a ``with`` block. For short work only.
-
-    A library that is interrupted while it writes may fail on its way out with an error of its own, which then hides
-    the interruption. Outside the main thread Ctrl-C does not arrive, and nothing is done.
-    """
-    usual = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(usual):
-        yield
-        return
-    arrived: list[tuple[int, FrameType | None]] = []
-    signal.signal(signal.SIGINT, lambda number, frame: arrived.append((number, frame)))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, usual)
-    if arrived:
-        usual(*arrived[0])

@@ -26,9 +26,9 @@ def check_table(path: Path, title: str = "The table") -> None:
         )
 
 
-def write_table(path: Path, table: pa.Table) -> None:
-    """Write a small table that appears whole or not at all."""
-    with AtomicFiles() as files, files.open(path) as file:
+def write_table(path: Path, table: pa.Table, *, force: bool = True) -> None:
+    """Write a small table that appears whole or not at all, and replaces another only by force."""
+    with AtomicFiles(may_replace=lambda _: force) as files, files.open(path) as file:
         write_rows(table, path, file)
 
 
@@ -101,7 +101,7 @@ def as_json(content: dict[str, Any]) -> bytes:
     return (json.dumps(content, indent=2) + "\n").encode()
 
 
-def write_whole(path: Path, content: bytes, *, mode: int = 0o666) -> None:
-    """Write a file that appears whole or not at all."""
-    with AtomicFiles() as files, files.open(path, mode=mode) as file:
+def write_whole(path: Path, content: bytes, *, force: bool = True, mode: int = 0o666) -> None:
+    """Write a file that appears whole or not at all, and replaces another only by force."""
+    with AtomicFiles(may_replace=lambda _: force) as files, files.open(path, mode=mode) as file:
         file.write(content)

@@ -83,7 +83,11 @@ def write_city(
         users, days, schema, tables = dataset.users, dataset.days, dataset.schema, dataset.tables()
         progress.stage("Making people", len(dataset))
     events = 0
-    with AtomicFiles() as files, files.open(output) as file, _writer(file, suffix, schema) as writer:
+    with (
+        AtomicFiles(may_replace=lambda _: force) as files,
+        files.open(output) as file,
+        _writer(file, suffix, schema) as writer,
+    ):
         for table in tables:
             writer.write_table(table)
             events += table.num_rows

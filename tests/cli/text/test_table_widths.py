@@ -56,7 +56,7 @@ def test_the_table_of_a_comparison() -> None:
 
 def test_the_table_of_a_plan() -> None:
     row = Forecast(
-        100, 1_440.0, 1_440.0, 1_234.5, 1_234.5, 0.9996, 0.9996, 9, 360_000.0, 1.0, 99 * 10**9, True, 1
+        100, 1_440.0, 1_440.0, 1, 1_234.5, 1_234.5, 0.9996, 0.9996, 9, 360_000.0, 1.0, 99 * 10**9, True, 1
     )
     check(
         plan_lines(Plan([row], HUGE, HUGE, [], [])),

@@ -28,6 +28,7 @@ from support.run_command import run, write
 
 pytest.importorskip("distributed")
 
+KNOCKING_S, CONNECTING_S = dask_cluster._KNOCKING_S, dask_cluster._CONNECTING_S
 PROMISE: dict[str, Any] = {"k": 2, "tau": "30min", "epsilon": "30min"}
 
 
@@ -75,7 +76,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _much_to_send(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nearly every window has tasks for the workers; those may take their time to start."""
     monkeypatch.setattr(window_tasks, "_SMALLEST", 20)
-    monkeypatch.setattr(dask_cluster, "_CONNECTING_S", 60.0)
+    for name in ("_KNOCKING_S", "_CONNECTING_S", "_GATHERING_S"):
+        monkeypatch.setattr(dask_cluster, name, 60.0)
 
 
 @pytest.fixture
@@ -240,21 +242,71 @@ def test_a_frozen_scheduler_is_an_error(
 
 
 @pytest.mark.parametrize(
-    "address", ["tcp://127.0.0.1:1", "nonsense", "10.0.0.1", "", "tls://127.0.0.1:1", "http://a:1"]
+    "address",
+    [
+        "tcp://127.0.0.1:1",
+        "nonsense",
+        "10.0.0.1",
+        "",
+        "tls://127.0.0.1:1",
+        "http://a:1",
+        "tcp://no-such-host.invalid:1",
+        "tcp://127.0.0.1:99999",
+        "tcp://..:1",
+    ],
 )
 def test_nobody_there(
     address: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(dask_cluster, "_CONNECTING_S", 1.0)
+    monkeypatch.setattr(dask_cluster, "_KNOCKING_S", 1.0)
     with pytest.raises(InputError, match=r"No Dask scheduler with workers answers at .*tcp://host:8786"):
         DaskEngine(address)
     assert capfd.readouterr().err == ""
 
 
-@pytest.mark.parametrize(("address", "warned"), [("tcp://127.0.0.1:1", True), ("tls://127.0.0.1:1", False)])
-def test_a_connection_that_is_not_encrypted_is_warned_of(
-    address: str, warned: bool, events: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+def test_a_wrong_address_is_told_in_one_line_within_ten_seconds(
+    events: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Dask is not even asked; and as nothing is sent there, nothing is warned of."""
+    monkeypatch.setattr(dask_cluster, "_KNOCKING_S", KNOCKING_S)
+    monkeypatch.setattr(dask_cluster, "_connected", lambda *_: pytest.fail("Dask was asked"))
+    file = write(events, tmp_path / "events.csv")
+    command = ("anonymize", file, "-o", tmp_path / "out.csv", "--k", 2, "--tau", "1h", "--epsilon", "1h")
+    done = run(*command, "--cluster", "tcp://127.0.0.1:1")
+    assert done.code == 2
+    assert done.err.startswith("shoal: No Dask scheduler with workers answers at 'tcp://127.0.0.1:1'")
+    assert done.err.count("\n") == 1
+    assert (
+        KNOCKING_S + CONNECTING_S + dask_cluster._GLANCE_S < 10
+    )  # where somebody listens who is no scheduler
+
+
+@pytest.fixture
+def listener() -> Iterator[str]:
+    """The address of somebody who listens and is no scheduler, without its scheme."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield f"127.0.0.1:{server.getsockname()[1]}"
+
+
+def test_somebody_who_listens_and_says_nothing(
+    listener: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(dask_cluster, "_CONNECTING_S", 1.0)
+    with pytest.raises(InputError, match="No Dask scheduler with workers answers at"):
+        DaskEngine(f"tcp://{listener}")
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize(("scheme", "warned"), [("tcp", True), ("tls", False)])
+def test_a_connection_that_is_not_encrypted_is_warned_of(
+    scheme: str,
+    warned: bool,
+    listener: str,
+    events: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    address = f"{scheme}://{listener}"
     monkeypatch.setattr(dask_cluster, "_CONNECTING_S", 1.0)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -183,7 +183,7 @@ def row(
 ) -> Forecast:
     n_boxes, memory = 0 if suppressed == 1 else 1_000, 1_100_000_000
     measured = (n_boxes, 4_000.0, 7_000.0, memory, True, n_stretches)
-    return Forecast(k, tau, epsilon, km, 9.0, suppressed, reused, *measured)
+    return Forecast(k, tau, epsilon, 1, km, 9.0, suppressed, reused, *measured)
 
 
 def test_words() -> None:

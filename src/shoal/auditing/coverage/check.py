@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.auditing.coverage.chunks import (
+    CHECK_REHEARSAL,
     BoxesByTime,
     Chunk,
     ChunkFindings,
@@ -20,7 +21,6 @@ from shoal.auditing.coverage.chunks import (
     Evidence,
     check_chunk,
     check_together,
-    load_check,
     make_chunks,
     make_plan,
     plan_across,
@@ -30,6 +30,7 @@ from shoal.auditing.coverage.violations import ViolationCounter, user_blocks
 from shoal.auditing.truthfulness import NO_UNTRUTHS, UntruthCounts
 from shoal.core.arrays import Int32s, Int64s
 from shoal.core.boxes import NONE, Boxes
+from shoal.core.compiling import make_ready
 from shoal.core.formatting import counted
 from shoal.core.periods import Periods
 from shoal.core.progress import Progress, SilentProgress
@@ -213,7 +214,7 @@ def carry_out(
         check.plan.n_chunks * (1 if run else len(user_blocks(len(check.evidence.own))) - 1)
         for check in checks
     ]
-    begin_stage(progress, sum(n_steps))
+    begin_stage(progress, sum(n_steps), workers)
     for check in checks:
         found: Iterable[ChunkFindings]
         if run is None:
@@ -231,10 +232,9 @@ def _total(*counts: UntruthCounts) -> UntruthCounts:
     return UntruthCounts._make(map(sum, zip(NO_UNTRUTHS, *counts, strict=True)))
 
 
-def begin_stage(progress: Progress, n_steps: int) -> None:
+def begin_stage(progress: Progress, n_steps: int, workers: Workers) -> None:
     """Load the check, and say that it takes so many steps."""
-    progress.stage("loading the check (compiles it once)")
-    load_check()
+    make_ready([CHECK_REHEARSAL], workers.count, progress, "the check")
     progress.stage("checking every user and interval", n_steps)
 
 

@@ -18,6 +18,7 @@ from shoal.auditing.kernels.coverage import BeginRange, PromiseInSlots
 from shoal.auditing.truthfulness import NO_UNTRUTHS, UntruthCounts, count_untruths
 from shoal.core.arrays import Int32s, Int64s
 from shoal.core.boxes import Boxes, concatenate
+from shoal.core.compiling import Rehearsal
 from shoal.core.promise import Promise
 from shoal.core.workers import Workers
 from shoal.storage.sample_store import SampleRows, SampleStore
@@ -111,6 +112,9 @@ def load_check() -> None:
     nothing = SampleRows(none, np.empty(0, np.int64), none, none)
     promise, begins = PromiseInSlots(2, 1, 1), BeginRange(0, 0, True)
     check_chunk(Chunk(nothing, concatenate([]), none, 0, promise, begins, 1, with_truth=True))
+
+
+CHECK_REHEARSAL = Rehearsal("check", load_check)
 
 
 def time_borders(samples: SampleStore, promise: Promise, most: int) -> Int64s:

@@ -64,7 +64,7 @@ def evidence_of(context: AuditContext, boxes: BoxesByTime) -> PartsEvidence:
 def _check_at_once(context: AuditContext, progress: Progress) -> Coverage:
     target, counter = context.published, ViolationCounter()
     plan = make_plan(context.promise, *context.span, np.empty(0, np.int64))
-    begin_stage(progress, len(user_blocks(context.store.n_users)) - 1)
+    begin_stage(progress, len(user_blocks(context.store.n_users)) - 1, context.workers)
     for begins, _ in plan.begin_ranges():
         counter.add(
             find_violations(

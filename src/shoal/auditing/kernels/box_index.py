@@ -25,7 +25,8 @@ from shoal.core.compiled import jit, jit_inline, jit_no_arrays
 @jit_inline
 def slot_of(bucket: int, level: int, x: int, y: int, n_slots: int) -> int:
     """The slot of a square; n_slots is a power of two."""
-    mixed = (bucket * 73_856_093) ^ (x * 19_349_663) ^ (y * 83_492_791) ^ (level * 2_654_435_761)
+    mixed = np.int64(bucket) * 73_856_093
+    mixed ^= np.int64(x) * 19_349_663 ^ np.int64(y) * 83_492_791 ^ np.int64(level) * 2_654_435_761
     mixed ^= mixed >> 29
     mixed *= 668_265_263
     mixed ^= mixed >> 32

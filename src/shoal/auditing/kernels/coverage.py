@@ -26,6 +26,7 @@ from shoal.auditing.kernels.consistency import (
 )
 from shoal.core.arrays import Bools, Int64s
 from shoal.core.compiled import jit, jit_inline, jit_inline_allocating
+from shoal.core.sorting import sort_by
 
 
 class ViolationsByUser(NamedTuple):
@@ -270,7 +271,8 @@ def note_shortfalls(
     for line in range(n):
         places[line], changes[line] = ranges[line, 0], 1
         places[n + line], changes[n + line] = ranges[line, 1] + 1, -1
-    order = np.argsort(places)
+    order = np.arange(2 * n + 1)
+    sort_by(places, order, 0, 2 * n + 1, np.empty(2 * n + 1, np.int64))
     short = noted = False
     found = consistent.n[0]
     for turn in range(2 * n + 1):
@@ -316,7 +318,8 @@ def check_segment(
         record = strict.throughout[line]
         if fits_on(trajectories, index, segment, promise.tau, record, strict.reached[line]):
             strict.throughout[strict.n[0]] = record
-            strict.reached[strict.n[0], :] = strict.reached[line]
+            for side in range(strict.reached.shape[1]):
+                strict.reached[strict.n[0], side] = strict.reached[line, side]
             strict.n[0] += 1
     row = trajectories.sample[segment.first]
     t, x, y = row["t"], row["x"], row["y"]
@@ -469,5 +472,6 @@ def check_coverage(
             if begins_here(trajectories, segment, promise.tau, begins):
                 findings.segments[line] += 1
             else:
-                findings.entered[line, :] = findings.left[line, :]
+                for attacker in range(2):
+                    findings.entered[line, attacker] = findings.left[line, attacker]
             low = high + 1

@@ -39,8 +39,10 @@ def anonymize(
     events: Any, output: Path, no_verify: bool, no_evidence: bool, json_out: str | None, **keywords: Any
 ) -> None:
     """Publish EVENTS so that everybody is hidden among at least k records."""
+    from shoal.core.engines import check_cluster, cluster_warnings
+
+    check_cluster(keywords["cluster"])
     from shoal.api import anonymize as run
-    from shoal.core.engines import cluster_warnings
     from shoal.publishing.outputs import Outputs
 
     say_warnings(cluster_warnings(keywords["cluster"]))

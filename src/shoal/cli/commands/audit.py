@@ -38,9 +38,11 @@ def audit(
     Exit code 1: the promise is broken, or weakened by more than --tolerance says; 4: part of what --k requires was not
     checked, the file claims nearly nothing, or the events may have been read otherwise than for the release.
     """
+    from shoal.core.engines import check_cluster, cluster_warnings
+
+    check_cluster(keywords["cluster"])
     from shoal.api import audit as run
     from shoal.cli.text.audit import audit_lines
-    from shoal.core.engines import cluster_warnings
     from shoal.publishing.outputs import Outputs
     from shoal.storage.outputs import as_json, check_target, write_whole
 
@@ -55,7 +57,7 @@ def audit(
     say_warnings(found.warnings)
     content = found.to_dict(show_users=show_users)
     if report is not None:
-        write_whole(report, as_json(content), mode=0o600 if show_users else 0o666)
+        write_whole(report, as_json(content), force=force, mode=0o600 if show_users else 0o666)
     options.save_settings(save_config, "audit", keywords)
     if json_out == "-":
         show(json.dumps(content, indent=2))

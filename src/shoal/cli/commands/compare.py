@@ -48,5 +48,5 @@ def compare(events: Any, output: Path | None, force: bool, **keywords: Any) -> N
     say_warnings(found.warnings)
     show("\n".join(comparison_lines(found)))
     if output is not None:
-        write_table(output, found.to_arrow())
+        write_table(output, found.to_arrow(), force=force)
         show(f"\nAll numbers: {output.name}")

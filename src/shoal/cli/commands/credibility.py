@@ -43,9 +43,9 @@ def credibility(
     if output is not None:
         from shoal.reporting.page.credibility import credibility_page
 
-        write_whole(output, credibility_page(found).encode())
+        write_whole(output, credibility_page(found).encode(), force=force)
     if report is not None:
-        write_whole(report, as_json(found.to_dict()))
+        write_whole(report, as_json(found.to_dict()), force=force)
     if json_out == "-":
         show(json.dumps(found.to_dict(), indent=2))
     else:

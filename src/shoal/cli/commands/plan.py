@@ -69,7 +69,7 @@ def plan(
         ],
     }
     if report is not None:
-        write_whole(report, as_json(content))
+        write_whole(report, as_json(content), force=force)
     options.save_settings(save_config, "plan", keywords)
     if json_out == "-":
         show(json.dumps(content, indent=2))

@@ -30,7 +30,7 @@ def summary_lines(summary: dict[str, Any], promise: Promise, grid: Grid, outputs
         "Precision": _precision(summary),
         "Weakened": _weakening(summary),
         "Verified": [_verification(summary, promise)],
-        "Time": [f"{summary['seconds']:.1f} s"],
+        "Time": [_time(summary)],
         "Files": _files(outputs),
     }
     return labelled(parts)
@@ -52,6 +52,12 @@ def _files(outputs: Outputs) -> list[str]:
     if outputs.settings is not None:
         lines.append(f"{outputs.settings.name}: settings, to repeat the run with --config")
     return lines
+
+
+def _time(summary: dict[str, Any]) -> str:
+    compiling = summary["compile_seconds"]
+    before = f", and {compiling:.0f} s before to compile the engine" if compiling else ""
+    return f"{summary['seconds']:.1f} s{before}"
 
 
 def _promise(summary: dict[str, Any], promise: Promise, grid: Grid) -> list[str]:

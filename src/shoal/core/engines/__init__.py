@@ -16,7 +16,15 @@ from shoal.core.engines.interface import Engine, LocalEngine
 from shoal.core.engines.processes import ProcessEngine
 from shoal.errors import ParameterError
 
-__all__ = ["Engine", "LocalEngine", "EngineKind", "ProcessEngine", "cluster_warnings", "open_engine"]
+__all__ = [
+    "Engine",
+    "LocalEngine",
+    "EngineKind",
+    "ProcessEngine",
+    "check_cluster",
+    "cluster_warnings",
+    "open_engine",
+]
 
 
 class EngineKind(StrEnum):
@@ -24,6 +32,14 @@ class EngineKind(StrEnum):
 
     THREADS = "threads"  # one process
     PROCESSES = "processes"  # several, which costs some memory
+
+
+def check_cluster(cluster: str | None) -> None:
+    """Refuse the address of a cluster at which nobody listens."""
+    if cluster is not None:
+        from shoal.core.engines.dask_cluster import check_address
+
+        check_address(cluster)
 
 
 def cluster_warnings(cluster: str | None) -> list[str]:

@@ -12,7 +12,9 @@ import gc
 import logging
 import pickle
 import re
+import socket
 import sys
+import threading
 import time
 import uuid
 import warnings
@@ -20,12 +22,16 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
+from queue import Empty, SimpleQueue
 from typing import Any
 
 from shoal.core.engines.interface import Result, Task
 from shoal.errors import InputError, UnfinishedError
 
-_CONNECTING_S = 10.0
+_KNOCKING_S = 3.0  # until anybody listens at an address: a wrong one should be told soon
+_CONNECTING_S = 5.0  # until whoever listens answers as a scheduler does
+_KNOCK_AGAIN_S = 0.2
+_GATHERING_S = 10.0  # until a scheduler has a worker
 _RECONNECTING_S = 10.0  # with a scheduler that was there
 _ANSWERING_S = 20.0  # within which a scheduler that is there answers
 _PATIENCE_S = 15.0  # with a task, before the scheduler is asked which worker has it
@@ -36,7 +42,7 @@ _GLANCE_S = 1.0  # between two checks of whether the cluster is still there
 _ATTEMPTS = 4  # at a task; more workers than that are not lost by accident
 _PAUSE_S = 0.5  # before a task is sent again, doubled each time: the cause of the loss may last
 _LIBRARIES = ("shoal", "numba", "numpy")  # on which results depend
-_ADDRESS = re.compile(r"(tcp|tls)://[^/\s]+:[0-9]+")
+_ADDRESS = re.compile(r"(?:tcp|tls)://([^/\s]+):([0-9]{1,5})")
 
 
 @dataclass
@@ -184,8 +190,46 @@ class DaskEngine:
         _disconnect(self._client)
 
 
+def check_address(address: str) -> None:
+    """Refuse an address that is none, or at which nobody listens."""
+    form = _ADDRESS.fullmatch(address)
+    if form is None or not _is_listening(form[1].strip("[]"), int(form[2])):
+        raise _nobody_there(address)
+
+
+def _is_listening(host: str, port: int) -> bool:
+    """Whether anybody takes connections there; a scheduler that is about to start is waited for."""
+    found = threading.Event()
+
+    def knock() -> None:
+        while time.monotonic() < until:
+            try:
+                socket.create_connection((host, port), until - time.monotonic()).close()
+            except (socket.gaierror, UnicodeError, OverflowError):
+                return  # no such machine or port
+            except (OSError, ValueError):
+                time.sleep(_KNOCK_AGAIN_S)
+            else:
+                found.set()
+                return
+
+    until = time.monotonic() + _KNOCKING_S
+    knocking = threading.Thread(target=knock, daemon=True)  # the system may look for a name for minutes
+    knocking.start()
+    knocking.join(_KNOCKING_S)
+    return found.is_set()
+
+
+def _nobody_there(address: str) -> InputError:
+    return InputError(
+        f"No Dask scheduler with workers answers at {address!r}: expected an address such as"
+        " tcp://host:8786; start 'dask scheduler' and 'dask worker' there, or leave out --cluster."
+    )
+
+
 def _connected_with_workers(address: str) -> Any:
     """A client of a scheduler that has workers; an InputError where there is none."""
+    check_address(address)
     try:
         import distributed  # noqa: F401
     except ModuleNotFoundError:
@@ -196,27 +240,42 @@ def _connected_with_workers(address: str) -> Any:
         if name.split(".")[0] == "distributed":
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     warnings.filterwarnings("ignore", module="distributed")  # and warn of tasks of more than some MB
-    client = _connected(address, _CONNECTING_S) if _ADDRESS.fullmatch(address) else None
-    if client is not None:
-        try:
-            client.wait_for_workers(1, timeout=_CONNECTING_S)
-        except Exception:
-            _disconnect(client)
-        else:
-            return client
-    raise InputError(
-        f"No Dask scheduler with workers answers at {address!r}: expected an address such as"
-        " tcp://host:8786; start 'dask scheduler' and 'dask worker' there, or leave out --cluster."
-    )
+    client = _connected(address, _CONNECTING_S)
+    if client is None:
+        raise _nobody_there(address)
+    try:
+        client.wait_for_workers(1, timeout=_GATHERING_S)
+    except Exception:
+        _disconnect(client)
+        raise _nobody_there(address) from None
+    return client
 
 
 def _connected(address: str, timeout: float) -> Any:
-    """A client of the scheduler; None where it does not answer."""
+    """A client of the scheduler; None where it does not answer.
+
+    Dask has no limit for the first answer of whoever listens at an address, so it waits for that in a thread.
+    """
     from distributed import Client
 
-    with _quiet():
+    answer: SimpleQueue[Any] = SimpleQueue()
+    given_up = threading.Event()
+
+    def connect() -> None:
+        client = None
         with contextlib.suppress(Exception):
-            return Client(address, timeout=timeout, set_as_default=False)  # type: ignore[no-untyped-call]
+            client = Client(address, timeout=timeout, set_as_default=False)  # type: ignore[no-untyped-call]
+        answer.put(client)
+        if given_up.is_set() and client is not None:
+            _disconnect(client)
+
+    with _quiet():
+        threading.Thread(target=connect, daemon=True).start()
+        with contextlib.suppress(Empty):
+            client = answer.get(timeout=timeout + _GLANCE_S)
+            if client is not None:
+                return client
+        given_up.set()
         gc.collect()  # a client that failed to connect complains when it is collected: have it do so here
     return None
 

@@ -11,11 +11,12 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import CancelledError, ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
 from queue import SimpleQueue
 from threading import Lock
 from typing import IO, Any
 
+from shoal.core.code_cache import with_same_place
 from shoal.core.engines.interface import Result, Task
 from shoal.core.workers import results_in_order
 from shoal.errors import UnfinishedError
@@ -42,6 +43,16 @@ class ProcessEngine:
             lambda task: self._threads.submit(self._done, call, task), tasks, self.n_tasks
         )
 
+    def as_completed(self, call: Callable[[Task], Result], tasks: Iterable[Task]) -> Iterator[Result]:
+        """call(task) for every task, begun in their order, results as they come."""
+        futures = [self._threads.submit(self._done, call, task) for task in tasks]
+        try:
+            for future in as_completed(futures):
+                yield future.result()
+        finally:
+            for future in futures:
+                future.cancel()
+
     def _done(self, call: Callable[[Task], Result], task: Task) -> Result:
         for _ in range(_ATTEMPTS):
             child = self._idle.get()
@@ -63,7 +74,7 @@ class ProcessEngine:
         )
 
     def _new_child(self) -> subprocess.Popen[bytes]:
-        """A child that finds modules where this process does, and nowhere else."""
+        """A child that finds modules and compiled code where this process does, and nowhere else."""
         with self._lock:
             if self._closing:
                 raise CancelledError
@@ -71,7 +82,9 @@ class ProcessEngine:
                 [sys.executable, "-P", "-m", "shoal.core.engines.child"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+                env=with_same_place(
+                    {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+                ),
             )
             self._children.add(child)
             return child

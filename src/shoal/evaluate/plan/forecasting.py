@@ -60,13 +60,14 @@ class Trial(NamedTuple):
 class Forecast(NamedTuple):
     """What a full run at one point would give. NaN where nothing would be left.
 
-    ``seconds`` are of this machine with as many workers; ``sampled`` says whether it was estimated from stretches,
-    ``n_stretches`` from how many.
+    ``harden`` is the level of hardening. ``seconds`` are of this machine with as many workers; ``sampled`` says whether
+    it was estimated from stretches, ``n_stretches`` from how many.
     """
 
     k: int
     tau_min: float
     epsilon_min: float
+    harden: int
     longer_side_km_median: float
     time_min_median: float
     suppressed_share: float
@@ -177,6 +178,7 @@ def forecast(
         k=point.k,
         tau_min=point.tau * minutes,
         epsilon_min=point.epsilon * minutes,
+        harden=hiding.hardened_where_possible(point.promise).harden or 0,
         longer_side_km_median=unknown
         if found is None
         else trial.box_sizes.longer_side.quantile(level, grid.cell_m / 1000),

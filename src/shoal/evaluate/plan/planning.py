@@ -6,6 +6,7 @@ import os
 import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
@@ -13,6 +14,7 @@ import pyarrow as pa
 
 from shoal.core.box_sizes import BoxSizes
 from shoal.core.checks import check_workers
+from shoal.core.compiling import make_ready
 from shoal.core.evaluation_options import GridKeywords, PlanKeywords, PlanOptions, grid_among
 from shoal.core.formatting import counted, duration
 from shoal.core.optional import as_pandas
@@ -52,7 +54,7 @@ from shoal.evaluate.plan.stretches import (
 from shoal.evaluate.plan.whole_parts import WholeParts, forecast_whole_parts
 from shoal.evaluate.sweep_points import Point
 from shoal.hiding.epochs import Timeline
-from shoal.hiding.pipeline import check_population, prepare
+from shoal.hiding.pipeline import check_population, rehearsal_of
 from shoal.hiding.suppression import Presence, decide_presence
 from shoal.reading import is_stream, read_events
 from shoal.storage.sample_store import SampleStore
@@ -102,6 +104,10 @@ class Plan(NamedTuple):
         What new names every so often leave to be read.
     whole_parts : WholeParts or None
         What hiding whole parts of such a period would give with the largest k, where that can be tried.
+    grid : Grid
+        The finest resolution.
+    harden : int
+        The level of hardening, where a promise can be hardened.
 
     Examples
     --------
@@ -118,6 +124,8 @@ class Plan(NamedTuple):
     warnings: list[str]
     periods: list[PeriodOutlook]
     whole_parts: WholeParts | None = None
+    grid: Grid = Grid()
+    harden: int = HARDEN_DEFAULT
 
     def __repr__(self) -> str:
         return f"<Plan: {counted(len(self.forecasts), 'forecast')}; .to_arrow() has the figures>"
@@ -149,6 +157,10 @@ class Plan(NamedTuple):
     def to_dict(self) -> dict[str, Any]:
         """Everything, ready for JSON: what is unknown is None."""
         return {
+            "version": version("shoal"),
+            "cell_m": self.grid.cell_m,
+            "step_s": self.grid.step_s,
+            "harden": self.harden,
             "n_samples": self.n_samples,
             "n_users": self.n_users,
             "forecasts": [_known(row._asdict()) for row in self.forecasts],
@@ -245,8 +257,7 @@ def plan(
         spill = Path(aside) if isinstance(events, str | os.PathLike) or is_stream(events) else None
         found = read_events(events, grid=grid, options=reading, threads=n_workers, spill=spill)
         check_population(found.store.n_users, max(point.k for point in points))
-        told.stage("loading the engine (compiles it once)")
-        prepare(hiding)
+        make_ready([rehearsal_of(hiding)], n_workers, told)
         store, budget, zone = found.store, Budget(), Zone(found.timezone)
         forecasts = forecast_points(store, points, hiding, threads, grid, budget, told)
         warnings = [*_told_left_out(wanted.taus, wanted.epsilons, grid), *found.read_summary.all_warnings]
@@ -255,7 +266,9 @@ def plan(
         whole_parts = forecast_whole_parts(
             store, max(wanted.ks), outlooks, hiding, threads, grid, zone, budget.whole_parts_s, told
         )
-        return Plan(forecasts, len(store), store.n_users, warnings, outlooks, whole_parts)
+        return Plan(
+            forecasts, len(store), store.n_users, warnings, outlooks, whole_parts, grid, hiding.harden or 0
+        )
 
 
 def points_of(

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shoal.core.compiling import make_ready
 from shoal.core.options import HidingOptions
 from shoal.core.period_text import parse_period
 from shoal.core.periods import find_periods
@@ -20,7 +21,7 @@ from shoal.core.promise import Grid, Promise
 from shoal.core.workers import Workers
 from shoal.core.zones import Zone
 from shoal.evaluate.plan.forecasting import elsewhere_s, try_everything
-from shoal.hiding.pipeline import prepare
+from shoal.hiding.pipeline import rehearsal_of
 from shoal.storage.sample_store import SampleStore
 from shoal.utility import precision_of
 from shoal.utility.read_share import PeriodOutlook, recommend_period
@@ -87,7 +88,7 @@ def forecast_whole_parts(
         return None
     promise = Promise(k, None, None)
     options = hiding.hardened_where_possible(promise)
-    prepare(options, promise)
+    make_ready([rehearsal_of(options, promise)], workers.count, progress)
     progress.stage(f"trying k {k} on whole parts")
     trial, _ = try_everything(store.during(*lengths.edges[middle : middle + 2]), promise, options, workers)
     found = precision_of(trial.box_sizes, grid) if trial.box_sizes.n_boxes else None

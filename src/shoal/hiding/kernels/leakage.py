@@ -62,7 +62,8 @@ def write_record_boxes(pools: Pools, weight: float, begin: int, end: int, shown:
     merge_boxes(pools, weight, begin, end, shown.n_boxes, shown.box)
     for row in range(begin, end):
         first, hull = shown.first[row], shown.hull[row]
-        hull[:] = shown.box[first, 2:]
+        for side in range(4):
+            hull[side] = shown.box[first, 2 + side]
         for b in range(first + 1, first + shown.n_boxes[row]):
             hull[0], hull[1] = min(hull[0], shown.box[b, 2]), max(hull[1], shown.box[b, 3])
             hull[2], hull[3] = min(hull[2], shown.box[b, 4]), max(hull[3], shown.box[b, 5])
@@ -155,7 +156,10 @@ def live_agreements(
     scratch = make_scratch(arrays)
     box = np.empty((len(scratch[1]), 6), np.int32)
     outline = np.empty((arrays.row.shape[1], OWN))
-    former = np.empty((2, rule.past.length.max() if len(rule.past.length) else 0), np.int32)
+    most_former = 0
+    for n_former in rule.past.length:
+        most_former = max(most_former, n_former)
+    former = np.empty((2, most_former), np.int32)
     find_agreements(
         arrays, rule, oldest, until, owner, member, most, begin, end, leaking,
         scratch, box, outline, former,

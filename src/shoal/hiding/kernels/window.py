@@ -8,6 +8,7 @@ import numpy as np
 
 from shoal.core.arrays import Floats, Int32s, Int64s
 from shoal.core.compiled import jit
+from shoal.core.sorting import sort_by
 from shoal.hiding.kernels.cost_bounds import BRANCHES
 from shoal.hiding.kernels.pools import Pools
 
@@ -51,7 +52,7 @@ def order_near(row: Int64s, raw: Pools, first: int, last: int, order: Int64s) ->
                 feature[4 * w + 1, i] = raw.touch[at, 4] + raw.touch[at, 5]
                 feature[4 * w + 2, i] = 2 * _SLOT_CELLS * raw.touch[at, 0]
                 feature[4 * w + 3, i] = 2 * _SLOT_CELLS * raw.touch[at, 1]
-    place = np.arange(n)
+    place, room = np.arange(n), np.empty(n, np.int64)
     unfinished = [(0, n)]
     while len(unfinished):
         begin, end = unfinished.pop()
@@ -67,11 +68,13 @@ def order_near(row: Int64s, raw: Pools, first: int, last: int, order: Int64s) ->
                 total += abs(feature[column, place[q]] - mean)
             if total > spread:
                 widest, spread = column, total
-        part = place[begin:end].copy()
-        place[begin:end] = part[np.argsort(feature[widest][part], kind="mergesort")]
+        sort_by(feature[widest], place, begin, end, room)
         half = BRANCHES
         while 2 * half < end - begin:
             half *= 2
         unfinished.append((begin, begin + half))
         unfinished.append((begin + half, end))
-    order[first:last] = order[first:last][place]
+    for i in range(n):
+        room[i] = order[first + place[i]]
+    for i in range(n):
+        order[first + i] = room[i]

@@ -306,7 +306,10 @@ def seek_witnesses(
     union = room_for_pools(1, room_for_slots)
     place_a, place_b = np.empty(room_for_slots, np.int32), np.empty(room_for_slots, np.int32)
     cost, previous = np.empty(room_for_slots), np.empty(room_for_slots, np.int32)
-    not_holding, n_witnesses = np.empty(np.diff(candidates.ptr).max(), np.int64), np.empty(n_needs, np.int32)
+    most_candidates = 0
+    for q in range(len(candidates.ptr) - 1):
+        most_candidates = max(most_candidates, candidates.ptr[q + 1] - candidates.ptr[q])
+    not_holding, n_witnesses = np.empty(most_candidates, np.int64), np.empty(n_needs, np.int32)
     for i in range(begin, end):
         line = lines[i]
         victim = candidates.victim[line]
