@@ -63,8 +63,9 @@ each, drawn at random.
   nobody needs to know which of them is the person's to read what the person did.
 - *km*, *min*: the median longer side and duration of a box; *cost* per box; *suppressed*: per cent of the samples.
 
-Low is good. **Never** is one record for all of the time. Raw data under pseudonyms give everything away: four samples
-lead to one record in nearly all attacks, and all of it is read.
+Low is good. **Never** is one record for all of the time. **Raw parts** are the samples themselves under names that
+change as often. Raw data under pseudonyms give everything away: four samples lead to one record in nearly all attacks,
+and all of it is read.
 """
 
 
@@ -166,7 +167,7 @@ def measured(data: Dataset, events: pa.Table, point: tuple[str, str, int], attac
             ]
     assert summary["verified"]
     return {
-        "attacks": ATTACKS, "period": period, "way": way, "k": k,
+        "attacks": ATTACKS, "n_attacks": attacks, "period": period, "way": way, "k": k,
         "seconds": round(time.perf_counter() - began, 1),
         "processor_seconds": round(time.process_time() - processor, 1),
         "suppressed": summary["suppressed_share"],
@@ -208,6 +209,19 @@ def raw_line(found: list[dict[str, Any]]) -> str | None:
     return f"| never | raw, pseudonyms | 1 | {reads} | - | - | - | {alike} | - | - | - | 0 |"
 
 
+def raw_parts_line(found: dict[str, Any]) -> str:
+    """The same attacks on the raw parts of a release, of the same people."""
+    reads = [
+        "{} ({})".format(*(per_cent(share(found, name.format(n=n), "raw")) for name in read_names(found)))
+        for n in "248"
+    ]
+    links = [per_cent(share(found, f"relinking/next/{measure}", "raw")) for measure in ("pick", "rank_10")]
+    across = per_cent(share(found, "across_border//pick", "raw"))
+    alike = ", ".join(per_cent(share(found, f"points/{n}/single", "raw")) for n in "124")
+    cells = (found["period"], "raw parts", "1", *reads, *links, across, alike, "-", "-", "-", "0")
+    return f"| {' | '.join(cells)} |"
+
+
 def read_names(found: dict[str, Any]) -> tuple[str, str]:
     """The figures that say what is read, with relinking and without; n stands for the number of samples known."""
     if found["period"] != NEVER:
@@ -240,7 +254,11 @@ def lines_of(data: Dataset, found: list[dict[str, Any]]) -> Iterator[str]:
     yield "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"
     if (raw := raw_line(found)) is not None:
         yield raw
+    periods = {NEVER}
     for each in found:
+        if each["period"] not in periods:
+            yield raw_parts_line(each)
+            periods.add(each["period"])
         reads = [
             "{} ({})".format(*(per_cent(share(each, name.format(n=n))) for name in read_names(each)))
             for n in "248"
@@ -312,9 +330,12 @@ def equal_cost_row(whole: dict[str, Any], cheaper: dict[str, Any], dearer: dict[
     )
 
 
-def is_measured(path: Path) -> bool:
-    """Whether a release was made, and attacked by the attacks of today."""
-    return path.exists() and json.loads(path.read_text()).get("attacks") == ATTACKS
+def is_measured(path: Path, n_attacks: int) -> bool:
+    """Whether a release was made, and attacked by as many of the attacks of today."""
+    if not path.exists():
+        return False
+    found = json.loads(path.read_text())
+    return (found.get("attacks"), found.get("n_attacks")) == (ATTACKS, n_attacks)
 
 
 def time_line(found: list[dict[str, Any]]) -> str:
@@ -345,7 +366,7 @@ def main() -> None:
         found = []
         for point in data.points:
             path = options.parts / f"{data.name}-{'-'.join(map(str, point)).replace(' ', '')}.json"
-            if not is_measured(path) and options.only in (None, data.name):
+            if not is_measured(path, options.attacks) and options.only in (None, data.name):
                 events = data.events() if events is None else events
                 result = measured(data, events, point, options.attacks)
                 waiting = path.with_suffix(".waiting")  # a file appears whole or not at all

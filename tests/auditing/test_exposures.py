@@ -271,11 +271,12 @@ def test_a_period_is_recommended_with_what_it_leaves_and_what_is_left_as_it_is(v
     (step,) = steps_on_names(value=value, outlooks=OUTLOOKS)
     assert step == (
         "Give records new names every 6 hours (--rename-every 6h): whoever knows four moments of somebody, at any"
-        " times, and finds the records of these, then reads 17.3 % of the person's samples on average, instead of"
-        " everything as it is. Habits tie some parts together, and only an audit of such a release measures how many."
+        " times, and finds every record of these, then reads at most 17.3 % of the person's samples on average; as it"
+        " is, everything. How many are found, and how many habits tie together, only an audit of such a release"
+        " measures."
     )
     (again,) = steps_on_names(value=value, outlooks=OUTLOOKS[1:], renaming=Renaming(86_400, "UTC"))
-    assert "then reads 17.3 % of the person's samples on average, instead of 48.1 % as it is." in again
+    assert "then reads at most 17.3 % of the person's samples on average; as it is, at most 48.1 %." in again
     (whole,) = steps_on_names(promise=WHOLE, value=value, outlooks=OUTLOOKS)
     assert whole == f"{step} Across borders --whole promises nothing."
 

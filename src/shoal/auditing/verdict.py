@@ -40,6 +40,8 @@ _LIKELIER = (
     " equally likely."
 )
 
+_NOTICEABLE = 0.01  # more of the attacks
+
 
 class Risk(NamedTuple):
     """One of the three risks: how large, against which attacker, and what it means."""
@@ -285,7 +287,7 @@ def _limits(audit: Audit) -> list[Limit]:
 def _limits_of_twins(audit: Audit) -> list[Limit]:
     """What groups of records that are the same do not protect from."""
     found = [_found(audit, "points", "same", n) for n in ("1", "2", "4")]
-    if found[0] is None:
+    if found[0] is None or not any(_more_than_one_left(audit, n) for n in ("1", "2", "4")):
         return []
     one, two, four = (_in_words(share) for share in found)
     alike = (
@@ -295,6 +297,14 @@ def _limits_of_twins(audit: Audit) -> list[Limit]:
     if (read := _found(audit, "points", "read", "4")) is not None:
         alike += f". Whoever picks the likeliest that fits four samples reads what the person did in {_in_words(read)}"
     return [Limit("What records that are the same tell", alike)]
+
+
+def _more_than_one_left(audit: Audit, n: str) -> bool:
+    """Whether all records that fit n samples are the same noticeably more often than there is only one."""
+    same, single = (_found(audit, "points", measure, n) for measure in ("same", "single"))
+    if not isinstance(same, Proportion) or not isinstance(single, Proportion):
+        return True
+    return same.value > single.value + _NOTICEABLE
 
 
 def _limits_of_parts(audit: Audit) -> list[Limit]:

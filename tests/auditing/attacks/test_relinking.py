@@ -117,6 +117,16 @@ def test_one_sample_reveals_everything_of_people_with_places_of_their_own() -> N
     assert found["home_and_work", "revealed"] > 0.95
 
 
+def test_hours_of_activity_and_certainty_reveal_what_they_must() -> None:
+    """Of 20 people with 32 patterns of hours in a period most are alone with theirs, and eight samples in places of
+    their own leave one part in three of four periods."""
+    found = figures(attack_revealed(plain(homebodies(20), SIX_HOURS)))
+    assert found["epochs", "revealed_alone"] > 0.65
+    assert found["epochs", "revealed"] > 0.95
+    for n, least, most in (("1", 0.1, 0.2), ("2", 0.2, 0.33), ("4", 0.4, 0.55), ("8", 0.65, 0.85)):
+        assert least < found[n, "certain"] < most
+
+
 def test_relinking_never_reveals_less_and_more_samples_reveal_more() -> None:
     for context in (hidden(homebodies(60), SIX_HOURS), plain(shuffled(homebodies(60), SIX_HOURS), SIX_HOURS)):
         found = figures(attack_revealed(context))

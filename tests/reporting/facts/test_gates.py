@@ -305,7 +305,7 @@ def test_a_datasheet_tells_rounded_shares_and_recommends_by_these() -> None:
         (NEVER, 1.0, ""), ("1d", 0.48, ""), ("6h", 0.17, ""), ("3h", 0.1, "")
     ]  # fmt: skip
     (step,) = [step for step in told.verdict.next_steps if "new names" in step]
-    assert "then reads 17 % of the person's samples on average, instead of everything" in step
+    assert "then reads at most 17 % of the person's samples on average; as it is, everything" in step
     assert {each.n_people for each in told.outlooks} == {0}
     bounds = public_audit(some_audit(value=0.9, outlooks=[each._replace(n_people=41) for each in OUTLOOKS]))
     assert [each.in_words() for each in bounds.outlooks] == ["100 %", "48 %", "under 25 %", "under 25 %"]

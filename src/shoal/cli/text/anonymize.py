@@ -68,7 +68,7 @@ def _promise(summary: dict[str, Any], promise: Promise, grid: Grid) -> list[str]
             " nothing is promised to whoever knows something of two periods"
         )
     elif summary["rename_every"] != NEVER:
-        words = f"in every period on its own, {words}"
+        words = f"in every period on its own, {words}; across every border at least {promise.k} people fit"
     if summary["coverage_given"]:
         return [words]
     return [
@@ -94,9 +94,9 @@ def _names(summary: dict[str, Any]) -> list[str]:
     if summary["rename_every"] == NEVER or summary["read_share"] == 1:
         return []
     return [
-        "four known moments of a person, at any times, lead to parts with"
+        "four known moments of a person, at any times, lead to parts with at most"
         f" {percent(summary['read_share'])} of the person's samples on average, instead of all of them, as long as"
-        " nobody ties parts together (shoal audit tries)"
+        " nobody ties parts together (shoal audit measures both)"
     ]
 
 

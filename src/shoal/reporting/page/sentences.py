@@ -128,8 +128,9 @@ def names_table(audit: Audit) -> NamesTable | None:
         else "how many is measured under Privacy for this file, and for shorter periods by an audit of such a release"
     )
     words = (
-        "Whoever knows four moments of a person, at any times, and finds the records of these reads so much of the"
-        " person's samples, on average over people, as long as nobody ties parts together. Habits tie some together:"
+        "Whoever knows four moments of a person, at any times, and finds every record of these reads so much of the"
+        " person's samples, on average over people: at the most, as long as nobody ties parts together. Habits tie some"
+        " together:"
         f" {measured}."
     )
     if audit.promise.whole:
