@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 
 _RENAMED = {"from": "start", "to": "end"}
-_FLAGS = frozenset({"force", "public", "repair", "resume", "show-users", "strict", "whole"})
+_FLAGS = frozenset({"all-rows", "force", "public", "repair", "resume", "show-users", "strict", "whole"})
 _NEGATIONS = {"no-evidence": "evidence", "no-verify": "verify"}
 _FUNCTIONS = {"credibility": "assess", "report": "write_report"}  # commands with another name in Python
 _COMMAND = re.compile(r"\bshoal (anonymize|audit|check|compare|credibility|plan|report|sweep)\b")

@@ -126,7 +126,10 @@ def test_new_names_in_the_summary() -> None:
         " is promised to whoever knows something of two periods In"
     ) in whole
     for text in (timed, whole):
-        assert "lead to parts with at most 17.3 % of the person's samples on average, instead of all of them" in text
+        assert (
+            "lead to parts with at most 17.3 % of the person's samples on average, instead of all of them"
+            in text
+        )
 
 
 def test_a_release_that_was_not_verified_says_so() -> None:

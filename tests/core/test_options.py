@@ -33,6 +33,7 @@ TAKEN: dict[str, tuple[type[Options], ...]] = {
     "anonymize": (PromiseOptions, HidingOptions, ReadingOptions),
     "assess": (ReadingOptions,),
     "audit": (AuditOptions, ReadingOptions),
+    "check": (ReadingOptions,),
     "compare": (ReadingOptions,),
     "plan": (PlanOptions, HidingOptions, ReadingOptions),
     "sweep": (SweepOptions, HidingOptions, ReadingOptions),
@@ -40,7 +41,7 @@ TAKEN: dict[str, tuple[type[Options], ...]] = {
 }
 COMMANDS = {name: name for name in TAKEN} | {"assess": "credibility", "write_report": "report"}
 LEFT_OUT = {"plan": NOT_EVALUATED, "sweep": NOT_EVALUATED}
-GRID = {"plan": {"cell", "step"}, "sweep": {"cell", "step"}}  # of the promise, of which they vary the rest
+GRID = {name: {"cell", "step"} for name in ("check", "plan", "sweep")}  # of the promise: they vary the rest
 
 
 def calls(folder: Path) -> dict[str, Callable[..., object]]:
@@ -50,6 +51,7 @@ def calls(folder: Path) -> dict[str, Callable[..., object]]:
         "anonymize": lambda **more: shoal.anonymize(NOWHERE, k=2, whole=True, output=output, **more),
         "assess": lambda **more: shoal.assess(NOWHERE, **more),
         "audit": lambda **more: shoal.audit(NOWHERE, NOWHERE, **more),
+        "check": lambda **more: shoal.check(NOWHERE, **more),
         "compare": lambda **more: shoal.compare(NOWHERE, **more),
         "plan": lambda **more: shoal.plan(NOWHERE, **more),
         "sweep": lambda **more: shoal.sweep(NOWHERE, checkpoint=checkpoint, **more),

@@ -274,12 +274,12 @@ def names_step(audit: Audit) -> list[str]:
     chosen = recommend_period(audit.outlooks)
     if chosen is None:
         return []
-    now = "everything" if audit.outlooks[0].read_share == 1 else f"at most {audit.outlooks[0].in_words()}"
+    now = "everything" if audit.outlooks[0].read_share == 1 else audit.outlooks[0].as_ceiling()
     across = " Across borders --whole promises nothing." if audit.promise.whole else ""
     return [
         f"Give records {renaming_in_words(parse_period(chosen.rename_every))} (--rename-every {chosen.rename_every}):"
-        " whoever knows four moments of somebody, at any times, and finds every record of these, then reads at most"
-        f" {chosen.in_words()} of the person's samples on average; as it is, {now}. How many are found, and how many"
+        " whoever knows four moments of somebody, at any times, and finds every record of these, then reads"
+        f" {chosen.as_ceiling()} of the person's samples on average; as it is, {now}. How many are found, and how many"
         f" habits tie together, only an audit of such a release measures.{across}"
     ]
 

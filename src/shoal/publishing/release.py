@@ -60,8 +60,8 @@ def _lasting_names(draft: Draft) -> list[str]:
         return [words]
     lost = "; but nothing is promised across borders then" if draft.promise.whole else ""
     return [
-        f"{words} With --rename-every {chosen.rename_every} four known moments, at any times, lead to at most"
-        f" {chosen.in_words()} of a person's samples on average, as long as nobody ties parts together{lost} (shoal"
+        f"{words} With --rename-every {chosen.rename_every} four known moments, at any times, lead to"
+        f" {chosen.as_ceiling()} of a person's samples on average, as long as nobody ties parts together{lost} (shoal"
         " plan says more)."
     ]
 

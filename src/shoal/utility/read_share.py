@@ -40,6 +40,10 @@ class PeriodOutlook(NamedTuple):
         """The share as part of a sentence."""
         return f"{self.side} {percent(self.read_share)}".lstrip()
 
+    def as_ceiling(self) -> str:
+        """The share as the most that is read, which it is: who finds fewer records reads less."""
+        return self.in_words() if self.side else f"at most {self.in_words()}"
+
 
 def outlook_on_periods(
     store: SampleStore, promise: Promise, grid: Grid, zone: Zone, now: Renaming | None = None

@@ -22,7 +22,7 @@ def forecast(
     reused: float = 0.0,
     boxes: int = 10,
 ) -> Forecast:
-    return Forecast(k, tau, epsilon, km, 5.0, suppressed, reused, boxes, 1.0, 1.0, 1, False, 0)
+    return Forecast(k, tau, epsilon, 1, km, 5.0, suppressed, reused, boxes, 1.0, 1.0, 1, False, 0)
 
 
 def by_hand(rows: list[Forecast]) -> Forecast | None:

@@ -289,14 +289,14 @@ def _fatal(
             return told, [mending] if mending else []
     if isinstance(error, MissingColumnsError):
         named = {role: "NAME" for role in error.missing if role != POSITION}
-        return [Problem(*_what_and_remedy(str(error)))], [{"columns": {**named, **error.closest}}]
+        return [Problem(*_what_and_remedy(error.for_command))], [{"columns": {**named, **error.closest}}]
     if isinstance(error, AmbiguousColumnsError):
         choices = [{"columns": {error.role: name}} for name in error.candidates[:2]]
-        return [Problem(*_what_and_remedy(str(error)))], choices
+        return [Problem(*_what_and_remedy(error.for_command))], choices
     if "mm/dd/yyyy" in str(error):
-        problem, patterns = found_wrong.problem_of_dates(str(error), inspection)
+        problem, patterns = found_wrong.problem_of_dates(error.for_command, inspection)
         return [problem], [{"time_format": pattern} for pattern in patterns]
-    return [Problem(*_what_and_remedy(str(error)))], []
+    return [Problem(*_what_and_remedy(error.for_command))], []
 
 
 def _what_and_remedy(message: str) -> tuple[str, str]:
