@@ -258,7 +258,10 @@ def test_the_warning_recommends_what_the_plan_does(whole: bool) -> None:
         if text.startswith("Names never")
     ]
     share = f"{100 * chosen.read_share:.1f} % of a person's samples on average"
-    assert f"With --rename-every 1d four known moments, at any times, lead to at most {share}, as long as" in warning
+    assert (
+        f"With --rename-every 1d four known moments, at any times, lead to at most {share}, as long as"
+        in warning
+    )
     assert ("somebody's group reads all 30 days" in warning) == whole
     assert ("as four known moments mostly allow" in warning) != whole
     assert ("nothing is promised across borders then" in warning) == whole
