@@ -132,6 +132,12 @@ def test_new_names_in_the_summary() -> None:
         )
 
 
+def test_a_period_in_which_nobody_is_cut_makes_no_parts() -> None:
+    text = text_of({**SUMMARY, "rename_every": "100000d", "read_share": 1.0}, Promise(2, 30, 30))
+    assert "period" not in text
+    assert "parts of" not in text
+
+
 def test_a_release_that_was_not_verified_says_so() -> None:
     text = text_of({**SUMMARY, "verified": False}, Promise(2, 30, 30))
     assert "Verified    no, as asked (--no-verify)" in text

@@ -16,6 +16,8 @@ import pytest
 import shoal
 from oracles.parts import borders, period_of
 from shoal.auditing.result import Audit
+from shoal.cli.text.audit import audit_lines
+from shoal.reporting.page.sentences import renamed_in_words
 from support.renamed import Renamed, read_key
 from support.run_command import CANARY, anonymize, read_table, records_of, refused, run, seconds, write
 
@@ -421,6 +423,25 @@ def test_records_that_end_at_borders_are_hinted_at(
     told_all = audit_untold(made, rename_every=period, timezone=zone, tolerance=1.0)
     assert told_all.belonging.hint is None
     assert told_all.belonging.kept
+
+
+@pytest.mark.parametrize(
+    ("whole", "with_key", "checked"),
+    [(False, True, True), (False, False, False), (True, True, None), (True, False, None)],
+)
+def test_an_audit_says_whether_it_looked_across_borders(
+    whole: bool, with_key: bool, checked: bool | None, tmp_path: Path
+) -> None:
+    promised = {"k": 2, "whole": True} if whole else HALF_HOURS
+    made = Renamed(wanderers(), tmp_path, **promised, rename_every="6h")
+    audit = made.audit(key=with_key, **FEW)
+    text = " ".join(" ".join(audit_lines(audit, made.output, show_users=False)).split())
+    assert audit.borders_checked is checked
+    assert audit.to_dict()["coverage"]["borders_checked"] is checked
+    assert ("where names change: checked" in text) == (checked is True)
+    assert ("where names change: not checked: no key" in text) == (checked is False)
+    assert ("(across borders it cannot)" in audit.verdict.headline) == (checked is False)
+    assert ("was not checked" in (renamed_in_words(audit) or "")) == (checked is False)
 
 
 def test_whole_parts_are_hinted_at(events: pa.Table, tmp_path: Path) -> None:

@@ -85,8 +85,8 @@ NAMES_OF_SOME = (
         AttackName("revealed", str(n), "revealed_alone", f"knows {counted(n, 'sample')}: boxes read")
         for n in (1, 2, 4, 8)
     ),
-    AttackName("revealed", "epochs", "revealed", "knows all active epochs: boxes read"),
-    AttackName("revealed", "home_and_work", "revealed", "knows home and work: boxes read"),
+    AttackName("revealed", "epochs", "revealed", "knows epochs, relinks: boxes read"),
+    AttackName("revealed", "home_and_work", "revealed", "knows home, work, relinks: boxes read"),
     AttackName("relinking", "next", "pick", "finds the next part", drawn=True),
     AttackName("relinking", "next", "rank_10", "has the next part among ten"),
     AttackName("relinking", "same_hours", "pick", "finds the part at the same hours"),

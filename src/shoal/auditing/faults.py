@@ -50,7 +50,9 @@ def guarantees_in_words(audit: Audit) -> str:
     one, two, three = audit.guarantees
     counts = not (audit.weak_claim or audit.events_checked.doubtful)
     first = f"{one.state.upper() if counts else one.state}"
-    first += "" if audit.has_key else " as far as can be checked without a key"
+    if not audit.has_key:
+        first += " as far as can be checked without a key"
+        first += "" if audit.borders_checked is None else " (across borders it cannot)"
     second = str(two.state)
     if two.state in _TELLING:
         second += f" ({two.detail}, {basis_in_words(audit, two)})"

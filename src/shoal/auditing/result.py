@@ -229,6 +229,11 @@ class Audit:
         """Whether it was known which record is whose."""
         return self.truthfulness is not None
 
+    @property
+    def borders_checked(self) -> bool | None:
+        """Whether coverage was checked across borders, which takes a key; None where nothing is promised there."""
+        return None if self.renaming is None or self.promise.whole else self.has_key
+
     @cached_property
     def verdict(self) -> Verdict:
         """The audit in words."""
@@ -355,6 +360,7 @@ class Audit:
             "kept": found.kept,
             "users": found.n_users,
             "intervals": found.n_intervals,
+            "borders_checked": self.borders_checked,
             "violations_strict": found.n_strict,
             "violations_gap_tolerant": found.n_tolerant,
             "users_unprotected": len({violation.user for violation in found.worst}),

@@ -62,12 +62,12 @@ def _time(summary: dict[str, Any]) -> str:
 
 def _promise(summary: dict[str, Any], promise: Promise, grid: Grid) -> list[str]:
     words = promise_in_words(promise, grid, once=summary["reuse"] != "spaced" and not summary["relaxations"])
-    if summary["rename_every"] != NEVER and promise.whole:
+    if _has_parts(summary) and promise.whole:
         words = (
             f"whoever knows all places and times of a person in a period finds at least {promise.k} records that fit;"
             " nothing is promised to whoever knows something of two periods"
         )
-    elif summary["rename_every"] != NEVER:
+    elif _has_parts(summary):
         words = f"in every period on its own, {words}; across every border at least {promise.k} people fit"
     if summary["coverage_given"]:
         return [words]
@@ -82,16 +82,21 @@ def _published(summary: dict[str, Any]) -> str:
         counted(summary["records"], "record"),
         f"with {counted(summary['boxes'], 'box', 'boxes')}",
     )
-    if summary["rename_every"] == NEVER:
+    if not _has_parts(summary):
         return f"{records} {boxes}"
     people = summary["users"] - summary["suppressed_users"]
     renamed = renaming_in_words(parse_period(summary["rename_every"]))
     return f"{records} {boxes}: parts of {people:,} people, {renamed}"
 
 
+def _has_parts(summary: dict[str, Any]) -> bool:
+    """Whether anybody's record is cut: names may change less often than the events last."""
+    return bool(summary["rename_every"] != NEVER and summary["read_share"] < 1)
+
+
 def _names(summary: dict[str, Any]) -> list[str]:
     """What new names leave to be read."""
-    if summary["rename_every"] == NEVER or summary["read_share"] == 1:
+    if not _has_parts(summary):
         return []
     return [
         "four known moments of a person, at any times, lead to parts with at most"

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _LABEL = 14
 _COUNTEREXAMPLES = 3
+_BORDERS = {True: "checked, and counted above", False: "not checked: no key"}
 _NAMES = ("(at least k records fit)", "(one window only)", "(k matchings)")
 
 
@@ -165,6 +166,8 @@ def _coverage(audit: Audit, show_users: bool) -> Iterable[str]:
             f"{counted(found.n_untrue, 'user')} more than could be without a record have none in the file that"
             " could be theirs"
         )
+    if audit.borders_checked is not None:
+        yield f"across borders, where names change: {_BORDERS[audit.borders_checked]}"
     if found.worst and not audit.has_key:
         yield "(without the key this can be a false alarm where samples were suppressed: give --key)"
 

@@ -97,11 +97,11 @@ def renamed_in_words(audit: Audit) -> str | None:
     """What it means that records get new names; None where they never do."""
     if audit.renaming is None:
         return None
-    across = (
-        "nothing is promised to whoever knows something of two periods"
-        if audit.promise.whole
-        else "as many people fit both parts beside a border"
-    )
+    across = {
+        True: "as many people fit both parts beside a border",
+        False: "whether as many people fit both parts beside a border was not checked, since that takes the key",
+        None: "nothing is promised to whoever knows something of two periods",
+    }[audit.borders_checked]
     return (
         f"Records get {audit.renamed} ({audit.renaming.timezone}), and this holds in every such period on its own: what"
         f" somebody finds is one part of a person's data; {across}. Nothing in the file ties the parts of a person"
