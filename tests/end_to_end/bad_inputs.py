@@ -243,7 +243,7 @@ BAD_OPTIONS: dict[str, list[object]] = {
     "--bbox": ["1,2,3", "a,b,c,d", "9,9,1,1", "400,0,500,1", "nan,0,1,1", "-1,-1,1,1", ""],
     "--min-days-active": [0, -1, "all", 40],
     "--resample": ["0min", "often", "-1h", "0.1s"],
-    "--exclude-users": ["nobody.txt"],
+    "--exclude-users": ["nobody.txt", "."],
     "--sites": ["masts.csv", "events.csv"],
     "--user-column": ["who", ""],
     "--time-column": ["when", "user"],

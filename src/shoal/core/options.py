@@ -198,8 +198,9 @@ class ReadingOptions(Options):
 
     @property
     def files(self) -> list[Path]:
-        """The files that are read beside the events."""
-        return [Path(given) for given in (self.sites, self.exclude_users) if isinstance(given, str | Path)]
+        """The files that are read beside the events; a folder is none, and is refused once it is read."""
+        given = [Path(path) for path in (self.sites, self.exclude_users) if isinstance(path, str | Path)]
+        return [path for path in given if not path.is_dir()]
 
 
 def _is_select(query: object) -> bool:

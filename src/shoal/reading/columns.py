@@ -249,6 +249,14 @@ class _Finder:
         """What to say of columns that are not there."""
         if self._like_data:
             return InputError(NO_HEADER.format(title=self._title))
+        for role in roles:
+            other = self._taken_for(role)
+            if other is not None:
+                name = self._mapping[other]
+                return InputError(
+                    f"Column {name!r} is named for {other} with {flag(other)}, and nothing else gives {role}: name"
+                    f" another there, or give {role} with {flag(role)}."
+                )
         lacks = joined(
             [f"{'no' if place else 'No'} {self._called(role)}" for place, role in enumerate(roles)]
         )
@@ -263,6 +271,14 @@ class _Finder:
         closest = self._closest(roles)
         remedy = self._remedy(roles, closest)
         return MissingColumnsError(f"{lacks} among {_listed(self._names)}: {remedy}.", roles, closest)
+
+    def _taken_for(self, role: str) -> str | None:
+        """The other role for which somebody named the column that would be this role's."""
+        if role in self._mapping or role not in ALIASES:
+            return None
+        there = set(self._names)
+        taken = (other for other, name in self._mapping.items() if name in there and plain(name) in ALIASES[role])
+        return next(taken, None)
 
     @property
     def sure(self) -> bool:
