@@ -277,7 +277,9 @@ class _Finder:
         if role in self._mapping or role not in ALIASES:
             return None
         there = set(self._names)
-        taken = (other for other, name in self._mapping.items() if name in there and plain(name) in ALIASES[role])
+        taken = (
+            other for other, name in self._mapping.items() if name in there and plain(name) in ALIASES[role]
+        )
         return next(taken, None)
 
     @property
