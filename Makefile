@@ -30,10 +30,11 @@ bench: $(READY) ## measure speed, half an hour: benchmarks/results.md
 	$(BIN)/python benchmarks/growth.py
 	$(BIN)/python -m pytest -q --benchmark-only --benchmark-columns=min,median,ops benchmarks/kernels
 
-browser: $(READY) ## have a browser for the tests of the report: the system's, or one that playwright installs
+browser: $(READY) ## have a browser for the tests of the report: the system's, or one that playwright or apt installs
 	@for name in chromium chromium-browser google-chrome google-chrome-stable; do \
 	  command -v $$name > /dev/null && exit 0; done; \
 	  $(BIN)/playwright install --with-deps chromium > /dev/null 2>&1 || $(BIN)/playwright install chromium > /dev/null 2>&1 || \
+	  { apt-get update && apt-get install -y chromium; } > /dev/null 2>&1 || \
 	  echo "No browser could be installed: the tests that need one will be skipped, and say so."
 
 frontier: $(READY) ## what knowing the method achieves against what it costs, a quarter of an hour: docs/frontier.md
