@@ -17,7 +17,7 @@ import re
 
 _RENAMED = {"from": "start", "to": "end"}
 _FLAGS = frozenset({"all-rows", "force", "public", "repair", "resume", "show-users", "strict", "whole"})
-_NEGATIONS = {"no-evidence": "evidence", "no-verify": "verify"}
+_NEGATIONS = {"no-evidence": "evidence", "no-repair": "repair", "no-verify": "verify", "no-whole": "whole"}
 _FUNCTIONS = {"credibility": "assess", "report": "write_report"}  # commands with another name in Python
 _COMMAND = re.compile(r"\bshoal (anonymize|audit|check|compare|credibility|plan|report|sweep)\b")
 _COLUMNS = re.compile(r"--([a-z]+)-column(?: and --([a-z]+)-column)?")

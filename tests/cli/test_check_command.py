@@ -167,3 +167,16 @@ def test_the_counts_are_those_that_anonymize_tells(dirty: Path) -> None:
         ("columns_dropped", "columns_not_used"),
     ):
         assert summary[name] == found[known], name
+
+
+def test_one_row_is_one_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    times = ["12:00:00", "12:00:10", "13:00:00", "18:00:00"]
+    lines = [
+        "user,time,lat,lon",
+        *(f"u{place % 2},2024-03-11T{time}Z,48.{place % 2},2.3" for place, time in enumerate(times)),
+    ]
+    Path("few.csv").write_text("\n".join([*lines, "u0,2024-03-11T12:00:20Z,48.0,2.3"]))
+    out = run("check", "few.csv", "--to", "2024-03-11T15:00Z").out
+    assert "1 row repeats another within one cell" in out
+    assert "1 row left out" in out

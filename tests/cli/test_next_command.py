@@ -30,6 +30,7 @@ def test_lines_are_one_command_of_eighty_columns(n_options: int) -> None:
 
 def test_files_are_quoted_and_streams_are_named() -> None:
     assert file_word(Path("my events.csv")) == "'my events.csv'"
+    assert file_word(Path("-x.csv")) == "./-x.csv"
     assert file_word(object()) == "EVENTS"
 
 
@@ -58,6 +59,14 @@ def test_what_to_do_after_a_release_can_be_done(events: Path) -> None:
     assert done.out.count("SECRET") == 2
     assert run(*words[1:], "--attacks", 5, "--tolerance", 1).code == 0
     assert Path("report.html").exists()
+
+
+def test_a_list_of_people_is_named_by_its_path(events: Path) -> None:
+    Path("left out.txt").write_text("u000001\n")
+    done = run("plan", events, "--ks", 2, "--taus", "30min", "--exclude-users", "left out.txt")
+    words = next_words(done.out)
+    assert words[-2:] == ["--exclude-users", "left out.txt"]
+    assert "u000001" not in done.out
 
 
 def test_options_of_reading_are_given_again_without_a_key(events: Path) -> None:

@@ -179,7 +179,7 @@ SECTION_NAMES = "promise, hiding, reading, audit, plan, sweep"
         ("[reading]\ncolumns = 'canary'", "columns in [reading] must be a table of texts, found a text"),
         ("[reading]\ncolumns = { user = 4711 }", "columns in [reading] must be a table of texts, found a table"),
         ("[reading]\ncolumns = { who = 'a' }", "[reading.columns] knows user, time, lat, lon, x, y, site, found who"),
-        ("[reading]\nstart = 06:30:00", "start in [reading] must be a text, found a date"),
+        ("[reading]\nstart = 06:30:00", "start in [reading] must be a text, found a time"),
         ("[plan]\nks = '2,3'", "ks in [plan] must be a list of whole numbers, found a text"),
         ("[plan]\nks = [2, 'canary']", "ks in [plan] must be a list of whole numbers, found a list"),
         ("[sweep]\nover = [1]", "over in [sweep] must be a list of texts, found a list"),

@@ -12,6 +12,7 @@ from click.core import ParameterSource
 from shoal.cli.text.layout import WIDTH
 from shoal.core.option_fields import Options
 from shoal.core.options import ROLES
+from shoal.evaluate.check.next_steps import no_option
 
 _INDENT = "  "
 
@@ -40,7 +41,7 @@ def _is_option(word: str) -> bool:
 
 def file_word(source: object, otherwise: str = "EVENTS") -> str:
     """A file as it was typed, for a shell; what stands for it where it was no file."""
-    return shlex.quote(str(source)) if isinstance(source, Path) else otherwise
+    return shlex.quote(no_option(str(source))) if isinstance(source, Path) else otherwise
 
 
 def given_again(*kinds: type[Options], without: Iterable[str] = ()) -> list[str]:
@@ -73,4 +74,5 @@ def _words(param: Parameter, context: Context, *, hidden: bool) -> list[str]:
         return [(param.opts if value else param.secondary_opts)[0]]
     several = isinstance(value, Sequence) and not isinstance(value, str)
     text = ",".join(map(str, value)) if several else str(value)
-    return [param.opts[-1], param.make_metavar(context) if hidden else shlex.quote(text)]
+    unsaid = hidden and not isinstance(value, Path)  # a list may name people, but the path to it does not
+    return [param.opts[-1], param.make_metavar(context) if unsaid else shlex.quote(text)]

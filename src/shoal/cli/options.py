@@ -217,7 +217,7 @@ CLUSTER = option(
     metavar="ADDRESS",
     help="Use the workers of this Dask scheduler instead, e.g. tcp://10.0.0.1:8786.",
 )
-RESUME = option("--resume", kind=bool, help="Go on where an unfinished run ended.")
+RESUME = option("--resume", kind=bool, help="Go on where an unfinished run ended, if one did.")
 FORCE = option("--force", kind=bool, help="Replace existing output.")
 
 

@@ -153,10 +153,9 @@ def _section(content: Any, section: str, title: str) -> dict[str, Any]:
     for name, value in values.items():
         kinds = _alternatives(types[name])
         if not any(_fits(value, each) for each in kinds):
-            expected = " or ".join(map(_in_words, kinds))
-            raise InputError(
-                f"{title}: {name} in [{section}] must be {expected}, found {_kind(content[name])}: correct it."
-            )
+            expected, found = " or ".join(map(_in_words, kinds)), _kind(content[name])
+            found += " of something else" if f"{found} of" in expected else ""
+            raise InputError(f"{title}: {name} in [{section}] must be {expected}, found {found}: correct it.")
     if _COLUMNS in values:
         _refuse_unknown(values[_COLUMNS], ROLES, f"{section}.{_COLUMNS}", title)
     return values
@@ -232,7 +231,9 @@ def _kind(value: Any) -> str:
     """What a value is, in words; the value itself might be a place or a person."""
     kinds = {bool: "true or false", int: "a whole number", float: "a number", str: "a text", list: "a list"}
     words = {**kinds, dict: "a table"}.get(type(value))
-    return words or ("a date" if isinstance(value, date | time) else "something else")
+    return words or (
+        "a time" if isinstance(value, time) else "a date" if isinstance(value, date) else "something else"
+    )
 
 
 def _listed(names: Sequence[str]) -> str:

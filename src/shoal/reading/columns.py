@@ -31,10 +31,10 @@ POSITION = "position"  # in place of roles where nothing says where a row is
 # What names of columns often hold, in several languages: only to propose one, never to choose it.
 _WORDS: dict[str, tuple[str, ...]] = {
     USER: ("user", "subscr", "msisdn", "imsi", "abonn", "client", "customer", "person", "caller", "calling", "phone",
-           "mobile", "numero", "number", "nummer", "device", "imei", "sim", "uid"),
+           "mobile", "numero", "number", "nummer", "device", "imei", "sim", "uid", "kunde", "usuario", "utente"),
     TIME: ("timestamp", "datetime", "horodat", "time", "date", "fecha", "stamp", "zeit", "heure", "hora", "ts"),
-    LAT: ("lat",),
-    LON: ("lon", "lng"),
+    LAT: ("lat", "breite"),
+    LON: ("lon", "lng", "laenge", "länge"),
     X: ("x",),
     Y: ("y",),
     SITE: ("site", "cell", "antenn", "tower", "bts", "lac"),

@@ -215,6 +215,69 @@ def test_excluded_users_need_not_be_in_a_sample(dirty: Path, monkeypatch: pytest
     assert "found none of its 1 identifier" in whole.problems[0].what
 
 
+def written(
+    tmp_path: Path, times: list[str], columns: tuple[str, ...] = ("user", "time", "lat", "lon")
+) -> Path:
+    """A file with a row for each of some times, of sixty people in turn."""
+    rows = [f"u{row % 60},{time},{48 + row % 7 / 100},{2 + row % 11 / 100}" for row, time in enumerate(times)]
+    path = tmp_path / "written.csv"
+    path.write_text("\n".join([",".join(columns), *rows]))
+    return path
+
+
+AMERICAN = [f"03/{9 + row % 3:02d}/2024 {1 + row % 12:02d}:00 PM" for row in range(240)]
+
+
+def test_a_choice_of_patterns_is_left_to_people(tmp_path: Path) -> None:
+    path = written(tmp_path, AMERICAN)
+    patterns = ("%d/%m/%Y %I:%M %p", "%m/%d/%Y %I:%M %p")
+    assert check(path).next == [f"shoal check {path} --time-format '{pattern}'" for pattern in patterns]
+    for given, other in (patterns, patterns[::-1]):
+        found = check(path, time_format=given)
+        assert told(found, f"Times fit '{other}' as well as '{given}'")
+    days_beyond_twelve = written(tmp_path, [time.replace("03/09", "03/29") for time in AMERICAN])
+    sure = check(days_beyond_twelve, time_format=patterns[1])
+    assert not any("as well as" in each.what for each in sure.problems)
+
+
+def test_a_few_times_that_cannot_be_read_need_no_pattern(tmp_path: Path) -> None:
+    times = ["n/a" if row < 5 else f"{9 + row % 3:02d}.03.2024 12:{row % 60:02d}:00" for row in range(240)]
+    (problem,) = [each for each in check(written(tmp_path, times)).problems if "cannot be read" in each.what]
+    assert problem.remedy == "They are left out; mend them in the file if they matter."
+    (problem,) = [each for each in check(written(tmp_path, ["soon"] * 240)).problems if "read" in each.what]
+    assert "--time-format" in problem.remedy
+
+
+def test_dates_without_a_clock_lead_to_whole_days(tmp_path: Path) -> None:
+    path = written(tmp_path, [f"2024-03-{9 + row % 3:02d}" for row in range(240)])
+    plan, anonymize = check(path).next
+    assert "--taus 1d,2d --epsilons 1d --step 1d" in plan
+    assert "--tau 1d --epsilon 1d --rename-every 1d --step 1d" in anonymize
+    for step, tau in (("7min", "35min"), ("45min", "45min"), ("2h", "2h"), ("10min", "30min")):
+        assert f"--tau {tau} --epsilon {tau} " in check(path, step=step).next[1]
+
+
+def test_numbers_that_count_days_are_told(tmp_path: Path) -> None:
+    assert told(check(written(tmp_path, [f"{45_362 + row / 100}" for row in range(240)])), "in 1970")
+    seconds = check(written(tmp_path, [f"{1_710_000_000 + row}" for row in range(240)]))
+    assert not any("1970" in each.what for each in seconds.problems)
+
+
+def test_the_next_look_names_every_column_and_is_another(tmp_path: Path) -> None:
+    path = written(tmp_path, ["2024-03-09T12:00:00Z"] * 60, ("wer", "zeit", "b", "l"))
+    (again,) = check(path).next
+    options = "--user-column NAME --time-column zeit --lat-column NAME --lon-column NAME"
+    assert again == f"shoal check {path} {options}"
+    columns = dict.fromkeys(("user", "lat", "lon"), "NAME")
+    assert check(path, columns={**columns, "time": "zeit"}).next == []
+
+
+def test_a_file_is_no_option(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    written(tmp_path, AMERICAN).rename("-x.csv")
+    assert check("-x.csv").next[0].startswith("shoal check ./-x.csv ")
+
+
 def test_swapped_coordinates() -> None:
     swapped = check(events(lat=121.5, lon=31.2))
     assert not swapped.usable

@@ -65,3 +65,10 @@ def test_a_plan_says_it_as_options() -> None:
     assert Plan(rows, 1, 1, [], []).recommended == (3, "90min", "30min", None)
     assert Plan([forecast(2, 30, 30, 1.0, boxes=0)], 1, 1, [], periods).recommended is None
     assert Plan(rows, 1, 1, [], periods).to_dict()["recommended"]["k"] == 3
+
+
+def test_names_change_no_sooner_than_tau() -> None:
+    periods = [PeriodOutlook("never", 1.0), PeriodOutlook("1d", 0.4), PeriodOutlook("1h", 0.1)]
+    assert Plan([forecast(2, 30, 30, 1.0)], 1, 1, [], periods).recommended == (2, "30min", "30min", "1h")
+    assert Plan([forecast(2, 120, 30, 1.0)], 1, 1, [], periods).recommended == (2, "2h", "30min", "1d")
+    assert Plan([forecast(2, 2_880, 30, 1.0)], 1, 1, [], periods).recommended == (2, "2d", "30min", None)

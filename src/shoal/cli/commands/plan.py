@@ -63,7 +63,7 @@ def plan(
         **found.to_dict(),
         "advice": [
             *advice(found.forecasts),
-            *names_advice(found.periods),
+            *names_advice(found.fitting_periods),
             *whole_parts_advice(found),
             *recommendation(found),
         ],

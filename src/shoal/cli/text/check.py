@@ -111,9 +111,14 @@ def _samples(found: CheckedEvents) -> list[str]:
     lines = [f"{found.samples:,} of {counted(found.rows, 'row')}{told}"]
     if found.duplicates:
         exactly = f" ({found.repeated:,} exactly)" if found.repeated else ""
-        lines.append(f"{found.duplicates:,} rows repeat another within one cell and time step{exactly}")
+        repeat = "repeats" if found.duplicates == 1 else "repeat"
+        lines.append(
+            f"{counted(found.duplicates, 'row')} {repeat} another within one cell and time step{exactly}"
+        )
     lines += [
-        f"{rows:,} rows left out: {reason}" for reason, rows in found.dropped.items() if reason in CHOSEN
+        f"{counted(rows, 'row')} left out: {reason}"
+        for reason, rows in found.dropped.items()
+        if reason in CHOSEN
     ]
     if found.blank_lines:
         lines.append(f"{counted(found.blank_lines, 'blank line')} passed over")
@@ -149,7 +154,8 @@ def _problems(problems: list[Problem]) -> list[str]:
 def _next(found: CheckedEvents) -> list[str]:
     if not found.next:
         return []
-    names = ["Next:", "Then:"] if found.usable else ["Next:", "Or:"]
+    again = all(command.startswith("shoal check ") for command in found.next)
+    names = ["Next:", "Or:" if again else "Then:"]
     lines = [""]
     for name, command in zip(names, found.next, strict=False):
         words = (word if word == _LEFT_OPEN else shlex.quote(word) for word in shlex.split(command))

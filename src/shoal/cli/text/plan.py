@@ -33,7 +33,7 @@ def plan_lines(plan: Plan, next_command: Sequence[str] = ()) -> list[str]:
         title,
         [_line(_HEAD), *(_line(_row(row)) for row in plan.forecasts)],
         _in_lines(advice(plan.forecasts)),
-        _in_lines(names_advice(plan.periods)),
+        _in_lines(names_advice(plan.fitting_periods)),
         _in_lines(whole_parts_advice(plan)),
         [*_in_lines(recommendation(plan)), *next_command],
     ]
@@ -46,7 +46,7 @@ def _in_lines(sentences: Sequence[str]) -> list[str]:
 
 def recommendation(plan: Plan) -> list[str]:
     """The promise to choose, and why; nothing where everything would be suppressed."""
-    row, period = recommend_promise(plan.forecasts), recommend_period(plan.periods)
+    row, period = recommend_promise(plan.forecasts), recommend_period(plan.fitting_periods)
     if row is None:
         return []
     tau, epsilon = map(duration_of_minutes, (row.tau_min, row.epsilon_min))

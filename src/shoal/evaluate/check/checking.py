@@ -15,6 +15,7 @@ from shoal.core.evaluation_options import GridKeywords, grid_among
 from shoal.core.formatting import counted
 from shoal.core.options import ReadingKeywords, ReadingOptions
 from shoal.core.progress import Progress, listening
+from shoal.core.schema import LAT, LON
 from shoal.core.settings import take_options
 from shoal.core.zones import Zone
 from shoal.errors import InputError
@@ -205,11 +206,18 @@ def _usable(
         *found_wrong.problems_of_size(n_users, period.days, everything=everything),
         *found_wrong.problems_of_rows(read.dropped, read.rows_read, inspection, options),
         *found_wrong.problems_of_users(inspection.rows_of_suspects, options),
+        *found_wrong.problem_of_pattern(inspection, options),
+        *found_wrong.problem_of_small_numbers(inspection),
         *found_wrong.problems_of_warnings(read),
         *found_wrong.problems_of_outliers(inspection, zone, options),
     ]
     usable = n_users > 1 or not everything
-    commands = go_on(events, given, _mending(problems), n_users=n_users, days=period.days) if usable else []
+    mending, *others = _mending(problems)
+    commands: list[list[str]] = []
+    if others:  # somebody must choose first
+        commands = [check_again(events, given, each) for each in (mending, *others)]
+    elif usable:
+        commands = go_on(events, given, mending, n_users=n_users, days=period.days)
     first, last = _days_on_clock(period, zone)
     return CheckedEvents(
         usable=usable,
@@ -235,7 +243,7 @@ def _usable(
         blank_lines=read.blank_lines,
         outliers=Outliers(period.rows_away, inspection.n_far, inspection.machines()[0]),
         problems=problems,
-        next=[in_shell(command) for command in commands],
+        next=[in_shell(command) for command in commands if command],
     )
 
 
@@ -248,7 +256,7 @@ def _not_usable(
 ) -> CheckedEvents:
     """What was found in events up to the error that ended it."""
     problems, mending = _fatal(error, inspection, options)
-    commands = [check_again(events, given, each) for each in mending]
+    commands = [check_again(events, given, each) for each in mending if each]
     roles = inspection.roles
     return CheckedEvents(
         usable=False,
@@ -284,12 +292,12 @@ def _fatal(
     """What an error says as problems, and options that may mend it; of several ones, a choice."""
     if isinstance(error, NoUsableRowError):
         told = list(found_wrong.problems_of_rows(error.dropped, error.rows_read, inspection, options))
-        mending = _mending(told)
         if told:
-            return told, [mending] if mending else []
+            return told, _mending(told)
     if isinstance(error, MissingColumnsError):
-        named = {role: "NAME" for role in error.missing if role != POSITION}
-        return [Problem(*_what_and_remedy(error.for_command))], [{"columns": {**named, **error.closest}}]
+        roles = [each for role in error.missing for each in ((LAT, LON) if role == POSITION else (role,))]
+        columns = {role: error.closest.get(role, "NAME") for role in roles}
+        return [Problem(*_what_and_remedy(error.for_command))], [{"columns": columns}]
     if isinstance(error, AmbiguousColumnsError):
         choices = [{"columns": {error.role: name}} for name in error.candidates[:2]]
         return [Problem(*_what_and_remedy(error.for_command))], choices
@@ -305,9 +313,11 @@ def _what_and_remedy(message: str) -> tuple[str, str]:
     return (f"{what}.", remedy[:1].upper() + remedy[1:]) if colon else (message, "")
 
 
-def _mending(problems: Sequence[Problem]) -> dict[str, Any]:
-    """All options that would mend problems."""
-    return {name: value for problem in problems for name, value in problem.options.items()}
+def _mending(problems: Sequence[Problem]) -> list[dict[str, Any]]:
+    """All options that would mend problems; twice where one of them leaves a choice."""
+    mending = {name: value for problem in problems for name, value in problem.options.items()}
+    others = {name: value for problem in problems for name, value in problem.instead.items()}
+    return [mending, {**mending, **others}] if others else [mending]
 
 
 def _share(rows: int, parts: int, in_all: int | None) -> float | None:

@@ -5,13 +5,18 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
+from shoal.core.evaluation_options import GRID
 from shoal.core.option_fields import choices_of
 from shoal.core.options import PromiseOptions, ReadingOptions
+from shoal.core.period_text import spell_period
+from shoal.core.promise import DAY_S, parse_duration
 from shoal.reading import is_stream
 
 _FEWEST_FOR_PLAN = 5  # users: as many as the largest k that plan tries
+_TAU_S = 30 * 60  # unless steps are longer, or do not divide it
 _AS_GIVEN = "..."  # in place of what is a place or may name people: to be typed again
 _PUBLISHED = "published.parquet"
 
@@ -24,8 +29,13 @@ def typed(events: object) -> str | None:
 
 
 def check_again(events: object, given: Mapping[str, Any], mending: Mapping[str, Any]) -> list[str]:
-    """``shoal check`` once more, with what mends it."""
-    return _command("check", events, [], _options(given, mending))
+    """``shoal check`` once more, with what mends it; nothing where that is what was run.
+
+    A column that was named and is not there gives way to what mends it.
+    """
+    columns = {**(given.get("columns") or {}), **(mending.get("columns") or {})}
+    options = _options({**given, "columns": columns}, mending)
+    return [] if options == _options(given, {}) else _command("check", events, [], options)
 
 
 def go_on(
@@ -33,27 +43,49 @@ def go_on(
 ) -> list[list[str]]:
     """``shoal plan``, then ``shoal anonymize``, as lists of words."""
     options = _options(given, mending)
-    few = ["--ks", "2"] if n_users < _FEWEST_FOR_PLAN else []
-    promise = ["--k", "2", "--tau", "30min", "--epsilon", "30min"]
-    renamed = ["--rename-every", "1d"] if days > 1 else []
+    tried = ["--ks", "2"] if n_users < _FEWEST_FOR_PLAN else []
+    step = parse_duration(_chosen(given, mending).get("step") or PromiseOptions.step)
+    tau_s = step * -(-_TAU_S // step)
+    tau = _spelled(tau_s)
+    if tau_s != _TAU_S:
+        tried += ["--taus", ",".join([tau, _spelled(2 * tau_s)]), "--epsilons", tau]
+    promise = ["--k", "2", "--tau", tau, "--epsilon", tau]
+    period_s = DAY_S * -(-tau_s // DAY_S)
+    renamed = ["--rename-every", spell_period(int(period_s))] if days > period_s / DAY_S else []
     commands = [
-        _command("plan", events, few, options),
+        _command("plan", events, tried, options),
         _command("anonymize", events, ["-o", _PUBLISHED, *promise, *renamed], options),
     ]
     return [command for command in commands if command]
 
 
+def _spelled(seconds: Fraction) -> str:
+    """A duration as an option takes it."""
+    return spell_period(int(seconds)) if seconds.denominator == 1 else f"{float(seconds)}s"
+
+
 def _command(name: str, events: object, first: Sequence[str], options: Sequence[str]) -> list[str]:
     path = typed(events)
-    return [] if path is None else ["shoal", name, path, *first, *options]
+    return [] if path is None else ["shoal", name, no_option(path), *first, *options]
+
+
+def no_option(path: str) -> str:
+    """A path that no command takes for an option."""
+    return f"./{path}" if path.startswith("-") and path != "-" else path
+
+
+def _chosen(given: Mapping[str, Any], mending: Mapping[str, Any]) -> dict[str, Any]:
+    """What was given, and what mends where nothing else was."""
+    usual = [None, *(getattr(PromiseOptions, name) for name in GRID)]
+    return {**given, **{name: value for name, value in mending.items() if given.get(name) in usual}}
 
 
 def _options(given: Mapping[str, Any], mending: Mapping[str, Any]) -> list[str]:
     """Options as words; what may hold people or places is not repeated."""
     columns = {**(given.get("columns") or {}), **(mending.get("columns") or {})}
-    chosen = {**given, **{name: value for name, value in mending.items() if given.get(name) is None}}
+    chosen = _chosen(given, mending)
     words = [word for role, name in columns.items() for word in (f"--{role}-column", str(name))]
-    for name in ("cell", "step"):
+    for name in GRID:
         if chosen.get(name) not in (None, getattr(PromiseOptions, name)):
             words += [PromiseOptions.spelled(name), str(chosen[name])]
     for each, _ in choices_of(ReadingOptions):

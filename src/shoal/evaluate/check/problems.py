@@ -13,7 +13,7 @@ from shoal.core.options import MISSING_USERS, ReadingOptions
 from shoal.core.promise import DAY_S
 from shoal.core.schema import LAT, LON, TIME, X, Y
 from shoal.core.zones import Zone
-from shoal.evaluate.check.time_formats import fitting_patterns
+from shoal.evaluate.check.time_formats import fitting_patterns, other_order
 from shoal.reading import summary
 from shoal.reading.inspection import Inspection, day_of
 from shoal.reading.masking import masked
@@ -21,6 +21,7 @@ from shoal.reading.summary import CHOSEN, ReadSummary
 
 FEW_USERS = 100  # among whom many have nobody who comes and goes alike
 SHORT_DAYS = 1.0
+_YEAR_S = 365 * DAY_S
 # What tools and people write for nobody, beside what shoal knows; compared in lower case.
 NOBODY = (
     "unknown",
@@ -33,10 +34,14 @@ NOBODY = (
     "(null)",
     "\\n",
     "?",
+    "--",
+    "<na>",
+    "nat",
     "-1",
     "nobody",
 )
 _LEFT_OUT = "They are left out"
+_MEND = f"{_LEFT_OUT}; mend them in the file if they matter."
 _REASONS: dict[str, tuple[str, str]] = {
     summary.MALFORMED: (
         "have more or fewer values than there are columns",
@@ -85,13 +90,15 @@ _REASONS: dict[str, tuple[str, str]] = {
 class Problem(NamedTuple):
     """What is wrong, what to do about it, and how many of the rows looked at it concerns, where that can be told.
 
-    ``options`` are the options of reading that would mend it, by their names in Python.
+    ``options`` are the options of reading that would mend it, by their names in Python; ``instead``: others, where
+    somebody must choose.
     """
 
     what: str
     remedy: str
     rows: int | None = None
     options: Mapping[str, object] = {}
+    instead: Mapping[str, object] = {}
 
 
 def problems_of_rows(
@@ -103,8 +110,11 @@ def problems_of_rows(
             continue
         what, remedy = _REASONS[reason]
         given: dict[str, object] = {}
+        instead: dict[str, object] = {}
         if reason == summary.UNPARSABLE_TIME:
-            what, remedy, given = _unread_times(what, remedy, inspection, options)
+            what, remedy, patterns = _unread_times(what, remedy, inspection, options)
+            given = {"time_format": patterns[0]} if patterns else {}
+            instead = {"time_format": patterns[1]} if patterns[1:] else {}
         elif (
             reason == summary.POSITION_OUT_OF_RANGE and inspection.swapped() and inspection.roles is not None
         ):
@@ -114,7 +124,7 @@ def problems_of_rows(
         elif inspection.format is not None:
             remedy = f"{_LEFT_OUT}; if there are many, check --format."
         share = percent(rows / rows_read)
-        yield Problem(f"{counted(rows, 'row')} ({share}) {_agree(what, rows)}.", remedy, rows, given)
+        yield Problem(f"{counted(rows, 'row')} ({share}) {_agree(what, rows)}.", remedy, rows, given, instead)
 
 
 def _agree(what: str, rows: int) -> str:
@@ -125,22 +135,33 @@ def _agree(what: str, rows: int) -> str:
 
 def _unread_times(
     what: str, remedy: str, inspection: Inspection, options: ReadingOptions
-) -> tuple[str, str, dict[str, object]]:
-    """How times that cannot be read are written, and which pattern would read them, if all times are alike."""
-    unread = inspection.times(unread=True, pattern=options.time_pattern)
+) -> tuple[str, str, list[str]]:
+    """How times that cannot be read are written, and which patterns would read them, if all times are alike."""
+    unread, everything = inspection.times(unread=True, pattern=options.time_pattern), inspection.times()
+    if 2 * len(unread) < len(everything):
+        remedy = _MEND
     if not unread:
-        return what, remedy, {}
+        return what, remedy, []
     (commonest, _), *_ = Counter(masked(time, TIME) for time in unread).most_common(1)
     what = f"{what}, written like {commonest}"
-    patterns = fitting_patterns(unread) if options.time_format is None else []
+    patterns = fitting_patterns(unread)[:2] if options.time_format is None else []
     if not patterns:
-        return what, remedy, {}
-    if not fitting_patterns(inspection.times()):
-        return what, "Times are written in several ways: write all of them in one.", {}
+        return what, remedy, []
+    if not fitting_patterns(everything):
+        return what, "Times are written in several ways: write all of them in one.", []
     if len(patterns) == 1:
-        return what, f"--time-format '{patterns[0]}' reads them.", {"time_format": patterns[0]}
-    chosen: dict[str, object] = {"time_format": patterns[0]}
-    return what, f"--time-format {_either(patterns)} reads them: choose the right one.", chosen
+        return what, f"--time-format '{patterns[0]}' reads them.", patterns
+    return what, f"--time-format {_either(patterns)} reads them: choose the right one.", patterns
+
+
+def problem_of_pattern(inspection: Inspection, options: ReadingOptions) -> Iterator[Problem]:
+    """A pattern was given, and one with day and month exchanged would fit as well."""
+    other = None if options.time_format is None else other_order(options.time_format, inspection.times())
+    if other is not None:
+        yield Problem(
+            f"Times fit '{other}' as well as '{options.time_format}'.",
+            "Nothing in them tells day and month: make sure that the right one was given.",
+        )
 
 
 def _either(patterns: list[str]) -> str:
@@ -185,8 +206,11 @@ def problems_of_warnings(read: ReadSummary) -> Iterator[Problem]:
                 {"timezone": "UTC"},
             )
             continue
-        degrees = "look like degrees" in what
-        mending = {"columns": {LON: read.columns_used[X], LAT: read.columns_used[Y]}} if degrees else {}
+        mending: dict[str, object] = {}
+        if "look like degrees" in what:
+            mending = {"columns": {LON: read.columns_used[X], LAT: read.columns_used[Y]}}
+        elif "are at midnight" in what:
+            mending = {"step": "1d"}
         yield Problem(f"{what}." if colon else what, _sentence(remedy), None, mending)
 
 
@@ -221,6 +245,15 @@ def _local_days(first: int, last: int, zone: Zone) -> tuple[int, int]:
     """The first day of a period, and the one after its last, in seconds on the clock of a zone."""
     begin, end = zone.from_utc(np.array([first, last], np.int64)).tolist()
     return begin, end + DAY_S
+
+
+def problem_of_small_numbers(inspection: Inspection) -> Iterator[Problem]:
+    """Times that count something else than seconds: days as spreadsheets do, minutes, or steps."""
+    if inspection.format is None and 0 <= inspection.period().first <= inspection.period().last < _YEAR_S:
+        yield Problem(
+            "All times lie in 1970, as small numbers do that are read as Unix seconds.",
+            "If they count days, as spreadsheets do, or minutes or steps: write them as ISO 8601 or Unix seconds.",
+        )
 
 
 def problems_of_size(n_users: int, days: float, *, everything: bool) -> Iterator[Problem]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import product
 
@@ -36,3 +37,10 @@ def fitting_patterns(times: Sequence[str]) -> list[str]:
         for pattern in map("".join, product(_DATES, _CLOCKS))
         if np.count_nonzero(parse_pattern(text, TimeFormat.parse(pattern)).valid) >= _FITS * len(tried)
     ]
+
+
+def other_order(pattern: str, times: Sequence[str]) -> str | None:
+    """The pattern with day and month exchanged, if it fits these times, too: then nobody can tell which is which."""
+    fitting = fitting_patterns(times)
+    exchanged = re.sub("%[dm]", lambda part: {"%d": "%m", "%m": "%d"}[part.group()], pattern)
+    return exchanged if exchanged != pattern and {pattern, exchanged} <= set(fitting) else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import tempfile
 from collections.abc import Sequence
@@ -27,7 +28,7 @@ from shoal.core.options import (
     SelectorName,
     check_epsilon,
 )
-from shoal.core.period_text import spell_period
+from shoal.core.period_text import parse_period, spell_period
 from shoal.core.progress import Progress, listening
 from shoal.core.promise import Duration, Grid
 from shoal.core.settings import take_options
@@ -142,9 +143,18 @@ class Plan(NamedTuple):
         return as_pandas(self.to_arrow())
 
     @property
+    def fitting_periods(self) -> list[PeriodOutlook]:
+        """The outlook without new names, and those that go with the recommended promise: no shorter than its tau."""
+        row = recommend_promise(self.forecasts)
+        tau_s = 0.0 if row is None else 60 * row.tau_min
+        return [
+            outlook for outlook in self.periods if (parse_period(outlook.rename_every) or math.inf) >= tau_s
+        ]
+
+    @property
     def recommended(self) -> Recommended | None:
         """The one promise to choose, and how often to change names; None where everything would be suppressed."""
-        row, period = recommend_promise(self.forecasts), recommend_period(self.periods)
+        row, period = recommend_promise(self.forecasts), recommend_period(self.fitting_periods)
         if row is None:
             return None
         tau, epsilon = (spell_period(round(60 * minutes)) for minutes in (row.tau_min, row.epsilon_min))
