@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from oracles.attacker import consistent_gap_tolerant, knowledge
-from oracles.auditor import keyless_violations
+from oracles.auditor import Keyless, keyless_violations, possible_own_records
 from oracles.matchings import windows, windows_without_matchings
 from oracles.one_window import in_line, served_again, too_long_lines, unexplained_boxes, untrue_lines
 from oracles.parts import has_k_matchings, matchings_errors, parts_errors, period_of
@@ -75,17 +75,33 @@ def by_period(case: Case, parts: list[Part]) -> dict[int, tuple[dict[int, Any], 
     return found
 
 
+def doubtful(samples: Any, records: Any, case: Case, keyless: Keyless) -> set[int]:
+    """Whom the strict attacker alone finds, and who may own one of several parts, or none of the few missing."""
+    strict, tolerant = (
+        {each.user for each in keyless.violations if each.attacker == attacker}
+        for attacker in ("strict", "gap-tolerant")
+    )
+    found = strict - tolerant - keyless.not_checked
+    parts = list(records.values())
+    several = {user for user in found if len(possible_own_records(samples[user], parts, case.epsilon)) > 1}
+    n_missing = len(samples) - len(parts) - len(keyless.not_checked)
+    return found if len(found - several) <= n_missing else several
+
+
 def keyless_by_hand(case: Case, parts: list[Part]) -> tuple[dict[tuple[int, str], int], int, int]:
     """What is found without a key: the fewest records that fit, who is not checked, and records that are nobody's."""
     fewest: dict[tuple[int, str], int] = {}
     n_unchecked = n_untrue = 0
     for samples, records in by_period(case, parts).values():
         keyless = keyless_violations(samples, list(records.values()), case.k, case.tau, case.epsilon)
+        not_checked = keyless.not_checked | (
+            set() if keyless.n_untrue else doubtful(samples, records, case, keyless)
+        )
         for each in keyless.violations:
-            if each.user not in keyless.not_checked:
+            if each.user not in not_checked:
                 line = each.user, each.attacker
                 fewest[line] = min(fewest.get(line, each.n_consistent), each.n_consistent)
-        n_unchecked += len(keyless.not_checked)
+        n_unchecked += len(not_checked)
         n_untrue += keyless.n_untrue
     return fewest, min(n_unchecked, len(case.world)), n_untrue
 

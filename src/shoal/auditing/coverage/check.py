@@ -65,7 +65,9 @@ class Coverage(NamedTuple):
 
     Without a key there may be users to whom no record in the file can belong. As long as they are no more than the
     records that are missing, they may have none at all, and are not checked (n_unchecked). If they are more, at least
-    n_untrue records belong to nobody, and the file is not true.
+    n_untrue records belong to nobody, and the file is not true. Of parts, users whom the strict attacker alone
+    finds are not checked, either, where several records may be theirs; or where they may have none, as long as these
+    and those before are no more than the records that are missing.
     """
 
     n_users: int

@@ -16,7 +16,7 @@ from shoal.auditing.coverage.check import (
 )
 from shoal.auditing.coverage.chunks import BoxesByTime, bucket_borders, make_plan
 from shoal.auditing.coverage.violations import ViolationCounter, find_violations, user_blocks
-from shoal.auditing.kernels.coverage import find_possible_owners
+from shoal.auditing.kernels.coverage import count_possible_records
 from shoal.core.arrays import Int64s
 from shoal.core.boxes import NONE, UNKNOWN
 from shoal.core.progress import Progress, SilentProgress
@@ -61,7 +61,7 @@ def evidence_of(context: AuditContext, boxes: BoxesByTime) -> PartsEvidence:
     return PartsEvidence(context.people_store, boxes, person, period, context.periods)
 
 
-def _check_at_once(context: AuditContext, progress: Progress) -> Coverage:
+def _check_at_once(context: AuditContext, progress: Progress, *, of_parts: bool = False) -> Coverage:
     target, counter = context.published, ViolationCounter()
     plan = make_plan(context.promise, *context.span, np.empty(0, np.int64))
     begin_stage(progress, len(user_blocks(context.store.n_users)) - 1, context.workers)
@@ -71,35 +71,50 @@ def _check_at_once(context: AuditContext, progress: Progress) -> Coverage:
                 context.trajectories, target, plan.promise, begins, context.workers, progress.advance
             )
         )
-    without_record = _without_possible_record(context, plan.promise.epsilon)
-    n_missing = int((target.own == UNKNOWN).sum()) - target.records.n_records
+    unknown = np.flatnonzero(target.own == UNKNOWN)
+    without_record = unknown[_n_possible_records(context, plan.promise.epsilon, unknown, most=1) == 0]
+    n_missing = len(unknown) - target.records.n_records
     n_untrue = len(without_record) - max(n_missing, 0)
-    if n_untrue <= 0:
-        counter.drop(without_record)
-    n_unchecked = len(without_record) if n_untrue <= 0 else 0
+    unchecked = without_record if n_untrue <= 0 else without_record[:0]
+    counter.drop(unchecked)
+    if of_parts and n_untrue <= 0:
+        unchecked = np.concatenate([unchecked, _doubtful(context, counter, plan.promise.epsilon, -n_untrue)])
+        counter.drop(unchecked)
     n_users = int((target.own != NONE).sum())
-    return coverage_of([counter], n_users, n_unchecked, max(n_untrue, 0))
+    return coverage_of([counter], n_users, len(unchecked), max(n_untrue, 0))
 
 
-def _without_possible_record(context: AuditContext, epsilon: int) -> Int64s:
-    """Users to whom no record in the file can belong, of those whose record is unknown."""
-    unknown = context.published.own == UNKNOWN
-    found = np.ones(len(unknown), np.bool_)
-    if unknown.any():
+def _doubtful(context: AuditContext, counter: ViolationCounter, epsilon: int, n_missing: int) -> Int64s:
+    """Users who are hidden from the gap-tolerant attacker; nobody knows whether they are from the strict one, too.
+
+    That one is held to k where the own record fits. Parts are short, so that several may be somebody's, of which
+    another than the own one fits; or somebody has none, as long as these are no more than the records that are missing.
+    """
+    strict, tolerant = (counter.user[counter.attacker == of] for of in (0, 1))
+    found: Int64s = np.setdiff1d(strict, tolerant)
+    found = found[context.published.own[found] == UNKNOWN]
+    several = _n_possible_records(context, epsilon, found, most=2) > 1
+    return found if np.count_nonzero(~several) <= n_missing else found[several]
+
+
+def _n_possible_records(context: AuditContext, epsilon: int, users: Int64s, *, most: int) -> Int64s:
+    """How many records in the file may belong to each of some users, counted up to ``most``."""
+    found = np.zeros(len(users), np.int64)
+    if len(users):
         context.workers.for_blocks(
-            len(found),
-            lambda first, last: find_possible_owners(
-                context.trajectories, context.published.index, epsilon, first, last, found
+            len(users),
+            lambda first, last: count_possible_records(
+                context.trajectories, context.published.index, epsilon, users, most, first, last, found
             ),
         )
-    return np.flatnonzero(unknown & ~found)
+    return found
 
 
 def _check_each_period(context: AuditContext, parts: AuditedParts, progress: Progress) -> Coverage:
     found, worst = [Coverage(0, 0, 0, 0, 0, 0, [])], []
     for period, of_period in zip(parts.attackable, context.by_period(), strict=True):
         first = parts.users_of(period).start
-        found.append(_check_at_once(of_period, progress))
+        found.append(_check_at_once(of_period, progress, of_parts=True))
         worst += [each._replace(user=int(parts.person[first + each.user])) for each in found[-1].worst]
     worst.sort(key=lambda violation: (violation.n_records, violation.attacker, violation.user))
     worst = list({(violation.user, violation.attacker): violation for violation in reversed(worst)}.values())[

@@ -122,31 +122,39 @@ def may_be_own(trajectories: Trajectories, index: BoxIndex, user: int, record: i
 
 
 @jit
-def find_possible_owners(
-    trajectories: Trajectories, index: BoxIndex, epsilon: int, begin: int, end: int, found: Bools
+def count_possible_records(
+    trajectories: Trajectories,
+    index: BoxIndex,
+    epsilon: int,
+    users: Int64s,
+    most: int,
+    begin: int,
+    end: int,
+    found: Int64s,
 ) -> None:
-    """found[user]: whether some record may be that user's, for users begin .. end - 1.
+    """found[line]: how many records may be users[line]'s, counted up to ``most``, for lines begin .. end - 1.
 
     Every box of a record that may be a user's own holds a sample of the user, so only records with such a box are
     looked at.
     """
     asked = np.full(len(index.ptr) - 1, -1, np.int64)
-    for user in range(begin, end):
-        found[user] = False
+    for line in range(begin, end):
+        user, n = users[line], 0
         sample = trajectories.ptr[user]
-        while sample < trajectories.ptr[user + 1] and not found[user]:
+        while sample < trajectories.ptr[user + 1] and n < most:
             row = trajectories.sample[sample]
             for probe in range(4 * len(index.levels)):
                 slot = slot_over(index, probe, row["t"], row["x"], row["y"])
                 for entry in range(index.slot_ptr[slot], index.slot_ptr[slot + 1]):
                     box = index.slot_box[entry]
                     record = index.box[box]["record"]
-                    if found[user] or asked[record] == user:
+                    if n >= most or asked[record] == line:
                         continue
                     if holds(index, box, row["t"], row["x"], row["y"]):
-                        asked[record] = user
-                        found[user] = may_be_own(trajectories, index, user, record, epsilon)
+                        asked[record] = line
+                        n += may_be_own(trajectories, index, user, record, epsilon)
             sample += 1
+        found[line] = n
 
 
 @jit_inline
