@@ -16,10 +16,11 @@ from shoal.core.formatting import counted
 from shoal.core.options import ReadingKeywords, ReadingOptions
 from shoal.core.progress import Progress, listening
 from shoal.core.settings import take_options
+from shoal.core.showing import html_of
 from shoal.core.zones import Zone
-from shoal.errors import InputError
+from shoal.errors import InputError, for_caller
 from shoal.evaluate.check import problems as found_wrong
-from shoal.evaluate.check.next_steps import check_again, go_on, in_shell
+from shoal.evaluate.check.next_steps import check_again, go_on
 from shoal.evaluate.check.problems import Problem
 from shoal.reading import Events, is_stream, read_events
 from shoal.reading.columns import POSITION, AmbiguousColumnsError, MissingColumnsError
@@ -68,7 +69,8 @@ class CheckedEvents(NamedTuple):
     problems : list of Problem
         What is wrong, and what to do.
     next : list of str
-        Commands, ready for a shell.
+        What to run next: calls such as ``shoal.anonymize(events, k=2, ...)``. (The command gives commands, ready for a
+        shell.)
 
     Examples
     --------
@@ -107,6 +109,9 @@ class CheckedEvents(NamedTuple):
         usable = "usable" if self.usable else "not usable"
         told = f"{counted(self.rows, 'row')} of {counted(self.users, 'user')}, {counted(len(self.problems), 'problem')}"
         return f"<CheckedEvents: {usable}, {told}; .to_dict() has the figures>"
+
+    def _repr_html_(self) -> str:
+        return html_of(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, ready for JSON."""
@@ -209,7 +214,7 @@ def _usable(
         *found_wrong.problems_of_outliers(inspection, zone, options),
     ]
     usable = n_users > 1 or not everything
-    commands = go_on(events, given, _mending(problems), n_users=n_users, days=period.days) if usable else []
+    steps = go_on(events, given, _mending(problems), n_users=n_users, days=period.days) if usable else []
     first, last = _days_on_clock(period, zone)
     return CheckedEvents(
         usable=usable,
@@ -234,8 +239,8 @@ def _usable(
         repeated=inspection.n_repeated,
         blank_lines=read.blank_lines,
         outliers=Outliers(period.rows_away, inspection.n_far, inspection.machines()[0]),
-        problems=problems,
-        next=[in_shell(command) for command in commands],
+        problems=_for_caller(problems),
+        next=steps,
     )
 
 
@@ -248,7 +253,6 @@ def _not_usable(
 ) -> CheckedEvents:
     """What was found in events up to the error that ended it."""
     problems, mending = _fatal(error, inspection, options)
-    commands = [check_again(events, given, each) for each in mending]
     roles = inspection.roles
     return CheckedEvents(
         usable=False,
@@ -273,8 +277,8 @@ def _not_usable(
         repeated=0,
         blank_lines=0,
         outliers=Outliers(0, 0, 0),
-        problems=problems,
-        next=[in_shell(command) for command in commands if command],
+        problems=_for_caller(problems),
+        next=[step for each in mending for step in check_again(events, given, each)],
     )
 
 
@@ -297,6 +301,11 @@ def _fatal(
         problem, patterns = found_wrong.problem_of_dates(error.for_command, inspection)
         return [problem], [{"time_format": pattern} for pattern in patterns]
     return [Problem(*_what_and_remedy(error.for_command))], []
+
+
+def _for_caller(problems: Sequence[Problem]) -> list[Problem]:
+    """Problems in the words of who calls."""
+    return [each._replace(what=for_caller(each.what), remedy=for_caller(each.remedy)) for each in problems]
 
 
 def _what_and_remedy(message: str) -> tuple[str, str]:

@@ -1,19 +1,21 @@
-"""The commands to run next: with the options that were given, and those that mend what was found."""
+"""What to run next, commands or calls: with the options that were given, and those that mend what was found."""
 
 from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from shoal.core.option_fields import choices_of
 from shoal.core.options import PromiseOptions, ReadingOptions
+from shoal.errors import is_called_by_command
 from shoal.reading import is_stream
 
 _FEWEST_FOR_PLAN = 5  # users: as many as the largest k that plan tries
 _AS_GIVEN = "..."  # in place of what is a place or may name people: to be typed again
 _PUBLISHED = "published.parquet"
+_PROMISE = {"k": 2, "tau": "30min", "epsilon": "30min"}
 
 
 def typed(events: object) -> str | None:
@@ -24,23 +26,30 @@ def typed(events: object) -> str | None:
 
 
 def check_again(events: object, given: Mapping[str, Any], mending: Mapping[str, Any]) -> list[str]:
-    """``shoal check`` once more, with what mends it."""
-    return _command("check", events, [], _options(given, mending))
+    """``shoal check`` once more, with what mends it; nothing where no command can name the events."""
+    if not is_called_by_command():
+        return [_call("check", events, {}, given, mending)]
+    return _in_shell(_command("check", events, [], _options(given, mending)))
 
 
 def go_on(
     events: object, given: Mapping[str, Any], mending: Mapping[str, Any], *, n_users: int, days: float
-) -> list[list[str]]:
-    """``shoal plan``, then ``shoal anonymize``, as lists of words."""
+) -> list[str]:
+    """``shoal plan``, then ``shoal anonymize``, in the words of who calls."""
+    few, renamed = n_users < _FEWEST_FOR_PLAN, days > 1
+    if not is_called_by_command():
+        promise = {**_PROMISE, **({"rename_every": "1d"} if renamed else {})}
+        return [
+            _call("plan", events, {"ks": [2]} if few else {}, given, mending),
+            _call("anonymize", events, promise, given, mending),
+        ]
     options = _options(given, mending)
-    few = ["--ks", "2"] if n_users < _FEWEST_FOR_PLAN else []
-    promise = ["--k", "2", "--tau", "30min", "--epsilon", "30min"]
-    renamed = ["--rename-every", "1d"] if days > 1 else []
-    commands = [
-        _command("plan", events, few, options),
-        _command("anonymize", events, ["-o", _PUBLISHED, *promise, *renamed], options),
+    words = [word for name, value in _PROMISE.items() for word in (f"--{name}", str(value))]
+    words += ["--rename-every", "1d"] if renamed else []
+    return [
+        *_in_shell(_command("plan", events, ["--ks", "2"] if few else [], options)),
+        *_in_shell(_command("anonymize", events, ["-o", _PUBLISHED, *words], options)),
     ]
-    return [command for command in commands if command]
 
 
 def _command(name: str, events: object, first: Sequence[str], options: Sequence[str]) -> list[str]:
@@ -48,20 +57,50 @@ def _command(name: str, events: object, first: Sequence[str], options: Sequence[
     return [] if path is None else ["shoal", name, path, *first, *options]
 
 
-def _options(given: Mapping[str, Any], mending: Mapping[str, Any]) -> list[str]:
-    """Options as words; what may hold people or places is not repeated."""
+def _chosen(given: Mapping[str, Any], mending: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """All options that are not as they are unless given, by name, the columns first."""
     columns = {**(given.get("columns") or {}), **(mending.get("columns") or {})}
     chosen = {**given, **{name: value for name, value in mending.items() if given.get(name) is None}}
-    words = [word for role, name in columns.items() for word in (f"--{role}-column", str(name))]
+    if columns:
+        yield "columns", columns
     for name in ("cell", "step"):
         if chosen.get(name) not in (None, getattr(PromiseOptions, name)):
-            words += [PromiseOptions.spelled(name), str(chosen[name])]
+            yield name, chosen[name]
     for each, _ in choices_of(ReadingOptions):
-        value = chosen.get(each.name)
-        if each.name == "columns" or value is None:
-            continue
-        words += [ReadingOptions.spelled(each.name), _word(each.name, value)]
+        if each.name != "columns" and chosen.get(each.name) is not None:
+            yield each.name, chosen[each.name]
+
+
+def _options(given: Mapping[str, Any], mending: Mapping[str, Any]) -> list[str]:
+    """Options as words; what may hold people or places is not repeated."""
+    words: list[str] = []
+    for name, value in _chosen(given, mending):
+        if name == "columns":
+            words += [word for role, column in value.items() for word in (f"--{role}-column", str(column))]
+        elif name in ("cell", "step"):
+            words += [PromiseOptions.spelled(name), str(value)]
+        else:
+            words += [ReadingOptions.spelled(name), _word(name, value)]
     return words
+
+
+def _call(
+    name: str, events: object, first: Mapping[str, Any], given: Mapping[str, Any], mending: Mapping[str, Any]
+) -> str:
+    """A call in Python; a table is ``events`` there."""
+    path = typed(events)
+    arguments = ["events" if path is None else repr(path)]
+    arguments += [f"{option}={value!r}" for option, value in first.items()]
+    arguments += [f"{option}={_argument(option, value)}" for option, value in _chosen(given, mending)]
+    return f"shoal.{name}({', '.join(arguments)})"
+
+
+def _argument(name: str, value: object) -> str:
+    """The value of an option in Python."""
+    if name == "columns" and isinstance(value, Mapping):
+        return repr({role: str(column) for role, column in value.items()})
+    word = _word(name, value)
+    return word if word == _AS_GIVEN or isinstance(value, int) else repr(word)
 
 
 def _word(name: str, value: object) -> str:
@@ -75,6 +114,8 @@ def _word(name: str, value: object) -> str:
     return _AS_GIVEN
 
 
-def in_shell(words: Sequence[str]) -> str:
-    """A command as a shell takes it."""
-    return " ".join(_AS_GIVEN if word == _AS_GIVEN else shlex.quote(word) for word in words)
+def _in_shell(words: Sequence[str]) -> list[str]:
+    """A command as a shell takes it; none of no words."""
+    return (
+        [" ".join(_AS_GIVEN if word == _AS_GIVEN else shlex.quote(word) for word in words)] if words else []
+    )

@@ -58,6 +58,8 @@ def write_sweep(sweep: Sweep, folder: Path, *, as_in_paper: bool = False) -> lis
         tables["hours"] = sweep.hours_to_arrow()
     with matplotlib_style.house_style(), AtomicFiles() as files:
         figures = draw_sweep(sweep, as_in_paper=as_in_paper)
+        for plot in figures.values():
+            matplotlib_style.lay_out(plot.figure)
         folder.mkdir(exist_ok=True)
         for name, table in tables.items():
             with files.open(folder / f"{name}.parquet") as file:
@@ -102,20 +104,20 @@ def draw_sweep(sweep: Sweep, *, as_in_paper: bool = False) -> dict[str, Plot]:
 
 
 def draw_quantity(sweep: Sweep, axis: str, quantity: str, *, as_in_paper: bool = False) -> Plot | None:
-    """Space, time or what is suppressed over one axis; None over the hours of a week that were not measured."""
+    """Space, time or what is suppressed over one axis; None over the hours of a week that were not measured.
+
+    Who saves or shows the figure lays it out, once: laid out again, it would lose the room for its labels.
+    """
     precision, hourly = (
         (_PRECISION_OF_THE_PAPER, _HOURLY_OF_THE_PAPER) if as_in_paper else (_PRECISION, _HOURLY)
     )
     if axis == HOURS:
         if not sweep.hours:
             return None
-        plot = _draw_hours(sweep, *hourly[quantity])
-    elif quantity in precision:
-        plot = _draw_precision(sweep, axis, *precision[quantity])
-    else:
-        plot = _draw_suppressed(sweep, axis)
-    matplotlib_style.lay_out(plot.figure)
-    return plot
+        return _draw_hours(sweep, *hourly[quantity])
+    if quantity in precision:
+        return _draw_precision(sweep, axis, *precision[quantity])
+    return _draw_suppressed(sweep, axis)
 
 
 # ---- versus tau, k, epsilon ---------------------------------------------------------------------------------------
