@@ -168,11 +168,21 @@ def test_a_first_look(results: dict[str, Any]) -> None:
     assert unusable.notes == ["shoal.check(events, columns={'user': 'NAME'})"]
 
 
+def texts_of(figure: Figure) -> list[Text]:
+    """Every text that is drawn; matplotlib keeps labels of ticks beyond an axis, which are not."""
+    texts = [text for legend in figure.legends for text in legend.get_texts()]
+    for axes in figure.axes:
+        texts += [axes.xaxis.label, axes.yaxis.label, *axes.texts]
+        for axis in (axes.xaxis, axes.yaxis):
+            low, high = sorted(axis.get_view_interval())
+            texts += [tick.label1 for tick in axis.get_major_ticks() if low <= tick.get_loc() <= high]
+    return [text for text in texts if text.get_visible() and text.get_text()]
+
+
 def inside(figure: Figure) -> bool:
     """Whether every text of a figure lies in it."""
     figure.draw_without_rendering()
-    texts = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text()]
-    boxes = [text.get_window_extent() for text in texts if text.get_window_extent().width]
+    boxes = [text.get_window_extent() for text in texts_of(figure)]
     width, height = figure.bbox.width, figure.bbox.height
     assert len(boxes) > 5
     return all(box.x0 >= 0 and box.y0 >= 0 and box.x1 <= width and box.y1 <= height for box in boxes)

@@ -97,12 +97,6 @@ class ParquetFile:
         self.names: list[str] = list(self.schema.names)
         self.metadata: dict[bytes, bytes] = self.schema.metadata or {}
 
-    @property
-    def numeric(self) -> list[str]:
-        """The columns of a frame of pandas or polars that hold numbers."""
-        kinds = zip(getattr(self._table, "columns", ()), getattr(self._table, "dtypes", ()), strict=False)
-        return [name for name, kind in kinds if re.fullmatch(r"(u?int|float)\d*", str(kind).lower())]
-
     def batches(self, columns: Mapping[str, str], reject: DroppedRows, *, threads: int) -> Iterator[Any]:  # noqa: ARG002
         """Batches of the wanted columns in their own types."""
         with as_input_error(self.title, "Parquet"), pq.ParquetFile(self._path, **_FRUGAL) as file:

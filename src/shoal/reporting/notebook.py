@@ -136,7 +136,7 @@ def _checked(found: CheckedEvents) -> Card:
     ]
     usable = Chip(GOOD, "usable") if found.usable else Chip(BAD, "not usable")
     rows = "more rows than were read" if found.rows_in_all is None else f"about {found.rows_in_all:,} rows"
-    sampled = f", told from {counted(found.rows, 'row')} of {rows}" if found.parts else ""
+    sampled = f", told from {counted(found.rows, 'row')} of {rows}" if found.parts and found.rows else ""
     n_problems = counted(len(found.problems), "problem") if found.problems else "no problems found"
     rows_read = [(*row.written.values(), row.read_as) for row in found.first_rows]
     title = "First rows: 9 stands for a digit, a for a letter; no coordinate is shown."
@@ -153,7 +153,9 @@ def _checked(found: CheckedEvents) -> Card:
         notes=[("Next", found.next)],
         more="to_dict() has the figures"
         + (
-            "; all_rows=True reads all rows." if found.parts else "; problems say how many rows they concern."
+            "; all_rows=True reads all rows."
+            if found.parts and found.rows
+            else "; problems say how many rows they concern."
         ),
     )
 
@@ -164,7 +166,7 @@ def _facts(found: CheckedEvents) -> list[tuple[str, str]]:
         "Rows": f"{found.rows:,}" if found.rows else "",
         "Read as": found.format or "",
         "Columns": ", ".join(f"{role}: {name}" for role, name in found.columns.items()),
-        "Not used": _first_of(found.columns_not_used),
+        "Not used" if found.columns else "Columns there": _first_of(found.columns_not_used),
     }
     if found.days is not None:
         zone = {

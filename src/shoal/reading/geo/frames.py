@@ -57,7 +57,7 @@ def _told_by_index(frame: Any) -> dict[str, Any]:
     if getattr(index, "nlevels", 1) == 1:
         name = getattr(index, "name", None)
         named_so = is_user_name(name) and not any(map(is_user_name, frame.columns))
-        return {name: index} if named_so else {}
+        return {str(name): index} if named_so else {}
     named = [name for name in index.names if isinstance(name, str) and name not in frame.columns]
     return {name: index.get_level_values(name) for name in named}
 

@@ -58,8 +58,6 @@ def write_sweep(sweep: Sweep, folder: Path, *, as_in_paper: bool = False) -> lis
         tables["hours"] = sweep.hours_to_arrow()
     with matplotlib_style.house_style(), AtomicFiles() as files:
         figures = draw_sweep(sweep, as_in_paper=as_in_paper)
-        for plot in figures.values():
-            matplotlib_style.lay_out(plot.figure)
         folder.mkdir(exist_ok=True)
         for name, table in tables.items():
             with files.open(folder / f"{name}.parquet") as file:
@@ -90,17 +88,20 @@ def _possible(folder: Path) -> list[Path]:
 
 
 def draw_sweep(sweep: Sweep, *, as_in_paper: bool = False) -> dict[str, Plot]:
-    """Space, time and suppression over each axis, by the names of their files.
+    """Space, time and suppression over each axis, laid out, by the names of their files.
 
     Space is the longer side of boxes; ``as_in_paper`` draws their width plus height instead, to be held beside the
     paper's figures.
     """
-    return {
+    plots = {
         f"{axis}-{quantity}": plot
         for axis in sweep.plan.by_axis
         for quantity in QUANTITIES
         if (plot := draw_quantity(sweep, axis, quantity, as_in_paper=as_in_paper)) is not None
     }
+    for plot in plots.values():
+        matplotlib_style.lay_out(plot.figure)
+    return plots
 
 
 def draw_quantity(sweep: Sweep, axis: str, quantity: str, *, as_in_paper: bool = False) -> Plot | None:
