@@ -107,7 +107,7 @@ def draw_sweep(sweep: Sweep, *, as_in_paper: bool = False) -> dict[str, Plot]:
 def draw_quantity(sweep: Sweep, axis: str, quantity: str, *, as_in_paper: bool = False) -> Plot | None:
     """Space, time or what is suppressed over one axis; None over the hours of a week that were not measured.
 
-    Who saves or shows the figure lays it out, once: laid out again, it would lose the room for its labels.
+    Who saves or shows the figure lays it out.
     """
     precision, hourly = (
         (_PRECISION_OF_THE_PAPER, _HOURLY_OF_THE_PAPER) if as_in_paper else (_PRECISION, _HOURLY)
