@@ -105,8 +105,8 @@ def keep_tick_sizes(figure: Figure) -> None:
     How many ticks an axis gets goes by that size: with others than it was laid out for, a label may lie outside.
     """
     for axes in figure.axes:
-        for name in ("x", "y"):
-            axes.tick_params(axis=name, labelsize=rcParams[f"{name}tick.labelsize"])
+        axes.tick_params(axis="x", labelsize=rcParams["xtick.labelsize"])
+        axes.tick_params(axis="y", labelsize=rcParams["ytick.labelsize"])
 
 
 def save(plot: Plot, suffix: str, file: IO[bytes]) -> None:
