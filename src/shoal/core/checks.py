@@ -68,9 +68,11 @@ def path_told(path: str | os.PathLike[str]) -> str:
 
 
 def names_a_file(given: str) -> bool:
-    """Whether a text plainly looks like the name of a file: where people may be listed, nothing else is repeated."""
+    """Whether a text plainly is a path: where people may be listed, nothing else is repeated."""
+    if is_no_path(given):
+        return False
     name = Path(given).name
-    return not is_no_path(given) and "@" not in name and _SUFFIX.search(name) is not None
+    return Path(given).exists() or ("@" not in name and _SUFFIX.search(name) is not None)
 
 
 def check_count(number: int, name: str, *, least: int, most: int | None = None) -> int:

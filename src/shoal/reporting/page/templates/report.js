@@ -43,6 +43,4 @@
   });
   for (const change of ["popstate", "hashchange"]) window.addEventListener(change, () => choose(named()));
   choose(named());
-  /* who follows an address to a tab sees it, not the head of the page */
-  if (tabs.some((tab) => tab.hash === location.hash)) tabs[0].closest("[role=tablist]").scrollIntoView();
 })();
