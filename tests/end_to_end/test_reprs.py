@@ -390,7 +390,9 @@ def spoilt() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("case", spoilt())
-def test_tracebacks_of_tables_that_cannot_be_read_show_nothing(case: str, results: dict[str, Any]) -> None:
+def test_tracebacks_of_tables_that_cannot_be_read_show_nothing(
+    case: str, results: dict[str, Any], tmp_path: Path
+) -> None:
     table, release = spoilt()[case], results["in memory"]
     calls = {
         "anonymize": lambda: shoal.anonymize(table, **HALF_HOURS),
@@ -407,7 +409,7 @@ def test_tracebacks_of_tables_that_cannot_be_read_show_nothing(case: str, result
         "columns": lambda: shoal.anonymize(recognisable(), **HALF_HOURS, columns=table),
         "progress": lambda: shoal.anonymize(recognisable(), **HALF_HOURS, progress=table),
         "check": lambda: shoal.check(table),
-        "report": lambda: shoal.write_report(table, release, "page.html"),
+        "report": lambda: shoal.write_report(table, release, tmp_path / "page.html", attacks=5),
         "cell": lambda: shoal.anonymize(recognisable(), **HALF_HOURS, cell=table),
         "format": lambda: shoal.anonymize(recognisable(), **HALF_HOURS, format=table),
         "timezone": lambda: shoal.anonymize(recognisable(), **HALF_HOURS, timezone=table),
