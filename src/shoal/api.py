@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +13,7 @@ from shoal.auditing.coverage.chunks import CHECK_REHEARSAL
 from shoal.auditing.opening import open_audit
 from shoal.auditing.rehearsal import rehearsal_of_audit
 from shoal.auditing.result import Audit
-from shoal.core.checks import check_count, check_workers
+from shoal.core.checks import check_count, check_flags, check_workers, paths_among
 from shoal.core.code_cache import CACHE_IS_KEPT
 from shoal.core.compiling import compile_ahead, compile_side_by_side, make_ready, not_compiled
 from shoal.core.engines import Engine, open_engine
@@ -41,7 +40,7 @@ from shoal.publishing.record_names import NamedBoxes
 from shoal.publishing.release import Draft, Published, Verification
 from shoal.publishing.self_check import verify_release
 from shoal.publishing.tables import is_map
-from shoal.reading import read_events
+from shoal.reading import read_events, warn_of_assumed_zone
 from shoal.synthetic.credibility.verdict import Credibility, assess_events
 from shoal.utility.read_share import outlook_on_periods
 
@@ -184,6 +183,9 @@ def anonymize(
     >>> published
     <Published: 100 records, 751 boxes, k = 2, tau = 30 min, epsilon = 30 min, verified>
     """
+    check_flags(strict=strict, force=force, resume=resume, verify=verify, evidence=evidence)
+    if resume and output is None:
+        raise ParameterError("resume goes with output: name the published file of the run to go on with.")
     given = take_options("anonymize", options, config)
     if "k" not in given:
         raise TypeError("anonymize() missing 1 required keyword-only argument: 'k'")
@@ -194,7 +196,7 @@ def anonymize(
     n_workers = check_workers(workers)
     settings = settings_text("anonymize", given | hiding.to_dict()) if save_config is not None else ""
     outputs = _outputs(output, key_out, summary_out, save_config, evidence=evidence)
-    read = [*_paths(events, config), *reading.files]
+    read = [*paths_among(events, config), *reading.files]
     if outputs is not None:
         check_outputs(outputs, read, force=force, resume=resume)
     with (
@@ -214,6 +216,7 @@ def anonymize(
             threads=n_workers,
             spill=checkpoint.samples,
         )
+        warn_of_assumed_zone(found.read_summary.warnings)
         check_population(found.store.n_users, promise.k)
         needed = [rehearsal_of(hiding, promise), *([CHECK_REHEARSAL] if verify else [])]
         compile_seconds = make_ready(needed, n_workers, told)
@@ -348,6 +351,7 @@ def audit(
         open_audit(events, published, told, how, reading) as (context, warnings),
         open_engine(engine, context.workers.count, cluster) as machinery,
     ):
+        warn_of_assumed_zone(warnings)
         needed = [rehearsal_of_audit(context.parts is not None)]
         compile_ahead(needed, context.workers.count, told)
         return run_audit(context, warnings, told, run=_elsewhere(machinery))
@@ -477,8 +481,3 @@ def _outputs(
         return None
     key, summary, settings = beside
     return Outputs(Path(output), key, summary, with_evidence=evidence, settings=settings)
-
-
-def _paths(*inputs: object) -> list[Path]:
-    """Those inputs that are files or folders."""
-    return [Path(given) for given in inputs if isinstance(given, str | os.PathLike)]

@@ -286,7 +286,7 @@ KEYS: dict[str, Any] = {
     },
     "coverage": {
         "kept": None, "users": None, "intervals": None, "violations_strict": None, "violations_gap_tolerant": None,
-        "users_unprotected": None, "users_not_checked": None, "records_untrue": None,
+        "borders_checked": None, "users_unprotected": None, "users_not_checked": None, "records_untrue": None,
         "counterexamples": None,
     },
     "truthfulness": {

@@ -27,7 +27,7 @@ def test_every_block_prints_what_the_page_says(tmp_path: Path, monkeypatch: pyte
     monkeypatch.chdir(tmp_path)
     known: dict[str, Any] = {}
     blocks = BLOCK.findall(PAGE.read_text(encoding="utf-8"))
-    assert len(blocks) == 9
+    assert len(blocks) == 10
     for code, expected in blocks:
         assert printed(code, known) == expected, code
     assert {path.name for path in tmp_path.iterdir()} == {"report.html", "datasheet.html"}

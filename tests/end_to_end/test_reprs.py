@@ -35,7 +35,7 @@ HALF_HOURS: dict[str, Any] = {"k": 2, "tau": "30min", "epsilon": "30min"}
 # Identifiers, cells and metres of x and y, slots and seconds, names of records: each begins with digits of its own.
 # (Not behind a decimal point: 0.28333 is a share.)
 NUMBERS = r"(?<![.\d])(?:3141\d\d|2718\d\d|2833\d{4}|17000\d{5})"
-RAW = re.compile(rf"{CANARY}|{NUMBERS}|\br[0-9a-f]{{16}}\b")
+RAW = re.compile(rf"{CANARY}|CANARY|{NUMBERS}|\br[0-9a-f]{{16}}\b")
 
 
 def recognisable() -> pa.Table:
@@ -290,6 +290,43 @@ def test_an_audit_that_was_pickled_names_nobody(results: dict[str, Any]) -> None
         pickle.loads(pickle.dumps(broken)).to_dict(show_users=True)
 
 
+def test_nothing_that_a_result_holds_takes_people_into_a_pickle(results: dict[str, Any]) -> None:
+    """Nothing with an identifier can be pickled. (What engines send about has cells and numbers of users.)"""
+    users = recognisable()["user"].to_pylist()
+    reading = {"exclude_users": users[:1], "missing_user": users[-1:]}
+    kept = {**results, "some": shoal.anonymize(recognisable(), **HALF_HOURS, **reading, verify=False)}
+    visited, seen = [], set[int]()
+    for name, thing in kept.items():
+        visited += reachable(thing, name, seen)
+    leaking = set()
+    for _, thing in visited:
+        kind = type(thing).__name__
+        try:
+            content = pickle.dumps(thing)
+        except (TypeError, AttributeError, pickle.PicklingError):
+            continue
+        if CANARY.encode() in content:
+            leaking.add(kind)
+    assert leaking == set()
+    held = {type(thing).__name__: thing for _, thing in visited}
+    for kind in ("SampleStore", "Samples", "MemoryColumn"):
+        with pytest.raises(TypeError, match="must not be pickled"):
+            pickle.dumps(held[kind])
+        assert copy.deepcopy(held[kind]) is held[kind]
+    assert "ReadingOptions" in held
+
+
+def test_options_that_were_pickled_name_nobody() -> None:
+    options = ReadingOptions(
+        exclude_users=[f"{CANARY}-1"], missing_user=[f"{CANARY}-2"], sites=f"{CANARY}.csv", bbox="1,2,3,4"
+    )
+    assert CANARY not in repr(options)
+    assert copy.deepcopy(options) is copy.copy(options) is options
+    assert pickle.loads(pickle.dumps(options)) == ReadingOptions()
+    chosen = ReadingOptions(timezone="Asia/Tokyo", columns={"user": "who"})
+    assert pickle.loads(pickle.dumps(chosen)) == chosen
+
+
 @pytest.mark.parametrize("name", ["published", "in memory", "renamed", "events"])
 def test_what_holds_raw_data_is_not_pickled(name: str, results: dict[str, Any]) -> None:
     held = results[name]
@@ -340,12 +377,22 @@ def spoilt() -> dict[str, Any]:
         "dictionary": good.to_dict("list"),
         "array": good.to_numpy(),
         "series": good["user"],
+        "users as columns": good.pivot_table(index="time", columns="user", values="x").reset_index(),
+        "few digits": pd.DataFrame({"time": [1], **{f"CANARY-{row}": [31415000.0] for row in range(24)}}),
+        "names": pd.DataFrame({"time": [1], **{f"CANARY {chr(97 + row)}": [1.5] for row in range(24)}}),
+        "CSV": good.to_csv(index=False),
+        "a line of CSV": good[:1].to_csv(index=False, header=False).strip(),
+        "a short line": f"{CANARY}-1,31415000",
+        "identifiers": "\n".join(good["user"]),
+        "an identifier and nothing": f"{CANARY}-1\0",
     }
     return wrong
 
 
 @pytest.mark.parametrize("case", spoilt())
-def test_tracebacks_of_tables_that_cannot_be_read_show_nothing(case: str, results: dict[str, Any]) -> None:
+def test_tracebacks_of_tables_that_cannot_be_read_show_nothing(
+    case: str, results: dict[str, Any], tmp_path: Path
+) -> None:
     table, release = spoilt()[case], results["in memory"]
     calls = {
         "anonymize": lambda: shoal.anonymize(table, **HALF_HOURS),
@@ -361,6 +408,14 @@ def test_tracebacks_of_tables_that_cannot_be_read_show_nothing(case: str, result
         "selector": lambda: shoal.anonymize(recognisable(), **HALF_HOURS, selector=table),
         "columns": lambda: shoal.anonymize(recognisable(), **HALF_HOURS, columns=table),
         "progress": lambda: shoal.anonymize(recognisable(), **HALF_HOURS, progress=table),
+        "check": lambda: shoal.check(table),
+        "report": lambda: shoal.write_report(table, release, tmp_path / "page.html", attacks=5),
+        "cell": lambda: shoal.anonymize(recognisable(), **HALF_HOURS, cell=table),
+        "format": lambda: shoal.anonymize(recognisable(), **HALF_HOURS, format=table),
+        "timezone": lambda: shoal.anonymize(recognisable(), **HALF_HOURS, timezone=table),
+        "time_format": lambda: shoal.anonymize(recognisable(), **HALF_HOURS, time_format=table),
+        "start": lambda: shoal.anonymize(recognisable(), **HALF_HOURS, start=table),
+        "config": lambda: shoal.anonymize(recognisable(), **HALF_HOURS, config=table),
     }
     leaking = [name for name, call in calls.items() if RAW.search(traceback_of(call))]
     assert leaking == []

@@ -20,7 +20,7 @@ from shoal.core.options import ReadingOptions
 from shoal.core.promise import Grid
 from shoal.errors import InputError, ParameterError
 from shoal.reading import Events, read_events
-from shoal.reading.columns import find_roles
+from shoal.reading.columns import find_roles, shown_names
 from shoal.reading.csv_files import BlankLines
 from shoal.reading.name_index import NameIndex
 from shoal.reading.values import Utf8Stream, decode, encode, texts_of
@@ -374,3 +374,26 @@ def test_notes_of_several_lines_across_blocks(read: Reader, monkeypatch: pytest.
     rows = "".join(f'u{number},"some\nlines, quoted\n",5,1,1\n' for number in range(50))
     events = read("user,note,time,x,y\n" + rows)
     assert (events.samples.n_users, events.read_summary.rows_read) == (50, 50)
+
+
+@pytest.mark.parametrize(
+    "names", [[f"u-{n}" for n in range(6)], [f"Zoe{n}" for n in range(5)], [*"abcdefghijklmn"]]
+)
+def test_users_as_columns_are_not_named(names: list[str]) -> None:
+    """A table with a column for each user, as pivot() makes it, is told to be one."""
+    with pytest.raises(
+        InputError, match="look like users: turn it into rows of user, time and position"
+    ) as refused:
+        find_roles(["time", *names], None, "The table", numeric=names)
+    assert str(refused.value).startswith("No column 'user' and no position in the table, and ")
+    assert ", ".join(names[:2]) not in str(refused.value)
+    assert shown_names(["time", "user", "lat", *names], numeric=names)[3:] == [
+        f"column {place}" for place in range(4, 4 + len(names))
+    ]
+
+
+def test_columns_that_are_few_or_known_are_named() -> None:
+    names = ["user", "time", "lat", "lon", "field_1", "field_2", "speed"]
+    assert find_roles(names, None, "It", numeric=names[2:]).dropped == ["field_1", "field_2", "speed"]
+    with pytest.raises(InputError, match="No column 'user' among time, lat, lon, field_1, field_2, speed"):
+        find_roles(names[1:], None, "It")

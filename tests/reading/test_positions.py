@@ -114,7 +114,7 @@ def test_sites(tmp_path: Path) -> None:
     [
         (SITES.drop(columns="lat"), "No column 'lat' among site_id, lon, name"),
         (SITES.drop(columns="site_id"), "No column 'site' among lat, lon, name"),
-        (SITES[["site_id", "name"]], "No position in The table of sites"),
+        (SITES[["site_id", "name"]], "No position in the table of sites"),
         (SITES.assign(site_id="canary"), "gives 1 of 1 sites several positions"),
         (SITES.assign(lat=[48.0, 99.0, None]), "2 of 3 rows without a site or a usable position"),
         (SITES.assign(site_id=["canary", None, "x"]), "1 of 3 rows without a site"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import colorsys
+import dataclasses
 import json
 import re
 import subprocess
@@ -13,9 +15,12 @@ from typing import Any
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 import shoal
 from reporting.page.browser import Page, open_browser
+from shoal.auditing.attack_names import named_figures
+from shoal.auditing.exposures import active_times
 from shoal.auditing.rating import Rating
 from shoal.core.formatting import percent, short
 from shoal.errors import ParameterError
@@ -48,6 +53,8 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         ),
         "compare": shoal.compare(events, ks=[2], tuples=3, whole_users=20),
         "credibility": shoal.assess(events),
+        "check": shoal.check(events),
+        "no users": shoal.check(events.drop_columns("user")),
     }
 
 
@@ -144,6 +151,88 @@ def test_exact_counts_of_few_people_are_not_shown() -> None:
     rows = {row[0]: plain(row[1]) for row in cells(published).rows}
     assert rows["Suppressed"].startswith(told if isinstance(told, str) else percent(told))
     assert str(exact) not in rows["Suppressed"]
+
+
+def test_a_first_look(results: dict[str, Any]) -> None:
+    found = cells(results["check"])
+    told = {row[0]: plain(row[1]) for row in found.rows}
+    assert found.chips[0] == "usable"
+    assert told["Users"].startswith("120, with")
+    assert told["Columns"] == "user: user, time: time, lat: lat, lon: lon"
+    assert [plain(note) for note in found.notes] == [plain(call) for call in results["check"].next]
+    assert found.notes[1].startswith("shoal.anonymize(events, k=2")
+    assert ["user", "time", "lat", "lon", "read as"] in found.rows
+    unusable = cells(results["no users"])
+    assert unusable.chips == ["not usable", "problem"]
+    assert any("columns={'user': ...}" in row[1] for row in unusable.rows if len(row) == 2)
+    assert unusable.notes == ["shoal.check(events, columns={'user': 'NAME'})"]
+
+
+def texts_of(figure: Figure) -> list[Text]:
+    """Every text that is drawn; matplotlib keeps labels of ticks beyond an axis, which are not."""
+    texts = [text for legend in figure.legends for text in legend.get_texts()]
+    for axes in figure.axes:
+        texts += [axes.xaxis.label, axes.yaxis.label, *axes.texts]
+        for axis in (axes.xaxis, axes.yaxis):
+            low, high = sorted(axis.get_view_interval())
+            texts += [tick.label1 for tick in axis.get_major_ticks() if low <= tick.get_loc() <= high]
+    return [text for text in texts if text.get_visible() and text.get_text()]
+
+
+def inside(figure: Figure) -> bool:
+    """Whether every text of a figure lies in it."""
+    figure.draw_without_rendering()
+    boxes = [text.get_window_extent() for text in texts_of(figure)]
+    width, height = figure.bbox.width, figure.bbox.height
+    assert len(boxes) > 5
+    return all(box.x0 >= 0 and box.y0 >= 0 and box.x1 <= width and box.y1 <= height for box in boxes)
+
+
+def test_no_label_of_a_figure_is_cut_off(results: dict[str, Any]) -> None:
+    sweep = results["sweep"]
+    drawn = {
+        "published": results["published"].plot(),
+        "plan": results["plan"].plot(),
+        "one point": results["one point"].plot(),
+        **{
+            f"{over} {what}": sweep.plot(over=over, what=what)
+            for over in ("tau", "k", "hours")
+            for what in ("space", "time", "suppressed")
+        },
+    }
+    assert [name for name, figure in drawn.items() if not inside(figure)] == []
+
+
+def test_colours_are_those_that_a_caption_names(results: dict[str, Any]) -> None:
+    html = results["audit"]._repr_html_()
+    caption = re.search(r"<figcaption>(.*?)</figcaption>", html)
+    assert caption is not None
+    named = re.search(r"raw data \((\w+)\), the file \((\w+)\)", caption[1])
+    assert named is not None
+    hue = {"orange": (0.02, 0.12), "blue": (0.53, 0.63)}
+    for number, name in ((2, named[1]), (1, named[2])):  # before_and_after() draws raw data as dot2
+        colour = re.search(rf"\.dot{number}[ ,][^}}]*?fill: #(\w{{6}})", html)
+        assert colour is not None
+        parts = [int(colour[1][place : place + 2], 16) / 255 for place in (0, 2, 4)]
+        low, high = hue[name]
+        assert low < colorsys.rgb_to_hsv(*parts)[0] < high, (number, name)
+
+
+def test_the_figure_shows_what_the_sentence_tells(results: dict[str, Any]) -> None:
+    """Of all epochs and of exact times the exposure tells the worse; so does the figure."""
+    audit = results["audit"]
+    (said,) = [each for each in named_figures(audit) if each[1] is active_times(audit)]
+    assert said[0].words in audit._repr_html_().replace("\N{NO-BREAK SPACE}", " ")
+    lower = [
+        each._replace(published=each.published._replace(value=0.5))
+        if (each.attack, each.variant) == ("times", "all") and not isinstance(each.published, str)
+        else each
+        for each in audit.figures
+    ]
+    other = dataclasses.replace(audit, figures=lower)
+    assert active_times(other).variant != active_times(audit).variant
+    (said,) = [each for each in named_figures(other) if each[1] is active_times(other)]
+    assert said[0].words in other._repr_html_().replace("\N{NO-BREAK SPACE}", " ")
 
 
 def test_an_audit(results: dict[str, Any]) -> None:

@@ -37,7 +37,7 @@ from shoal.core.periods import Renaming
 from shoal.core.progress import Progress
 from shoal.core.proportions import Proportion
 from shoal.core.zones import Zone
-from shoal.errors import UnfinishedError
+from shoal.errors import UnfinishedError, for_caller
 from shoal.storage.sample_store import store_of
 from shoal.utility.read_share import PeriodOutlook, outlook_on_periods
 
@@ -104,7 +104,7 @@ def run_audit(
         findings=findings(measures, context.promise.k),
         draw=AttackSettings(context.n_attacks, context.seed, context.zone.name),
         seconds=time.perf_counter() - began,
-        warnings=warnings,
+        warnings=list(map(for_caller, warnings)),
         users=context.people_store.users,
         noted=context.noted,
         guarantees=guarantees,
@@ -116,6 +116,7 @@ def run_audit(
         file=context.file,
         renaming=renaming,
         outlooks=_outlooks(attacked, renaming),
+        naive=context.naive,
         weak_claim=not context.required and is_weak(context.promise, context.people_trajectories()),
     )
     if context.method_claim.certain and not audit.failed:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from shoal.auditing.manifest_check import disagreements_of
 from shoal.auditing.renaming_hint import hint_at_renaming
 from shoal.auditing.truthfulness import overlapping
+from shoal.errors import for_caller
 
 if TYPE_CHECKING:
     from shoal.auditing.context import AuditContext
@@ -94,5 +95,9 @@ def check_belonging(context: AuditContext) -> Belonging:
         entries=context.carried.entries,
         key_unused=context.key_unused,
         disagreements=tuple(disagreements_of(context)),
-        hint=hint_at_renaming(context) if surplus or n_living_on else None,
+        hint=_in_words(hint_at_renaming(context)) if surplus or n_living_on else None,
     )
+
+
+def _in_words(hint: str | None) -> str | None:
+    return None if hint is None else for_caller(hint)

@@ -57,8 +57,8 @@ class AuditContext:
     ``in_user_order``: whether they stand, or are named, in the order of these; ``key_unused``: there is a key, but it
     could not be used. ``parts``: where records get new names, whose parts the users here are, and of when; None where
     they never do. ``parts_tied``: whether names or order tie parts of one person together. ``by_site``: whether events
-    gave sites instead of positions. ``memo``: what one attack found and others use. ``n_attacks`` are drawn of each
-    kind.
+    gave sites instead of positions. ``naive``: whether times came without a zone. ``memo``: what one attack found
+    and others use. ``n_attacks`` are drawn of each kind.
     """
 
     store: SampleStore
@@ -88,6 +88,7 @@ class AuditContext:
     parts: AuditedParts | None = None
     parts_tied: bool = False
     by_site: bool = False
+    naive: bool = True
     memo: dict[str, Any] = field(default_factory=dict, init=False)
 
     def __repr__(self) -> str:

@@ -104,7 +104,7 @@ def open_audit(
     n_named = count_named(table.names, known, own)
     in_user_order = follow_users(table.names, store.users, own, table.appearance)
     ties = False if parts is None else tie_parts(table.names, own, table.appearance, parts)
-    by_site = SITE in found.read_summary.columns_used
+    by_site, naive = SITE in found.read_summary.columns_used, found.read_summary.naive
     del found, table, whose  # of a large dataset, nothing stays in memory twice
     with Workers(n_workers) as threads:
         context = AuditContext(
@@ -135,6 +135,7 @@ def open_audit(
             parts=parts,
             parts_tied=ties,
             by_site=by_site,
+            naive=naive,
         )
         yield context, warnings
 

@@ -12,6 +12,7 @@ from shoal.auditing.events_check import NOT_CHECKED, EventsCheck
 from shoal.auditing.truthfulness import Truthfulness
 from shoal.auditing.victims import points
 from shoal.core.formatting import counted, joined, percent
+from shoal.errors import for_caller
 
 _MOST = 0.5  # of the samples in no box: more than any release worth auditing suppresses
 _READING = (
@@ -31,12 +32,12 @@ def with_hint(context: AuditContext, coverage: Coverage, truth: Truthfulness | N
             f"when the release was made, rows were left out by {joined(check.left_out)}, which is not so now: give the"
             " same options as for the release"
         )
-        return check._replace(hint=hint, doubtful=True)
+        return check._replace(hint=for_caller(hint), doubtful=True)
     lost = _lost_samples(context, truth) or (None if failed else _lost_users(context, truth))
     if lost is not None:
-        return check._replace(hint=lost, doubtful=True)
+        return check._replace(hint=for_caller(lost), doubtful=True)
     possible = f"if the release was made with {_READING}, give the same here"
-    return check._replace(hint=_lost_users(context, truth) or possible) if failed else check
+    return check._replace(hint=for_caller(_lost_users(context, truth) or possible)) if failed else check
 
 
 def _lost_samples(context: AuditContext, truth: Truthfulness | None) -> str | None:

@@ -105,6 +105,8 @@ class Audit:
         How often records get new names, if they do; a record is then a part of a person.
     outlooks : list of PeriodOutlook
         What names as they change leave to be read to whoever knows four moments, and what shorter periods would.
+    naive : bool
+        Whether times of the events came without a zone.
 
     Examples
     --------
@@ -141,6 +143,7 @@ class Audit:
     weak_claim: bool = False
     renaming: Renaming | None = None
     outlooks: Sequence[PeriodOutlook] = ()
+    naive: bool = True
 
     def __repr__(self) -> str:
         records, boxes = counted(self.counts.records, "record"), counted(self.counts.boxes, "box", "boxes")

@@ -30,6 +30,7 @@ from shoal.auditing.measures import NO_KEY, NO_VICTIM
 from shoal.auditing.rating import Rating
 from shoal.core.formatting import duration, percent, promise_in_short, unnumbered
 from shoal.core.proportions import Proportion
+from shoal.errors import for_caller
 
 if TYPE_CHECKING:
     from shoal.auditing.measures import Measure
@@ -83,13 +84,13 @@ def judge(audit: Audit) -> Verdict:
     rating = overall(exposures)
     return Verdict(
         audit.kept,
-        _headline(audit) + _unchecked(audit),
+        for_caller(_headline(audit) + _unchecked(audit)),
         rating,
         exposures,
-        next_steps(audit, rating),
+        list(map(for_caller, next_steps(audit, rating))),
         [_singling_out(audit), _linkability(audit), _inference(audit)],
         _limits(audit),
-        WEAK if audit.weak_claim else None,
+        for_caller(WEAK) if audit.weak_claim else None,
     )
 
 

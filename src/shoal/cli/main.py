@@ -25,7 +25,7 @@ from shoal.cli.commands.warm_up import warm_up
 from shoal.cli.options import option
 from shoal.cli.terminal import say, show
 from shoal.core.interrupts import InterruptedAfterwards, LeftBehind, signals_as_interrupts
-from shoal.errors import InputError, ShoalError, UnfinishedError
+from shoal.errors import InputError, ShoalError, UnfinishedError, called_by_command
 
 _COMMANDS = (
     check, anonymize, audit, report, credibility, compare, sweep, plan, synth, demo, warm_up,
@@ -70,7 +70,7 @@ def main(arguments: list[str] | None = None) -> None:
     debugging = bool(os.environ.get("SHOAL_DEBUG"))
     if not debugging:
         warnings.simplefilter("ignore")  # of libraries: several lines, and they may quote data
-    with signals_as_interrupts():
+    with signals_as_interrupts(), called_by_command():
         _run_and_explain(sys.argv[1:] if arguments is None else arguments, debugging=debugging)
 
 

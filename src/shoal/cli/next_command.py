@@ -64,7 +64,7 @@ def given_again(*kinds: type[Options], without: Iterable[str] = ()) -> list[str]
 
 def _is_shown(kind: type[Options], name: str) -> bool:
     field = kind.__dataclass_fields__.get(name)
-    return field is None or field.repr
+    return field is None or field.repr or field.metadata["choice"].repeated
 
 
 def _words(param: Parameter, context: Context, *, hidden: bool) -> list[str]:

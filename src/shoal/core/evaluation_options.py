@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
@@ -36,9 +36,9 @@ class GridKeywords(TypedDict, total=False):
 class PlanKeywords(TypedDict, total=False):
     """PlanOptions as keywords of a function."""
 
-    ks: Sequence[int]
-    taus: Sequence[Duration]
-    epsilons: Sequence[Duration]
+    ks: Sequence[int] | int
+    taus: Sequence[Duration] | Duration
+    epsilons: Sequence[Duration] | Duration
 
 
 @dataclass(frozen=True)
@@ -50,19 +50,20 @@ class PlanOptions(Options):
     epsilons: Sequence[str] = choice(("30min",), "Values of epsilon.", metavar="LIST")
 
     def __post_init__(self) -> None:
+        _take_lone_values(self, "ks", "taus", "epsilons")
         _keep_texts(self, "taus", "epsilons")
 
 
 class SweepKeywords(TypedDict, total=False):
     """SweepOptions as keywords of a function."""
 
-    over: Sequence[str]
+    over: Sequence[str] | str
     k: int
     tau: Duration
-    ks: Sequence[int]
-    taus: Sequence[Duration]
-    epsilons: Sequence[Duration] | None
-    selectors: Sequence[str] | None
+    ks: Sequence[int] | int
+    taus: Sequence[Duration] | Duration
+    epsilons: Sequence[Duration] | Duration | None
+    selectors: Sequence[str] | str | None
 
 
 @dataclass(frozen=True)
@@ -97,8 +98,21 @@ class SweepOptions(Options):
     )
 
     def __post_init__(self) -> None:
+        _take_lone_values(self, "over", "ks", "taus", "epsilons", "selectors")
         object.__setattr__(self, "tau", duration_text(self.tau, "tau"))
         _keep_texts(self, "taus", "epsilons")
+
+
+def as_list(given: Any) -> Any:
+    """A text, a number or a duration on its own as a list of one; anything else as it is."""
+    alone = given is not None and (isinstance(given, str) or not isinstance(given, Iterable))
+    return (given,) if alone else given
+
+
+def _take_lone_values(options: Options, *names: str) -> None:
+    """Keep a value that stands where a list belongs as a list of one."""
+    for name in names:
+        object.__setattr__(options, name, as_list(getattr(options, name)))
 
 
 def _keep_texts(options: Options, *names: str) -> None:

@@ -19,7 +19,8 @@ class Choice(NamedTuple):
     """What the command says about an option; ``name`` and ``kind`` only where the field's name and type do not fit.
 
     ``decides_boxes``: two runs that differ in it give different boxes; ``public``: the manifest tells it.
-    ``kept_out``: what it is that no file of settings may hold; empty for what may stand there.
+    ``kept_out``: what it is that no file of settings may hold; empty for what may stand there. ``repeated``: a command
+    to run next repeats it, though reprs do not tell it.
     """
 
     help: str
@@ -29,12 +30,13 @@ class Choice(NamedTuple):
     decides_boxes: bool = False
     public: bool = False
     kept_out: str = ""
+    repeated: bool = False
 
 
 def choice(default: Any, help: str, *, shown: bool = True, **more: Any) -> Any:
     """A field that users may choose; it must be given where the default is MISSING.
 
-    ``shown``: whether reprs tell it; what may hold people or places is not.
+    ``shown``: whether reprs tell it and pickles hold it; what may hold people or places is not.
     """
     metadata = {"choice": Choice(help, **more)}
     if default is dataclasses.MISSING:
@@ -52,6 +54,18 @@ def choices_of(options: type[Options] | Options) -> Iterator[tuple[dataclasses.F
 @dataclass(frozen=True)
 class Options:
     """What all options share: they are made from keywords, and turn into plain values and back."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a pickle holds: nothing of people and places, so that it may go anywhere."""
+        return {
+            each.name: getattr(self, each.name) if each.repr else None for each in dataclasses.fields(self)
+        }
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
 
     @classmethod
     def names(cls) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self, TypedDict
 
 from shoal.core.bounding_box import BoundingBox
-from shoal.core.checks import check_count, told
+from shoal.core.checks import check_count, check_flags, paths_among, told
 from shoal.core.formatting import duration
 from shoal.core.option_fields import Options, choice
 from shoal.core.period_text import NEVER, parse_period
@@ -124,6 +124,8 @@ class ReadingOptions(Options):
         None,
         f"What stands for no user, besides an empty cell: {','.join(MISSING_USERS)} unless given.",
         metavar="LIST",
+        shown=False,
+        repeated=True,
     )
     exclude_users: str | Path | Iterable[str] | None = choice(
         None,
@@ -162,7 +164,7 @@ class ReadingOptions(Options):
             check_count(self.min_days_active, "--min-days-active", least=1)
         seconds = None if self.resample is None else parse_duration(self.resample, "resample")
         if seconds is not None and seconds.denominator != 1:
-            raise ParameterError(f"resample must be a whole number of seconds, got {self.resample!r}.")
+            raise ParameterError(f"resample must be a whole number of seconds, got {told(self.resample)}.")
         if self.bbox is not None:
             BoundingBox.parse(self.bbox)
         if self.query is not None and not _is_select(self.query):
@@ -199,8 +201,7 @@ class ReadingOptions(Options):
     @property
     def files(self) -> list[Path]:
         """The files that are read beside the events; a folder is none, and is refused once it is read."""
-        given = [Path(path) for path in (self.sites, self.exclude_users) if isinstance(path, str | Path)]
-        return [path for path in given if not path.is_dir()]
+        return [path for path in paths_among(self.sites, self.exclude_users) if not path.is_dir()]
 
 
 def _is_select(query: object) -> bool:
@@ -234,6 +235,7 @@ class PromiseOptions(Options):
     step: str = choice("1min", "Finest resolution in time.")
 
     def __post_init__(self) -> None:
+        check_flags(whole=self.whole)
         _save_as_text(self, "tau", "epsilon", "step")
         check_epsilon(self.promise, self.grid)
 
@@ -351,6 +353,7 @@ class HidingOptions(Options):
     forget_served: bool = True
 
     def __post_init__(self) -> None:
+        check_flags(repair=self.repair)
         self._check_selector()
         _save_as_text(self, "rename_every")
         parse_period(self.rename_every)
@@ -539,6 +542,7 @@ class AuditOptions(Options):
     )
 
     def __post_init__(self) -> None:
+        check_flags(whole=self.whole)
         _save_as_text(self, "tau", "epsilon", "rename_every", "step")
         check_count(self.attacks, "attacks", least=1, most=_MOST_ATTACKS)
         if self.rename_every is not None:

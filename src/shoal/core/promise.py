@@ -8,6 +8,7 @@ import sys
 from dataclasses import dataclass
 from datetime import timedelta
 from fractions import Fraction
+from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shoal.core.checks import check_count, told
@@ -87,22 +88,24 @@ def in_metres(text: str, name: str) -> str:
     """A length as text in metres, so that what is published says it in one way."""
     metres = parse_length(text, name)
     if metres >= 10**8 or (metres * 1000).denominator != 1:
-        raise ParameterError(f"{name} must be whole millimetres and less than 100,000 km, got {text!r}.")
+        raise ParameterError(f"{name} must be whole millimetres and less than 100,000 km, got {told(text)}.")
     return f"{float(metres):.11g}m"
 
 
 def _parse(text: object, units: dict[str, int] | dict[str, Fraction], wanted: str) -> Fraction:
     if not isinstance(text, str):
-        raise ParameterError(f"{wanted}, got {told(text)}: add a unit.")
+        number = isinstance(text, Real) and not isinstance(text, bool)
+        remedy = "add a unit" if number or units is not _SECONDS else "give a text or a timedelta"
+        raise ParameterError(f"{wanted}, got {told(text)}: {remedy}.")
     lowered = text.strip().lower()
     total, position = Fraction(0), 0
     while (part := _PART.match(lowered, position)) and part.group(2) in units:
         total += Fraction(part.group(1)) * units[part.group(2)]
         position = part.end()
     if position == 0 or position != len(lowered):
-        raise ParameterError(f"{wanted}, got {text!r}.")
+        raise ParameterError(f"{wanted}, got {told(text)}.")
     if total <= 0:
-        raise ParameterError(f"{wanted} and more than zero, got {text!r}.")
+        raise ParameterError(f"{wanted} and more than zero, got {told(text)}.")
     return total
 
 
@@ -124,7 +127,7 @@ class Grid:
         """A grid from a length such as ``100m`` and a duration such as ``1min``."""
         seconds = parse_duration(step, "step")
         if seconds.denominator != 1:
-            raise ParameterError(f"step must be a whole number of seconds, got {step!r}.")
+            raise ParameterError(f"step must be a whole number of seconds, got {told(step)}.")
         return cls(cell_m=float(parse_length(cell, "cell")), step_s=int(seconds))
 
     def slots(self, duration: Duration, name: str) -> int:
@@ -132,7 +135,7 @@ class Grid:
         slots = parse_duration(duration, name) / self.step_s
         if slots.denominator != 1:
             raise ParameterError(
-                f"{name} must be a whole number of steps of {self.step_s} s, got {duration!r}:"
+                f"{name} must be a whole number of steps of {self.step_s} s, got {told(duration)}:"
                 f" change {name} or --step."
             )
         return int(slots)

@@ -9,10 +9,11 @@ import numpy.typing as npt
 
 from shoal.core.arrays import Int32s, Int64s
 from shoal.core.formatting import counted
+from shoal.core.pickling import NeverPickled
 
 
 @dataclass(frozen=True)
-class Samples:
+class Samples(NeverPickled):
     """Who was where when, on the grid: one row per distinct (user, t, x, y), sorted by these four.
 
     ``users`` holds the names as text in increasing order; ``user`` indexes it. ``t`` counts slots of time from

@@ -20,6 +20,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
+from shoal.core.checks import check_path, path_told
 from shoal.core.evaluation_options import GRID, NOT_EVALUATED, PlanOptions, SweepOptions
 from shoal.core.option_fields import Options, choices_of, refuse_unknown
 from shoal.core.options import (
@@ -109,6 +110,7 @@ class Settings(NamedTuple):
 
 def read_settings(path: Path) -> Settings:
     """The settings in a file; what is unknown or of another type is refused."""
+    check_path(str(path), "config", "a path")
     title = repr(path.name)
     content = _parsed(path, title)
     unknown = [name for name in content if name not in SECTIONS and name not in _ABOUT]
@@ -132,7 +134,7 @@ def _parsed(path: Path, title: str) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError:
         raise InputError(
-            f"No readable file {str(path)!r} for --config: expected TOML, as --save-config writes it."
+            f"No readable file {path_told(path)} for --config: expected TOML, as --save-config writes it."
         ) from None
     except (ValueError, RecursionError) as error:
         line = re.search(r"line \d+", str(error))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from shoal.core.checks import told
 from shoal.errors import ParameterError
 
 EXAMPLE = "%d.%m.%Y %H:%M:%S"
@@ -39,7 +40,7 @@ class TimeFormat(NamedTuple):
     def parse(cls, pattern: object) -> TimeFormat:
         """The parts of a pattern; one that does not tell a day, or tells something twice, is refused."""
         if not isinstance(pattern, str):
-            raise ParameterError(f"time format must be text such as {EXAMPLE!r}, got {pattern!r}.")
+            raise ParameterError(f"time format must be text such as {EXAMPLE!r}, got {told(pattern)}.")
         letters = _letters(pattern)
         parts: list[Directive | str] = []
         for place, letter in enumerate(letters):
@@ -76,17 +77,19 @@ def _letters(pattern: str) -> list[str]:
 
 
 def _check(pattern: str, directives: list[Directive]) -> None:
-    told = [directive.tells for directive in directives if directive.tells != IGNORED]
-    twice = sorted({part for part in told if told.count(part) > 1})
+    tells = [directive.tells for directive in directives if directive.tells != IGNORED]
+    twice = sorted({part for part in tells if tells.count(part) > 1})
     if twice:
-        raise ParameterError(f"time format must tell the {twice[0]} once, got {pattern!r}.")
+        raise ParameterError(f"time format must tell the {twice[0]} once, got {told(pattern)}.")
     for part, needed in (
         (None, YEAR), (None, MONTH), (None, DAY), (MINUTE, HOUR), (SECOND, MINUTE), (HALF, HOUR),
     ):  # fmt: skip
-        if needed not in told and (part is None or part in told):
-            raise ParameterError(f"time format must tell the {needed}, such as {EXAMPLE!r}, got {pattern!r}.")
+        if needed not in tells and (part is None or part in tells):
+            raise ParameterError(
+                f"time format must tell the {needed}, such as {EXAMPLE!r}, got {told(pattern)}."
+            )
     letters = {directive.letter for directive in directives}
     if ("I" in letters) != ("p" in letters):
         raise ParameterError(
-            f"time format must have %I and %p together (hours from 1 to 12), or %H, got {pattern!r}."
+            f"time format must have %I and %p together (hours from 1 to 12), or %H, got {told(pattern)}."
         )

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 
 from shoal.core.arrays import Bools, Int64s
+from shoal.core.checks import told
 from shoal.core.promise import DAY_S
 from shoal.errors import InputError
 
@@ -39,7 +40,7 @@ class Zone:
             self._zone = ZoneInfo(name)
         except (LookupError, ValueError, OSError, TypeError, AttributeError):
             raise InputError(
-                f"Unknown time zone {name!r} for --timezone: expected a name such as UTC or Europe/Paris."
+                f"Unknown time zone {told(name)} for --timezone: expected a name such as UTC or Europe/Paris."
             ) from None
         self.name = name
         self._days: dict[int, list[tuple[int, int]]] = {}

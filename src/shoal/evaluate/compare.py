@@ -11,7 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.core.arrays import Int32s
-from shoal.core.checks import check_count, check_workers
+from shoal.core.checks import check_count, check_workers, told
+from shoal.core.evaluation_options import as_list
 from shoal.core.formatting import counted
 from shoal.core.option_fields import refuse_unknown
 from shoal.core.optional import as_pandas
@@ -195,11 +196,11 @@ def compare(
     refuse_unknown("compare", reading, ReadingOptions.names())
     how = ReadingOptions.from_keywords(reading)
     grid = Grid.parse(cell, step)
+    ks = as_list(ks)
     if not ks:
         raise ParameterError("ks must name at least one k, got none.")
     ks = sorted({Promise(k, None, None).k for k in ks})
-    if drawn not in set(TupleDraw):
-        raise ParameterError(f"drawn must be one of {', '.join(TupleDraw)}, got {drawn!r}.")
+    _check_drawn(drawn)
     n_tuples = check_count(tuples, "tuples", least=1)
     n_whole = check_count(whole_users, "--whole-users", least=0)
     if 0 < n_whole < ks[-1]:
@@ -316,3 +317,8 @@ def _random_users_with_their_nearest(
     members, _ = nearest_members(arrays, owners, width, workers)
     users: Int32s = arrays.user[np.column_stack([owners, members])]
     return users
+
+
+def _check_drawn(drawn: object) -> None:
+    if drawn not in set(TupleDraw):
+        raise ParameterError(f"drawn must be one of {', '.join(TupleDraw)}, got {told(drawn)}.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+from shoal.core.checks import told
 from shoal.core.evaluation_options import AXES
 from shoal.core.options import check_epsilon
 from shoal.core.promise import Duration, Grid, Promise
@@ -64,7 +65,7 @@ def plan_sweep(
     unknown = [axis for axis in chosen if axis not in AXES]
     if unknown or not chosen:
         raise ParameterError(
-            f"over must name some of {', '.join(AXES)}, got {', '.join(map(repr, chosen)) or 'nothing'}."
+            f"over must name some of {', '.join(AXES)}, got {', '.join(map(told, chosen)) or 'nothing'}."
         )
     values: dict[str, Sequence[Any] | None] = {TAU: taus, K: ks, EPSILON: epsilons}
     empty = [f"{axis}s" for axis in chosen if values.get(axis) is not None and not values[axis]]

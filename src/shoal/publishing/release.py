@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.core.boxes import Boxes, BoxSource
+from shoal.core.checks import check_flags, check_is_path
 from shoal.core.formatting import counted, percent, promise_parameters
 from shoal.core.optional import as_pandas, need
 from shoal.core.options import TOLERANCE, HidingOptions, SelectorName
@@ -20,7 +21,7 @@ from shoal.core.pickling import NeverPickled
 from shoal.core.promise import DAY_S, Promise
 from shoal.core.schema import GEOMETRY
 from shoal.core.showing import html_of, plot_of
-from shoal.errors import InputError
+from shoal.errors import InputError, for_caller
 from shoal.hiding.pipeline import Outcome
 from shoal.publishing.manifest import Unprotected, describe_precision, make_manifest
 from shoal.publishing.record_names import NamedBoxes
@@ -291,6 +292,8 @@ class Published(Draft):
         """
         from shoal.publishing.outputs import Outputs, write_release
 
+        check_flags(evidence=evidence, force=force)
+        check_is_path(path, "path")
         key, summary = (None if given is None else Path(given) for given in (key_out, summary_out))
         write_release(self, Outputs(Path(path), key, summary, with_evidence=evidence), force=force)
 
@@ -333,9 +336,7 @@ class Published(Draft):
             "warnings": [
                 *read_summary.warnings,
                 *self.warnings,
-                *_weakening(outcome),
-                *_lasting_names(self),
-                *_few_alike(self),
+                *map(for_caller, [*_weakening(outcome), *_lasting_names(self), *_few_alike(self)]),
             ],
             "users": outcome.n_users,
             "samples": outcome.n_samples,

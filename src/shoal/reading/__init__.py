@@ -10,7 +10,7 @@ published table carries: ``published_extras.py`` and ``published_entries.py``), 
 
 from shoal.core.projection import Plane, Projection, parse_crs
 from shoal.reading.databases import database_kind
-from shoal.reading.events import Events, read_events
+from shoal.reading.events import Events, read_events, warn_of_assumed_zone
 from shoal.reading.evidence import HidingEvidence, evidence_beside, read_evidence
 from shoal.reading.formats import FORMAT_NAMES
 from shoal.reading.inputs import is_stream
@@ -45,4 +45,5 @@ __all__ = [
     "read_parts_key",
     "read_private_notes",
     "read_published",
+    "warn_of_assumed_zone",
 ]

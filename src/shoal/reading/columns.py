@@ -6,11 +6,13 @@ The first line of a file without a header is data. So a message lists only what 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from shoal.core.formatting import joined
+from shoal.core.checks import told
+from shoal.core.formatting import counted, joined
 from shoal.core.schema import ALIASES, LAT, LON, SITE, TIME, USER, X, Y
 from shoal.errors import InputError
 
@@ -18,6 +20,16 @@ NO_HEADER = (
     "{title} seems to have no header line: expected column names such as user, time, lat, lon"
     " in its first line; add one, or name its --format."
 )
+IN_MEMORY = "The table"  # the title of a table that is no file
+_NAMES_LIKE_DATA = (
+    "{title} has names of columns that look like data: expected user, time, lat, lon or the like; rename them"
+    " (rename() of a frame)."
+)
+_USERS_AS_COLUMNS = (
+    "{lacks} in {title}, and {n} of its {columns} look like users: turn it into rows of user, time and position, as"
+    " melt() of pandas does."
+)
+_SEVERAL = 5  # columns that are named alike but for a number: u-1, u-2, ...
 _POSITIONS: tuple[tuple[str, ...], ...] = ((LAT, LON), (X, Y), (SITE,))
 _WEAK = frozenset({"id", "tid", "track_id", "trajectory_id"})  # a user only where nothing says so better
 _DATA = re.compile(r"\s*|.*\d{4}.*|\W*\d[\d\W]*|.*\d[.:/,-]\d.*|.*[@{}\[\]|].*", re.DOTALL)
@@ -64,6 +76,11 @@ def plain(name: str) -> str:
     return "_".join(name.lower().split())
 
 
+def is_user_name(name: object) -> bool:
+    """Whether a name can only be that of a column of users."""
+    return isinstance(name, str) and plain(name) in ALIASES[USER] and plain(name) not in _WEAK
+
+
 def check_same_columns(columns: Mapping[str, str], names: Sequence[str], title: str, what: str) -> None:
     """Refuse one of several tables that lacks a column of the first; ``what``: what the tables are called."""
     lacking = [role for role, name in columns.items() if names.count(name) != 1]
@@ -103,12 +120,14 @@ def find_roles(
     *,
     has_sites: bool = False,
     names_recur: bool = False,
+    numeric: Collection[str] = (),
 ) -> Roles:
     """Find user, time and position among the columns of events; all that is missing is told at once.
 
-    ``names_recur``: whether a row has the same values, so that the names may be data.
+    ``names_recur``: whether a row has the same values, so that the names may be data. ``numeric``: the columns known to
+    hold numbers; many unknown ones may be users, whose places stand in a column for each.
     """
-    finder = _Finder(names, mapping, title, names_recur=names_recur)
+    finder = _Finder(names, mapping, title, names_recur=names_recur, numeric=numeric)
     used = {role: finder.find(role) for role in (USER, TIME)}
     position = finder.position(has_sites=has_sites)
     used |= {role: finder.find(role) for role in position or ()}
@@ -121,7 +140,7 @@ def find_roles(
             f"{title} gives positions by site only: add the table of sites (columns site and lat, lon"
             " or x, y) with --sites."
         )
-    return _roles(found, names)
+    return _roles(found, names, finder.people)
 
 
 def find_site_roles(names: Sequence[str], title: str, *, named: bool = True) -> Roles:
@@ -133,7 +152,7 @@ def find_site_roles(names: Sequence[str], title: str, *, named: bool = True) -> 
     missing = [role for role in used if role not in found]
     if missing or not position:
         raise finder.missing(missing if position else [POSITION])
-    return _roles(found, names)
+    return _roles(found, names, finder.people)
 
 
 def need_columns(names: Sequence[str], wanted: Sequence[str], title: str) -> dict[str, str]:
@@ -158,11 +177,15 @@ def _joined(names: Sequence[str]) -> str:
     return f"{', '.join(others)} and {last}" if others else last
 
 
-def _roles(used: dict[str, str], names: Sequence[str]) -> Roles:
+def _roles(used: dict[str, str], names: Sequence[str], people: Collection[str]) -> Roles:
     repeated = sorted({role for role, name in used.items() if list(used.values()).count(name) > 1})
     if repeated:
         raise InputError(f"One column cannot be both {' and '.join(repeated)}: name a column for each.")
-    dropped = [safe_name(name, place) for place, name in enumerate(names, 1) if name not in used.values()]
+    dropped = [
+        f"column {place}" if name in people else safe_name(name, place)
+        for place, name in enumerate(names, 1)
+        if name not in used.values()
+    ]
     return Roles(used, dropped)
 
 
@@ -171,10 +194,26 @@ def safe_name(name: str, place: int) -> str:
     return name if _is_name(name) else f"column {place}"
 
 
-def shown_names(names: Sequence[str], *, names_recur: bool = False) -> list[str]:
-    """The names of columns as they may be shown: their places where the first line may be data."""
-    sure = _Finder(names, None, "", names_recur=names_recur).sure
-    return [safe_name(str(name), place) if sure else f"column {place}" for place, name in enumerate(names, 1)]
+def shown_names(
+    names: Sequence[str], *, names_recur: bool = False, numeric: Collection[str] = ()
+) -> list[str]:
+    """The names of columns as they may be shown: only their places where they may be data, or users."""
+    finder = _Finder(names, None, "", names_recur=names_recur, numeric=numeric)
+    return [
+        safe_name(str(name), place) if finder.sure and str(name) not in finder.people else f"column {place}"
+        for place, name in enumerate(names, 1)
+    ]
+
+
+def _like_users(names: Sequence[str], numeric: Collection[str]) -> frozenset[str]:
+    """Names that may be users: several that differ by a number only, or many unknown columns of numbers."""
+    known = {alias for aliases in ALIASES.values() for alias in aliases}
+    unknown = [name for name in names if plain(name) not in known]
+    shapes = {name: re.sub(r"\d+", "9", name) for name in unknown if re.search(r"\d", name)}
+    often = {shape for shape, times in Counter(shapes.values()).items() if times >= _SEVERAL}
+    people = {name for name, shape in shapes.items() if shape in often}
+    numbers = [name for name in unknown if name in numeric]
+    return frozenset(people.union(numbers if len(numbers) > _MOST_LISTED else ()))
 
 
 class _Finder:
@@ -187,16 +226,18 @@ class _Finder:
         title: str,
         *,
         renamed: bool = False,
+        numeric: Collection[str] = (),
         names_recur: bool = False,
     ) -> None:
         self._renamed = renamed
         self._recur = names_recur
         self._names = [str(name) for name in names]
         self._title = title
+        self.people = _like_users(self._names, numeric)
         self._mapping = {role: name for role, name in (mapping or {}).items() if name is not None}
         for role in self._mapping:
             if role not in ALIASES:
-                raise InputError(f"Columns can be mapped for {', '.join(ALIASES)}, not for {role!r}.")
+                raise InputError(f"Columns can be mapped for {', '.join(ALIASES)}, not for {told(role)}.")
 
     def position(self, *, has_sites: bool, without_site: bool = False) -> tuple[str, ...]:
         """Which roles give the position: what is mapped, else what is there; none where nothing is."""
@@ -247,30 +288,37 @@ class _Finder:
 
     def missing(self, roles: Sequence[str]) -> InputError:
         """What to say of columns that are not there."""
+        lacks = joined(
+            [f"{'no' if place else 'No'} {self._called(role)}" for place, role in enumerate(roles)]
+        )
+        title, columns = self._title.replace(IN_MEMORY, "the table"), counted(len(self._names), "column")
+        if self.people and USER in roles and USER not in self._mapping:
+            n = len(self.people)
+            return InputError(_USERS_AS_COLUMNS.format(lacks=lacks, title=title, n=n, columns=columns))
         if self._like_data:
-            return InputError(NO_HEADER.format(title=self._title))
+            unlike = _NAMES_LIKE_DATA if self._title == IN_MEMORY else NO_HEADER
+            return InputError(unlike.format(title=self._title))
         for role in roles:
             other = self._taken_for(role)
             if other is not None:
                 name = self._mapping[other]
                 return InputError(
-                    f"Column {name!r} is named for {other} with {flag(other)}, and nothing else gives {role}: name"
+                    f"Column {told(name)} is named for {other} with {flag(other)}, and nothing else gives {role}: name"
                     f" another there, or give {role} with {flag(role)}."
                 )
-        lacks = joined(
-            [f"{'no' if place else 'No'} {self._called(role)}" for place, role in enumerate(roles)]
-        )
         if not self.sure:
             remedy = (
                 self._remedy(roles, {}) if len(roles) == 1 else "name them with --user-column and the like"
             )
             return InputError(
-                f"{lacks} in {self._title}, and few of its {len(self._names)} columns have names that shoal knows:"
+                f"{lacks} in {title}, and few of its {columns} have names that shoal knows:"
                 f" {remedy}, or add a header line if there is none."
             )
         closest = self._closest(roles)
         remedy = self._remedy(roles, closest)
-        return MissingColumnsError(f"{lacks} among {_listed(self._names)}: {remedy}.", roles, closest)
+        return MissingColumnsError(
+            f"{lacks} among {_listed(self._names, self.people)}: {remedy}.", roles, closest
+        )
 
     def _taken_for(self, role: str) -> str | None:
         """The other role for which somebody named the column that would be this role's."""
@@ -303,7 +351,7 @@ class _Finder:
         return self._n_known < _SURE and any(_DATA.fullmatch(name) for name in self._names)
 
     def _called(self, role: str) -> str:
-        return POSITION if role == POSITION else f"column {self._mapping.get(role, role)!r}"
+        return POSITION if role == POSITION else f"column {told(self._mapping.get(role, role))}"
 
     def _remedy(self, roles: Sequence[str], closest: Mapping[str, str]) -> str:
         """What to do about missing roles, and which columns come close."""
@@ -326,7 +374,9 @@ class _Finder:
     def _closest(self, roles: Sequence[str]) -> dict[str, str]:
         """A column that may be meant for each role, of those that have no other; not every role gets one."""
         taken = {name for role in ALIASES if role not in roles for name in self._candidates(role)}
-        free = [name for name in self._names if name not in taken and _is_name(name)]
+        free = [
+            name for name in self._names if name not in taken and name not in self.people and _is_name(name)
+        ]
         closest: dict[str, str] = {}
         wanted = (LAT, LON) if POSITION in roles else ()
         for role in [role for role in (*roles, *wanted) if role != POSITION]:
@@ -359,9 +409,9 @@ def _is_name(name: str) -> bool:
     return digits <= _MOST_DIGITS and bool(_NAME.fullmatch(name)) and not _DATA.fullmatch(name)
 
 
-def _listed(names: Iterable[str]) -> str:
+def _listed(names: Iterable[str], people: Collection[str]) -> str:
     everything = list(names)
-    listed = [name for name in everything if _is_name(name)][:_MOST_LISTED]
+    listed = [name for name in everything if _is_name(name) and name not in people][:_MOST_LISTED]
     others = len(everything) - len(listed)
     if not listed:
         return f"{others} columns"

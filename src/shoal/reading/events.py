@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -10,6 +11,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
+from shoal.core.checks import check_path, names_a_file, path_told
 from shoal.core.formatting import counted, percent
 from shoal.core.options import ReadingOptions
 from shoal.core.pickling import NeverPickled
@@ -19,7 +21,7 @@ from shoal.core.samples import Samples
 from shoal.core.schema import LAT, SITE
 from shoal.core.workers import results_in_order
 from shoal.core.zones import Zone
-from shoal.errors import InputError
+from shoal.errors import InputError, for_caller, is_called_by_command
 from shoal.reading.batches import Batch, BatchStore, parse_batch
 from shoal.reading.columns import Roles, find_roles
 from shoal.reading.filters import Period, keep_active, keep_inside
@@ -40,7 +42,7 @@ from shoal.reading.resolving import (
     store_all,
 )
 from shoal.reading.sorting import sort_rows
-from shoal.reading.source import Source, names_recur
+from shoal.reading.source import Source, names_recur, numeric_columns
 from shoal.reading.summary import (
     RESAMPLED,
     ZONE_ASSUMED,
@@ -56,6 +58,8 @@ from shoal.reading.summary import (
 from shoal.reading.values import decode, texts_of
 from shoal.storage.sample_store import SampleStore
 from shoal.storage.spill import ROWS, open_spill
+
+_NAIVE = "Times come without a zone"
 
 
 @dataclass(frozen=True)
@@ -136,6 +140,7 @@ def _read(
     """Read what can be opened."""
     columns, bounding_box, pattern = options.columns, options.bounding_box, options.time_pattern
     excluded = _excluded(options.exclude_users)
+    check_path(options.sites, "Sites", "a path or a table")
     table, sites, zone_of_format, format = open_events(
         source, name=options.format, sites=options.sites, columns=columns, pattern=pattern
     )
@@ -148,7 +153,14 @@ def _read(
     if not names_position(columns, has_sites=has_sites):
         table = with_points(table)
     implied = implied_columns(table.names, columns, has_sites=has_sites)
-    roles = find_roles(table.names, implied, table.title, has_sites=has_sites, names_recur=recur)
+    roles = find_roles(
+        table.names,
+        implied,
+        table.title,
+        has_sites=has_sites,
+        names_recur=recur,
+        numeric=numeric_columns(table),
+    )
     locate = _locator(roles, sites)
     if inspection is not None:
         inspection.found(roles, geographic=locate.geographic)
@@ -202,20 +214,21 @@ def _read(
         )
     dropped[RESAMPLED] += resampled
     zone_from = _zone_from(options.timezone, zone_of_format, naive=told.naive)
-    warnings = [*table.warnings, *_zone_warnings(zone_from), *statistics.warnings(zone), *dense]
+    found_wrong = [*table.warnings, *_zone_warnings(zone_from), *statistics.warnings(zone), *dense]
     if options.exclude_users is not None and whole:
-        warnings += _exclusion_warnings(excluded, numbering)
+        found_wrong += _exclusion_warnings(excluded, numbering)
     read_summary = ReadSummary(
         rows_read=rows_read,
         dropped=in_order(dropped),
         duplicates=rows_read - dropped.total() - len(store),
         columns_used=roles.used,
         columns_dropped=roles.dropped,
-        warnings=warnings,
+        warnings=list(map(for_caller, found_wrong)),
         format=format,
         users_seldom_seen=users_seldom_seen,
         blank_lines=rejected.blank_lines,
         zone_from=zone_from,
+        naive=told.naive,
         times_skipped=statistics.skipped,
         times_repeated=statistics.repeated,
     )
@@ -239,9 +252,17 @@ def _zone_from(given: str | None, of_format: str | None, *, naive: bool) -> str:
 def _zone_warnings(zone_from: str) -> list[str]:
     if zone_from != ZONE_ASSUMED:
         return []
-    return [
-        "Times come without a zone, and were read as UTC: if clocks were local, name the zone with --timezone."
-    ]
+    return [f"{_NAIVE}, and were read as UTC: if clocks were local, name the zone with --timezone."]
+
+
+def warn_of_assumed_zone(warnings_of_reading: Iterable[str]) -> None:
+    """Where nobody said on which clock times are, a warning of Python's for whoever called the caller, once per place.
+
+    The command prints a line of its own.
+    """
+    for text in warnings_of_reading:
+        if text.startswith(_NAIVE) and not is_called_by_command():
+            warnings.warn(text, UserWarning, stacklevel=3)
 
 
 def _locator(roles: Roles, sites: object) -> Locator:
@@ -268,9 +289,10 @@ def _excluded(users: str | os.PathLike[str] | Iterable[object] | None) -> set[st
     if isinstance(users, str | os.PathLike):
         try:
             raw = Path(users).read_bytes()
-        except OSError:
+        except (OSError, ValueError):  # a name with a NUL in it is a ValueError
+            named = f" {path_told(users)}" if names_a_file(os.fspath(users)) else ""
             raise InputError(
-                f"No readable file {str(users)!r} for --exclude-users: expected text, one user on each line."
+                f"No readable file{named} for --exclude-users: expected text, one user on each line."
             ) from None
         users = decode(raw).removeprefix("\ufeff").splitlines()
     return texts_of(users)

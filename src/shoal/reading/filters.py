@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from shoal.core.arrays import Bools, Int32s, Int64s
 from shoal.core.bounding_box import BoundingBox
+from shoal.core.checks import told
 from shoal.core.promise import DAY_S
 from shoal.core.zones import Zone
 from shoal.errors import InputError
@@ -93,7 +94,7 @@ class Period:
         """A period from ISO 8601 texts; those without a zone are on the clock of ``zone``."""
         period = cls(_second(start, "--from", zone), _second(end, "--to", zone))
         if period.start is not None and period.end is not None and period.start >= period.end:
-            raise InputError(f"--from must be earlier than --to, got {start!r} and {end!r}.")
+            raise InputError(f"--from must be earlier than --to, got {told(start)} and {told(end)}.")
         return period
 
     @property
@@ -116,6 +117,6 @@ def _second(text: str | None, option: str, zone: Zone) -> int | None:
     if not parsed.valid[0] or "." in written or "," in written:
         raise InputError(
             f"{option} must be a date or time in whole seconds, such as 2024-05-01 or 2024-05-01T06:00,"
-            f" got {text!r}."
+            f" got {told(text)}."
         )
     return int(parsed.seconds[0] if parsed.zoned[0] else zone.to_utc(parsed.seconds)[0])

@@ -21,6 +21,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from shoal.core.checks import check_path
 from shoal.errors import InputError, ShoalError
 from shoal.reading.databases import SUFFIXES as DATABASES
 from shoal.reading.databases import database_kind, open_database
@@ -47,6 +48,7 @@ def open_input(source: object, *, query: str | None, spill: Path | None) -> Iter
 
     Copies are made in the folder ``spill``, or where the system keeps temporary files. ``query`` is for databases.
     """
+    check_path(source, "Events", "a path or a table")
     with ExitStack() as stack:
         if is_stream(source) or _is_pipe(source):
             source = _copied(source, stack.enter_context(_private_folder(spill)))

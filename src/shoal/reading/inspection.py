@@ -24,7 +24,7 @@ from shoal.reading.columns import Roles, shown_names
 from shoal.reading.masking import masked
 from shoal.reading.plausibility import FarPlaces, TimeHistogram, plausible_days
 from shoal.reading.sampling import Extent, Sampled, take_sample
-from shoal.reading.source import Source, names_recur
+from shoal.reading.source import Source, names_recur, numeric_columns
 from shoal.reading.summary import in_order
 from shoal.reading.times import read_times
 from shoal.reading.values import read_numbers
@@ -89,7 +89,9 @@ class Inspection:
     def opened(self, source: Source, format: str | None, zone: Zone) -> Source:
         """What is to be read of a source that was opened."""
         self.title, self.format, self.zone = source.title, format, zone
-        self.columns_there = shown_names(source.names, names_recur=names_recur(source))
+        self.columns_there = shown_names(
+            source.names, names_recur=names_recur(source), numeric=numeric_columns(source)
+        )
         if self._all_rows:
             return source
         self._sampled = take_sample(source)

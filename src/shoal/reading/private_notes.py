@@ -9,6 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from shoal.core.checks import check_path
 from shoal.core.options import ReadingOptions
 from shoal.core.promise import Grid
 from shoal.core.schema import PRIVATE_FORMAT, PRIVATE_SUFFIX
@@ -55,7 +56,11 @@ def private_notes_beside(key: object) -> Path | None:
     """The private notes beside a key; None where there are none, as beside a key in memory."""
     if not isinstance(key, str | os.PathLike):
         return None
-    path = Path(key).with_name(Path(key).name + PRIVATE_SUFFIX)
+    check_path(key, "The key", "a path or a table")
+    name = Path(key).name
+    if not name:  # a folder without one, such as "."; whoever opens it will complain
+        return None
+    path = Path(key).with_name(name + PRIVATE_SUFFIX)
     return path if path.exists() else None
 
 

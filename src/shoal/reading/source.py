@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
+from shoal.core.checks import check_path, path_told
 from shoal.core.formatting import counted
 from shoal.errors import InputError, ShoalError
 from shoal.reading.columns import check_same_columns
@@ -46,9 +47,18 @@ def names_recur(source: Source) -> bool:
     return bool(getattr(source, "names_recur", False))
 
 
+def numeric_columns(source: Source) -> frozenset[str]:
+    """The columns that are known to hold numbers before a row is read; text files do not say."""
+    schema = getattr(source, "schema", None)
+    numbers = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
+    of_schema = [each.name for each in schema or () if any(is_number(each.type) for is_number in numbers)]
+    return frozenset([*of_schema, *getattr(source, "numeric", ())])
+
+
 def open_source(source: object, what: str = "Events") -> Source:
     """Find out what a source is and read the names of its columns; ``what`` it should be is for messages."""
     if isinstance(source, str | os.PathLike):
+        check_path(source, what, "a path or a table")
         return open_path(Path(source))
     if hasattr(source, "__arrow_c_stream__"):
         from shoal.reading.tables import Table
@@ -67,8 +77,8 @@ def open_path(path: Path) -> Source:
             return _open_folder(path)
         if not path.exists():
             raise no_such_file(path, EXPECTED)
-    except OSError:
-        raise InputError(f"{str(path)!r} cannot be opened: check the path and its permissions.") from None
+    except (OSError, ValueError):
+        raise InputError(f"{path_told(path)} cannot be opened: check the path and its permissions.") from None
     kind = kind_of(path)
     if kind is None:
         refuse_spreadsheets(repr(path.name), [path])
@@ -84,7 +94,7 @@ def no_such_file(path: Path, expected: str) -> InputError:
         return InputError(
             "Expected a file or a folder, got an address: save what is there to a file, and give that."
         )
-    return InputError(f"No file or folder {str(path)!r}: {expected}; check the path.")
+    return InputError(f"No file or folder {path_told(path)}: {expected}; check the path.")
 
 
 def compression_of(path: Path) -> str | None:

@@ -85,8 +85,8 @@ class ReadSummary:
     that is not a plain table; a row of such a format may count as several: a session as two, a trip once per position.
     ``users_seldom_seen`` are those whom --min-days-active left out. ``blank_lines`` are no rows. ``zone_from`` says
     where the zone of times without one comes from (ZONE_GIVEN, ZONE_OF_FORMAT, ZONE_ASSUMED), or that there are no such
-    times (ZONE_WRITTEN). ``times_skipped`` and ``times_repeated`` count rows that are used although clocks skipped
-    their time, or showed it twice.
+    times (ZONE_WRITTEN); ``naive``, whether there are. ``times_skipped`` and ``times_repeated`` count rows that are
+    used although clocks skipped their time, or showed it twice.
     """
 
     rows_read: int
@@ -99,6 +99,7 @@ class ReadSummary:
     users_seldom_seen: int = 0
     blank_lines: int = 0
     zone_from: str = ZONE_WRITTEN
+    naive: bool = False
     times_skipped: int = 0
     times_repeated: int = 0
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -33,6 +35,12 @@ class Table:
             self.schema = self._open(table).schema
             self.names, self.metadata = list(self.schema.names), self.schema.metadata or {}
 
+    @property
+    def numeric(self) -> list[str]:
+        """The columns of a frame of pandas or polars that hold numbers."""
+        kinds = zip(getattr(self._table, "columns", ()), getattr(self._table, "dtypes", ()), strict=False)
+        return [name for name, kind in kinds if re.fullmatch(r"(u?int|float)\d*", str(kind).lower())]
+
     def batches(self, columns: Mapping[str, str], reject: DroppedRows, *, threads: int) -> Iterator[Any]:  # noqa: ARG002
         """Batches of the wanted columns in their own types."""
         stream = self._stream if self._stream is not None else self._open(self._narrowed(columns))
@@ -47,7 +55,9 @@ class Table:
 
     def _open(self, table: Any) -> Any:
         try:
-            self._stream = pa.RecordBatchReader.from_stream(table)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of names of columns that mix types, among other things
+                self._stream = pa.RecordBatchReader.from_stream(table)
         except ShoalError:
             raise
         except Exception:  # each library has exceptions of its own, which quote data

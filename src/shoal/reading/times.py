@@ -76,6 +76,10 @@ def read_times(
         return _from_floats(column.cast(pa.float64(), safe=False), missing)
     if pa.types.is_null(kind):
         return _known(np.zeros(len(column), np.int64), missing, None)
+    if isinstance(kind, pa.ExtensionType) and "period" in kind.extension_name:
+        raise InputError(
+            "The time column holds periods of pandas: expected moments; turn them into such with .dt.to_timestamp()."
+        )
     raise InputError(
         f"The time column holds values of type {kind}: expected timestamps, ISO 8601 text or Unix seconds."
     )

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 
 from shoal.auditing.attack_names import named_figures
+from shoal.auditing.exposures import active_times
 from shoal.auditing.faults import basis_in_words
 from shoal.auditing.guarantees.judgement import Basis, State
 from shoal.auditing.rating import Rating
@@ -29,6 +30,7 @@ from shoal.core.formatting import (
 )
 from shoal.core.period_text import NEVER
 from shoal.errors import in_python
+from shoal.evaluate.check.checking import CheckedEvents
 from shoal.evaluate.compare import TUPLES, WHOLE, Compared, Comparison
 from shoal.evaluate.measuring import Measured
 from shoal.evaluate.plan.forecasting import Forecast
@@ -56,6 +58,7 @@ _DRAWN = (
     ("top_locations", "2", "pick"),
     ("place", "all", "exact"),
 )
+_MOST_COLUMNS = 12  # named as not used
 _SPACE_OVER = {TAU: "tau = epsilon", K: "k", EPSILON: "epsilon"}
 
 
@@ -121,6 +124,72 @@ def _card(result: object) -> Card:
     raise TypeError(f"no card for {type(result).__name__}")
 
 
+# ---- a first look -------------------------------------------------------------------------------------------------
+
+
+@_card.register
+def _checked(found: CheckedEvents) -> Card:
+    """What was found, what is wrong and what to do about it, what to run next."""
+    problems = [
+        (Chip(WARN if found.usable else BAD, "problem"), f"{each.what} {each.remedy}".strip())
+        for each in found.problems
+    ]
+    usable = Chip(GOOD, "usable") if found.usable else Chip(BAD, "not usable")
+    rows = "more rows than were read" if found.rows_in_all is None else f"about {found.rows_in_all:,} rows"
+    sampled = f", told from {counted(found.rows, 'row')} of {rows}" if found.parts and found.rows else ""
+    n_problems = counted(len(found.problems), "problem") if found.problems else "no problems found"
+    rows_read = [(*row.written.values(), row.read_as) for row in found.first_rows]
+    title = "First rows: 9 stands for a digit, a for a letter; no coordinate is shown."
+    head = () if not found.first_rows else (*found.first_rows[0].written, "read as")
+    return Card(
+        kind="Events",
+        headline=f"{n_problems}{sampled}.",
+        states=[usable],
+        rated=problems,
+        tables=[
+            CardTable((), _facts(found), texts=2),
+            *([CardTable(head, rows_read, title, texts=len(head))] if rows_read else []),
+        ],
+        notes=[("Next", found.next)],
+        more="to_dict() has the figures"
+        + (
+            "; all_rows=True reads all rows."
+            if found.parts and found.rows
+            else "; problems say how many rows they concern."
+        ),
+    )
+
+
+def _facts(found: CheckedEvents) -> list[tuple[str, str]]:
+    """What events are, as far as it was found out."""
+    facts = {
+        "Rows": f"{found.rows:,}" if found.rows else "",
+        "Read as": found.format or "",
+        "Columns": ", ".join(f"{role}: {name}" for role, name in found.columns.items()),
+        "Not used" if found.columns else "Columns there": _first_of(found.columns_not_used),
+    }
+    if found.days is not None:
+        zone = {
+            "given": "times without a zone on its clock, as asked for",
+            "format": "times without a zone on its clock, as in all such files",
+            "assumed": "assumed for times without a zone",
+            "written": "times have a zone of their own",
+        }[str(found.timezone_from)]
+        alone = found.first_day == found.last_day
+        facts |= {
+            "Times": str(found.first_day) if alone else f"{found.first_day} to {found.last_day}",
+            "Zone": f"{found.timezone}: {zone}",
+            "Users": f"{found.users:,}, with {short(found.samples_a_day or 0)} samples a day (median)",
+            "Samples": f"{found.samples:,}, without {found.duplicates:,} duplicates",
+        }
+    return [(name, said) for name, said in facts.items() if said]
+
+
+def _first_of(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_COLUMNS} more" if len(names) > _MOST_COLUMNS else ""
+    return ", ".join(names[:_MOST_COLUMNS]) + more
+
+
 # ---- a release ----------------------------------------------------------------------------------------------------
 
 
@@ -135,7 +204,7 @@ def _release(release: Published) -> Card:
     facts = {
         "Promise": promise_parameters(release.promise, grid),
         "Names": renamed or "never change",
-        "Suppressed": (suppressed if isinstance(suppressed, str) else f"{percent(suppressed)} of the samples")
+        "Suppressed": _suppressed(suppressed)
         + (f"; {public_count_in_words(without)} users have no record" if without else ""),
         "Space (longer side)": _spread(space, "km"),
         "Time": _spread(time, "min"),
@@ -151,6 +220,12 @@ def _release(release: Published) -> Card:
         notes=[("Warnings", [*release.events.read_summary.losses, *release.summary["warnings"]])],
         more="to_pandas() has the boxes, write() makes files; key() and summary are for you alone.",
     )
+
+
+def _suppressed(share: str | float) -> str:
+    if isinstance(share, str):
+        return share
+    return f"{percent(share)} of the samples" if share else "nothing"
 
 
 def _spread(spread: dict[str, float], unit: str) -> str:
@@ -203,8 +278,11 @@ def _attacks(audit: Audit) -> list[CardFigure]:
         (name.attack, name.variant, name.measure): (name.words, figure)
         for name, figure in named_figures(audit)
     }
+    times = active_times(audit)
+    chosen = {"times": times.variant} if times is not None and times.measure == "pick" else {}
+    drawn = [(attack, chosen.get(attack, variant), measure) for attack, variant, measure in _DRAWN]
     shown = [
-        found[which] for which in _DRAWN if which in found and not isinstance(found[which][1].published, str)
+        found[which] for which in drawn if which in found and not isinstance(found[which][1].published, str)
     ]
     if not shown or audit.events_checked.is_other:
         return []

@@ -28,6 +28,7 @@ def plot_of(result: object, **choices: Any) -> Figure:
     """A result as a figure of matplotlib, in the style of our figures; pyplot and its global state are left alone."""
     with matplotlib_style.house_style():
         plot = _plot(result, **choices)
+        matplotlib_style.keep_tick_sizes(plot.figure)
         matplotlib_style.lay_out(plot.figure)
     return plot.figure
 

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from shoal.core.arrays import Int32s, Int64s
 from shoal.core.formatting import counted
+from shoal.core.pickling import NeverPickled
 from shoal.core.reprs import sizes_only
 from shoal.core.samples import Samples
 from shoal.errors import UnfinishedError
@@ -43,7 +44,8 @@ class Column(Protocol):
         """Lines begin .. end - 1."""
 
 
-class MemoryColumn(NamedTuple):
+@dataclass(frozen=True)
+class MemoryColumn(NeverPickled):
     """A column in memory."""
 
     values: Int32s
@@ -84,7 +86,7 @@ class LaterPart(NamedTuple):
 
 
 @dataclass(frozen=True)
-class SampleStore:
+class SampleStore(NeverPickled):
     """Who was where when, each sample once, sorted by (t, user, x, y); ``Samples`` holds the same sorted by user.
 
     ``users`` holds the names as text in increasing order; every one of them has a sample. ``slots`` are the slots of

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
+from shoal.core.checks import told
 from shoal.core.progress import Progress, SilentProgress
 from shoal.errors import InputError
 from shoal.storage.files import AtomicFiles
@@ -49,7 +50,7 @@ def write_city(
 ) -> WrittenEvents:
     """Make the events of a preset and write them to a file that appears whole; figures not given are the preset's."""
     if preset not in PRESETS:
-        raise InputError(f"The preset must be one of {', '.join(PRESETS)}, got {preset!r}.")
+        raise InputError(f"The preset must be one of {', '.join(PRESETS)}, got {told(preset)}.")
     suffix = next((suffix for suffix in SUFFIXES if output.name.lower().endswith(suffix)), None)
     if suffix is None:
         raise InputError(

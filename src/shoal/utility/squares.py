@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from shoal.core.arrays import Bools, Floats, Int64s
 from shoal.core.boxes import Boxes
+from shoal.core.checks import told
 from shoal.core.promise import Grid, parse_length
 from shoal.core.reprs import sizes_only
 from shoal.core.schema import X_MAX, X_MIN, Y_MAX, Y_MIN
@@ -62,7 +63,7 @@ def frame_over(boxes: Boxes, grid: Grid, cell: str) -> Frame:
     )
     if n_i * n_j > MOST_SQUARES:
         raise ParameterError(
-            f"cell must be coarse enough for at most {MOST_SQUARES:,} squares over the release, got {cell!r},"
+            f"cell must be coarse enough for at most {MOST_SQUARES:,} squares over the release, got {told(cell)},"
             f" which makes {n_i * n_j:,}: give a longer one."
         )
     return Frame(square_m, first_i, first_j, n_i, n_j)

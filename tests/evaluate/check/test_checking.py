@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,18 @@ import pytest
 import shoal
 from shoal.core.options import ReadingOptions
 from shoal.core.promise import Grid
+from shoal.errors import called_by_command
 from shoal.evaluate.check.checking import CheckedEvents, check
 from shoal.evaluate.check.time_formats import fitting_patterns
 from shoal.reading import read_events
 from support.dirty_events import FAULTS, N_GOOD, RAW, dirty_text
+
+
+@pytest.fixture(autouse=True)
+def _by_command() -> Iterator[None]:
+    """What is found, as the command tells it; tests/end_to_end/test_words_of_python.py has the words of Python."""
+    with called_by_command():
+        yield
 
 
 @pytest.fixture

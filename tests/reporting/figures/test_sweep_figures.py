@@ -29,6 +29,7 @@ SELECTORS = ("matching", "spectral", "mutual")
 ONE_POINT = {"taus": ("30min",), "ks": (2,), "epsilons": ("30min",)}
 DENSE = {"taus": [f"{minutes}min" for minutes in range(10, 240, 10)], "ks": range(2, 40)}
 PRECISION = ("median", "mean", "quartiles")
+LONGER_SIDE = tuple(f"longer_side_km_{which}" for which in ("mean", "q25", "median", "q75"))
 WORDS = {
     "tau-space": ("longer side of a box, km", "10 min", "20 min", "30 min", "1 h", "2 h", "4 h", *PRECISION),
     "tau-time": ("τ = ε (k = 2)", "time, min", *PRECISION),
@@ -226,6 +227,19 @@ def test_hours_without_boxes_are_gaps_but_their_suppression_is_told() -> None:
     assert math.isnan(suppressed.get_ydata()[0])
     assert suppressed.get_ydata()[1] == 100
     assert figures["hours-space"].axes[0].get_xlim() == (0, 72)  # days without samples are not drawn
+
+
+def test_a_figure_that_is_shown_has_its_labels_in_it() -> None:
+    """A notebook draws it in another style than ours: the ticks must be those that it was laid out for."""
+    sweep = some_sweep(SELECTORS[:1], ("k",), ks=(2, 3))
+    for scale in (0.05 * 1.13**power for power in range(10, 22)):
+        rows = {
+            point: row._replace(**{name: scale * getattr(row, name) for name in LONGER_SIDE})
+            for point, row in sweep.measured.items()
+        }
+        figure = sweep._replace(measured=rows).plot()
+        figure.draw_without_rendering()
+        assert figure.axes[0].yaxis.label.get_window_extent().x0 >= 0, scale
 
 
 @pytest.mark.parametrize("selectors", [SELECTORS[:1], SELECTORS])

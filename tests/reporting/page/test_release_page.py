@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -200,11 +201,19 @@ def test_what_is_tolerated_does_not_hide_what_is_weakened(tmp_path: Path) -> Non
         assert "Guarantee 2 is weakened: make it again with a smaller k" in words
 
 
+def test_a_clock_that_was_assumed_is_told(release: Release, tmp_path: Path) -> None:
+    events = pq.read_table(release.events).to_pandas()
+    naive = events.assign(time=pd.to_datetime(events["time"], unit="s").dt.tz_localize(None))
+    _, words = page_of(release._replace(events=naive), tmp_path / "report.html", key=release.key)
+    assert "times came without a zone and were read on the clock of UTC" in words
+
+
 def test_hours_are_told_on_the_clock_of_the_report(release: Release, tmp_path: Path) -> None:
     html, words = page_of(release, tmp_path / "report.html", key=release.key, timezone="Asia/Tokyo")
     assert words.count("hour of the day, Asia/Tokyo") >= 2
     assert re.search(r"People from \d+ to \d+ o'clock On the clock of Asia/Tokyo", words)
     assert '"zone":"Asia/Tokyo"' in html
+    assert "times came with their zone; hours and days are those of Asia/Tokyo" in words
     assert "UTC" not in words.replace("timezone UTC", "")  # in which the manifest says that events were read
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 
+from shoal.core.checks import told
 from shoal.core.engines.interface import Engine, LocalEngine
 from shoal.core.engines.processes import ProcessEngine
 from shoal.errors import ParameterError
@@ -66,7 +67,7 @@ def open_engine(kind: str, count: int, cluster: str | None) -> Iterator[Engine]:
 
 def _new(kind: str, count: int, cluster: str | None) -> Engine:
     if kind not in set(EngineKind):
-        raise ParameterError(f"engine must be one of {', '.join(EngineKind)}, got {kind!r}.")
+        raise ParameterError(f"engine must be one of {', '.join(EngineKind)}, got {told(kind)}.")
     if cluster is not None:
         from shoal.core.engines.dask_cluster import DaskEngine
 

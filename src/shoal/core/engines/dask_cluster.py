@@ -25,6 +25,7 @@ from importlib.metadata import PackageNotFoundError, version
 from queue import Empty, SimpleQueue
 from typing import Any
 
+from shoal.core.checks import told
 from shoal.core.engines.interface import Result, Task
 from shoal.errors import InputError, UnfinishedError
 
@@ -222,7 +223,7 @@ def _is_listening(host: str, port: int) -> bool:
 
 def _nobody_there(address: str) -> InputError:
     return InputError(
-        f"No Dask scheduler with workers answers at {address!r}: expected an address such as"
+        f"No Dask scheduler with workers answers at {told(address)}: expected an address such as"
         " tcp://host:8786; start 'dask scheduler' and 'dask worker' there, or leave out --cluster."
     )
 

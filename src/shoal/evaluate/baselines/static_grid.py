@@ -10,6 +10,7 @@ import numpy as np
 
 from shoal.core.arrays import Int32s
 from shoal.core.boxes import Boxes
+from shoal.core.checks import told
 from shoal.core.progress import Progress
 from shoal.core.promise import Grid, parse_length
 from shoal.core.samples import Samples
@@ -41,7 +42,7 @@ class Static:
         cells = parse_length(space, "space") / Fraction(grid.cell_m)
         if cells.denominator != 1:
             raise ParameterError(
-                f"space must be a whole number of cells of {grid.cell_m:g} m, got {space!r}: change it or --cell."
+                f"space must be a whole number of cells of {grid.cell_m:g} m, got {told(space)}: change it or --cell."
             )
         return cls(int(cells), grid.slots(time, "time"), grid)
 

@@ -17,10 +17,11 @@ from shoal.core.options import ReadingKeywords, ReadingOptions
 from shoal.core.progress import Progress, listening
 from shoal.core.schema import LAT, LON
 from shoal.core.settings import take_options
+from shoal.core.showing import html_of
 from shoal.core.zones import Zone
-from shoal.errors import InputError
+from shoal.errors import InputError, for_caller
 from shoal.evaluate.check import problems as found_wrong
-from shoal.evaluate.check.next_steps import check_again, go_on, in_shell
+from shoal.evaluate.check.next_steps import check_again, go_on
 from shoal.evaluate.check.problems import Problem
 from shoal.reading import Events, is_stream, read_events
 from shoal.reading.columns import POSITION, AmbiguousColumnsError, MissingColumnsError
@@ -69,7 +70,8 @@ class CheckedEvents(NamedTuple):
     problems : list of Problem
         What is wrong, and what to do.
     next : list of str
-        Commands, ready for a shell.
+        What to run next: calls such as ``shoal.anonymize(events, k=2, ...)``. (The command gives commands, ready for a
+        shell.)
 
     Examples
     --------
@@ -108,6 +110,9 @@ class CheckedEvents(NamedTuple):
         usable = "usable" if self.usable else "not usable"
         told = f"{counted(self.rows, 'row')} of {counted(self.users, 'user')}, {counted(len(self.problems), 'problem')}"
         return f"<CheckedEvents: {usable}, {told}; .to_dict() has the figures>"
+
+    def _repr_html_(self) -> str:
+        return html_of(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, ready for JSON."""
@@ -213,11 +218,11 @@ def _usable(
     ]
     usable = n_users > 1 or not everything
     mending, *others = _mending(problems)
-    commands: list[list[str]] = []
+    steps: list[str] = []
     if others:  # somebody must choose first
-        commands = [check_again(events, given, each) for each in (mending, *others)]
+        steps = [step for each in (mending, *others) for step in check_again(events, given, each)]
     elif usable:
-        commands = go_on(events, given, mending, n_users=n_users, days=period.days)
+        steps = go_on(events, given, mending, n_users=n_users, days=period.days)
     first, last = _days_on_clock(period, zone)
     return CheckedEvents(
         usable=usable,
@@ -242,8 +247,8 @@ def _usable(
         repeated=inspection.n_repeated,
         blank_lines=read.blank_lines,
         outliers=Outliers(period.rows_away, inspection.n_far, inspection.machines()[0]),
-        problems=problems,
-        next=[in_shell(command) for command in commands if command],
+        problems=_for_caller(problems),
+        next=steps,
     )
 
 
@@ -256,7 +261,6 @@ def _not_usable(
 ) -> CheckedEvents:
     """What was found in events up to the error that ended it."""
     problems, mending = _fatal(error, inspection, options)
-    commands = [check_again(events, given, each) for each in mending if each]
     roles = inspection.roles
     return CheckedEvents(
         usable=False,
@@ -281,8 +285,8 @@ def _not_usable(
         repeated=0,
         blank_lines=0,
         outliers=Outliers(0, 0, 0),
-        problems=problems,
-        next=[in_shell(command) for command in commands if command],
+        problems=_for_caller(problems),
+        next=[step for each in mending if each for step in check_again(events, given, each)],
     )
 
 
@@ -305,6 +309,11 @@ def _fatal(
         problem, patterns = found_wrong.problem_of_dates(error.for_command, inspection)
         return [problem], [{"time_format": pattern} for pattern in patterns]
     return [Problem(*_what_and_remedy(error.for_command))], []
+
+
+def _for_caller(problems: Sequence[Problem]) -> list[Problem]:
+    """Problems in the words of who calls."""
+    return [each._replace(what=for_caller(each.what), remedy=for_caller(each.remedy)) for each in problems]
 
 
 def _what_and_remedy(message: str) -> tuple[str, str]:

@@ -57,7 +57,7 @@ from shoal.evaluate.sweep_points import Point
 from shoal.hiding.epochs import Timeline
 from shoal.hiding.pipeline import check_population, rehearsal_of
 from shoal.hiding.suppression import Presence, decide_presence
-from shoal.reading import is_stream, read_events
+from shoal.reading import is_stream, read_events, warn_of_assumed_zone
 from shoal.storage.sample_store import SampleStore
 from shoal.utility.read_share import PeriodOutlook, outlook_on_periods, recommend_period
 
@@ -266,6 +266,7 @@ def plan(
         told.stage("reading")
         spill = Path(aside) if isinstance(events, str | os.PathLike) or is_stream(events) else None
         found = read_events(events, grid=grid, options=reading, threads=n_workers, spill=spill)
+        warn_of_assumed_zone(found.read_summary.warnings)
         check_population(found.store.n_users, max(point.k for point in points))
         make_ready([rehearsal_of(hiding)], n_workers, told)
         store, budget, zone = found.store, Budget(), Zone(found.timezone)

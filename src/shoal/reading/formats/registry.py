@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from shoal.core.checks import told
 from shoal.core.schema import TIME
 from shoal.core.time_format import TimeFormat
 from shoal.errors import InputError
@@ -160,4 +161,4 @@ def _named(name: str | None) -> Format | None:
     for known in FORMATS:
         if known.name == wanted:
             return known
-    raise InputError(f"Unknown format {name!r} for --format: expected one of {', '.join(FORMAT_NAMES)}.")
+    raise InputError(f"Unknown format {told(name)} for --format: expected one of {', '.join(FORMAT_NAMES)}.")

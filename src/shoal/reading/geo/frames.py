@@ -12,7 +12,7 @@ import numpy as np
 
 from shoal.core.formatting import counted
 from shoal.errors import InputError
-from shoal.reading.columns import check_same_columns
+from shoal.reading.columns import check_same_columns, is_user_name
 from shoal.reading.geo.encodings import check_points
 from shoal.reading.geo.point_columns import INDEX_TIME, MOVING_OBJECT, POINT_LAT, POINT_LON, as_degrees
 from shoal.reading.source import Source, in_batches
@@ -47,15 +47,17 @@ def with_columns(frame: Any, columns: dict[str, Any]) -> Any:
 
 
 def _told_by_index(frame: Any) -> dict[str, Any]:
-    """Columns of what an index tells: its times, or the named levels of one with several.
+    """Columns of what an index tells: its times, its users, or the named levels of one with several.
 
-    A single index of anything else numbers rows, whatever its name.
+    A single index holds users if it is named so and no column is. One of anything else numbers rows.
     """
     index: Any = getattr(frame, "index", None)
     if str(getattr(index, "dtype", "")).startswith("datetime64"):
         return {INDEX_TIME: index}
     if getattr(index, "nlevels", 1) == 1:
-        return {}
+        name = getattr(index, "name", None)
+        named_so = is_user_name(name) and not any(map(is_user_name, frame.columns))
+        return {str(name): index} if named_so else {}
     named = [name for name in index.names if isinstance(name, str) and name not in frame.columns]
     return {name: index.get_level_values(name) for name in named}
 

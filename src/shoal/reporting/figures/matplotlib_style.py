@@ -15,6 +15,7 @@ from typing import IO, Any, Literal, NamedTuple
 logging.getLogger("matplotlib").setLevel(logging.ERROR)
 
 import matplotlib.style
+from matplotlib import rcParams
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -96,6 +97,16 @@ def house_style() -> AbstractContextManager[None]:
 def lay_out(figure: Figure) -> None:
     """Give every text its place, once for all formats: a figure that does it itself does so twice for each of them."""
     ConstrainedLayoutEngine(h_pad=_MARGIN_IN, w_pad=_MARGIN_IN).execute(figure)
+
+
+def keep_tick_sizes(figure: Figure) -> None:
+    """Have a figure keep the size of its tick labels where it is drawn in another style than ours.
+
+    How many ticks an axis gets goes by that size: with others than it was laid out for, a label may lie outside.
+    """
+    for axes in figure.axes:
+        axes.tick_params(axis="x", labelsize=rcParams["xtick.labelsize"])
+        axes.tick_params(axis="y", labelsize=rcParams["ytick.labelsize"])
 
 
 def save(plot: Plot, suffix: str, file: IO[bytes]) -> None:

@@ -88,34 +88,37 @@ def _possible(folder: Path) -> list[Path]:
 
 
 def draw_sweep(sweep: Sweep, *, as_in_paper: bool = False) -> dict[str, Plot]:
-    """Space, time and suppression over each axis, by the names of their files.
+    """Space, time and suppression over each axis, laid out, by the names of their files.
 
     Space is the longer side of boxes; ``as_in_paper`` draws their width plus height instead, to be held beside the
     paper's figures.
     """
-    return {
+    plots = {
         f"{axis}-{quantity}": plot
         for axis in sweep.plan.by_axis
         for quantity in QUANTITIES
         if (plot := draw_quantity(sweep, axis, quantity, as_in_paper=as_in_paper)) is not None
     }
+    for plot in plots.values():
+        matplotlib_style.lay_out(plot.figure)
+    return plots
 
 
 def draw_quantity(sweep: Sweep, axis: str, quantity: str, *, as_in_paper: bool = False) -> Plot | None:
-    """Space, time or what is suppressed over one axis; None over the hours of a week that were not measured."""
+    """Space, time or what is suppressed over one axis; None over the hours of a week that were not measured.
+
+    Who saves or shows the figure lays it out.
+    """
     precision, hourly = (
         (_PRECISION_OF_THE_PAPER, _HOURLY_OF_THE_PAPER) if as_in_paper else (_PRECISION, _HOURLY)
     )
     if axis == HOURS:
         if not sweep.hours:
             return None
-        plot = _draw_hours(sweep, *hourly[quantity])
-    elif quantity in precision:
-        plot = _draw_precision(sweep, axis, *precision[quantity])
-    else:
-        plot = _draw_suppressed(sweep, axis)
-    matplotlib_style.lay_out(plot.figure)
-    return plot
+        return _draw_hours(sweep, *hourly[quantity])
+    if quantity in precision:
+        return _draw_precision(sweep, axis, *precision[quantity])
+    return _draw_suppressed(sweep, axis)
 
 
 # ---- versus tau, k, epsilon ---------------------------------------------------------------------------------------

@@ -63,6 +63,7 @@ def report_page(facts: Facts, *, public: bool, synthetic: bool = False) -> str:
         beyond_words=beyond_in_words(audit),
         fault=next(iter(faults_of(audit)), None),
         zone=audit.draw.timezone,
+        naive=audit.naive,
         verdict=audit.verdict,
         rating=_rating(audit.verdict.rating),
         exposures=[_exposure(exposure, public=public) for exposure in audit.verdict.exposures],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from shoal.core.checks import check_count
+from shoal.core.checks import check_count, told
 from shoal.errors import ParameterError
 
 
@@ -134,7 +134,7 @@ def adapted(
 ) -> Preset:
     """A preset with some of its figures replaced."""
     if name not in PRESETS:
-        raise ParameterError(f"The preset must be one of {', '.join(PRESETS)}, got {name!r}.")
+        raise ParameterError(f"The preset must be one of {', '.join(PRESETS)}, got {told(name)}.")
     preset = PRESETS[name]
     if surface_km2 is not None:
         check_count(surface_km2, "surface", least=1)
@@ -152,7 +152,7 @@ def adapted(
 def _check_rate(value: object) -> None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= _MOST_SAMPLES:
         raise ParameterError(
-            f"samples per hour must be a number above 0 and at most {_MOST_SAMPLES}, got {value!r}."
+            f"samples per hour must be a number above 0 and at most {_MOST_SAMPLES}, got {told(value)}."
         )
 
 
