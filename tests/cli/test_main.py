@@ -237,7 +237,11 @@ def test_demo_makes_a_page_and_makes_it_again(tmp_path: Path) -> None:
         ".shoal-demo",
     }
     assert left_in(folder) == files
-    assert json.loads((folder / "published.parquet.manifest.json").read_text())["counts"]["records"] <= 120
+    manifest = json.loads((folder / "published.parquet.manifest.json").read_text())
+    assert 120 < manifest["counts"]["records"] <= 4 * 120  # parts, of which everybody has up to four
+    assert manifest["periods"]["rename_every_s"] == 6 * 3600
+    assert {"relinking", "revealed"} <= set(result.audit.to_dict()["attacks"])
+    assert "the next part of a person is found in" in result.page.read_text()
     (folder / "published.parquet.checkpoint").mkdir()  # of a demo that was killed
     assert run_demo(folder, SilentProgress(), users=60, days=1).summary["users"] == 60
     assert left_in(folder) == files
@@ -248,6 +252,14 @@ def test_demo_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done = run("demo", "--folder", tmp_path / "demo")
     assert done.code == 0
     assert done.out.startswith("Promise")
+    said = " ".join(done.out.split())
+    for words in (
+        "new names every 6 h",
+        "(relinking): the next part of a person is found in",
+        "reads",
+        "Watching somebody across a border",
+    ):
+        assert words in said
     assert done.out.endswith(f"Now look at {tmp_path / 'demo' / 'report.html'}\n")
 
 

@@ -13,7 +13,7 @@ _FEW_BOXES, _ENOUGH_BOXES = 100, 100_000
 
 
 def tightened(published: AttackedRecords) -> AttackedRecords:
-    """The records with smaller boxes, if that brings their corners together; else as they are.
+    """The records with smaller boxes, if that brings their corners together as no other number does; else as they are.
 
     Corners of boxes that are as small as they can be are places of people, so many of them coincide. Whoever widens all
     boxes by some cells tears them apart.
@@ -21,21 +21,24 @@ def tightened(published: AttackedRecords) -> AttackedRecords:
     cells = _cells_to_shrink(published.records)
     if not cells:
         return published
-    return AttackedRecords(_shrunk(published.records, cells), published.own)
+    return AttackedRecords(_moved(published.records, cells), published.own)
 
 
 def _cells_to_shrink(records: Records) -> int:
-    """By how many cells boxes are to be made smaller for the fewest different corners; 0 where nothing helps.
+    """By how many cells boxes are to be made smaller so that corners come together; 0 where nothing stands out.
 
-    Only boxes that stay longer than one cell whatever the number are looked at, so that all have four corners
-    throughout; a few of them say nothing.
+    On a coarse grid nearly every cell is a corner, and smaller boxes have fewer corners in any case: a number counts
+    only by how far it lies below the numbers on either side of it. Only boxes that stay longer than one cell whatever
+    the number are looked at, so that all have four corners throughout; a few of them say nothing.
     """
     boxes = records.boxes
-    longer = (boxes.x1 - boxes.x0 > 2 * _MOST_CELLS) & (boxes.y1 - boxes.y0 > 2 * _MOST_CELLS)
+    most = 2 * (_MOST_CELLS + 1)
+    longer = (boxes.x1 - boxes.x0 > most) & (boxes.y1 - boxes.y0 > most)
     some = Records(records.box[longer][:_ENOUGH_BOXES], records.n_records)
     if len(some.box) < _FEW_BOXES:
         return 0
-    return int(np.argmin([_n_corners(_shrunk(some, cells)) for cells in range(_MOST_CELLS + 1)]))
+    n = np.array([_n_corners(_moved(some, cells)) for cells in range(-1, _MOST_CELLS + 2)])
+    return int(np.argmax(n[:-2] - 2 * n[1:-1] + n[2:]))
 
 
 def _n_corners(records: Records) -> int:
@@ -49,13 +52,13 @@ def _n_corners(records: Records) -> int:
     return len(np.unique(np.concatenate(corners)))
 
 
-def _shrunk(records: Records, cells: int) -> Records:
-    """Boxes with every side moved inwards by some cells, along axes that are long enough."""
+def _moved(records: Records, cells: int) -> Records:
+    """Boxes with every side moved inwards by some cells, along axes that are long enough; outwards if below 0."""
     box = records.box.copy()
     for low, high in (("x0", "x1"), ("y0", "y1")):
-        moved = np.where(box[high] - box[low] >= 2 * cells, cells, 0)
-        box[low] += moved
-        box[high] -= moved
+        inwards = np.where(box[high] - box[low] >= 2 * cells, cells, 0)
+        box[low] += inwards
+        box[high] -= inwards
     return Records(box, records.n_records)
 
 

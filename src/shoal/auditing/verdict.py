@@ -256,7 +256,7 @@ def _limits(audit: Audit) -> list[Limit]:
     return [
         *limits,
         *_limits_of_twins(audit),
-        *_limits_of_parts(audit),
+        *limits_of_parts(audit),
         Limit(
             "When somebody is active",
             f"a record has boxes just where its person has samples; knowing these times alone {_leads(active)} in"
@@ -308,7 +308,7 @@ def _more_than_one_left(audit: Audit, n: str) -> bool:
     return same.value > single.value + _NOTICEABLE
 
 
-def _limits_of_parts(audit: Audit) -> list[Limit]:
+def limits_of_parts(audit: Audit) -> list[Limit]:
     """What new names do not protect from, where records get them."""
     if audit.renaming is None:
         return []

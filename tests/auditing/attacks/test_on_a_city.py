@@ -17,6 +17,7 @@ from shoal.auditing.box_index import AttackedRecords, make_records
 from shoal.auditing.context import AuditContext
 from shoal.auditing.measures import Measure
 from shoal.auditing.opening import open_audit
+from shoal.auditing.site_index import tightened
 from shoal.core.boxes import Boxes
 from shoal.core.options import AuditOptions, ReadingOptions
 from shoal.core.progress import SilentProgress
@@ -153,6 +154,15 @@ def test_boxes_that_are_widened_alike_hide_no_place(city: AuditContext, cells: i
 
 def test_boxes_as_they_are_stay_so(city: AuditContext) -> None:
     assert city.tight is city.published
+
+
+@pytest.mark.parametrize("cells", [3, 5, 10])
+def test_boxes_of_a_coarse_grid_stay_as_they_are(city: AuditContext, cells: int) -> None:
+    """Nearly every cell is a corner there, so that smaller boxes have fewer corners in any case."""
+    boxes = city.published.records.boxes
+    faces = {face: getattr(boxes, face) // cells for face in ("x0", "x1", "y0", "y1")}
+    coarse = AttackedRecords(make_records(boxes._replace(**faces)), city.published.own)
+    assert tightened(coarse) is coarse
 
 
 def test_places_that_are_no_corner_of_any_box_are_seen(

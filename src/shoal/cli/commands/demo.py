@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shoal.cli import options
 from shoal.cli.options import option
 from shoal.cli.terminal import TerminalProgress, show
 from shoal.cli.text.anonymize import show_summary
+from shoal.cli.text.layout import WIDTH, wrapped
 from shoal.core.progress import Progress
 from shoal.core.promise import Grid, Promise
 from shoal.errors import InputError
 
-_USERS, _DAYS = 2000, 2
+if TYPE_CHECKING:
+    from shoal.auditing.result import Audit
+
+# Dense enough that boxes are of use, and still a matter of a minute: docs/synthetic.md.
+_USERS, _DAYS, _RENAME_EVERY = 10_000, 1, "6h"
 _MARK = ".shoal-demo"  # tells a folder that an earlier demo made from one that holds somebody's events.csv
 
 
 class Demo(NamedTuple):
-    """What the demo made."""
+    """What the demo made, and what the attacks on it found."""
 
     events: Path
     published: Path
@@ -28,6 +33,7 @@ class Demo(NamedTuple):
     summary: dict[str, Any]
     promise: Promise
     grid: Grid
+    audit: Audit
 
 
 def run_demo(folder: Path, progress: Progress, *, users: int = _USERS, days: int = _DAYS) -> Demo:
@@ -45,10 +51,18 @@ def run_demo(folder: Path, progress: Progress, *, users: int = _USERS, days: int
     progress.stage("making a city")
     write_city("city", events, users=users, days=days, seed=0, force=True)
     published = anonymize(
-        events, k=2, tau="30min", epsilon="30min", output=output, key_out=key, force=True, progress=progress
+        events,
+        k=2,
+        tau="30min",
+        epsilon="30min",
+        rename_every=_RENAME_EVERY,
+        output=output,
+        key_out=key,
+        force=True,
+        progress=progress,
     )
-    write_report(events, output, page, key=key, synthetic=True, force=True, progress=progress)
-    return Demo(events, output, key, page, published.summary, published.promise, published.events.grid)
+    audit = write_report(events, output, page, key=key, synthetic=True, force=True, progress=progress)
+    return Demo(events, output, key, page, published.summary, published.promise, published.events.grid, audit)
 
 
 def _take_over(folder: Path) -> None:
@@ -82,4 +96,16 @@ def demo(folder: Path) -> None:
     from shoal.publishing.outputs import Outputs
 
     show_summary(result.summary, result.promise, result.grid, Outputs(result.published, result.key))
+    show("\n".join(["", *_what_names_leave(result.audit)]))
     show(f"\nNow look at {result.page}")
+
+
+def _what_names_leave(audit: Audit) -> list[str]:
+    """How far attackers tie together what new names took apart, and what they read of a person."""
+    from shoal.auditing.verdict import limits_of_parts
+
+    lines = [f"- {limit.what}: {limit.measured}." for limit in limits_of_parts(audit)]
+    return [
+        "What new names leave to attackers:",
+        *(line for text in lines for line in wrapped(text, WIDTH, indent="  ")),
+    ]
