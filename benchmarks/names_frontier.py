@@ -42,7 +42,6 @@ PLAIN, LONG, WHOLE = "tau", "tau = P", "whole"
 PERIODS = (NEVER, "1d", "12h", "6h", "3h")
 KS = (2, 5, 10)
 ALL_PARTS = 10**9  # are linked, however many there are
-ATTACKS = 2  # to be raised where an attack or a figure changes: then every release is made and attacked again
 HEAD = """# What new names buy
 
 Made by `make names`; [new-names.md](new-names.md) says what new names are, and [audit.md](audit.md) how each attack is
@@ -70,13 +69,19 @@ and all of it is read.
 
 
 class Dataset(NamedTuple):
-    """Events to publish and attack, and which releases of them."""
+    """Events to publish and attack, and which releases of them; ``part``: which part of the grid they are, in words.
+
+    attacks: to be raised where an attack or a figure changes for these events: then all of their releases are made and
+    attacked again. events: None where the data are not there.
+    """
 
     name: str
     title: str
+    part: str
     tau: str
     cell: str
-    events: Callable[[], pa.Table]
+    attacks: int
+    events: Callable[[], pa.Table] | None
     points: tuple[tuple[str, str, int], ...]  # period, way, k
 
 
@@ -102,38 +107,44 @@ def datasets() -> list[Dataset]:
         Dataset(
             "city",
             "Synthetic city, 2,000 people, 2 days",
+            "Every period with every way and k",
             "30min",
             "100m",
+            2,
             lambda: made("city", 2000, 2, 1),
             tuple(full_grid()),
         ),
         Dataset(
             "abi",
             "Synthetic Abidjan (`abi`), 8,000 people, 7 days",
+            "Of the grid: the ordinary promise at k 2 with every period but 3h, and whole parts of 6h at k 5",
             "30min",
             "100m",
+            2,
             lambda: made("abi", 8000, 7, 0),
             ((NEVER, PLAIN, 2), ("1d", PLAIN, 2), ("12h", PLAIN, 2), ("6h", PLAIN, 2), ("6h", WHOLE, 5)),
         ),
     ]
     yjmob = DATA / "yjmob100k_1k_users.parquet"
-    if yjmob.exists():
-        points = [(period, PLAIN, 2) for period in PERIODS]
-        points += [
-            (period, way, k)
-            for period in ("1d", "6h")
-            for way, k in ((LONG, 2), (WHOLE, 2), (PLAIN, 5), (WHOLE, 5))
-        ]
-        found.append(
-            Dataset(
-                "yjmob",
-                "YJMob, real phones, days 0 to 4",
-                "60min",
-                "500m",
-                lambda: yjmob_events(yjmob, 5),
-                tuple(points),
-            )
+    points = [(period, PLAIN, 2) for period in PERIODS]
+    points += [
+        (period, way, k)
+        for period in ("1d", "6h")
+        for way, k in ((LONG, 2), (WHOLE, 2), (PLAIN, 5), (WHOLE, 5))
+    ]
+    found.append(
+        Dataset(
+            "yjmob",
+            "YJMob, real phones, days 0 to 4",
+            "Of the grid: the ordinary promise at k 2 with every period; at 1d and 6h also k 5, tau = P at k 2, and whole"
+            " parts at k 2 and 5",
+            "60min",
+            "500m",
+            3,
+            (lambda: yjmob_events(yjmob, 5)) if yjmob.exists() else None,
+            tuple(points),
         )
+    )
     return found
 
 
@@ -167,7 +178,7 @@ def measured(data: Dataset, events: pa.Table, point: tuple[str, str, int], attac
             ]
     assert summary["verified"]
     return {
-        "attacks": ATTACKS, "n_attacks": attacks, "period": period, "way": way, "k": k,
+        "attacks": data.attacks, "n_attacks": attacks, "period": period, "way": way, "k": k,
         "seconds": round(time.perf_counter() - began, 1),
         "processor_seconds": round(time.process_time() - processor, 1),
         "suppressed": summary["suppressed_share"],
@@ -244,7 +255,7 @@ def across_name(found: dict[str, Any]) -> str:
 def lines_of(data: Dataset, found: list[dict[str, Any]]) -> Iterator[str]:
     """The tables of one dataset."""
     yield f"\n## {data.title}\n"
-    yield f"The ordinary promise has tau = epsilon = {data.tau}; cells are {data.cell}.\n"
+    yield f"{data.part}. The ordinary promise has tau = epsilon = {data.tau}; cells are {data.cell}.\n"
     if len(found) < len(data.points):
         yield f"So far {len(found)} of {len(data.points)} releases were measured; `make names` goes on.\n"
     yield (
@@ -330,12 +341,12 @@ def equal_cost_row(whole: dict[str, Any], cheaper: dict[str, Any], dearer: dict[
     )
 
 
-def is_measured(path: Path, n_attacks: int) -> bool:
+def is_measured(path: Path, data: Dataset, n_attacks: int) -> bool:
     """Whether a release was made, and attacked by as many of the attacks of today."""
     if not path.exists():
         return False
     found = json.loads(path.read_text())
-    return (found.get("attacks"), found.get("n_attacks")) == (ATTACKS, n_attacks)
+    return (found.get("attacks"), found.get("n_attacks")) == (data.attacks, n_attacks)
 
 
 def time_line(found: list[dict[str, Any]]) -> str:
@@ -366,7 +377,10 @@ def main() -> None:
         found = []
         for point in data.points:
             path = options.parts / f"{data.name}-{'-'.join(map(str, point)).replace(' ', '')}.json"
-            if not is_measured(path, options.attacks) and options.only in (None, data.name):
+            missing = not is_measured(path, data, options.attacks) and options.only in (None, data.name)
+            if missing and data.events is None:
+                print(data.name, *point, "no data here: what was measured elsewhere stays", flush=True)
+            elif missing and data.events is not None:
                 events = data.events() if events is None else events
                 result = measured(data, events, point, options.attacks)
                 waiting = path.with_suffix(".waiting")  # a file appears whole or not at all

@@ -38,7 +38,9 @@ def _cells_to_shrink(records: Records) -> int:
     if len(some.box) < _FEW_BOXES:
         return 0
     n = np.array([_n_corners(_moved(some, cells)) for cells in range(-1, _MOST_CELLS + 2)])
-    return int(np.argmax(n[:-2] - 2 * n[1:-1] + n[2:]))
+    less, here, more = n[:-2], n[1:-1], n[2:]
+    chosen = int(np.argmax(less - 2 * here + more))
+    return chosen if here[chosen] < min(less[chosen], more[chosen]) else 0
 
 
 def _n_corners(records: Records) -> int:
