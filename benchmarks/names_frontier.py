@@ -136,8 +136,8 @@ def datasets() -> list[Dataset]:
         Dataset(
             "yjmob",
             "YJMob, real phones, days 0 to 4",
-            "Of the grid: the ordinary promise at k 2 with every period; at 1d and 6h also k 5, tau = P at k 2, and whole"
-            " parts at k 2 and 5",
+            "Of the grid: the ordinary promise at k 2 with every period; at 1d and 6h also k 5, tau = P at k 2, and"
+            " whole parts at k 2 and 5",
             "60min",
             "500m",
             3,
