@@ -16,7 +16,7 @@ from shoal.core.boxes import Boxes
 from shoal.core.periods import Periods
 from shoal.core.promise import Promise
 from shoal.core.workers import Workers
-from shoal.errors import InputError
+from shoal.errors import InputError, NothingLeftError
 from shoal.storage.box_store import open_box_store
 from shoal.storage.sample_store import store_of
 from support.release_worlds import Release, World, as_samples, release
@@ -63,6 +63,48 @@ def test_random_worlds_keep_the_promise_of_every_part(selector: str, seed: int) 
         outcomes["suppressed"] += bool(result.suppressed)
     assert outcomes["several periods"] > CASES_PER_SEED / 5
     assert outcomes["suppressed"] > CASES_PER_SEED / 10
+
+
+def sparse_world(rng: random.Random) -> tuple[World, int, int, int, list[int]]:
+    """A few people who come and go, over several short periods: some lose all that they have of a period."""
+    k, epsilon = rng.choice([2, 2, 3]), rng.choice([1, 2])
+    n_epochs, every = rng.randint(6, 12), rng.randint(2, 4)
+    density = rng.choice([0.2, 0.35, 0.5])
+    world = {
+        user: {
+            (epoch * epsilon + rng.randrange(epsilon), rng.randrange(6), rng.randrange(6))
+            for epoch in range(n_epochs)
+            if rng.random() < density
+        }
+        for user in range(rng.randint(2 * k, 3 * k + 5))
+    }
+    world = {user: own for user, own in world.items() if own}
+    first = min(t for own in world.values() for t, _, _ in own) // epsilon
+    borders = [epoch * epsilon for epoch in range(every, n_epochs, every) if epoch > first]
+    return world, k, epsilon * rng.choice([1, 2]), epsilon, borders
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_who_loses_a_whole_part_covers_nobody_there(seed: int) -> None:
+    rng, outcomes = random.Random(7300 + seed), Counter[str]()
+    for _ in range(40):
+        world, k, tau, epsilon, borders = sparse_world(rng)
+        try:
+            periods = Periods(np.array(borders, np.int64))
+            result = release(world, k, tau, epsilon, harden=0, periods=periods)
+        except (InputError, NothingLeftError):
+            outcomes["refused"] += 1
+            continue
+        parts = parts_of(result, borders)
+        errors = parts_errors(world, parts, borders, k, tau, epsilon)
+        assert errors == [], f"{world=} {k=} {tau=} {epsilon=} {borders=}"
+        there = {
+            (user, sum(border <= t for border in borders)) for user, own in world.items() for t, _, _ in own
+        }
+        lost = there - {(user, period) for user, period, _ in parts}
+        people = {user for user, _, _ in parts}
+        outcomes["lost early"] += any(user in people and period < len(borders) for user, period in lost)
+    assert outcomes["lost early"] > 5
 
 
 @pytest.mark.parametrize("seed", range(4))
