@@ -90,7 +90,7 @@ NAMES_OF_SOME = (
     AttackName("relinking", "next", "pick", "finds the next part", drawn=True),
     AttackName("relinking", "next", "rank_10", "has the next part among ten"),
     AttackName("relinking", "same_hours", "pick", "finds the part at the same hours"),
-    AttackName("relinking", "all", "pick", "finds the other parts of a person"),
+    AttackName("relinking", "all", "pick", "reads the other parts, or their twins"),
     AttackName("across_border", "", "single", "sees a border: one part left beside it"),
     AttackName("across_border", "", "pick", "sees a border: picks both parts", drawn=True),
     AttackName("across_border", "", "same", "sees a border: all left are alike"),

@@ -10,9 +10,9 @@ from click import Context, Parameter, get_current_context
 from click.core import ParameterSource
 
 from shoal.cli.text.layout import WIDTH
+from shoal.core.formatting import no_option
 from shoal.core.option_fields import Options
 from shoal.core.options import ROLES
-from shoal.evaluate.check.next_steps import no_option
 
 _INDENT = "  "
 

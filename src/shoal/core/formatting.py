@@ -96,3 +96,8 @@ def promise_parameters(promise: Promise, grid: Grid, *, renamed: bool = False) -
     if promise.epsilon_divides_tau:
         return parameters
     return f"{parameters} (does not divide tau: a window holds {duration(seconds.beyond_tau)} beyond it)"
+
+
+def no_option(path: str) -> str:
+    """A path that no command takes for an option."""
+    return f"./{path}" if path.startswith("-") and path != "-" else path

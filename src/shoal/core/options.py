@@ -287,8 +287,7 @@ class HidingOptions(Options):
     for_promise() has chosen. rename_every: after which time records get new names (docs/new-names.md), a part of a day
     or whole days, or "never". min_spread: how long the longer side of every box is at least, because people in it were
     so far apart. leak_price: what to pay for an epoch less that leaks by accident, in cheapest edges, 0 for nothing
-    (docs/decisions/0006-leakage.md). forget_served: whether who hid whom before a border counts no longer behind it
-    (docs/decisions/0021-new-names.md). The last two are not offered to users.
+    (docs/decisions/0006-leakage.md); it is not offered to users.
     """
 
     selector: SelectorName | None = choice(
@@ -350,7 +349,6 @@ class HidingOptions(Options):
         public=True,
     )
     leak_price: float = 0.8
-    forget_served: bool = True
 
     def __post_init__(self) -> None:
         check_flags(repair=self.repair)

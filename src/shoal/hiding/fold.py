@@ -118,7 +118,7 @@ class Fold:
     def _forget_earlier_periods(self) -> None:
         """Forget who served in windows without an epoch of the period in which this one begins: other names."""
         period = self._timeline.period_of(self._live[0].slice.epoch)
-        if period != self._period and self._setup.options.forget_served:
+        if period != self._period:
             self._period = period
             self._history.forget(self._timeline.first_epoch_of(period) - self._reach - self._first_epoch)
 

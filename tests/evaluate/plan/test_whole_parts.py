@@ -167,7 +167,8 @@ def test_a_plan_tells_all_of_it() -> None:
     assert max(map(len, lines)) <= 80
     words = " ".join(lines)
     assert (
-        "choose --rename-every 3h, the shortest tried, as none leaves a fifth or less; if recipients" in words
+        "choose --rename-every 3h, the shortest tried, as none leaves a fifth or less; a larger k leaves less"
+        in words
     )
     assert "Whole parts (--whole --rename-every 6h) protect" in words
     short = plan(

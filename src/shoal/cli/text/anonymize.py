@@ -68,7 +68,10 @@ def _promise(summary: dict[str, Any], promise: Promise, grid: Grid) -> list[str]
             " nothing is promised to whoever knows something of two periods"
         )
     elif _has_parts(summary):
-        words = f"in every period on its own, {words}; across every border at least {promise.k} people fit"
+        words = (
+            f"in every period on its own, {words}; across every border at least {promise.k} people fit for whoever"
+            " knows a published sample beside it"
+        )
     if summary["coverage_given"]:
         return [words]
     return [

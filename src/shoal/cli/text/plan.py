@@ -71,7 +71,7 @@ def names_advice(outlooks: Sequence[PeriodOutlook]) -> list[str]:
     enough = (
         "the longest period that leaves a fifth or less"
         if chosen.read_share <= LITTLE
-        else "the shortest tried, as none leaves a fifth or less"
+        else "the shortest tried, as none leaves a fifth or less; a larger k leaves less to be found"
     )
     return [
         "Whoever knows four moments of a person, at any times, mostly finds the record, and reads all of it if names"

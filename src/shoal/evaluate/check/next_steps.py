@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from shoal.core.evaluation_options import GRID
+from shoal.core.formatting import no_option
 from shoal.core.option_fields import choices_of
 from shoal.core.options import PromiseOptions, ReadingOptions
 from shoal.core.period_text import spell_period
@@ -84,11 +85,6 @@ def _words(options: Mapping[str, Any]) -> list[str]:
 def _command(name: str, events: object, first: Sequence[str], options: Sequence[str]) -> list[str]:
     path = typed(events)
     return [] if path is None else ["shoal", name, no_option(path), *first, *options]
-
-
-def no_option(path: str) -> str:
-    """A path that no command takes for an option."""
-    return f"./{path}" if path.startswith("-") and path != "-" else path
 
 
 def _chosen(given: Mapping[str, Any], mending: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -98,7 +98,7 @@ def renamed_in_words(audit: Audit) -> str | None:
     if audit.renaming is None:
         return None
     across = {
-        True: "as many people fit both parts beside a border",
+        True: "as many people fit both parts beside a border, if a published sample there is known",
         False: "whether as many people fit both parts beside a border was not checked, since that takes the key",
         None: "nothing is promised to whoever knows something of two periods",
     }[audit.borders_checked]
