@@ -63,10 +63,12 @@ def decide(
             newest = presence.of(timeline.slice(epoch))
             published.append(set(newest.users.tolist()))
             step = fold.advance(newest, ends_stretch=ends_stretch)
-            if step.hiding_sets is not None:
-                number = step.first_epoch - int(timeline.epochs[0])
-                decisions.append(Decision(number, list(published), step.hiding_sets))
-                published = [] if ends_stretch else published[1:]
+            for window in step.windows:
+                number = window.first_epoch - int(timeline.epochs[0])
+                n_epochs = window.last_epoch - window.first_epoch + 1
+                decisions.append(Decision(number, published[:n_epochs], window.hiding_sets))
+                published = published[1:]
+            published = [] if ends_stretch else published
     return decisions
 
 

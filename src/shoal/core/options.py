@@ -37,6 +37,8 @@ ROLES = ("user", "time", "lat", "lon", "x", "y", "site")
 
 HARDEN_DEFAULT = 1  # boxes cost at most a quarter more
 HARDEN_MOST = 3
+EFFORT_DEFAULT = 1
+EFFORT_MOST = 3
 HARDEN_MOST_REACH = 5  # r beyond which there are too many windows to link
 _SMALLEST_SHARD = 100  # users: among fewer, partners run out within days
 TOLERANCE = 0.01  # of the members: for so many guarantee 2 may be weakened before an audit fails a file
@@ -269,6 +271,7 @@ class HidingKeywords(TypedDict, total=False):
     seed: int
     shard_size: int
     harden: int | None
+    effort: int
     rename_every: Duration
     min_spread: str | None
 
@@ -281,7 +284,8 @@ class HidingOptions(Options):
     nobody relies on what was suppressed; only for the paper's selector (docs/decisions/0009-spectral.md). space_weight:
     the exponent p of space in the cost of a box. shard_size: among how many users of a window hiding sets are chosen at
     most. harden: 0 to 3, how much to pay so that linking windows does not single out (docs/hardening.md); None until
-    for_promise() has chosen. rename_every: after which time records get new names (docs/new-names.md), a part of a day
+    for_promise() has chosen. effort: how often each window is decided (docs/how-it-works.md, "A second look").
+    rename_every: after which time records get new names (docs/new-names.md), a part of a day
     or whole days, or "never". min_spread: how long the longer side of every box is at least, because people in it were
     so far apart. leak_price: what to pay for an epoch less that leaks by accident, in cheapest edges, 0 for nothing
     (docs/decisions/0006-leakage.md). forget_served: whether who hid whom before a border counts no longer behind it
@@ -332,6 +336,14 @@ class HidingOptions(Options):
         decides_boxes=True,
         public=True,
     )
+    effort: int = choice(
+        EFFORT_DEFAULT,
+        "How often it is decided who hides whom in a window, 1 to 3: 2 makes boxes about 4 % smaller in up to twice the"
+        " time; not with --whole.",
+        metavar="LEVEL",
+        decides_boxes=True,
+        public=True,
+    )
     rename_every: str = choice(
         NEVER,
         "Give everybody a new name each period, e.g. 1d or 6h, so that whoever finds a record reads no more than that;"
@@ -367,6 +379,7 @@ class HidingOptions(Options):
             "seed": check_count(self.seed, "seed", least=0),
             "shard_size": check_count(self.shard_size, "--shard-size", least=1),
             "harden": None if self.harden is None else _check_harden(self.harden),
+            "effort": _check_effort(self.effort),
             "min_spread": None if self.min_spread is None else in_metres(self.min_spread, "--min-spread"),
         }
         for name, value in exact.items():
@@ -423,13 +436,20 @@ class HidingOptions(Options):
         lack = self._lacks_to_harden(promise)
         if lack is not None and self.harden:
             raise ParameterError(f"harden needs {lack}: leave it out.")
+        lack = self._lacks_to_look_again(promise)
+        if lack is not None and self.effort > 1:
+            raise ParameterError(f"effort needs {lack}: leave it out.")
         return self.hardened_where_possible(promise)
 
     def hardened_where_possible(self, promise: Promise) -> Self:
-        """These options with the level that applies to one promise of several: none where nothing can be hardened."""
+        """These options with the levels that apply to one promise of several.
+
+        No hardening where nothing can be hardened, one look where a window has no neighbours.
+        """
         level = HARDEN_DEFAULT if self.harden is None else self.harden
         level = level if self._lacks_to_harden(promise) is None else 0
-        return dataclasses.replace(self, selector=self.selector_for(promise), harden=level)
+        effort = self.effort if self._lacks_to_look_again(promise) is None else 1
+        return dataclasses.replace(self, selector=self.selector_for(promise), harden=level, effort=effort)
 
     def min_spread_cells(self, grid: Grid) -> int:
         """Cells that the longer side of every box has at least."""
@@ -440,6 +460,14 @@ class HidingOptions(Options):
         if self.selector is not None:
             return self.selector
         return SelectorName.MUTUAL if promise.whole else SelectorName.MATCHING
+
+    def _lacks_to_look_again(self, promise: Promise) -> str | None:
+        """What a second look at windows needs and is not there; None where it applies."""
+        if promise.whole:
+            return "tau and epsilon, got whole trajectories"
+        if self.selector_for(promise) is SelectorName.SPECTRAL:
+            return f"selector matching or mutual, got selector {self.selector}"
+        return None
 
     def _lacks_to_harden(self, promise: Promise) -> str | None:
         """What hardening needs and is not there; None where it applies."""
@@ -462,6 +490,13 @@ def _save_as_text(options: Options, *names: str) -> None:
 def _moment_text(given: Any) -> Any:
     """A date or time of Python or pandas as text; anything else as it is."""
     return given.isoformat() if isinstance(given, date) else given
+
+
+def _check_effort(effort: int) -> int:
+    level = check_count(effort, "effort", least=1)
+    if level > EFFORT_MOST:
+        raise ParameterError(f"effort must be at most {EFFORT_MOST}, got {level:,}: give 1, 2 or 3.")
+    return level
 
 
 def _check_harden(harden: int) -> int:

@@ -226,9 +226,8 @@ def _outcome(
     box_sizes = box_sizes_of(concatenate([]))
     for step in journal:
         box_sizes = box_sizes.plus(box_sizes_of(step.boxes))
-        if step.hiding_sets is not None:
-            n_members += step.hiding_sets.n_members
-            relaxations += int(step.hiding_sets.relaxed.sum())
+        n_members += sum(window.hiding_sets.n_members for window in step.windows)
+        relaxations += sum(int(window.hiding_sets.relaxed.sum()) for window in step.windows)
     hidden = partial(hidden_members, journal, timeline, presence)
     if timeline.periods.n_periods > 1:
         window = samples.slots[-1] + 1 - samples.slots[0] if promise.whole else int(promise.window)
