@@ -152,7 +152,7 @@ def same(boxes: Any, expected: Any) -> bool:
 def test_parts_are_the_same_on_a_cluster(unharmed: Loopback) -> None:
     """Where records get new names; the self-check goes there as well."""
     events, parts = shoal.make_city(200), {"rename_every": "6h", "timezone": "Asia/Kolkata"}
-    here = shoal.anonymize(events, **PROMISE, shard_size=100, **parts)
+    here = shoal.anonymize(events, **PROMISE, shard_size=100, effort=2, **parts)
     there = published(events, unharmed, **parts)
     assert there.verified
     assert there.outcome.n_records == here.outcome.n_records > 400
