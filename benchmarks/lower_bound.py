@@ -1,4 +1,4 @@
-"""How far from optimal the boxes are: a lower bound on their cost, whatever hiding sets keep the promise as it is built.
+"""How far from optimal the boxes are: a lower bound on their cost, for any hiding sets that keep the promise as built.
 
     python benchmarks/lower_bound.py
 
@@ -6,18 +6,18 @@ Who is published when is given; reuse is ``once``, and nobody serves again. Witn
 cost of merging i and a in an epoch, and c(i, a, b) that of three. Adding a member never lowers the cost of a merge:
 what is left of its boxes without that member's samples is a merge of the others, in boxes no larger.
 
-*Prices.* An epoch that lies in q windows sees i hold d = q (k - 1) different members, each of i's presence pattern in one
-of the q windows. For each of them, a, the epoch costs i at least t(i, a): the largest of p(i, a), the d-th smallest
+*Prices.* An epoch that lies in q windows sees i hold d = q (k - 1) different members, each of i's presence pattern in
+one of the q windows. For each of them, a, the epoch costs i at least t(i, a): the largest of p(i, a), the d-th smallest
 p(i, .) and, if d > 1, the least c(i, a, b) over all b. What is at least each of d numbers is at least their mean. So if
 t / d, summed over the epochs of a window, is the price of an edge, all edges together cost no more than all boxes.
 
 *Permutations.* In every window the edges are k - 1 permutations without fixed points inside the presence patterns. Each
 costs at least the cheapest one, an assignment problem.
 
-*Multipliers.* Two things are lost by that, and Lagrange multipliers get some of it back. That a pair serves in one window
-only: any extra price for a pair, less that price once, is no more than nothing for a pair that serves once. And that
-what an epoch costs i depends on both its members, where d = 2: any prices f(a) and g(b) will do for the two windows,
-if the least c(i, a, b) - f(a) - g(b) is added. Subgradients raise the bound round by round; every round's is a bound.
+*Multipliers.* Two things are lost by that, and Lagrange multipliers get some of it back. That a pair serves in one
+window only: let pairs cost something extra, and take all extras off the sum again; no pair pays its extra twice. And
+that what an epoch costs i depends on both its members, where d = 2: any prices f(a) and g(b) will do for the two
+windows, if the least c(i, a, b) - f(a) - g(b) is added. Subgradients raise the bound; every round gives one that holds.
 
 docs/decisions/0024-a-second-look.md has the figures.
 """
@@ -249,7 +249,8 @@ class _Epoch:
             for side, share in ((0, 0.5), (1, 1.0), (0, 1.0)):
                 room = self._left().min(axis=2 - side)
                 room = np.minimum(room, self._roomy - self._price[side])
-                self._price[side] += np.where(self._eligible[side], share * np.maximum(room, 0.0), 0.0)
+                raised = self._eligible[side] & np.isfinite(room)
+                self._price[side] += np.where(raised, share * np.maximum(room, 0.0), 0.0)
 
     def _left(self) -> Floats:
         """c - f - g for every owner and two near members."""
