@@ -23,6 +23,14 @@ def check_count(number: int, name: str, *, least: int, most: int | None = None) 
     return int(number)
 
 
+def check_level(level: int | None, name: str, least: int, most: int) -> int | None:
+    """One of a few levels, or None for none chosen."""
+    if level is not None and check_count(level, name, least=least) > most:
+        lower = ", ".join(str(each) for each in range(least, most))
+        raise ParameterError(f"{name} must be at most {most}, got {level:,}: give {lower} or {most}.")
+    return None if level is None else int(level)
+
+
 def check_workers(workers: int | None) -> int:
     """How many threads; all cores unless given."""
     if workers is None:

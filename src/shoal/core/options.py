@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self, TypedDict
 
 from shoal.core.bounding_box import BoundingBox
-from shoal.core.checks import check_count, told
+from shoal.core.checks import check_count, check_level, told
 from shoal.core.formatting import duration
 from shoal.core.option_fields import Options, choice
 from shoal.core.period_text import NEVER, parse_period
@@ -37,7 +37,6 @@ ROLES = ("user", "time", "lat", "lon", "x", "y", "site")
 
 HARDEN_DEFAULT = 1  # boxes cost at most a quarter more
 HARDEN_MOST = 3
-EFFORT_DEFAULT = 1
 EFFORT_MOST = 3
 HARDEN_MOST_REACH = 5  # r beyond which there are too many windows to link
 _SMALLEST_SHARD = 100  # users: among fewer, partners run out within days
@@ -285,9 +284,9 @@ class HidingOptions(Options):
     the exponent p of space in the cost of a box. shard_size: among how many users of a window hiding sets are chosen at
     most. harden: 0 to 3, how much to pay so that linking windows does not single out (docs/hardening.md); None until
     for_promise() has chosen. effort: how often each window is decided (docs/how-it-works.md, "A second look").
-    rename_every: after which time records get new names (docs/new-names.md), a part of a day
-    or whole days, or "never". min_spread: how long the longer side of every box is at least, because people in it were
-    so far apart. leak_price: what to pay for an epoch less that leaks by accident, in cheapest edges, 0 for nothing
+    rename_every: after which time records get new names (docs/new-names.md), a part of a day or whole days, or "never".
+    min_spread: how long the longer side of every box is at least, because people in it were so far apart. leak_price:
+    what to pay for an epoch less that leaks by accident, in cheapest edges, 0 for nothing
     (docs/decisions/0006-leakage.md). forget_served: whether who hid whom before a border counts no longer behind it
     (docs/decisions/0021-new-names.md). The last two are not offered to users.
     """
@@ -337,9 +336,8 @@ class HidingOptions(Options):
         public=True,
     )
     effort: int = choice(
-        EFFORT_DEFAULT,
-        "How often it is decided who hides whom in a window, 1 to 3: 2 makes boxes about 4 % smaller in up to twice the"
-        " time; not with --whole.",
+        1,
+        "How often each window is decided, 1 to 3: 2 makes boxes 3 to 4 % smaller in up to twice the time.",
         metavar="LEVEL",
         decides_boxes=True,
         public=True,
@@ -378,8 +376,8 @@ class HidingOptions(Options):
             "repair": bool(self.repair),
             "seed": check_count(self.seed, "seed", least=0),
             "shard_size": check_count(self.shard_size, "--shard-size", least=1),
-            "harden": None if self.harden is None else _check_harden(self.harden),
-            "effort": _check_effort(self.effort),
+            "harden": check_level(self.harden, "harden", 0, HARDEN_MOST),
+            "effort": check_level(self.effort, "effort", 1, EFFORT_MOST),
             "min_spread": None if self.min_spread is None else in_metres(self.min_spread, "--min-spread"),
         }
         for name, value in exact.items():
@@ -433,19 +431,16 @@ class HidingOptions(Options):
             raise ParameterError(
                 f"--min-spread goes with selector mutual, got {self.selector}: leave either out."
             )
-        lack = self._lacks_to_harden(promise)
-        if lack is not None and self.harden:
-            raise ParameterError(f"harden needs {lack}: leave it out.")
-        lack = self._lacks_to_look_again(promise)
-        if lack is not None and self.effort > 1:
-            raise ParameterError(f"effort needs {lack}: leave it out.")
+        for name, lack, chosen in (
+            ("harden", self._lacks_to_harden(promise), self.harden),
+            ("effort", self._lacks_to_look_again(promise), self.effort > 1),
+        ):
+            if lack is not None and chosen:
+                raise ParameterError(f"{name} needs {lack}: leave it out.")
         return self.hardened_where_possible(promise)
 
     def hardened_where_possible(self, promise: Promise) -> Self:
-        """These options with the levels that apply to one promise of several.
-
-        No hardening where nothing can be hardened, one look where a window has no neighbours.
-        """
+        """These options with the levels that apply to one promise of several: the lowest where others need more."""
         level = HARDEN_DEFAULT if self.harden is None else self.harden
         level = level if self._lacks_to_harden(promise) is None else 0
         effort = self.effort if self._lacks_to_look_again(promise) is None else 1
@@ -465,9 +460,8 @@ class HidingOptions(Options):
         """What a second look at windows needs and is not there; None where it applies."""
         if promise.whole:
             return "tau and epsilon, got whole trajectories"
-        if self.selector_for(promise) is SelectorName.SPECTRAL:
-            return f"selector matching or mutual, got selector {self.selector}"
-        return None
+        spectral = self.selector_for(promise) is SelectorName.SPECTRAL
+        return f"selector matching or mutual, got selector {self.selector}" if spectral else None
 
     def _lacks_to_harden(self, promise: Promise) -> str | None:
         """What hardening needs and is not there; None where it applies."""
@@ -490,23 +484,6 @@ def _save_as_text(options: Options, *names: str) -> None:
 def _moment_text(given: Any) -> Any:
     """A date or time of Python or pandas as text; anything else as it is."""
     return given.isoformat() if isinstance(given, date) else given
-
-
-def _check_effort(effort: int) -> int:
-    level = check_count(effort, "effort", least=1)
-    if level > EFFORT_MOST:
-        raise ParameterError(f"effort must be at most {EFFORT_MOST}, got {level:,}: give 1, 2 or 3.")
-    return level
-
-
-def _check_harden(harden: int) -> int:
-    level = check_count(harden, "harden", least=0)
-    if level > HARDEN_MOST:
-        fewer = ", ".join(str(lower) for lower in range(HARDEN_MOST))
-        raise ParameterError(
-            f"harden must be at most {HARDEN_MOST}, got {level:,}: give {fewer} or {HARDEN_MOST}."
-        )
-    return level
 
 
 class AuditKeywords(TypedDict, total=False):

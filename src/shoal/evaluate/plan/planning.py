@@ -19,7 +19,6 @@ from shoal.core.evaluation_options import GridKeywords, PlanKeywords, PlanOption
 from shoal.core.formatting import counted, duration
 from shoal.core.optional import as_pandas
 from shoal.core.options import (
-    EFFORT_DEFAULT,
     HARDEN_DEFAULT,
     HidingKeywords,
     HidingOptions,
@@ -129,7 +128,7 @@ class Plan(NamedTuple):
     whole_parts: WholeParts | None = None
     grid: Grid = Grid()
     harden: int = HARDEN_DEFAULT
-    effort: int = EFFORT_DEFAULT
+    effort: int = 1
 
     def __repr__(self) -> str:
         return f"<Plan: {counted(len(self.forecasts), 'forecast')}; .to_arrow() has the figures>"
