@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -155,9 +155,11 @@ def open_selector(setup: HidingSetup) -> Selector:
 def prepare(options: HidingOptions, promise: Promise = _TOY_PROMISE) -> None:
     """Load the compiled code, or compile it once after installation, by anonymizing five synthetic users.
 
-    They stay for several windows, pairs of them always at one place, so that every kernel is called. Over whole
-    trajectories other kernels are, and others again for k = 2.
+    They stay for several windows, pairs of them always at one place, so that every kernel is called; windows are looked
+    at again where they can be. Over whole trajectories other kernels are, and others again for k = 2.
     """
+    once = promise.whole or options.selector is SelectorName.SPECTRAL
+    options = replace(options, effort=1 if once else 2)
     n_users, n_slots = 5, 12
     user, t = np.divmod(np.arange(n_users * n_slots), n_slots)
     toy = samples_from_columns(np.array(list("abcde"), object), user, t, (user // 2) * 50, t % 3)
