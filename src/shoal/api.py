@@ -129,6 +129,8 @@ def anonymize(
     harden : int, optional
         0 to 3: how much to pay so that an attacker who knows the method and links windows is not left with one record
         (docs/hardening.md); 1 unless given, 0 where there is nothing to harden.
+    effort : int
+        1 to 3: how often it is decided who hides whom in a window; 2 makes boxes smaller in up to twice the time.
     min_spread : str, optional
         With ``whole``: how far apart people of a group were at least in every box, such as "1km".
     shard_size : int

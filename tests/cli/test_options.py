@@ -611,6 +611,18 @@ def test_no_evidence(events: Path, tmp_path: Path) -> None:
         assert (tmp_path / "key.csv.evidence.parquet").exists() is there
 
 
+def test_effort_makes_boxes_smaller(events: Path, plain: Records, tmp_path: Path) -> None:
+    costs = []
+    for level in ("1", "2", "3"):
+        output, summary = tmp_path / f"{level}.parquet", tmp_path / f"{level}.json"
+        records = published(events, output, "--effort", level, "--json", summary)
+        assert (records == plain) is (level == "1")
+        costs.append(json.loads(summary.read_text())["cost_per_box"])
+        manifest = json.loads((tmp_path / f"{level}.parquet.manifest.json").read_text())
+        assert manifest["parameters"]["effort"] == int(level)
+    assert max(costs[1:]) < costs[0]
+
+
 def test_harden_pays_for_each_level(events: Path, plain: Records, tmp_path: Path) -> None:
     costs = []
     for level in ("0", "1", "3"):

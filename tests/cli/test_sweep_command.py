@@ -87,6 +87,7 @@ OPTIONS = {
     "--min-days-active": ("--over", "hours", "--min-days-active", "2"),
     "--resample": ("--over", "hours", "--resample", "1h"),
     "--harden": ("--over", "hours", "--harden", "3"),
+    "--effort": ("--over", "hours", "--effort", "2"),
     "--seed": ("--over", "hours", "--seed", "5"),
     "--bbox": ("--over", "hours", "--bbox=-30.05,9.95,-29.95,10.05"),
 }  # fmt: skip

@@ -170,7 +170,8 @@ def test_the_selector_that_goes_with_a_promise() -> None:
     "wrong",
     [
         {"selector": "best"}, {"reuse": "never"}, {"space_weight": -1}, {"space_weight": "1"}, {"seed": -1},
-        {"seed": 1.5}, {"shard_size": 0}, {"harden": 4}, {"harden": True}, {"repair": True},
+        {"seed": 1.5}, {"shard_size": 0}, {"harden": 4}, {"harden": True}, {"effort": 0}, {"effort": 4},
+        {"repair": True},
     ],
 )  # fmt: skip
 def test_options_of_hiding_that_make_no_sense_cannot_be_made(wrong: dict[str, Any]) -> None:

@@ -47,6 +47,7 @@ RELEASE = {
     "space_weight": 2,
     "seed": 7,
     "harden": 2,
+    "effort": 2,
     "columns": {"user": 'a "quoted" \\ name\t', "time": "Zeit ü 🐟"},
     "bbox": (0, 1.5, 2, 3),
     "timezone": "Asia/Tokyo",

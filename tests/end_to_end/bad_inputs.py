@@ -228,6 +228,7 @@ BAD_OPTIONS: dict[str, list[object]] = {
     "--space-weight": ["nan", "inf", -1, 5, "heavy"],
     "--seed": [-1, "abc", 1.5],
     "--harden": [-1, 4, "hard"],
+    "--effort": [0, 4, "much"],
     "--shard-size": [0, 99, -5, "big"],
     "--selector": ["best", ""],
     "--reuse": ["twice", ""],
@@ -278,6 +279,7 @@ def bad_options() -> Iterator[BadInput]:
         "tau of nothing": ("--tau", "0min", "--epsilon", "0min"),
         "tau without a unit": ("--tau", "30", "--epsilon", "30"),
         "hardened whole": ("--whole", "--harden", 2),
+        "whole looked at again": ("--whole", "--effort", 2),
     }.items():
         words = ("anonymize", "events.csv", "-o", "out.csv", "--k", 2, *promise)
         yield BadInput(f"promise: {name}", write_good, words)

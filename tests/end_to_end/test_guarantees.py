@@ -104,6 +104,7 @@ def test_random_worlds_keep_every_guarantee(selector: str, seed: int, shard_size
                 selector=selector,
                 shard_size=shard_size,
                 harden=rng.choice([0, 1, 2, 3]),
+                effort=1 if tau is None else rng.choice([1, 2, 3]),
             )
         except InputError:
             outcomes["refused"] += 1
@@ -163,7 +164,8 @@ def _suppress_late(advance: Callable[..., Step]) -> Callable[..., Step]:
 
     def late(self: Fold, newest: EpochSlice, *, ends_stretch: bool) -> Step:
         step = advance(self, newest, ends_stretch=ends_stretch)
-        kept = step.boxes.owner != (step.boxes.owner.max(initial=0) if step.first_epoch == 1 else -1)
+        hit = any(window.first_epoch == 1 for window in step.windows)
+        kept = step.boxes.owner != (step.boxes.owner.max(initial=0) if hit else -1)
         return step._replace(boxes=Boxes._make(column[kept] for column in step.boxes))
 
     return late

@@ -63,6 +63,19 @@ def test_ended_between_steps(
     assert resumed(place) == world[1]
 
 
+def test_windows_that_were_to_be_looked_at_again(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    again, events = ("--effort", 2), place / "events.parquet"
+    assert anonymize(events, place / "calm.parquet", *again, k=3).code == 0
+    with monkeypatch.context() as patched:
+        end_after(25, patched)
+        with pytest.raises(Killed):
+            anonymize(events, place / "out.parquet", *again, k=3)
+    refused = anonymize(events, place / "out.parquet", "--resume", k=3)
+    assert (refused.code, "belongs to a run with another effort" in refused.err) == (2, True)
+    assert anonymize(events, place / "out.parquet", *again, "--resume", k=3).code == 0
+    assert boxes_in(place / "out.parquet") == boxes_in(place / "calm.parquet")
+
+
 def test_a_torn_step_is_done_again(
     place: Path, world: tuple[Path, Counter[Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:

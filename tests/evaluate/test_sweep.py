@@ -165,6 +165,15 @@ def test_the_level_of_hardening_is_measured_and_told() -> None:
     assert "mutual 0" in told
 
 
+def test_effort_is_measured_and_told() -> None:
+    found = sweep(
+        shoal.make_city(40), over=["k"], ks=[2], selectors=["matching", "mutual"], effort=2, harden=0
+    )
+    assert {row.effort for row in found.measured.values()} == {2}
+    with pytest.raises(ParameterError, match=r"effort needs .*got selector spectral: leave it out"):
+        sweep(shoal.make_city(40), over=["k"], ks=[2], selectors=["spectral"], effort=2)
+
+
 def test_a_level_that_no_release_can_have_is_refused(city) -> None:
     for wishes, lack in (
         ({"selectors": ["mutual"]}, "selector matching"),

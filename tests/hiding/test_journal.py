@@ -15,7 +15,7 @@ import pytest
 
 from shoal.core.boxes import Boxes, concatenate
 from shoal.errors import InputError
-from shoal.hiding.fold import Step
+from shoal.hiding.fold import DecidedWindow, Step
 from shoal.hiding.hardening import Witnesses, no_witnesses
 from shoal.hiding.journal import FolderJournal, Journal, MemoryJournal, check_format
 from shoal.hiding.window import HidingSets
@@ -27,19 +27,23 @@ IDENTITY = {"dataset": "d", "k": 2, "tau": None}
 
 def step(number: int) -> Step:
     if number % 3 == 0:
-        return Step(number, None, concatenate([]), no_witnesses())
+        return Step((), concatenate([]), no_witnesses())
     values = np.arange(number, dtype=np.int32)
     boxes = Boxes(values, values.astype(np.int64), values.astype(np.int64), values, values, values, values)
     hiding_sets = HidingSets(values, values[:, None], values, values.astype(np.uint8))
-    return Step(number, hiding_sets, boxes, Witnesses(values, values[::-1], values.astype(np.int64)))
+    windows = tuple(DecidedWindow(number + more, number + 9, hiding_sets) for more in range(number % 3))
+    witnesses = Witnesses(values, values[::-1], values.astype(np.int64))
+    return Step(windows, boxes, witnesses, windows[1:] * number)
 
 
 def same(one: Step, other: Step) -> bool:
-    if one.first_epoch != other.first_epoch or (one.hiding_sets is None) != (other.hiding_sets is None):
+    windows = [*one.windows, None, *one.tentative], [*other.windows, None, *other.tentative]
+    if [each and each[:2] for each in windows[0]] != [each and each[:2] for each in windows[1]]:
         return False
     pairs = [*zip(one.boxes, other.boxes, strict=True), *zip(one.witnesses, other.witnesses, strict=True)]
-    if one.hiding_sets is not None and other.hiding_sets is not None:
-        pairs += list(zip(one.hiding_sets, other.hiding_sets, strict=True))
+    for mine, its in zip(*windows, strict=True):
+        if mine is not None and its is not None:
+            pairs += zip(mine.hiding_sets, its.hiding_sets, strict=True)
     return all(a.dtype == b.dtype and np.array_equal(a, b) for a, b in pairs)
 
 
@@ -200,13 +204,13 @@ def test_work_done_outlives_a_resume_that_fails_while_it_reads(
 
 @pytest.mark.parametrize(
     ("found", "words"),
-    [(None, "found an older one"), (2, "found format 2"), (4, "found format 4"), ("x", "found format 'x'")],
+    [(None, "found an older one"), (3, "found format 3"), (5, "found format 5"), ("x", "found format 'x'")],
 )
 def test_journals_of_another_format_are_refused(found: object, words: str, tmp_path: Path) -> None:
     FolderJournal(tmp_path, {"k": 2}).append(step(0))
     header = tmp_path / "run.json"
     content = json.loads(header.read_text())
-    assert content.pop("format") == 3
+    assert content.pop("format") == 4
     header.write_text(json.dumps(content if found is None else {"format": found, **content}))
     for refuse in (lambda: check_format(tmp_path), lambda: FolderJournal(tmp_path, {"k": 2})):
         with pytest.raises(InputError, match=re.escape(words)) as caught:

@@ -85,6 +85,31 @@ def test_room_made_ahead_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize("reuse", list(Reuse))
+def test_what_is_assumed_for_a_while_is_forgotten(reuse: Reuse) -> None:
+    """Two histories, one of which assumes windows now and then: they never differ outside."""
+    draw = np.random.default_rng(3)
+    plain, other = History(30, reuse, 1), History(30, reuse, 1)
+    for window in range(30):
+        owners = np.flatnonzero(draw.random(30) < 0.6).astype(np.int32)
+        members, guess = draw.permutation(owners)[:, None], np.roll(owners, 1)[:, None]
+        with other.assuming([(window + 1, owners, guess), (window + 2, owners, guess)]):
+            past = other.rule(window).past
+            assert past.length.sum() == plain.rule(window).past.length.sum() + guess.size * (
+                4 if reuse is Reuse.PAIR else 2
+            )
+        kept = []
+        for history in (plain, other):
+            history.append(window, owners, members)
+            past = history.rule(window).past
+            entries = [np.arange(n) + first for first, n in zip(past.first, past.length, strict=True)]
+            kept.append([(past.member[entry].tolist(), past.when[entry].tolist()) for entry in entries])
+        assert kept[0] == kept[1]
+        if window == 20:
+            plain.forget(9)
+            other.forget(9)
+
+
+@pytest.mark.parametrize("reuse", list(Reuse))
 def test_every_pair_is_remembered(reuse: Reuse) -> None:
     """Pairs in which somebody comes several times, in both directions where that is the rule."""
     rng = np.random.default_rng(0)

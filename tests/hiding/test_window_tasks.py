@@ -48,13 +48,14 @@ def boxes_of(samples: Samples, promise: Promise, options: HidingOptions, engine:
 
 @pytest.mark.parametrize("n_tasks", [2, 5, 100])
 @pytest.mark.parametrize(
-    ("k", "tau", "reuse"), [(2, 30, "once"), (2, 45, "pair"), (2, 60, "spaced"), (3, 30, "once")]
+    ("k", "tau", "reuse", "effort"),
+    [(2, 30, "once", 2), (2, 45, "pair", 1), (2, 60, "spaced", 1), (3, 30, "once", 1)],
 )
 def test_parts_decide_what_the_whole_decides(
-    city: Samples, n_tasks: int, k: int, tau: int, reuse: str, monkeypatch: pytest.MonkeyPatch
+    city: Samples, n_tasks: int, k: int, tau: int, reuse: str, effort: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(window_tasks, "_SMALLEST", 1)
-    options, engine = HidingOptions(reuse=Reuse(reuse), shard_size=40), Piped(n_tasks)
+    options, engine = HidingOptions(reuse=Reuse(reuse), shard_size=40, effort=effort), Piped(n_tasks)
     promise = Promise(k, tau, 30)
     whole = boxes_of(city, promise, options, None)
     assert all(
@@ -74,7 +75,7 @@ def test_parts_of_tiny_worlds(seed: int, monkeypatch: pytest.MonkeyPatch) -> Non
     names = np.array([f"u{i:02}" for i in range(n)], object)
     samples = samples_from_columns(names, user, t, *rng.integers(0, 5, (2, 400)))
     promise = Promise(2, random.Random(seed).choice([10, 15, 20]), 10)
-    options = HidingOptions(shard_size=3)
+    options = HidingOptions(shard_size=3, effort=1 + seed % 3)
     one = boxes_of(samples, promise, options, None)
     other = boxes_of(samples, promise, options, Piped(7))
     assert all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))

@@ -37,7 +37,7 @@ owner = np.repeat(np.arange(n_users, dtype=np.int32), per_user)
 for step in range(n_steps):
     t0 = step * 60 + np.tile(np.arange(per_user) * 20, n_users).astype(np.int64)
     x, y = rng.integers(0, 5_000, (2, len(owner)), np.int32)
-    journal.append(Step(step, None, Boxes(owner, t0, t0 + 9, x, x + 20, y, y + 20), no_witnesses()))
+    journal.append(Step((), Boxes(owner, t0, t0 + 9, x, x + 20, y, y + 20), no_witnesses()))
 
 def peak():
     # Not getrusage: a process begins with the peak of the one that started it.

@@ -48,6 +48,7 @@ def release(
     workers: int = 1,
     leak_price: float = HidingOptions().leak_price,
     harden: int = 0,
+    effort: int = 1,
     selector: str = "matching",
     repair: bool = False,
     shard_size: int = HidingOptions().shard_size,
@@ -67,6 +68,7 @@ def release(
                 seed=seed,
                 leak_price=leak_price,
                 harden=harden,
+                effort=effort,
                 selector=SelectorName(selector),
                 repair=repair,
                 shard_size=shard_size,
@@ -88,14 +90,13 @@ def release(
     hiding_sets: dict[int, dict[int, set[int]]] = {}
     witnesses: dict[int, list[tuple[int, int]]] = {}
     for step in journal:
-        pairs = zip(step.witnesses.owners.tolist(), step.witnesses.members.tolist(), strict=True)
-        witnesses[step.first_epoch] = [(users[owner], users[member]) for owner, member in pairs]
-        if step.hiding_sets is None or not len(step.hiding_sets.owners):
-            continue
-        hiding_sets[step.first_epoch] = {
-            users[owner]: {users[member] for member in members if member >= 0}
-            for owner, members in zip(
-                step.hiding_sets.owners.tolist(), step.hiding_sets.members.tolist(), strict=True
-            )
-        }
+        for owner, member, epoch in zip(*(column.tolist() for column in step.witnesses), strict=True):
+            newest = max(window.first_epoch for window in step.windows if window.first_epoch <= epoch)
+            witnesses.setdefault(newest, []).append((users[owner], users[member]))
+        for first_epoch, _, sets in step.windows:
+            if len(sets.owners):
+                hiding_sets[first_epoch] = {
+                    users[owner]: {users[member] for member in members if member >= 0}
+                    for owner, members in zip(sets.owners.tolist(), sets.members.tolist(), strict=True)
+                }
     return Release(records, suppressed, presence, hiding_sets, witnesses, outcome)

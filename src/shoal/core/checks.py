@@ -15,6 +15,7 @@ _BREAKS = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]")
 _BETWEEN_VALUES = re.compile(r"[,;|]")
 _LONG_NUMBER = re.compile(r"\d{5}")
 _SUFFIX = re.compile(r"\.[A-Za-z]\w{0,9}$")
+_SELECTS = ("select", "with", "values", "from")  # how SQL that reads rows begins; from: in DuckDB
 
 
 def told(given: object) -> str:
@@ -91,6 +92,14 @@ def check_flags(**flags: object) -> None:
             raise ParameterError(f"{name} must be True or False, got {told(given)}.")
 
 
+def check_level(level: int | None, name: str, least: int, most: int) -> int | None:
+    """One of a few levels, or None for none chosen."""
+    if level is not None and check_count(level, name, least=least) > most:
+        lower = ", ".join(str(each) for each in range(least, most))
+        raise ParameterError(f"{name} must be at most {most}, got {level:,}: give {lower} or {most}.")
+    return None if level is None else int(level)
+
+
 def check_workers(workers: int | None) -> int:
     """How many threads; all cores unless given."""
     if workers is None:
@@ -102,3 +111,11 @@ def check_seed(seed: object) -> None:
     """Refuse what is no seed."""
     if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 2**63:
         raise ParameterError(f"seed must be a whole number from 0 to 2^63 - 1, got {told(seed)}.")
+
+
+def is_select(query: object) -> bool:
+    """Whether a text begins as SQL that reads rows does, behind comments and brackets."""
+    if not isinstance(query, str):
+        return False
+    begins = re.match(r"(?:\s|--[^\n]*\n|/\*.*?\*/|\()*(\w+)", query, re.DOTALL)
+    return begins is not None and begins.group(1).lower() in _SELECTS

@@ -9,7 +9,6 @@ help appears at once.
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -20,7 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self, TypedDict
 
 from shoal.core.bounding_box import BoundingBox
-from shoal.core.checks import check_count, check_flags, paths_among, told
+from shoal.core.checks import check_count, check_flags, check_level, is_select, paths_among, told
 from shoal.core.formatting import duration
 from shoal.core.option_fields import Options, choice
 from shoal.core.period_text import NEVER, parse_period
@@ -37,6 +36,7 @@ ROLES = ("user", "time", "lat", "lon", "x", "y", "site")
 
 HARDEN_DEFAULT = 1  # boxes cost at most a quarter more
 HARDEN_MOST = 3
+EFFORT_MOST = 3
 HARDEN_MOST_REACH = 5  # r beyond which there are too many windows to link
 _SMALLEST_SHARD = 100  # users: among fewer, partners run out within days
 TOLERANCE = 0.01  # of the members: for so many guarantee 2 may be weakened before an audit fails a file
@@ -46,7 +46,6 @@ HIGH = 0.33  # of attacks: as if hidden among fewer than three
 MACHINE = "a matter of the machine"  # and hence in no file of settings
 
 _MOST_ATTACKS = 1_000_000
-_SELECTS = ("select", "with", "values", "from")  # how SQL that reads rows begins; from: in DuckDB
 _TAU = "How long an attacker may have followed somebody, e.g. 30min."
 _EPSILON = "How much more they may learn, e.g. 30min."
 _WHOLE = "Hide whole trajectories instead; no tau, no epsilon."
@@ -167,7 +166,7 @@ class ReadingOptions(Options):
             raise ParameterError(f"resample must be a whole number of seconds, got {told(self.resample)}.")
         if self.bbox is not None:
             BoundingBox.parse(self.bbox)
-        if self.query is not None and not _is_select(self.query):
+        if self.query is not None and not is_select(self.query):
             raise ParameterError("query must be one SELECT in SQL: give what gives the rows of the events.")
         if self.time_format is not None:
             TimeFormat.parse(self.time_format)
@@ -202,14 +201,6 @@ class ReadingOptions(Options):
     def files(self) -> list[Path]:
         """The files that are read beside the events; a folder is none, and is refused once it is read."""
         return [path for path in paths_among(self.sites, self.exclude_users) if not path.is_dir()]
-
-
-def _is_select(query: object) -> bool:
-    """Whether a text begins as SQL that reads rows does, behind comments and brackets."""
-    if not isinstance(query, str):
-        return False
-    begins = re.match(r"(?:\s|--[^\n]*\n|/\*.*?\*/|\()*(\w+)", query, re.DOTALL)
-    return begins is not None and begins.group(1).lower() in _SELECTS
 
 
 class PromiseKeywords(TypedDict, total=False):
@@ -272,6 +263,7 @@ class HidingKeywords(TypedDict, total=False):
     seed: int
     shard_size: int
     harden: int | None
+    effort: int
     rename_every: Duration
     min_spread: str | None
 
@@ -284,9 +276,10 @@ class HidingOptions(Options):
     nobody relies on what was suppressed; only for the paper's selector (docs/decisions/0009-spectral.md). space_weight:
     the exponent p of space in the cost of a box. shard_size: among how many users of a window hiding sets are chosen at
     most. harden: 0 to 3, how much to pay so that linking windows does not single out (docs/hardening.md); None until
-    for_promise() has chosen. rename_every: after which time records get new names (docs/new-names.md), a part of a day
-    or whole days, or "never". min_spread: how long the longer side of every box is at least, because people in it were
-    so far apart. leak_price: what to pay for an epoch less that leaks by accident, in cheapest edges, 0 for nothing
+    for_promise() has chosen. effort: how often each window is decided (docs/how-it-works.md, "A second look").
+    rename_every: after which time records get new names (docs/new-names.md), a part of a day or whole days, or "never".
+    min_spread: how long the longer side of every box is at least, because people in it were so far apart. leak_price:
+    what to pay for an epoch less that leaks by accident, in cheapest edges, 0 for nothing
     (docs/decisions/0006-leakage.md); it is not offered to users.
     """
 
@@ -334,6 +327,13 @@ class HidingOptions(Options):
         decides_boxes=True,
         public=True,
     )
+    effort: int = choice(
+        1,
+        "How often each window is decided, 1 to 3: 2 makes boxes 3 to 4 % smaller in up to twice the time.",
+        metavar="LEVEL",
+        decides_boxes=True,
+        public=True,
+    )
     rename_every: str = choice(
         NEVER,
         "Give everybody a new name each period, e.g. 1d or 6h, so that whoever finds a record reads no more than that;"
@@ -368,7 +368,8 @@ class HidingOptions(Options):
             "repair": bool(self.repair),
             "seed": check_count(self.seed, "seed", least=0),
             "shard_size": check_count(self.shard_size, "--shard-size", least=1),
-            "harden": None if self.harden is None else _check_harden(self.harden),
+            "harden": check_level(self.harden, "harden", 0, HARDEN_MOST),
+            "effort": check_level(self.effort, "effort", 1, EFFORT_MOST),
             "min_spread": None if self.min_spread is None else in_metres(self.min_spread, "--min-spread"),
         }
         for name, value in exact.items():
@@ -422,16 +423,20 @@ class HidingOptions(Options):
             raise ParameterError(
                 f"--min-spread goes with selector mutual, got {self.selector}: leave either out."
             )
-        lack = self._lacks_to_harden(promise)
-        if lack is not None and self.harden:
-            raise ParameterError(f"harden needs {lack}: leave it out.")
+        for name, lack, chosen in (
+            ("harden", self._lacks_to_harden(promise), self.harden),
+            ("effort", self._lacks_to_look_again(promise), self.effort > 1),
+        ):
+            if lack is not None and chosen:
+                raise ParameterError(f"{name} needs {lack}: leave it out.")
         return self.hardened_where_possible(promise)
 
     def hardened_where_possible(self, promise: Promise) -> Self:
-        """These options with the level that applies to one promise of several: none where nothing can be hardened."""
+        """These options with the levels that apply to one promise of several: the lowest where others need more."""
         level = HARDEN_DEFAULT if self.harden is None else self.harden
         level = level if self._lacks_to_harden(promise) is None else 0
-        return dataclasses.replace(self, selector=self.selector_for(promise), harden=level)
+        effort = self.effort if self._lacks_to_look_again(promise) is None else 1
+        return dataclasses.replace(self, selector=self.selector_for(promise), harden=level, effort=effort)
 
     def min_spread_cells(self, grid: Grid) -> int:
         """Cells that the longer side of every box has at least."""
@@ -442,6 +447,13 @@ class HidingOptions(Options):
         if self.selector is not None:
             return self.selector
         return SelectorName.MUTUAL if promise.whole else SelectorName.MATCHING
+
+    def _lacks_to_look_again(self, promise: Promise) -> str | None:
+        """What a second look at windows needs and is not there; None where it applies."""
+        if promise.whole:
+            return "tau and epsilon, got whole trajectories"
+        spectral = self.selector_for(promise) is SelectorName.SPECTRAL
+        return f"selector matching or mutual, got selector {self.selector}" if spectral else None
 
     def _lacks_to_harden(self, promise: Promise) -> str | None:
         """What hardening needs and is not there; None where it applies."""
@@ -464,16 +476,6 @@ def _save_as_text(options: Options, *names: str) -> None:
 def _moment_text(given: Any) -> Any:
     """A date or time of Python or pandas as text; anything else as it is."""
     return given.isoformat() if isinstance(given, date) else given
-
-
-def _check_harden(harden: int) -> int:
-    level = check_count(harden, "harden", least=0)
-    if level > HARDEN_MOST:
-        fewer = ", ".join(str(lower) for lower in range(HARDEN_MOST))
-        raise ParameterError(
-            f"harden must be at most {HARDEN_MOST}, got {level:,}: give {fewer} or {HARDEN_MOST}."
-        )
-    return level
 
 
 class AuditKeywords(TypedDict, total=False):

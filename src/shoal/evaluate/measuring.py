@@ -22,7 +22,8 @@ _MONDAY_H = 72  # 1970-01-01 was a Thursday: so many hours after a Monday's midn
 
 
 class Measured(NamedTuple):
-    """The figures of one release, a row of the sweep; ``harden`` is the level of hardening it was made with.
+    """The figures of one release, a row of the sweep; ``harden`` is the level of hardening it was made with,
+    ``effort`` how often each window was decided.
 
     Width plus height is what the paper's figures show.
     """
@@ -32,6 +33,7 @@ class Measured(NamedTuple):
     tau_min: float
     epsilon_min: float
     harden: int
+    effort: int
     n_boxes: int
     suppressed_share: float
     longer_side_km_mean: float
@@ -78,6 +80,7 @@ def nothing_left(point: Point, hiding: HidingOptions, grid: Grid) -> Measured:
         tau_min=point.tau * minutes,
         epsilon_min=point.epsilon * minutes,
         harden=hiding.harden or 0,
+        effort=hiding.effort,
         n_boxes=0,
         suppressed_share=1.0,
         longer_side_km_mean=unknown,
@@ -108,6 +111,7 @@ def measure(outcome: Outcome, point: Point, hiding: HidingOptions, grid: Grid) -
         point.tau * minutes,
         point.epsilon * minutes,
         hiding.harden or 0,
+        hiding.effort,
         outcome.n_boxes,
         outcome.n_suppressed / outcome.n_samples,
         *found.longer_side_km,

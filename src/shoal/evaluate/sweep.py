@@ -152,7 +152,8 @@ def sweep(
         True for a bar, in notebooks and in terminals; or an object that is told of stages and steps.
     **options
         All that is listed below; ``space_weight``, ``reuse``, ``seed``, how events are read, as in anonymize(), and
-        ``harden``, 1 unless given: releases that cannot be hardened have level 0, and every row says which it is.
+        ``harden``, 1 unless given: releases that cannot be hardened have level 0, and every row says which it is; so
+        with ``effort``, which is 1 where windows are not decided one by one.
 
     Other Parameters
     ----------------
@@ -233,10 +234,14 @@ def _both() -> list[str]:
 
 
 def _check_level(plan: SweepPlan, hiding: Mapping[str, HidingOptions]) -> None:
-    """Refuse a level of hardening, if one is given, that applies to no release of the sweep."""
-    if not any(hiding[point.selector].hardened_where_possible(point.promise).harden for point in plan.points):
-        first = plan.points[0]
-        hiding[first.selector].for_promise(first.promise)
+    """Refuse a level of hardening or effort, if one is given, that applies to no release of the sweep."""
+    possible = [hiding[point.selector].hardened_where_possible(point.promise) for point in plan.points]
+    first = plan.points[0]
+    wanted = hiding[first.selector]
+    if not any(options.harden for options in possible):
+        replace(wanted, effort=1).for_promise(first.promise)
+    if all(options.effort < wanted.effort for options in possible):
+        replace(wanted, harden=0).for_promise(first.promise)
 
 
 def _check_resuming(folder: Path | None, *, resume: bool) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from shoal.core.arrays import Bools, Int32s
 from shoal.core.periods import Periods
 from shoal.hiding.epochs import Timeline
-from shoal.hiding.fold import Step
+from shoal.hiding.fold import DecidedWindow, Step
 from shoal.hiding.journal import Journal
 from shoal.hiding.kernels.reuse import count_beyond_window
 from shoal.hiding.suppression import Presence
@@ -33,21 +33,21 @@ class HiddenMembers(NamedTuple):
 
 def hidden_members(journal: Journal, timeline: Timeline, presence: Presence) -> Iterator[HiddenMembers]:
     """Window by window, with the witnesses of the epochs that were published then; one step is in memory at a time."""
-    for step, turn in zip(journal, timeline.turns(), strict=True):
-        if step.hiding_sets is not None and len(step.hiding_sets.owners):
-            yield from _members(step, turn.epoch, timeline, presence)
+    for step in journal:
+        for window in step.windows:
+            if len(window.hiding_sets.owners):
+                yield from _members(window, timeline, presence)
         yield from _witnesses(step, timeline)
 
 
-def _members(step: Step, last_epoch: int, timeline: Timeline, presence: Presence) -> Iterator[HiddenMembers]:
-    assert step.hiding_sets is not None
-    owners, members = step.hiding_sets.pairs()
-    begin, end = timeline.origin(step.first_epoch), timeline.end(last_epoch)
-    first, last = timeline.period_of(step.first_epoch), timeline.period_of(last_epoch)
+def _members(window: DecidedWindow, timeline: Timeline, presence: Presence) -> Iterator[HiddenMembers]:
+    owners, members = window.hiding_sets.pairs()
+    begin, end = timeline.origin(window.first_epoch), timeline.end(window.last_epoch)
+    first, last = timeline.period_of(window.first_epoch), timeline.period_of(window.last_epoch)
     for period in range(first, last + 1):
         there: Bools | slice = slice(None)
         if first != last:  # an owner and its members come and go alike, so that one of them is enough to ask
-            there = _published(step.first_epoch, last_epoch, period, timeline, presence)[owners]
+            there = _published(window.first_epoch, window.last_epoch, period, timeline, presence)[owners]
         yield HiddenMembers(begin, end, period, owners[there], members[there], in_epoch=False)
 
 

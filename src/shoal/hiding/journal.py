@@ -9,22 +9,25 @@ import contextlib
 import json
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from shoal.core.boxes import Boxes
 from shoal.core.interrupts import defer_interrupts
 from shoal.errors import InputError, UnfinishedError
-from shoal.hiding.fold import Step
+from shoal.hiding.fold import DecidedWindow, Step
 from shoal.hiding.hardening import Witnesses
 from shoal.hiding.window import HidingSets
 from shoal.storage.files import CHECKPOINT_CHANGED, as_unfinished_error, write_private
 
 _HEADER = "run.json"
-_FORMAT = 3  # of the journal and the checkpoint around it; 1 had no number, 2 no epochs of witnesses
+_FORMAT = (
+    4  # of the journal and the checkpoint around it; 3 had one window in a step, 2 no epochs of witnesses
+)
 _TORN = (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile, zlib.error)
 
 
@@ -105,15 +108,12 @@ class FolderJournal:
 
     def _load(self, number: int) -> Step:
         with np.load(self._path(number)) as noted:
-            hiding_sets = None
-            if "hiding_owners" in noted:
-                hiding_sets = HidingSets(*(noted[f"hiding_{name}"] for name in HidingSets._fields))
             witnesses = Witnesses(*(noted[f"witness_{name}"] for name in Witnesses._fields))
             return Step(
-                int(noted["first_epoch"]),
-                hiding_sets,
+                _windows_among(noted, "hiding"),
                 Boxes(*(noted[name] for name in Boxes._fields)),
                 witnesses,
+                _windows_among(noted, "tentative"),
             )
 
     def _put(self, name: str, content: bytes) -> None:
@@ -125,11 +125,7 @@ class FolderJournal:
 
     def append(self, step: Step) -> None:
         """Note one more step."""
-        hiding_sets = (
-            {}
-            if step.hiding_sets is None
-            else {f"hiding_{name}": value for name, value in step.hiding_sets._asdict().items()}
-        )
+        windows = _columns(step.windows, "hiding") | _columns(step.tentative, "tentative")
         witnesses = {f"witness_{name}": value for name, value in step.witnesses._asdict().items()}
         path = self._path(self._length)
         unfinished = path.with_suffix(".part")
@@ -137,8 +133,7 @@ class FolderJournal:
             with write_private(unfinished) as file:
                 np.savez(
                     file,
-                    first_epoch=np.int64(step.first_epoch),
-                    **hiding_sets,
+                    **windows,
                     **witnesses,
                     **step.boxes._asdict(),
                 )
@@ -156,6 +151,26 @@ class FolderJournal:
 
     def __len__(self) -> int:
         return self._length
+
+
+def _columns(windows: tuple[DecidedWindow, ...], kind: str) -> dict[str, Any]:
+    """Windows as named arrays, numbered from 0."""
+    columns: dict[str, Any] = {}
+    for number, window in enumerate(windows):
+        columns[f"{kind}{number}_epochs"] = np.array([window.first_epoch, window.last_epoch], np.int64)
+        for name, values in window.hiding_sets._asdict().items():
+            columns[f"{kind}{number}_{name}"] = values
+    return columns
+
+
+def _windows_among(noted: Mapping[str, npt.NDArray[Any]], kind: str) -> tuple[DecidedWindow, ...]:
+    """The windows that ``_columns`` wrote."""
+    windows: list[DecidedWindow] = []
+    while f"{kind}{len(windows)}_epochs" in noted:
+        first, last = noted[f"{kind}{len(windows)}_epochs"].tolist()
+        hiding_sets = HidingSets(*(noted[f"{kind}{len(windows)}_{name}"] for name in HidingSets._fields))
+        windows.append(DecidedWindow(first, last, hiding_sets))
+    return tuple(windows)
 
 
 def check_format(folder: Path) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -155,9 +155,11 @@ def open_selector(setup: HidingSetup) -> Selector:
 def prepare(options: HidingOptions, promise: Promise = _TOY_PROMISE) -> None:
     """Load the compiled code, or compile it once after installation, by anonymizing five synthetic users.
 
-    They stay for several windows, pairs of them always at one place, so that every kernel is called. Over whole
-    trajectories other kernels are, and others again for k = 2.
+    They stay for several windows, pairs of them always at one place, so that every kernel is called; windows are looked
+    at again where they can be. Over whole trajectories other kernels are, and others again for k = 2.
     """
+    once = promise.whole or options.selector is SelectorName.SPECTRAL
+    options = replace(options, effort=1 if once else 2)
     n_users, n_slots = 5, 12
     user, t = np.divmod(np.arange(n_users * n_slots), n_slots)
     toy = samples_from_columns(np.array(list("abcde"), object), user, t, (user // 2) * 50, t % 3)
@@ -226,9 +228,8 @@ def _outcome(
     box_sizes = box_sizes_of(concatenate([]))
     for step in journal:
         box_sizes = box_sizes.plus(box_sizes_of(step.boxes))
-        if step.hiding_sets is not None:
-            n_members += step.hiding_sets.n_members
-            relaxations += int(step.hiding_sets.relaxed.sum())
+        n_members += sum(window.hiding_sets.n_members for window in step.windows)
+        relaxations += sum(int(window.hiding_sets.relaxed.sum()) for window in step.windows)
     hidden = partial(hidden_members, journal, timeline, presence)
     if timeline.periods.n_periods > 1:
         window = samples.slots[-1] + 1 - samples.slots[0] if promise.whole else int(promise.window)

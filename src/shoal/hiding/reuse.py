@@ -8,6 +8,8 @@ Whether one user may serve another in a window is asked of a ``ReuseRule`` (kern
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +18,7 @@ import numpy.typing as npt
 from shoal.core.arrays import Bytes, Int32s, Int64s
 from shoal.core.options import Reuse
 from shoal.core.sorting import move_entries
-from shoal.hiding.kernels.reuse import NEVER, PastMembers, ReuseRule
+from shoal.hiding.kernels.reuse import NEVER, PastMembers, ReuseRule, count_forbidden
 
 _FIRST_ROOM = 4
 _MOST_LEFT = 0.1  # share of the room that may be left behind
@@ -66,6 +68,17 @@ class History:
             for number in range(int(turn.max(initial=-1)) + 1):
                 now = order[turn == number]
                 self._append_pairs(window, one[now], other[now], 0)
+
+    @contextmanager
+    def assuming(self, windows: Iterable[tuple[int, Int32s, Int32s]]) -> Iterator[None]:
+        """Count the members of some windows (their numbers, owners and members) as long as the context lasts."""
+        length = self._length.copy()
+        for window, owners, members in windows:
+            self.append(window, owners, members)
+        try:
+            yield
+        finally:
+            self._length = length
 
     def _append_pairs(self, window: int, owners: Int32s, members: Int32s, exposure: Bytes | int) -> None:
         # Owners are all different here, since the members of one column are a permutation of the owners.
@@ -128,6 +141,12 @@ class History:
         """Who may not serve whom in a window, given the members picked in it already."""
         since = window - self._spacing + 1 if self.reuse is Reuse.SPACED else NEVER
         return ReuseRule(PastMembers(*self._entries, self._first, self._length), since, picked)
+
+    def count_again(self, window: int, owners: Int32s, members: Int32s) -> Int32s:
+        """How many members of each owner serve in a window although the rule forbids it."""
+        count = np.empty(len(owners), np.int32)
+        count_forbidden(self.rule(window), owners, members, count)
+        return count
 
 
 class _Entries(NamedTuple):

@@ -139,6 +139,7 @@ MANIFEST_SCHEMA: Expected = {
         "space_weight": _is_number,
         "shard_size": _is_whole,
         "harden": _either(_none, _is_whole),
+        "effort": _is_whole,
         "min_spread": _either(_none, _reads(r"\d{1,8}(\.\d{1,3})?m")),
     },
     "counts": {

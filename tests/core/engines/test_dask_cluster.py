@@ -138,11 +138,11 @@ def events() -> Any:
 
 @pytest.fixture(scope="module")
 def expected(events: Any) -> Any:
-    return shoal.anonymize(events, **PROMISE, shard_size=100).outcome.boxes
+    return shoal.anonymize(events, **PROMISE, shard_size=100, effort=2).outcome.boxes
 
 
 def published(events: Any, loopback: Loopback, **more: Any) -> Any:
-    return shoal.anonymize(events, **PROMISE, shard_size=100, cluster=loopback.address, **more)
+    return shoal.anonymize(events, **PROMISE, shard_size=100, effort=2, cluster=loopback.address, **more)
 
 
 def same(boxes: Any, expected: Any) -> bool:
@@ -152,7 +152,7 @@ def same(boxes: Any, expected: Any) -> bool:
 def test_parts_are_the_same_on_a_cluster(unharmed: Loopback) -> None:
     """Where records get new names; the self-check goes there as well."""
     events, parts = shoal.make_city(200), {"rename_every": "6h", "timezone": "Asia/Kolkata"}
-    here = shoal.anonymize(events, **PROMISE, shard_size=100, **parts)
+    here = shoal.anonymize(events, **PROMISE, shard_size=100, effort=2, **parts)
     there = published(events, unharmed, **parts)
     assert there.verified
     assert there.outcome.n_records == here.outcome.n_records > 400
@@ -211,7 +211,7 @@ def test_all_workers_frozen_is_an_error(
     with pytest.raises(UnfinishedError, match=r"cluster was lost.*resume=True"):
         published(events, loopback, output=output, progress=After(20, freeze_all))
     assert not output.exists()
-    resumed = shoal.anonymize(events, **PROMISE, shard_size=100, output=output, resume=True)
+    resumed = shoal.anonymize(events, **PROMISE, shard_size=100, effort=2, output=output, resume=True)
     assert same(resumed.outcome.boxes, expected)
 
 
@@ -223,7 +223,7 @@ def test_a_lost_scheduler_is_an_error_and_the_run_goes_on_without(
     with pytest.raises(UnfinishedError, match=r"cluster was lost.*resume=True"):
         published(events, loopback, output=output, progress=After(15, loopback.scheduler.kill))
     assert not output.exists()
-    resumed = shoal.anonymize(events, **PROMISE, shard_size=100, output=output, resume=True)
+    resumed = shoal.anonymize(events, **PROMISE, shard_size=100, effort=2, output=output, resume=True)
     assert same(resumed.outcome.boxes, expected)
 
 

@@ -131,7 +131,7 @@ def test_boxes_are_the_same_in_processes() -> None:
     events = shoal.make_city(1500)
     boxes = [
         shoal.anonymize(
-            events, k=2, tau="30min", epsilon="30min", engine=engine, workers=2, shard_size=200
+            events, k=2, tau="30min", epsilon="30min", engine=engine, workers=2, shard_size=200, effort=2
         ).outcome.boxes
         for engine in ("threads", "processes")
     ]

@@ -170,7 +170,7 @@ def agreements(samples: Samples, promise: Promise, price: float) -> Agreements:
         builder.append(timeline.slice(epoch), Boxes._make(column[inside] for column in boxes))
     leaking = 0
     for window, picks in (
-        (step.first_epoch, step.hiding_sets) for step in journal if step.hiding_sets is not None
+        (window.first_epoch, window.hiding_sets) for step in journal for window in step.windows
     ):
         count = np.empty(len(picks.owners), np.int32)
         members = picks.members[:, 0].copy()

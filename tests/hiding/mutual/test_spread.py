@@ -112,11 +112,11 @@ def test_no_box_is_smaller_and_records_of_a_group_are_identical(seed: int) -> No
             parts_errors(world, [(*key, boxes) for key, boxes in parts.items()], borders, k, None, None) == []
         )
         for step in journal:
-            assert step.hiding_sets is not None
-            for owner, members in zip(step.hiding_sets.owners, step.hiding_sets.members, strict=True):
+            ((epoch, _, sets),) = step.windows
+            for owner, members in zip(sets.owners, sets.members, strict=True):
                 cluster = [owner, *members[members >= 0]]
                 assert len(cluster) >= k
-                assert len({str(parts[users[user], step.first_epoch]) for user in cluster}) == 1
+                assert len({str(parts[users[user], epoch]) for user in cluster}) == 1
                 outcomes["joined"] += len(cluster) >= 2 * k
         outcomes["published"] += 1
         again = released(world, k, borders, cells, journal).boxes  # all from the journal

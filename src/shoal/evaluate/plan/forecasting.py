@@ -99,7 +99,7 @@ def try_stretches(
     fold.reserve_history(_entries(past, stretches[-1].first, store.n_users, point.k))
     done = census.first_epoch
     for stretch in stretches:
-        epochs = stretch.epochs(timeline.reach)
+        epochs = stretch.epochs(timeline.reach + hiding.effort - 1)
         for window in range(done, epochs.start):
             owners, members = past[window]
             fold.assume_served(window, owners, members[:, : point.k - 1])
@@ -109,11 +109,11 @@ def try_stretches(
         steps.append(_advance(fold, timeline, presence, epochs[-1]))
         took, used = time.perf_counter() - began, time.process_time() - spent
         fold.skip_epochs()
-        # Only the last window finds records as full, and as many windows to link, as in a full run.
+        # Only the last step finds records as full, and as many windows to link, as in a full run.
         stands_for = stretch.samples / max(1, census.of(stretch.counted))
         seconds, processor = seconds + took * stands_for, processor + used * stands_for
-        # Fewer windows than epochs are decided; each stands for one epoch.
-        decided = [step.hiding_sets for step in steps if step.hiding_sets is not None]
+        # Fewer windows than epochs become final; each stands for one epoch.
+        decided = [window.hiding_sets for step in steps for window in step.windows]
         weight = stretch.samples / max(1.0, census.of(epochs) * len(decided) / len(epochs))
         n_members += weight * sum(each.n_members for each in decided)
         relaxations += weight * sum(int(each.relaxed.sum()) for each in decided)

@@ -109,6 +109,8 @@ class Plan(NamedTuple):
         The finest resolution.
     harden : int
         The level of hardening, where a promise can be hardened.
+    effort : int
+        How often each window is decided.
 
     Examples
     --------
@@ -127,6 +129,7 @@ class Plan(NamedTuple):
     whole_parts: WholeParts | None = None
     grid: Grid = Grid()
     harden: int = HARDEN_DEFAULT
+    effort: int = 1
 
     def __repr__(self) -> str:
         return f"<Plan: {counted(len(self.forecasts), 'forecast')}; .to_arrow() has the figures>"
@@ -171,6 +174,7 @@ class Plan(NamedTuple):
             "cell_m": self.grid.cell_m,
             "step_s": self.grid.step_s,
             "harden": self.harden,
+            "effort": self.effort,
             "n_samples": self.n_samples,
             "n_users": self.n_users,
             "forecasts": [_known(row._asdict()) for row in self.forecasts],
@@ -218,8 +222,8 @@ def plan(
     progress : bool or Progress, optional
         True for a bar, in notebooks and in terminals; or an object that is told of stages and steps.
     **options
-        All that is listed below; ``space_weight``, ``reuse``, ``harden``, ``seed``, and how events are read, as in
-        anonymize().
+        All that is listed below; ``space_weight``, ``reuse``, ``harden``, ``effort``, ``seed``, and how events are
+        read, as in anonymize().
 
     Other Parameters
     ----------------
@@ -278,7 +282,15 @@ def plan(
             store, max(wanted.ks), outlooks, hiding, threads, grid, zone, budget.whole_parts_s, told
         )
         return Plan(
-            forecasts, len(store), store.n_users, warnings, outlooks, whole_parts, grid, hiding.harden or 0
+            forecasts,
+            len(store),
+            store.n_users,
+            warnings,
+            outlooks,
+            whole_parts,
+            grid,
+            hiding.harden or 0,
+            hiding.effort,
         )
 
 
@@ -336,7 +348,8 @@ def forecast_points(
     progress: Progress,
 ) -> list[Forecast]:
     """A forecast for every point; points of an epsilon are tried on the same hours, as far as they are cheap enough."""
-    everything = sum(len(store) * (point.k - 1) for point in points) / _PER_S <= budget.everything_s
+    joined = sum(len(store) * (point.k - 1) for point in points) * hiding.effort
+    everything = joined / _PER_S <= budget.everything_s
     forecasts = {}
     for epsilon in sorted({point.epsilon for point in points}):
         alike = [point for point in points if point.epsilon == epsilon]
@@ -344,7 +357,7 @@ def forecast_points(
         share_s = 0.0 if everything else budget.stretches_s * len(alike) / len(points)
         epochs_a_day = _DAY_S / (epsilon * grid.step_s)
         shares = (
-            share_budget(alike, census, share_s, epochs_a_day, hiding.seed)
+            share_budget(alike, census, share_s, epochs_a_day, hiding.seed, hiding.effort)
             if share_s
             else StretchBudget([], {})
         )
@@ -402,7 +415,8 @@ class _Trials(NamedTuple):
     def _stretches(self, point: Point, views: list[list[BoxSizes]]) -> list[TrialStretch]:
         """The stretches that a point is tried on, given what other points showed on all of them."""
         every, number = self.shares
-        return most_representative(every, views, self.census, number[point], point.promise.reach)
+        reach = point.promise.reach + self.hiding.effort - 1
+        return most_representative(every, views, self.census, number[point], reach)
 
     def _presences(self, points: Sequence[Point]) -> dict[Point, Presence | None]:
         """Who would be published when; None where nobody is ever suppressed.

@@ -116,16 +116,16 @@ class StretchBudget(NamedTuple):
 
 
 def share_budget(
-    points: Sequence[Point], census: Census, budget_s: float, epochs_a_day: float, seed: int
+    points: Sequence[Point], census: Census, budget_s: float, epochs_a_day: float, seed: int, effort: int = 1
 ) -> StretchBudget:
     """Stretches, none where the data are too short, and a number of them for every point, a power of two.
 
     Median precision depends on the hour, so a cheap point is tried on many stretches; its results show which few a
     costly point should be tried on. Stretches are so far apart that they do not overlap under the longest tau, if the
-    data are long enough.
+    data are long enough. effort: how often each window is decided, which takes as many epochs more, less one.
     """
-    number = _numbers({point: _seconds(point, census) for point in points}, budget_s)
-    reaches = sorted({point.promise.reach for point in points}, reverse=True)
+    number = _numbers({point: effort * _seconds(point, census) for point in points}, budget_s)
+    reaches = sorted({point.promise.reach + effort - 1 for point in points}, reverse=True)
     most = max(number.values())
     while most:
         for reach in reaches:

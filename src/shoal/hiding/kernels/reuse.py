@@ -125,17 +125,27 @@ def allowed_edges(
         allowed[q] = mark[member[q]] != owner[q]
 
 
+@jit
+def count_forbidden(rule: ReuseRule, owners: Int32s, members: Int32s, count: Int32s) -> None:
+    """count[q] (int32) = how many of members[q] the rule forbids to serve owners[q]; numbered in the whole dataset."""
+    for q in range(len(owners)):
+        count[q] = 0
+        for column in range(members.shape[1]):
+            if not may_serve(rule, owners[q], members[q, column]):
+                count[q] += 1
+
+
 @jit_no_arrays
 def windows_since_served(
     arrays: WindowArrays, rule: ReuseRule, owner: Int32s, member: Int32s, window: int, age: Int32s
 ) -> None:
     """age[q] = windows since member[q] last served owner[q]; 0 if it may serve, -1 if it serves in this window already.
 
-    Owners and members are numbered in the window.
+    Where it serves in a later window, windows until then. Owners and members are numbered in the window.
     """
     for q in range(len(owner)):
         last = last_served(rule, arrays.user[owner[q]], arrays.user[member[q]])
-        age[q] = 0 if last == NEVER else window - last
+        age[q] = 0 if last == NEVER else abs(window - last)
         for column in range(rule.picked.shape[1]):
             if rule.picked[owner[q], column] == member[q]:
                 age[q] = -1

@@ -24,7 +24,7 @@ def edge_penalties(
     keys = owner.astype(np.int64) * n + member
     latest_first = np.lexsort((-when, keys))
     keys, place = np.unique(keys[latest_first], return_index=True)
-    age = window - when[latest_first][place].astype(np.int64)
+    age = np.abs(window - when[latest_first][place].astype(np.int64))
     dearer = surcharge != 0  # never former members: those are no candidates
     keys = np.concatenate([keys, edges.owner[dearer].astype(np.int64) * n + edges.member[dearer]])
     order = np.argsort(keys)
