@@ -191,6 +191,7 @@ def anonymize(
     grid, promise = promised.grid, promised.promise
     hiding = hiding.for_promise(promise)
     hiding.check_period(promise, grid)
+    limits = hiding.box_limits(promise, grid)
     n_workers = check_workers(workers)
     settings = settings_text("anonymize", given | hiding.to_dict()) if save_config is not None else ""
     outputs = _outputs(output, key_out, summary_out, save_config, evidence=evidence)
@@ -229,6 +230,7 @@ def anonymize(
             engine=machinery,
             periods=periods,
             min_spread_cells=hiding.min_spread_cells(grid),
+            limits=limits,
         )
         outcome = replace(outcome, compile_seconds=compile_seconds)
         named = NamedBoxes(outcome.parts.in_parts(outcome.source), outcome.parts.sizes)

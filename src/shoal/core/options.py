@@ -9,11 +9,13 @@ help appears at once.
 from __future__ import annotations
 
 import dataclasses
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
+from fractions import Fraction
 from importlib.util import find_spec
 from numbers import Real
 from pathlib import Path
@@ -24,7 +26,16 @@ from shoal.core.checks import check_count, told
 from shoal.core.formatting import duration
 from shoal.core.option_fields import Options, choice
 from shoal.core.period_text import NEVER, parse_period
-from shoal.core.promise import Duration, Grid, Promise, duration_text, in_metres, parse_duration
+from shoal.core.promise import (
+    MOST_SLOTS,
+    Duration,
+    Grid,
+    Promise,
+    duration_text,
+    in_metres,
+    parse_duration,
+    parse_length,
+)
 from shoal.core.time_format import TimeFormat
 from shoal.errors import ParameterError
 
@@ -271,6 +282,16 @@ class HidingKeywords(TypedDict, total=False):
     harden: int | None
     rename_every: Duration
     min_spread: str | None
+    suppress_at_most: float
+    max_space: str | None
+    max_time: Duration | None
+
+
+class BoxLimits(NamedTuple):
+    """The most cells on the longer side of a box, and the most slots."""
+
+    cells: int
+    slots: int
 
 
 @dataclass(frozen=True)
@@ -283,8 +304,10 @@ class HidingOptions(Options):
     most. harden: 0 to 3, how much to pay so that linking windows does not single out (docs/hardening.md); None until
     for_promise() has chosen. rename_every: after which time records get new names (docs/new-names.md), a part of a day
     or whole days, or "never". min_spread: how long the longer side of every box is at least, because people in it were
-    so far apart. leak_price: what to pay for an epoch less that leaks by accident, in cheapest edges, 0 for nothing
-    (docs/decisions/0006-leakage.md). forget_served: whether who hid whom before a border counts no longer behind it
+    so far apart. suppress_at_most: which share of the samples may be suppressed, 0 for no more than the promise needs;
+    goes to who is costliest to hide, or to what limits need. max_space, max_time: the limits: no box is longer
+    (docs/suppression.md). leak_price: what to pay for an epoch less that leaks by accident, in cheapest edges, 0 for
+    nothing (docs/decisions/0006-leakage.md). forget_served: whether who hid whom before a border counts no longer behind it
     (docs/decisions/0021-new-names.md). The last two are not offered to users.
     """
 
@@ -346,13 +369,37 @@ class HidingOptions(Options):
         decides_boxes=True,
         public=True,
     )
+    suppress_at_most: float = choice(
+        0.0,
+        "Share of the samples that may be suppressed, e.g. 0.02: of people who are costliest to hide where they are, or"
+        " what limits need; 0 for no more than the promise needs.",
+        metavar="SHARE",
+        decides_boxes=True,
+        public=True,
+    )
+    max_space: str | None = choice(
+        None,
+        "No box is longer, e.g. 10km: who cannot be hidden so is suppressed there; --suppress-at-most must allow it.",
+        metavar="DISTANCE",
+        decides_boxes=True,
+        public=True,
+    )
+    max_time: str | None = choice(
+        None,
+        "No box lasts longer, e.g. 20min; below epsilon.",
+        metavar="SPAN",
+        decides_boxes=True,
+        public=True,
+    )
     leak_price: float = 0.8
     forget_served: bool = True
 
     def __post_init__(self) -> None:
         self._check_selector()
-        _save_as_text(self, "rename_every")
+        _save_as_text(self, "rename_every", "max_time")
         parse_period(self.rename_every)
+        if self.max_time is not None:
+            parse_duration(self.max_time, "--max-time")
         if str(self.reuse) not in list(Reuse):
             raise ParameterError(f"reuse must be one of {', '.join(Reuse)}, got {told(self.reuse)}.")
         if not isinstance(self.space_weight, Real) or not 0 <= self.space_weight <= 4:
@@ -368,6 +415,8 @@ class HidingOptions(Options):
             "shard_size": check_count(self.shard_size, "--shard-size", least=1),
             "harden": None if self.harden is None else _check_harden(self.harden),
             "min_spread": None if self.min_spread is None else in_metres(self.min_spread, "--min-spread"),
+            "suppress_at_most": _check_share(self.suppress_at_most, "--suppress-at-most"),
+            "max_space": None if self.max_space is None else in_metres(self.max_space, "--max-space"),
         }
         for name, value in exact.items():
             object.__setattr__(self, name, value)
@@ -420,6 +469,7 @@ class HidingOptions(Options):
             raise ParameterError(
                 f"--min-spread goes with selector mutual, got {self.selector}: leave either out."
             )
+        self._check_suppression(promise)
         lack = self._lacks_to_harden(promise)
         if lack is not None and self.harden:
             raise ParameterError(f"harden needs {lack}: leave it out.")
@@ -434,6 +484,41 @@ class HidingOptions(Options):
     def min_spread_cells(self, grid: Grid) -> int:
         """Cells that the longer side of every box has at least."""
         return 1 if self.min_spread is None else grid.cells(self.min_spread, "--min-spread")
+
+    def _check_suppression(self, promise: Promise) -> None:
+        """Refuse a budget and limits where it is not known how to keep them."""
+        given = [name for name in ("suppress_at_most", "max_space", "max_time") if getattr(self, name)]
+        if not given:
+            return
+        if promise.whole:
+            raise ParameterError(
+                f"{self.spelled(given[0])} goes with tau and epsilon, got whole trajectories: leave it out."
+            )
+        if self.selector is SelectorName.SPECTRAL:
+            raise ParameterError(
+                f"{self.spelled(given[0])} goes with selectors matching and mutual, got spectral: leave it out."
+            )
+
+    def box_limits(self, promise: Promise, grid: Grid) -> BoxLimits | None:
+        """How large boxes may be at most, on the grid, None without limits; refuse limits that make no sense."""
+        if promise.epsilon is None or (self.max_space is None and self.max_time is None):
+            return None
+        cells, slots = MOST_SLOTS, promise.epsilon
+        if self.max_space is not None:
+            cells = math.floor(parse_length(self.max_space) / Fraction(repr(grid.cell_m)))
+            if cells < 1:
+                raise ParameterError(
+                    f"--max-space must be at least a cell, {grid.cell_m:g} m, got {self.max_space}: choose a longer"
+                    " distance or a smaller --cell."
+                )
+        if self.max_time is not None:
+            slots = math.floor(parse_duration(self.max_time) / grid.step_s)
+            if not 1 <= slots < promise.epsilon:
+                raise ParameterError(
+                    f"--max-time must be at least a step, {duration(grid.step_s)}, and below epsilon,"
+                    f" {duration(promise.epsilon * grid.step_s)}, got {self.max_time}."
+                )
+        return BoxLimits(cells, slots)
 
     def selector_for(self, promise: Promise) -> SelectorName:
         """The selector that was chosen; else groups with identical records over whole trajectories, else matching."""
@@ -462,6 +547,12 @@ def _save_as_text(options: Options, *names: str) -> None:
 def _moment_text(given: Any) -> Any:
     """A date or time of Python or pandas as text; anything else as it is."""
     return given.isoformat() if isinstance(given, date) else given
+
+
+def _check_share(share: Any, name: str) -> float:
+    if isinstance(share, bool) or not isinstance(share, Real) or not 0 <= share < 1:
+        raise ParameterError(f"{name} must be a share from 0 to less than 1, got {told(share)}: 0.02 is 2 %.")
+    return float(share)
 
 
 def _check_harden(harden: int) -> int:

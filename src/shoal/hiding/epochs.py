@@ -61,9 +61,7 @@ class Timeline:
         self._length = promise.epsilon
         self.periods = periods
         slots = self._store.slots
-        self.epochs: Int64s = np.unique(
-            periods.of(slots) if promise.epsilon is None else slots // promise.epsilon
-        )
+        self.epochs: Int64s = np.unique(self.epochs_of(slots))
         # No window is longer than the data: r beyond that changes nothing.
         self.reach = min(promise.reach, int(self.epochs[-1] - self.epochs[0]))
 
@@ -100,6 +98,10 @@ class Timeline:
     def periods_of(self, epochs: Int64s) -> Int64s:
         """The period in which each epoch lies."""
         return epochs if self._length is None else self.periods.of(epochs * self._length)
+
+    def epochs_of(self, slots: Int64s) -> Int64s:
+        """The epoch in which each slot lies."""
+        return self.periods.of(slots) if self._length is None else slots // self._length
 
     def period_of(self, epoch: int) -> int:
         """The period in which an epoch lies."""

@@ -45,7 +45,7 @@ class Fold:
         self._setup = setup
         self._selector = selector
         self._n_users, self._workers = setup.n_users, setup.workers
-        self._weight = options.space_weight
+        self._weight = setup.cost_rule
         self._first_epoch, self._reach = int(timeline.epochs[0]), timeline.reach
         self._live: list[LiveEpoch] = []
         self._timeline, self._period = timeline, 0

@@ -15,7 +15,7 @@ from shoal.core.boxes import Boxes
 from shoal.core.workers import Workers
 from shoal.hiding.epochs import EpochSlice, LiveEpoch
 from shoal.hiding.kernels.cost_bounds import OWN
-from shoal.hiding.kernels.merge import merge_boxes
+from shoal.hiding.kernels.merge import CostRule, merge_boxes, strictly
 from shoal.hiding.kernels.pools import Pools, concatenate_pools
 from shoal.hiding.kernels.reuse import ReuseRule
 from shoal.hiding.kernels.witnesses import (
@@ -82,11 +82,12 @@ class Hardening:
     """Finds witnesses; remembers the windows and published epochs to which a live epoch can be linked."""
 
     def __init__(
-        self, n_users: int, k: int, reach: int, weight: float, price: float, workers: Workers
+        self, n_users: int, k: int, reach: int, weight: CostRule, price: float, workers: Workers
     ) -> None:
         self._n_users, self._wanted, self._reach = n_users, k - 1, reach
         # With a larger k there are k - 1 times as many needs, and each matters less: more records are left anyway.
         self._weight, self._price, self._workers = weight, price / self._wanted, workers
+        self._strict = strictly(weight)  # a witness never makes a box above limits
         self._windows: list[_Window] = []
         self._published: list[_EpochBoxes] = []
 
@@ -199,7 +200,7 @@ class Hardening:
                 candidates,
                 state,
                 rule,
-                self._weight,
+                self._strict,
                 most,
                 n_needs,
                 wanted,

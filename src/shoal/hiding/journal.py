@@ -6,6 +6,7 @@ What is noted are secrets (who hid whom): the folder must be for its owner only.
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import zipfile
 import zlib
@@ -20,16 +21,28 @@ from shoal.core.interrupts import defer_interrupts
 from shoal.errors import InputError, UnfinishedError
 from shoal.hiding.fold import Step
 from shoal.hiding.hardening import Witnesses
+from shoal.hiding.suppression import NOBODY_MARKED, Marked
 from shoal.hiding.window import HidingSets
 from shoal.storage.files import CHECKPOINT_CHANGED, as_unfinished_error, write_private
 
 _HEADER = "run.json"
 _FORMAT = 3  # of the journal and the checkpoint around it; 1 had no number, 2 no epochs of witnesses
+_MARKED = "marked-{}.npz"  # without whom everything began anew, by how often it had
 _TORN = (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile, zlib.error)
 
 
 class Journal(Protocol):
-    """Steps in the order of time; appending is all that ever happens to it."""
+    """Steps in the order of time; appending is all that happens to it until everything begins anew without some users.
+
+    marked: the users who are left out since then, by epoch; secret.
+    """
+
+    @property
+    def marked(self) -> Marked:
+        """Users who are not published in some epochs, as limits on boxes need it."""
+
+    def begin_anew(self, marked: Marked) -> None:
+        """Forget all steps: everything is done again without these users."""
 
     def append(self, step: Step) -> None:
         """Note one more step."""
@@ -46,6 +59,11 @@ class MemoryJournal:
 
     def __init__(self) -> None:
         self._steps: list[Step] = []
+        self.marked: Marked = NOBODY_MARKED
+
+    def begin_anew(self, marked: Marked) -> None:
+        """Forget all steps."""
+        self._steps, self.marked = [], marked
 
     def append(self, step: Step) -> None:
         """Note one more step."""
@@ -67,7 +85,9 @@ class FolderJournal:
     def __init__(self, folder: Path, identity: dict[str, Any]) -> None:
         self._folder = folder
         self._length = 0
+        self._round, self.marked = 0, NOBODY_MARKED
         if self._agrees(identity):
+            self._round, self.marked = self._latest_round()
             while self._readable(self._length):
                 self._length += 1
 
@@ -89,12 +109,37 @@ class FolderJournal:
 
     def _begin(self, identity: dict[str, Any]) -> None:
         with _explained():
-            for stale in self._folder.glob("step-*.npz"):
+            for stale in (*self._folder.glob("step-*.npz"), *self._folder.glob(_MARKED.format("*"))):
                 stale.unlink()
         self._put(_HEADER, json.dumps({"format": _FORMAT, **identity}, sort_keys=True).encode())
 
     def _path(self, number: int) -> Path:
-        return self._folder / f"step-{number:07d}.npz"
+        anew = f"{self._round}-" if self._round else ""
+        return self._folder / f"step-{anew}{number:07d}.npz"
+
+    def _latest_round(self) -> tuple[int, Marked]:
+        """How often everything has begun anew, and without whom the last time."""
+        rounds = [int(path.stem.rpartition("-")[2]) for path in self._folder.glob(_MARKED.format("*"))]
+        if not rounds:
+            return 0, NOBODY_MARKED
+        latest = max(rounds)
+        try:
+            with np.load(self._folder / _MARKED.format(latest)) as noted:
+                return latest, {int(epoch): noted[epoch] for epoch in noted.files}
+        except _TORN:
+            raise UnfinishedError(CHECKPOINT_CHANGED) from None
+
+    def begin_anew(self, marked: Marked) -> None:
+        """Forget all steps; what is left of earlier rounds, should the process be killed now, is not read again."""
+        content = io.BytesIO()
+        np.savez(content, **{str(epoch): users for epoch, users in marked.items()})
+        earlier = [self._path(number) for number in range(self._length)]
+        earlier += [self._folder / _MARKED.format(self._round)] if self._round else []
+        self._put(_MARKED.format(self._round + 1), content.getvalue())
+        self._round, self._length, self.marked = self._round + 1, 0, marked
+        with _explained():
+            for path in earlier:
+                path.unlink(missing_ok=True)
 
     def _readable(self, number: int) -> bool:
         try:

@@ -9,11 +9,11 @@ from shoal.core.boxes import Boxes
 from shoal.core.workers import Workers
 from shoal.errors import UnfinishedError
 from shoal.hiding.epochs import LiveEpoch
-from shoal.hiding.kernels.merge import merge_boxes, merge_costs, require_spread
+from shoal.hiding.kernels.merge import CostRule, merge_boxes, merge_costs, require_spread
 from shoal.hiding.kernels.pools import Pools, empty_pools, union_sizes, unite
 
 
-def publish(live: LiveEpoch, weight: float, workers: Workers, min_cells: int = 1) -> Boxes:
+def publish(live: LiveEpoch, weight: CostRule, workers: Workers, min_cells: int = 1) -> Boxes:
     """The boxes of an epoch: the optimal merge of every record's pool, by record and by time.
 
     min_cells: how many cells the longer side of every box has at least.
@@ -50,7 +50,7 @@ def with_members(pools: Pools, raw: Pools, rows: Int64s, workers: Workers) -> Po
     return out
 
 
-def costs_of(pools: Pools, weight: float, workers: Workers) -> np.typing.NDArray[np.float64]:
+def costs_of(pools: Pools, weight: CostRule, workers: Workers) -> np.typing.NDArray[np.float64]:
     """Cost of the optimal merge of every row."""
     costs = np.empty(len(pools.ptr) - 1)
     workers.for_blocks(len(costs), lambda begin, end: merge_costs(pools, weight, begin, end, costs))

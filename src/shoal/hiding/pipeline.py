@@ -5,19 +5,22 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import NamedTuple
 
 import numpy as np
 
 from shoal.core.box_sizes import BoxSizes, box_sizes_of
 from shoal.core.boxes import Boxes, BoxSource, concatenate
 from shoal.core.compiling import Rehearsal
+from shoal.core.disclosure import round_up
 from shoal.core.engines import Engine, LocalEngine
-from shoal.core.formatting import counted
-from shoal.core.options import HidingOptions, Reuse, SelectorName
+from shoal.core.formatting import counted, percent
+from shoal.core.options import BoxLimits, HidingOptions, Reuse, SelectorName
 from shoal.core.parts import Parts, find_parts
 from shoal.core.periods import ONE_PERIOD, Periods
 from shoal.core.progress import Progress, SilentProgress
@@ -25,15 +28,24 @@ from shoal.core.promise import MOST_SLOTS, Promise
 from shoal.core.samples import Samples, samples_from_columns
 from shoal.core.workers import Workers
 from shoal.errors import InputError, NothingLeftError
+from shoal.hiding.budget import presence_within_budget, prices_of_samples, samples_of_share
 from shoal.hiding.epochs import Timeline
 from shoal.hiding.evidence import HiddenMembers, count_services, hidden_members
 from shoal.hiding.fold import Fold
 from shoal.hiding.journal import Journal, MemoryJournal
+from shoal.hiding.limits import out_of_reach, to_blame, together
 from shoal.hiding.matching.selector import MatchingSelector
 from shoal.hiding.mutual.selector import MutualSelector
 from shoal.hiding.selector import HidingSetup, Selector
 from shoal.hiding.spectral.selector import SpectralSelector
-from shoal.hiding.suppression import Presence
+from shoal.hiding.suppression import (
+    NOBODY_COUNTED,
+    NOBODY_MARKED,
+    Marked,
+    MarkedCounts,
+    Presence,
+    count_marked,
+)
 from shoal.storage.sample_store import SampleStore, store_of
 from shoal.utility.read_share import read_share
 
@@ -45,6 +57,11 @@ _SELECTORS: dict[SelectorName, Callable[[HidingSetup], Selector]] = {
 
 _TOY_PROMISE = Promise(2, 2, 2)
 
+_NOTHING_LEFT = (
+    "Everything would be suppressed, as no {k} users come and go alike:"
+    " choose a smaller k, a longer epsilon, or add users."
+)
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -54,8 +71,9 @@ class Outcome:
     relaxations: members that served an owner again although the reuse rule forbids it, counted in each of their parts
     where names change; n_members: members that served in all. affected_users: users with samples in no box, the
     recordless among them. read_share: see shoal.utility. hidden: which records were made to hold whose samples, and
-    when; secret, read from the journal as often as needed. compile_seconds: how long compiling took
-    before, on first use; not among the ``seconds`` of hiding.
+    when; secret, read from the journal as often as needed. budget, limits: of what is suppressed, what was for a budget
+    and for limits; the rest is what the promise needs. rounds: how often everything was done until the limits were
+    kept. compile_seconds: how long compiling took before, on first use; not among the ``seconds`` of hiding.
     """
 
     source: BoxSource
@@ -72,6 +90,9 @@ class Outcome:
     read_share: float
     seconds: float
     hidden: Callable[[], Iterator[HiddenMembers]]
+    budget: MarkedCounts = NOBODY_COUNTED
+    limits: MarkedCounts = NOBODY_COUNTED
+    rounds: int = 0
     compile_seconds: float = 0.0
 
     def __repr__(self) -> str:
@@ -93,6 +114,11 @@ class Outcome:
         return len(self.parts)
 
     @property
+    def n_suppressed_for_promise(self) -> int:
+        """Samples that lie in no box because the promise needs it, neither a budget nor limits."""
+        return self.n_suppressed - self.budget.samples - self.limits.samples
+
+    @property
     def n_suppressed(self) -> int:
         """Samples that lie in no box."""
         return self.epoch_suppressed_samples + self.recordless_samples
@@ -109,10 +135,12 @@ def anonymize_samples(
     engine: Engine | None = None,
     periods: Periods = ONE_PERIOD,
     min_spread_cells: int = 1,
+    limits: BoxLimits | None = None,
 ) -> Outcome:
     """Publish the samples under the promise; goes on where the journal ends. With each period names change.
 
     min_spread_cells: how many cells the longer side of every box has at least (options.min_spread, on the grid).
+    limits: how large boxes may be at most (options.box_limits).
 
     The engine decides tasks of windows; without one everything happens here, on the threads of ``workers``.
     """
@@ -123,15 +151,109 @@ def anonymize_samples(
     store = store_of(samples) if isinstance(samples, Samples) else samples
     _check_span(store, promise)
     timeline = Timeline(store, promise, periods)
-    turns = list(timeline.turns())
-    setup = HidingSetup(samples.n_users, promise, options, workers, engine or LocalEngine(), min_spread_cells)
+    setup = HidingSetup(
+        samples.n_users, promise, options, workers, engine or LocalEngine(), min_spread_cells, limits
+    )
+    hidden = (
+        _hide(setup, timeline, journal, progress)
+        if limits is None
+        else _hide_within_limits(setup, timeline, journal, progress)
+    )
+    seconds = time.perf_counter() - began
+    return _outcome(store, timeline, hidden, journal, promise, options.reuse, seconds)
+
+
+class _Hidden(NamedTuple):
+    """Who is published when, who was marked for a budget or for limits, and how often everything began anew."""
+
+    presence: Presence
+    budget: Marked = NOBODY_MARKED
+    limits: Marked = NOBODY_MARKED
+    rounds: int = 0
+
+
+def _hide(setup: HidingSetup, timeline: Timeline, journal: Journal, progress: Progress) -> _Hidden:
+    """Decide who is published when, within the budget if there is one; then fold."""
     selector = open_selector(setup)
-    presence = selector.find_presence(timeline, progress)
+    share = setup.options.suppress_at_most
+    if share:
+        presence, marked = find_presence_within(share, setup, timeline, selector, progress)
+    else:
+        presence, marked = selector.find_presence(timeline, progress), NOBODY_MARKED
     if presence.nothing_left:
-        raise NothingLeftError(
-            f"Everything would be suppressed, as no {promise.k} users come and go alike:"
-            " choose a smaller k, a longer epsilon, or add users."
-        )
+        raise NothingLeftError(_NOTHING_LEFT.format(k=setup.promise.k))
+    _fold(setup, timeline, selector, presence, journal, progress)
+    return _Hidden(presence, budget=marked)
+
+
+def find_presence_within(
+    share: float, setup: HidingSetup, timeline: Timeline, selector: Selector, progress: Progress
+) -> tuple[Presence, Marked]:
+    """Who is published when if a share of the samples may be suppressed, and who is marked for it."""
+    weight, k = setup.options.space_weight, setup.promise.k
+    return presence_within_budget(
+        share,
+        timeline,
+        lambda marked: selector.find_presence(timeline, progress, marked),
+        lambda part: prices_of_samples(part, setup.n_users, k, weight, setup.workers),
+    )
+
+
+def _hide_within_limits(
+    setup: HidingSetup, timeline: Timeline, journal: Journal, progress: Progress
+) -> _Hidden:
+    """Fold again and again, each time without those who are to blame for boxes above the limits, until there are none.
+
+    What that takes is only known at the end, so a share that is too small is refused then.
+    """
+    if not len(journal) and not journal.marked:
+        marked = out_of_reach(timeline, setup)
+        if marked:
+            journal.begin_anew(marked)
+    for round_number in itertools.count(1):
+        selector = open_selector(setup)
+        presence = selector.find_presence(timeline, progress, journal.marked)
+        if presence.nothing_left:
+            raise NothingLeftError(
+                "Everything would be suppressed to keep the limits: choose a longer --max-space or --max-time, or a"
+                " smaller k, or add users."
+            )
+        _fold(setup, timeline, selector, presence, journal, progress)
+        blamed = to_blame(journal, timeline, presence, setup)
+        if not blamed:
+            break
+        journal.begin_anew(together(journal.marked, blamed))
+    _check_share(presence, timeline, setup.options)
+    return _Hidden(presence, limits=journal.marked, rounds=round_number)
+
+
+def _check_share(presence: Presence, timeline: Timeline, options: HidingOptions) -> None:
+    """Refuse limits that need more suppression than is allowed, and say how much they need."""
+    allowed = samples_of_share(options.suppress_at_most, timeline.n_samples)
+    if presence.n_suppressed <= allowed or not presence.n_suppressed:
+        return
+    needed = round_up(presence.n_suppressed, timeline.n_samples, digits=4)
+    given = (
+        "--suppress-at-most is not given"
+        if not options.suppress_at_most
+        else f"--suppress-at-most is {options.suppress_at_most:g}"
+    )
+    raise InputError(
+        f"The limits need {percent(needed)} of the samples suppressed, and {given}: give --suppress-at-most {needed:g},"
+        " or a longer --max-space or --max-time."
+    )
+
+
+def _fold(
+    setup: HidingSetup,
+    timeline: Timeline,
+    selector: Selector,
+    presence: Presence,
+    journal: Journal,
+    progress: Progress,
+) -> None:
+    """Go over all epochs; from where the journal ends, note what each brings."""
+    turns = list(timeline.turns())
     fold = Fold(setup, timeline, selector)
     progress.stage("hiding", len(turns))
     done = iter(journal)
@@ -143,8 +265,6 @@ def anonymize_samples(
         else:
             journal.append(fold.advance(newest, ends_stretch=ends_stretch))
         progress.advance()
-    seconds = time.perf_counter() - began
-    return _outcome(store, timeline, presence, journal, promise, options.reuse, seconds)
 
 
 def open_selector(setup: HidingSetup) -> Selector:
@@ -215,13 +335,14 @@ def _check_span(store: SampleStore, promise: Promise) -> None:
 def _outcome(
     samples: SampleStore,
     timeline: Timeline,
-    presence: Presence,
+    hidden_by: _Hidden,
     journal: Journal,
     promise: Promise,
     reuse: Reuse,
     seconds: float,
 ) -> Outcome:
     """Sums over all steps; the boxes themselves stay in the journal."""
+    presence = hidden_by.presence
     n_members, relaxations = 0, 0
     box_sizes = box_sizes_of(concatenate([]))
     for step in journal:
@@ -250,4 +371,7 @@ def _outcome(
         read_share=read_share(samples, timeline.periods),
         seconds=seconds,
         hidden=hidden,
+        budget=count_marked(timeline, hidden_by.budget),
+        limits=count_marked(timeline, hidden_by.limits),
+        rounds=hidden_by.rounds,
     )

@@ -14,16 +14,19 @@ import numpy as np
 
 from shoal.core.arrays import Int32s
 from shoal.core.engines import Engine, LocalEngine
-from shoal.core.options import HidingOptions
+from shoal.core.options import BoxLimits, HidingOptions
 from shoal.core.progress import Progress
 from shoal.core.promise import Promise
 from shoal.core.workers import Workers
 from shoal.hiding.epochs import LiveEpoch, Timeline
+from shoal.hiding.kernels.merge import CostRule, LimitedCost
 from shoal.hiding.kernels.reuse import ReuseRule
 from shoal.hiding.kernels.window import WindowArrays
 from shoal.hiding.leakage.surcharge import LeakageContext
-from shoal.hiding.suppression import Presence, decide_presence
+from shoal.hiding.suppression import NOBODY_MARKED, Marked, Presence, decide_presence
 from shoal.hiding.window import HidingSets, build_window, cut_into_shards
+
+ABOVE_LIMITS = 1024.0  # times as much a box above the limits costs: dearer than nearly any within them
 
 
 @dataclass(frozen=True)
@@ -31,7 +34,7 @@ class HidingSetup:
     """What stays the same throughout a run: how many users there are, the promise, how to keep it, and who works.
 
     min_spread_cells: how many cells the longer side of every box has at least; only mutual over whole trajectories
-    knows more than 1.
+    knows more than 1. limits: how large boxes may be at most, None without limits; hiding.limits keeps them.
     """
 
     n_users: int
@@ -40,6 +43,13 @@ class HidingSetup:
     workers: Workers
     engine: Engine = field(default_factory=LocalEngine)
     min_spread_cells: int = 1
+    limits: BoxLimits | None = None
+
+    @property
+    def cost_rule(self) -> CostRule:
+        """How boxes cost where hiding sets are chosen: those above the limits so much that they are avoided."""
+        weight = self.options.space_weight
+        return weight if self.limits is None else LimitedCost(weight, *self.limits, ABOVE_LIMITS)
 
     @cached_property
     def rank(self) -> Int32s:
@@ -48,8 +58,7 @@ class HidingSetup:
 
     def window_arrays(self, epochs: list[LiveEpoch], workers: Workers | None = None) -> WindowArrays:
         """A window as kernels read it, built on these threads or those of the run."""
-        weight = self.options.space_weight
-        return build_window(epochs, self.n_users, self.rank, weight, workers or self.workers)
+        return build_window(epochs, self.n_users, self.rank, self.cost_rule, workers or self.workers)
 
 
 class OpenWindow(NamedTuple):
@@ -75,8 +84,10 @@ class Selector(Protocol):
     weighs_leakage: ClassVar[bool]
     takes_witnesses: ClassVar[bool]
 
-    def find_presence(self, timeline: Timeline, progress: Progress) -> Presence:
-        """Decide who is published when; comes before the first ``choose``."""
+    def find_presence(
+        self, timeline: Timeline, progress: Progress, marked: Marked = NOBODY_MARKED
+    ) -> Presence:
+        """Decide who is published when, without the marked; comes before the first ``choose``."""
         ...
 
     def choose(self, window: OpenWindow) -> HidingSets:
@@ -101,11 +112,15 @@ class CausalSelector:
     def __init__(self, setup: HidingSetup) -> None:
         self._setup = setup
 
-    def find_presence(self, timeline: Timeline, progress: Progress) -> Presence:
-        """Decide who is published when, by causal suppression."""
+    def find_presence(
+        self, timeline: Timeline, progress: Progress, marked: Marked = NOBODY_MARKED
+    ) -> Presence:
+        """Decide who is published when, without the marked, by causal suppression."""
         setup = self._setup
         weight = setup.options.space_weight
-        return decide_presence(timeline, setup.n_users, setup.promise, weight, setup.workers, progress)
+        return decide_presence(
+            timeline, setup.n_users, setup.promise, weight, setup.workers, progress, marked
+        )
 
     def shards_of(self, window: OpenWindow) -> WindowArrays:
         """A window as kernels read it, its groups cut into shards."""

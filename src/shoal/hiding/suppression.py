@@ -7,7 +7,7 @@ what the window has of a period, among the users with a part in it (docs/how-it-
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import NamedTuple
 
@@ -28,6 +28,21 @@ _RARE = (2, 3, 5, 9, 17)  # users present in fewer epochs than this are tried wi
 HidingCost = Callable[
     [EpochSlice, Bools], Floats
 ]  # of some users of an epoch: a mask over them in, a number each out
+
+
+Marked = Mapping[int, Int32s]  # by epoch, users who are not to be published in it, in increasing order
+
+NOBODY_MARKED: Marked = {}
+
+
+class MarkedCounts(NamedTuple):
+    """How many samples are suppressed because their users are marked, and how many users these are."""
+
+    samples: int
+    users: int
+
+
+NOBODY_COUNTED = MarkedCounts(0, 0)
 
 
 class Presence(NamedTuple):
@@ -76,21 +91,25 @@ def decide_presence(
     space_weight: float,
     workers: Workers,
     progress: Progress,
+    marked: Marked = NOBODY_MARKED,
 ) -> Presence:
     """Decide who is published when, with as few samples suppressed as possible.
 
+    marked: users who are not to be published in an epoch although the promise would allow it. They count as if they had
+    no sample there, before anything else is decided, so that no cover is taken away on which somebody relies.
+
     A few users who come once can cost many others their cover, as they leave too few who are absent. So where much
-    would be suppressed, suppression is also tried without the rarest users, and the better result is taken.
+    would be suppressed besides, suppression is also tried without the rarest users, and the better result is taken.
     """
     progress.stage("finding who can hide whom", sum(1 for _ in timeline.turns()))
     price = partial(hiding_cost, k=promise.k, n_users=n_users, space_weight=space_weight, workers=workers)
 
     def presence_without(given_up: Bools) -> Presence:
-        return _presence_without(timeline, n_users, promise, given_up, price, progress.advance)
+        return _presence_without(timeline, n_users, promise, given_up, marked, price, progress.advance)
 
     nobody = np.zeros(n_users, np.bool_)
     best = presence_without(nobody)
-    if best.n_suppressed <= _TOLERABLE * timeline.n_samples:
+    if best.n_suppressed <= n_marked(timeline, marked) + _TOLERABLE * timeline.n_samples:
         return best
     epochs_of = timeline.epochs_present(n_users)
     tried = nobody
@@ -103,6 +122,21 @@ def decide_presence(
         if not other.nothing_left and (best.nothing_left or other.n_suppressed < best.n_suppressed):
             best = other
     return best
+
+
+def n_marked(timeline: Timeline, marked: Marked) -> int:
+    """How many samples the marked users have in their epochs."""
+    return count_marked(timeline, marked).samples
+
+
+def count_marked(timeline: Timeline, marked: Marked) -> MarkedCounts:
+    """How many samples the marked users have in their epochs, and how many different users that are."""
+    samples, who = 0, [np.empty(0, np.int32)]
+    for epoch, users in marked.items():
+        part = timeline.slice(epoch)
+        samples += int(part.counts[np.isin(part.users, users, assume_unique=True)].sum())
+        who.append(users)
+    return MarkedCounts(samples, len(np.unique(np.concatenate(who))))
 
 
 def hiding_cost(
@@ -121,13 +155,14 @@ def _presence_without(
     n_users: int,
     promise: Promise,
     given_up: Bools,
+    marked: Marked,
     price: HidingCost,
     tick: Callable[[], object],
 ) -> Presence:
     """Who is published when, without some users: passes over all epochs until all who count as cover have a part."""
     partless = dict.fromkeys(range(timeline.periods.n_periods), np.flatnonzero(given_up).astype(np.int32))
     while True:
-        found = _pass_over_epochs(timeline, n_users, promise, partless, price, tick)
+        found = _pass_over_epochs(timeline, n_users, promise, partless, marked, price, tick)
         if not found.lost:
             return found.presence()
         for period, users in found.lost.items():
@@ -161,6 +196,7 @@ def _pass_over_epochs(
     n_users: int,
     promise: Promise,
     partless: dict[int, Int32s],
+    marked: Marked,
     price: HidingCost,
     tick: Callable[[], object],
 ) -> _Pass:
@@ -185,6 +221,8 @@ def _pass_over_epochs(
         samples_of[whole_slice.users] += whole_slice.counts
         cover = Cover(counted, has_part, across_border=begin < timeline.first_epoch_of(period))
         there = counted[whole_slice.users]
+        if epoch in marked:
+            there &= ~np.isin(whole_slice.users, marked[epoch], assume_unique=True)
         there[there] = ~choose_suppressed(whole_slice.restricted(there), patterns, cover, promise.k, price)
         kept = whole_slice.users[there]
         patterns.publish(epoch, kept)

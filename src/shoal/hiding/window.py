@@ -11,6 +11,7 @@ from shoal.core.arrays import Bytes, Int32s, Int64s
 from shoal.core.workers import Workers
 from shoal.errors import UnfinishedError
 from shoal.hiding.epochs import LiveEpoch
+from shoal.hiding.kernels.merge import CostRule
 from shoal.hiding.kernels.pools import concatenate_pools
 from shoal.hiding.kernels.window import WindowArrays, order_near
 from shoal.hiding.merging import costs_of
@@ -48,7 +49,7 @@ def no_hiding_sets(k: int) -> HidingSets:
 
 
 def build_window(
-    epochs: list[LiveEpoch], n_users: int, rank: Int32s, weight: float, workers: Workers
+    epochs: list[LiveEpoch], n_users: int, rank: Int32s, weight: CostRule, workers: Workers
 ) -> WindowArrays:
     """A window of these epochs: its users are numbered by presence pattern and, inside a pattern, near ones together.
 

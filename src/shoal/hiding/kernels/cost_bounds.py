@@ -14,7 +14,14 @@ import numpy as np
 
 from shoal.core.arrays import Floats, Int32s, Int64s
 from shoal.core.compiled import jit, jit_inline
-from shoal.hiding.kernels.merge import box_cost, linear_box_cost, power_box_cost
+from shoal.hiding.kernels.merge import (
+    CostRule,
+    exponent_of,
+    hull_cost,
+    linear_box_cost,
+    power_box_cost,
+    times_above,
+)
 from shoal.hiding.kernels.pools import Pools, in_one_box
 
 BRANCHES = 16  # entries below a node
@@ -133,7 +140,7 @@ def write_outline(pools: Pools, row: int, out: Floats) -> None:
 
 
 @jit_inline
-def one_box_cost(own: Floats, raw: Pools, other: int, weight: float) -> float:
+def one_box_cost(own: Floats, raw: Pools, other: int, weight: CostRule) -> float:
     """Cost of a pool of outline ``own`` together with a user's row if all must be in one box, else -1."""
     begin, end = raw.ptr[other], raw.ptr[other + 1]
     apart = max(own[6], raw.touch[other, 0]) > min(own[7], raw.touch[other, 1])
@@ -142,7 +149,7 @@ def one_box_cost(own: Floats, raw: Pools, other: int, weight: float) -> float:
     time = max(own[1], raw.slot[end - 1].t) - min(own[0], raw.slot[begin].t) + 1.0
     width = max(own[3], raw.touch[other, 3]) - min(own[2], raw.touch[other, 2])
     height = max(own[5], raw.touch[other, 5]) - min(own[4], raw.touch[other, 4])
-    return float(box_cost(time, int(width + height) + 2, weight))
+    return float(hull_cost(time, width, height, weight))
 
 
 @jit_inline
@@ -163,33 +170,40 @@ def _smaller(a: float, b: float) -> float:
 
 
 def _adding_bounds(
-    cost: Callable[[float, float, float], float],
-) -> Callable[[Floats, Floats, float, float, Floats, Floats], None]:
+    plain: Callable[[float, float, float], float],
+) -> Callable[[Floats, Floats, float, CostRule, Floats, Floats], None]:
     """add_bounds for one cost of a box: a choice inside its loop would keep it from going several entries at a time."""
 
     @jit_inline
-    def add(block: Floats, own: Floats, base: float, weight: float, bound: Floats, inexact: Floats) -> None:
+    def cost(slots: float, width: float, height: float, weight: CostRule) -> float:
+        cells = width + height + 2.0
+        return plain(slots, cells, exponent_of(weight)) * times_above(slots, width, height, weight)
+
+    @jit_inline
+    def add(
+        block: Floats, own: Floats, base: float, weight: CostRule, bound: Floats, inexact: Floats
+    ) -> None:
         t0, t1, touch0, touch1, head_t, tail_t = own[0], own[1], own[6], own[7], own[8], own[13]
         x0, x1, y0, y1 = own[2], own[3], own[4], own[5]
         head_x0, head_x1, head_y0, head_y1 = own[9], own[10], own[11], own[12]
         tail_x0, tail_x1, tail_y0, tail_y1 = own[14], own[15], own[16], own[17]
         slots, single = own[18], own[19]
-        two_cells = cost(1.0, 2.0, weight)
+        two_cells = cost(1.0, 0.0, 0.0, weight)
         for e in range(BRANCHES):
             time = _larger(t1, at(block, _T1, e)) - _smaller(t0, at(block, _LATEST_T0, e)) + 1.0
             width = _larger(x1, at(block, _X1, e)) - _smaller(x0, at(block, _X0, e))
             height = _larger(y1, at(block, _Y1, e)) - _smaller(y0, at(block, _Y0, e))
-            one_box = cost(time, width + height + 2.0, weight)
+            one_box = cost(time, width, height, weight)
             apart = _larger(touch0, at(block, _T0, e)) > _smaller(touch1, at(block, _LATEST_T1, e))
             in_one = (single != 0.0) | (at(block, _MOST_SLOTS, e) == 1.0) | apart
             head_time = _larger(head_t, at(block, _T0, e)) - _smaller(t0, at(block, _LATEST_T0, e)) + 1.0
             width = _larger(head_x1, at(block, _HEAD_X1, e)) - _smaller(head_x0, at(block, _HEAD_X0, e))
             height = _larger(head_y1, at(block, _HEAD_Y1, e)) - _smaller(head_y0, at(block, _HEAD_Y0, e))
-            head = cost(head_time, width + height + 2.0, weight)
+            head = cost(head_time, width, height, weight)
             tail_time = _larger(t1, at(block, _T1, e)) - _smaller(tail_t, at(block, _LATEST_T1, e)) + 1.0
             width = _larger(tail_x1, at(block, _TAIL_X1, e)) - _smaller(tail_x0, at(block, _TAIL_X0, e))
             height = _larger(tail_y1, at(block, _TAIL_Y1, e)) - _smaller(tail_y0, at(block, _TAIL_Y0, e))
-            tail = cost(tail_time, width + height + 2.0, weight)
+            tail = cost(tail_time, width, height, weight)
             between = _larger(slots, at(block, _LEAST_SLOTS, e)) - head_time - tail_time
             more_boxes = head + tail + _larger(between, 0.0) * two_cells
             bound[e] += one_box if in_one else _larger(base, _smaller(one_box, more_boxes))
@@ -203,13 +217,13 @@ _add_plain_bounds, _add_power_bounds = _adding_bounds(linear_box_cost), _adding_
 
 @jit_inline
 def add_bounds(
-    block: Floats, own: Floats, base: float, weight: float, bound: Floats, inexact: Floats
+    block: Floats, own: Floats, base: float, weight: CostRule, bound: Floats, inexact: Floats
 ) -> None:
     """Add to bound[e] the least that a pool costs in an epoch together with any user below entry e of a block.
 
     own: the pool's outline; base: its cost before anybody joins. Adds 1 to inexact[e] unless the bound is the cost.
     """
-    if weight == 1.0:
+    if exponent_of(weight) == 1.0:
         _add_plain_bounds(block, own, base, weight, bound, inexact)
     else:
         _add_power_bounds(block, own, base, weight, bound, inexact)

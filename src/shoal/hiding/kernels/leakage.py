@@ -16,7 +16,7 @@ from shoal.core.compiled import jit, jit_inline, jit_no_arrays
 from shoal.hiding.kernels.consistency import consistent, row_consistent_between
 from shoal.hiding.kernels.cost_bounds import OWN
 from shoal.hiding.kernels.edge_cost import make_scratch, write_outlines
-from shoal.hiding.kernels.merge import best_cuts, merge_boxes, write_boxes
+from shoal.hiding.kernels.merge import CostRule, best_cuts, merge_boxes, write_boxes
 from shoal.hiding.kernels.pools import Pools, Slots, write_union
 from shoal.hiding.kernels.reuse import PastMembers, ReuseRule
 from shoal.hiding.kernels.window import WindowArrays
@@ -57,7 +57,7 @@ class RecordBoxes(NamedTuple):
 
 
 @jit
-def write_record_boxes(pools: Pools, weight: float, begin: int, end: int, shown: RecordBoxes) -> None:
+def write_record_boxes(pools: Pools, weight: CostRule, begin: int, end: int, shown: RecordBoxes) -> None:
     """Write the boxes and hulls of rows begin .. end - 1 of some pools; shown.first is where the rows begin."""
     merge_boxes(pools, weight, begin, end, shown.n_boxes, shown.box)
     for row in range(begin, end):

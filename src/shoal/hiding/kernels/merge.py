@@ -10,15 +10,79 @@ B(e), the latest cut from which slots up to e may be a box; and one that begins 
 since it can be split at B(e) into two that are allowed and cost no more together. "Holds everybody and is so long" is
 such a property, since holding more people's slots never makes a box shorter. So it suffices to move every ``start`` of
 a pool, which is B, back to where the slots are spread enough (require_spread).
+
+Where boxes have limits, one above them costs so many times as much (``LimitedCost``). What contains a box above a limit
+is above it, too, so splitting a box still costs no more, k-merge stays exact, and every bound made of spans still is
+one.
 """
 
 from __future__ import annotations
 
+import math
+from typing import NamedTuple
+
 import numpy as np
+from numba import types
+from numba.extending import overload
 
 from shoal.core.arrays import Floats, Int32s, Int64s
 from shoal.core.compiled import jit, jit_inline
 from shoal.hiding.kernels.pools import Pools, longest_row
+
+
+class LimitedCost(NamedTuple):
+    """How boxes cost that have limits; it stands where else the space weight, p, stands alone.
+
+    A box of more than ``most_cells`` cells on its longer side, or of more than ``most_slots`` slots, costs ``factor``
+    times as much as it would, so that it is avoided where that is possible.
+    """
+
+    weight: float
+    most_cells: int
+    most_slots: int
+    factor: float
+
+
+CostRule = float | LimitedCost  # p alone where boxes have no limits
+
+
+def strictly(rule: CostRule) -> CostRule:
+    """The same costs, but infinite for a pool that has no boxes within the limits: to compare, not to make boxes."""
+    return rule._replace(factor=math.inf) if isinstance(rule, LimitedCost) else rule
+
+
+def exponent_of(rule: CostRule) -> float:
+    """p, the exponent of space in the cost of a box."""
+    return rule.weight if isinstance(rule, LimitedCost) else rule
+
+
+def times_above(slots: float, width: float, height: float, rule: CostRule) -> float:
+    """How many times its plain cost a box costs; width and height are differences of cells."""
+    if not isinstance(rule, LimitedCost):
+        return 1.0
+    above = (slots > rule.most_slots) | (width >= rule.most_cells) | (height >= rule.most_cells)
+    return rule.factor if above else 1.0
+
+
+@overload(exponent_of)
+def _exponent_of(rule):  # type: ignore[no-untyped-def]
+    """What is compiled of it: a choice by type, so that boxes without limits take no more time."""
+    if isinstance(rule, types.NamedTuple):
+        return lambda rule: rule.weight
+    return lambda rule: rule
+
+
+@overload(times_above)
+def _times_above(slots, width, height, rule):  # type: ignore[no-untyped-def]  # noqa: ARG001
+    """See _exponent_of."""
+    if not isinstance(rule, types.NamedTuple):
+        return lambda slots, width, height, rule: 1.0  # noqa: ARG005
+
+    def limited(slots, width, height, rule):  # type: ignore[no-untyped-def]
+        above = (slots > rule.most_slots) | (width >= rule.most_cells) | (height >= rule.most_cells)
+        return rule.factor if above else 1.0
+
+    return limited
 
 
 @jit_inline
@@ -44,8 +108,14 @@ def box_cost(slots: float, cells: float, weight: float) -> float:
 
 
 @jit_inline
+def hull_cost(slots: float, width: float, height: float, rule: CostRule) -> float:
+    """The cost of a box, dearer above its limits; width and height are differences of cells."""
+    return box_cost(slots, width + height + 2, exponent_of(rule)) * times_above(slots, width, height, rule)
+
+
+@jit_inline
 def best_cuts(
-    pools: Pools, first: int, n: int, weight: float, limit: float, cost: Floats, previous: Int32s
+    pools: Pools, first: int, n: int, weight: CostRule, limit: float, cost: Floats, previous: Int32s
 ) -> float:
     """Fill cost[0..n] and previous[0..n] for the n slots from index ``first`` on; return the cost of all of them.
 
@@ -69,7 +139,7 @@ def best_cuts(
             y0, y1 = min(y0, slot.y0), max(y1, slot.y1)
             if begin > nearest or cost[begin] >= limit:
                 continue
-            total = cost[begin] + box_cost(latest.t - slot.t + 1, x1 - x0 + y1 - y0 + 2, weight)
+            total = cost[begin] + hull_cost(latest.t - slot.t + 1, x1 - x0, y1 - y0, weight)
             if total < cost[end]:
                 cost[end], previous[end] = total, begin
     return float(cost[n])
@@ -96,7 +166,7 @@ def write_boxes(pools: Pools, first: int, n: int, previous: Int32s, box: Int32s,
 
 
 @jit
-def merge_costs(pools: Pools, weight: float, begin: int, end: int, out: Floats) -> None:
+def merge_costs(pools: Pools, weight: CostRule, begin: int, end: int, out: Floats) -> None:
     """out[i] (float64) = cost of the optimal merge of row i, for rows begin .. end - 1."""
     room = longest_row(pools) + 1
     cost, previous = np.empty(room), np.empty(room, np.int32)
@@ -106,7 +176,7 @@ def merge_costs(pools: Pools, weight: float, begin: int, end: int, out: Floats) 
 
 
 @jit
-def merge_boxes(pools: Pools, weight: float, begin: int, end: int, count: Int64s, box: Int32s) -> None:
+def merge_boxes(pools: Pools, weight: CostRule, begin: int, end: int, count: Int64s, box: Int32s) -> None:
     """Write the optimal merge of rows begin .. end - 1.
 
     ``box`` (int32, 6 columns: t0, t1, x0, x1, y0, y1) has a line per slot; row i uses the first count[i] lines from

@@ -14,7 +14,7 @@ import numpy as np
 from shoal.core.arrays import Bools, Floats, Int32s, Int64s
 from shoal.core.compiled import jit, jit_inline, jit_inline_allocating
 from shoal.hiding.kernels.improving import LEAST_GAIN
-from shoal.hiding.kernels.merge import best_cuts, box_cost
+from shoal.hiding.kernels.merge import best_cuts, box_cost, exponent_of
 from shoal.hiding.kernels.pools import longest_row, room_for_pools, write_union
 from shoal.hiding.kernels.window import WindowArrays
 
@@ -111,7 +111,7 @@ def ring_bound(arrays: WindowArrays, ring: Int32s, width: int) -> float:
             if late > early:  # two users apart in time: one box holds all
                 n = t1 - t0 + 1
             span = max(east - west, 0) + max(north - south, 0) + 2
-            total += max(arrays.base[row], box_cost(n, span, arrays.weight))
+            total += max(arrays.base[row], box_cost(n, span, exponent_of(arrays.weight)))
     return total
 
 

@@ -10,6 +10,7 @@ from shoal.core.arrays import Floats, Int32s, Int64s
 from shoal.core.compiled import jit
 from shoal.core.sorting import sort_by
 from shoal.hiding.kernels.cost_bounds import BRANCHES
+from shoal.hiding.kernels.merge import CostRule
 from shoal.hiding.kernels.pools import Pools
 
 _SLOT_CELLS = 3  # a slot of time counts like so many cells where users are put in order
@@ -21,7 +22,8 @@ class WindowArrays(NamedTuple):
     pools: what each record holds so far; raw: each user's own samples; both have the same rows, one per user and epoch.
     row[i, w] (int64): row of user i in the window's w-th epoch, -1 when absent. base[row] (float64): cost of that pool.
     The group of user i is first[i] .. last[i] - 1 (int32). user[i] (int32): the user's number in the whole dataset;
-    place: the inverse, -1 for users who are not in the window. weight: p of the cost of a box.
+    place: the inverse, -1 for users who are not in the window. weight: p of the cost of a box, with
+    limits where boxes have some.
     """
 
     pools: Pools
@@ -32,7 +34,7 @@ class WindowArrays(NamedTuple):
     last: Int32s
     user: Int32s
     place: Int32s
-    weight: float
+    weight: CostRule
 
 
 @jit

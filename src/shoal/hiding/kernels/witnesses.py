@@ -16,7 +16,7 @@ from shoal.core.arrays import Floats, Int32s, Int64s
 from shoal.core.compiled import jit, jit_inline, jit_no_arrays
 from shoal.hiding.kernels.consistency import row_consistent
 from shoal.hiding.kernels.cost_bounds import one_box_cost, write_outline
-from shoal.hiding.kernels.merge import best_cuts, write_boxes
+from shoal.hiding.kernels.merge import CostRule, best_cuts, write_boxes
 from shoal.hiding.kernels.pools import Pools, longest_row, room_for_pools, write_union
 from shoal.hiding.kernels.reuse import ReuseRule, may_serve
 
@@ -287,7 +287,7 @@ def seek_witnesses(
     candidates: WitnessCandidates,
     state: RecordState,
     rule: ReuseRule,
-    weight: float,
+    weight: CostRule,
     most: float,
     n_needs: int,
     wanted: int,
@@ -336,7 +336,7 @@ def seek_witnesses(
 
 @jit
 def recompute(
-    state: RecordState, weight: float, rows: Int64s, begin: int, end: int, nearby: NeighbouringEpochs
+    state: RecordState, weight: CostRule, rows: Int64s, begin: int, end: int, nearby: NeighbouringEpochs
 ) -> None:
     """Compute boxes, cost and outlines of rows rows[begin .. end - 1] after their pools have changed.
 

@@ -21,7 +21,7 @@ from shoal.hiding.kernels.window import WindowArrays
 from shoal.hiding.reuse import History
 from shoal.hiding.selector import HidingSetup, OpenWindow
 from shoal.hiding.spectral.clustering import Scale, cluster
-from shoal.hiding.suppression import Presence
+from shoal.hiding.suppression import NOBODY_MARKED, Marked, Presence
 from shoal.hiding.window import HidingSets
 
 ABSENT = -1  # the cluster of those who have no sample in an epoch
@@ -38,8 +38,11 @@ class SpectralSelector:
         self._setup = setup
         self._hiding_sets: dict[int, HidingSets] = {}
 
-    def find_presence(self, timeline: Timeline, progress: Progress) -> Presence:
-        """Decide who is published when, and all hiding sets with it."""
+    def find_presence(
+        self, timeline: Timeline, progress: Progress, marked: Marked = NOBODY_MARKED
+    ) -> Presence:
+        """Decide who is published when, and all hiding sets with it; nobody can be marked."""
+        assert not marked
         progress.stage("clustering", len(timeline.epochs))
         clusters = cluster_epochs(timeline, self._setup, progress.advance)
         progress.stage("laying cycles", sum(1 for _ in timeline.turns()))
