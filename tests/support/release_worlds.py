@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.core.options import HidingOptions, Reuse, SelectorName
+from shoal.core.options import BoxLimits, HidingOptions, Reuse, SelectorName
 from shoal.core.periods import ONE_PERIOD, Periods
 from shoal.core.promise import Promise
 from shoal.core.samples import Samples, samples_from_columns
@@ -52,6 +52,8 @@ def release(
     repair: bool = False,
     shard_size: int = HidingOptions().shard_size,
     periods: Periods = ONE_PERIOD,
+    share: float = 0.0,
+    limits: BoxLimits | None = None,
 ) -> Release:
     """Anonymize a world and take the result apart."""
     users = sorted(world)
@@ -70,10 +72,12 @@ def release(
                 selector=SelectorName(selector),
                 repair=repair,
                 shard_size=shard_size,
+                suppress_at_most=share,
             ),
             threads,
             journal=journal,
             periods=periods,
+            limits=limits,
         )
     records: dict[int, list[tuple[int, ...]]] = {}
     for owner, *box in zip(*(column.tolist() for column in outcome.boxes), strict=True):

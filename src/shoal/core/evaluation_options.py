@@ -16,6 +16,8 @@ NOT_EVALUATED = (
     "shard_size",
     "rename_every",
     "min_spread",
+    "max_space",  # everything is done again and again until limits are kept, and only then is their share known
+    "max_time",
 )  # options of hiding that plan and sweep do not offer
 GRID = ("cell", "step")  # of the promise: all that is not tried
 AXES = ("tau", "k", "epsilon", "hours")  # what a sweep may vary

@@ -307,8 +307,8 @@ class HidingOptions(Options):
     so far apart. suppress_at_most: which share of the samples may be suppressed, 0 for no more than the promise needs;
     goes to who is costliest to hide, or to what limits need. max_space, max_time: the limits: no box is longer
     (docs/suppression.md). leak_price: what to pay for an epoch less that leaks by accident, in cheapest edges, 0 for
-    nothing (docs/decisions/0006-leakage.md). forget_served: whether who hid whom before a border counts no longer behind it
-    (docs/decisions/0021-new-names.md). The last two are not offered to users.
+    nothing (docs/decisions/0006-leakage.md). forget_served: whether who hid whom before a border counts no longer
+    behind it (docs/decisions/0021-new-names.md). The last two are not offered to users.
     """
 
     selector: SelectorName | None = choice(
@@ -550,7 +550,7 @@ def _moment_text(given: Any) -> Any:
 
 
 def _check_share(share: Any, name: str) -> float:
-    if isinstance(share, bool) or not isinstance(share, Real) or not 0 <= share < 1:
+    if isinstance(share, bool) or not isinstance(share, Real) or not 0 <= float(share) < 1:
         raise ParameterError(f"{name} must be a share from 0 to less than 1, got {told(share)}: 0.02 is 2 %.")
     return float(share)
 

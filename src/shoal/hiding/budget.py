@@ -34,8 +34,12 @@ class PricedPresence(NamedTuple):
 
     epoch: Int64s
     user: Int32s
-    count: Int32s
+    n_samples: Int32s
     price: Floats
+
+    def of(self, lines: Bools | Int64s) -> PricedPresence:
+        """Some lines."""
+        return PricedPresence(self.epoch[lines], self.user[lines], self.n_samples[lines], self.price[lines])
 
 
 def samples_of_share(share: float, n_samples: int) -> int:
@@ -119,15 +123,13 @@ def _published_epochs(timeline: Timeline, presence: Presence) -> Iterator[EpochS
 
 
 def _sorted(parts: list[PricedPresence]) -> PricedPresence:
-    together = PricedPresence(*(np.concatenate(column) for column in zip(*parts, strict=True)))
-    order = np.lexsort((together.epoch, together.user))
-    return PricedPresence(*(column[order] for column in together))
+    epoch, user, n_samples, price = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return PricedPresence(epoch, user, n_samples, price).of(np.lexsort((epoch, user)))
 
 
 def _without_cheap(priced: PricedPresence, most: int) -> PricedPresence:
     """Without those who will not be marked, whoever comes later: more users only make the threshold higher."""
-    kept = priced.price >= _STAYING * _threshold(priced, most)
-    return PricedPresence(*(column[kept] for column in priced))
+    return priced.of(priced.price >= _STAYING * _threshold(priced, most))
 
 
 def _threshold(priced: PricedPresence, most: int) -> float:
@@ -136,7 +138,7 @@ def _threshold(priced: PricedPresence, most: int) -> float:
     low, high = 0, len(levels)  # of levels from ``high`` on not too many are above
     while low < high:
         middle = (low + high) // 2
-        if int(priced.count[_above(priced, levels[middle])].sum()) <= most:
+        if int(priced.n_samples[_above(priced, levels[middle])].sum()) <= most:
             high = middle
         else:
             low = middle + 1

@@ -125,14 +125,15 @@ class FolderJournal:
         latest = max(rounds)
         try:
             with np.load(self._folder / _MARKED.format(latest)) as noted:
-                return latest, {int(epoch): noted[epoch] for epoch in noted.files}
+                epochs = noted["epochs"].tolist()
+                return latest, {epoch: noted[f"arr_{place}"] for place, epoch in enumerate(epochs)}
         except _TORN:
             raise UnfinishedError(CHECKPOINT_CHANGED) from None
 
     def begin_anew(self, marked: Marked) -> None:
         """Forget all steps; what is left of earlier rounds, should the process be killed now, is not read again."""
         content = io.BytesIO()
-        np.savez(content, **{str(epoch): users for epoch, users in marked.items()})
+        np.savez(content, *marked.values(), epochs=np.array([*marked], np.int64))
         earlier = [self._path(number) for number in range(self._length)]
         earlier += [self._folder / _MARKED.format(self._round)] if self._round else []
         self._put(_MARKED.format(self._round + 1), content.getvalue())

@@ -27,6 +27,7 @@ from shoal.hiding.suppression import Marked, Presence
 from shoal.hiding.window import HidingSets, build_window
 
 _NOBODY = -1
+_MOST_COUNTED = 32  # others near somebody: with more, partners hardly run out
 
 
 def above_limits(boxes: Boxes, limits: BoxLimits) -> Bools:
@@ -36,21 +37,54 @@ def above_limits(boxes: Boxes, limits: BoxLimits) -> Bools:
     return above
 
 
-def out_of_reach(timeline: Timeline, setup: HidingSetup) -> Marked:
-    """Users in epochs in which no k - 1 others could be in boxes with them within the limits, whoever is chosen."""
-    k, found = setup.promise.k, {}
-    in_order = np.arange(setup.n_users, dtype=np.int32)
+class Surroundings(NamedTuple):
+    """The users of an epoch, and how many others each could be in boxes with within the limits, up to _MOST_COUNTED."""
+
+    users: Int32s
+    n_near: Int64s
+
+    def of(self, users: Int32s) -> Int64s:
+        """Of some users; more than are ever counted for those who are not here."""
+        place = np.minimum(np.searchsorted(self.users, users), len(self.users) - 1)
+        return np.where(self.users[place] == users, self.n_near[place], _MOST_COUNTED + 1)
+
+
+def look_around(timeline: Timeline, setup: HidingSetup) -> dict[int, Surroundings]:
+    """The surroundings of everybody in every epoch."""
+    found, in_order = {}, np.arange(setup.n_users, dtype=np.int32)
+    rule, most = strictly(setup.cost_rule), max(_MOST_COUNTED, setup.promise.k - 1)
     for epoch in timeline.epochs.tolist():
         part = timeline.slice(epoch)
-        if len(part.users) < k:
-            continue
-        live = [LiveEpoch(part, part.raw)]
-        arrays = build_window(live, setup.n_users, in_order, strictly(setup.cost_rule), setup.workers)
+        arrays = build_window([LiveEpoch(part, part.raw)], setup.n_users, in_order, rule, setup.workers)
         everybody = np.arange(len(arrays.user), dtype=np.int32)
-        _, cost = nearest_members(arrays, everybody, k - 1, setup.workers)
-        lonely = np.sort(arrays.user[~np.isfinite(cost[:, -1])])
-        if len(lonely):
-            found[epoch] = lonely
+        width = max(1, min(most, len(part.users) - 1))
+        _, cost = nearest_members(arrays, everybody, width, setup.workers)
+        n_near = np.isfinite(cost).sum(axis=1)
+        found[epoch] = Surroundings(part.users, n_near[np.argsort(arrays.user)])
+    return found
+
+
+def out_of_reach(surroundings: dict[int, Surroundings], k: int) -> Marked:
+    """Users in epochs in which no k - 1 others could be in boxes with them within the limits, whoever is chosen."""
+    lonely = {epoch: here.users[here.n_near < k - 1] for epoch, here in surroundings.items()}
+    return {epoch: users for epoch, users in lonely.items() if len(users)}
+
+
+def and_after(blamed: Marked, surroundings: dict[int, Surroundings]) -> Marked:
+    """The blamed, and the same users in the epochs that follow while they have no more others near than there.
+
+    Partners do not come back, so who has run out of them here is short of them there as well. Otherwise each time that
+    everything begins anew would find a user an epoch later.
+    """
+    found = blamed
+    for epoch, users in blamed.items():
+        staying, later = users, epoch + 1
+        while later in surroundings and len(staying):
+            before, now = surroundings[later - 1].of(staying), surroundings[later].of(staying)
+            staying = staying[now <= np.minimum(before, _MOST_COUNTED - 1)]
+            if len(staying):
+                found = together(found, {later: staying})
+            later += 1
     return found
 
 

@@ -27,13 +27,13 @@ from shoal.core.progress import Progress, SilentProgress
 from shoal.core.promise import MOST_SLOTS, Promise
 from shoal.core.samples import Samples, samples_from_columns
 from shoal.core.workers import Workers
-from shoal.errors import InputError, NothingLeftError
+from shoal.errors import InputError, NothingLeftError, UnfinishedError
 from shoal.hiding.budget import presence_within_budget, prices_of_samples, samples_of_share
 from shoal.hiding.epochs import Timeline
 from shoal.hiding.evidence import HiddenMembers, count_services, hidden_members
 from shoal.hiding.fold import Fold
 from shoal.hiding.journal import Journal, MemoryJournal
-from shoal.hiding.limits import out_of_reach, to_blame, together
+from shoal.hiding.limits import above_limits, and_after, look_around, out_of_reach, to_blame, together
 from shoal.hiding.matching.selector import MatchingSelector
 from shoal.hiding.mutual.selector import MutualSelector
 from shoal.hiding.selector import HidingSetup, Selector
@@ -42,9 +42,10 @@ from shoal.hiding.suppression import (
     NOBODY_COUNTED,
     NOBODY_MARKED,
     Marked,
-    MarkedCounts,
     Presence,
+    SuppressedCounts,
     count_marked,
+    count_unmarked,
 )
 from shoal.storage.sample_store import SampleStore, store_of
 from shoal.utility.read_share import read_share
@@ -71,8 +72,8 @@ class Outcome:
     relaxations: members that served an owner again although the reuse rule forbids it, counted in each of their parts
     where names change; n_members: members that served in all. affected_users: users with samples in no box, the
     recordless among them. read_share: see shoal.utility. hidden: which records were made to hold whose samples, and
-    when; secret, read from the journal as often as needed. budget, limits: of what is suppressed, what was for a budget
-    and for limits; the rest is what the promise needs. rounds: how often everything was done until the limits were
+    when; secret, read from the journal as often as needed. for_promise, budget, limits: what is suppressed, by
+    reason. rounds: how often everything was done until the limits were
     kept. compile_seconds: how long compiling took before, on first use; not among the ``seconds`` of hiding.
     """
 
@@ -90,8 +91,9 @@ class Outcome:
     read_share: float
     seconds: float
     hidden: Callable[[], Iterator[HiddenMembers]]
-    budget: MarkedCounts = NOBODY_COUNTED
-    limits: MarkedCounts = NOBODY_COUNTED
+    for_promise: SuppressedCounts
+    budget: SuppressedCounts = NOBODY_COUNTED
+    limits: SuppressedCounts = NOBODY_COUNTED
     rounds: int = 0
     compile_seconds: float = 0.0
 
@@ -112,11 +114,6 @@ class Outcome:
     def n_records(self) -> int:
         """Records in the published file: parts, where names change."""
         return len(self.parts)
-
-    @property
-    def n_suppressed_for_promise(self) -> int:
-        """Samples that lie in no box because the promise needs it, neither a budget nor limits."""
-        return self.n_suppressed - self.budget.samples - self.limits.samples
 
     @property
     def n_suppressed(self) -> int:
@@ -176,10 +173,7 @@ def _hide(setup: HidingSetup, timeline: Timeline, journal: Journal, progress: Pr
     """Decide who is published when, within the budget if there is one; then fold."""
     selector = open_selector(setup)
     share = setup.options.suppress_at_most
-    if share:
-        presence, marked = find_presence_within(share, setup, timeline, selector, progress)
-    else:
-        presence, marked = selector.find_presence(timeline, progress), NOBODY_MARKED
+    presence, marked = find_presence_within(share, setup, timeline, selector, progress)
     if presence.nothing_left:
         raise NothingLeftError(_NOTHING_LEFT.format(k=setup.promise.k))
     _fold(setup, timeline, selector, presence, journal, progress)
@@ -206,11 +200,12 @@ def _hide_within_limits(
 
     What that takes is only known at the end, so a share that is too small is refused then.
     """
+    surroundings = look_around(timeline, setup)
     if not len(journal) and not journal.marked:
-        marked = out_of_reach(timeline, setup)
+        marked = out_of_reach(surroundings, setup.promise.k)
         if marked:
             journal.begin_anew(marked)
-    for round_number in itertools.count(1):
+    for round_number in itertools.count(1):  # noqa: B007
         selector = open_selector(setup)
         presence = selector.find_presence(timeline, progress, journal.marked)
         if presence.nothing_left:
@@ -222,9 +217,17 @@ def _hide_within_limits(
         blamed = to_blame(journal, timeline, presence, setup)
         if not blamed:
             break
-        journal.begin_anew(together(journal.marked, blamed))
+        journal.begin_anew(together(journal.marked, and_after(blamed, surroundings)))
+    _check_limits(journal, setup)
     _check_share(presence, timeline, setup.options)
     return _Hidden(presence, limits=journal.marked, rounds=round_number)
+
+
+def _check_limits(journal: Journal, setup: HidingSetup) -> None:
+    """Look at all boxes once more: a limit is a limit."""
+    assert setup.limits is not None
+    if any(above_limits(step.boxes, setup.limits).any() for step in journal):
+        raise UnfinishedError("Self-check failed: a box is above the limits.")
 
 
 def _check_share(presence: Presence, timeline: Timeline, options: HidingOptions) -> None:
@@ -371,7 +374,16 @@ def _outcome(
         read_share=read_share(samples, timeline.periods),
         seconds=seconds,
         hidden=hidden,
+        for_promise=_for_promise(timeline, hidden_by),
         budget=count_marked(timeline, hidden_by.budget),
         limits=count_marked(timeline, hidden_by.limits),
         rounds=hidden_by.rounds,
     )
+
+
+def _for_promise(timeline: Timeline, hidden_by: _Hidden) -> SuppressedCounts:
+    """What is suppressed because the promise needs it."""
+    presence, marked = hidden_by.presence, together(hidden_by.budget, hidden_by.limits)
+    if not marked:
+        return SuppressedCounts(presence.n_suppressed, presence.n_users_affected)
+    return count_unmarked(timeline, presence, marked)

@@ -35,14 +35,14 @@ Marked = Mapping[int, Int32s]  # by epoch, users who are not to be published in 
 NOBODY_MARKED: Marked = {}
 
 
-class MarkedCounts(NamedTuple):
-    """How many samples are suppressed because their users are marked, and how many users these are."""
+class SuppressedCounts(NamedTuple):
+    """How many samples are suppressed for one reason, and how many users these belong to."""
 
     samples: int
     users: int
 
 
-NOBODY_COUNTED = MarkedCounts(0, 0)
+NOBODY_COUNTED = SuppressedCounts(0, 0)
 
 
 class Presence(NamedTuple):
@@ -129,14 +129,27 @@ def n_marked(timeline: Timeline, marked: Marked) -> int:
     return count_marked(timeline, marked).samples
 
 
-def count_marked(timeline: Timeline, marked: Marked) -> MarkedCounts:
+def count_marked(timeline: Timeline, marked: Marked) -> SuppressedCounts:
     """How many samples the marked users have in their epochs, and how many different users that are."""
     samples, who = 0, [np.empty(0, np.int32)]
     for epoch, users in marked.items():
         part = timeline.slice(epoch)
         samples += int(part.counts[np.isin(part.users, users, assume_unique=True)].sum())
         who.append(users)
-    return MarkedCounts(samples, len(np.unique(np.concatenate(who))))
+    return SuppressedCounts(samples, len(np.unique(np.concatenate(who))))
+
+
+def count_unmarked(timeline: Timeline, presence: Presence, marked: Marked) -> SuppressedCounts:
+    """What the promise itself needs: samples that are suppressed although their users are not marked."""
+    samples, who = 0, [np.empty(0, np.int32)]
+    for epoch in timeline.epochs.tolist():
+        part = timeline.slice(epoch)
+        lost = ~np.isin(part.users, presence.of(part).users, assume_unique=True)
+        if epoch in marked:
+            lost &= ~np.isin(part.users, marked[epoch], assume_unique=True)
+        samples += int(part.counts[lost].sum())
+        who.append(part.users[lost])
+    return SuppressedCounts(samples, len(np.unique(np.concatenate(who))))
 
 
 def hiding_cost(

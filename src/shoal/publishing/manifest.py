@@ -6,7 +6,7 @@ import platform
 from importlib.metadata import version
 from typing import Any, NamedTuple
 
-from shoal.core.disclosure import public_count, public_count_in_words, public_share
+from shoal.core.disclosure import minimum_people, public_count, public_count_in_words, public_share
 from shoal.core.options import HidingOptions, Reuse, SelectorName
 from shoal.core.periods import Renaming
 from shoal.core.promise import Grid, Promise
@@ -23,6 +23,7 @@ _RELINKING = (
     "not given: whoever watched somebody across a border, or knows habits, may tie parts of one person"
     " together"
 )
+_NOT_TOLD = "not told: few people stand behind a reason"
 _MISSING_COVERAGE = "intervals_with_fewer_than_k_records"
 
 
@@ -108,6 +109,7 @@ def make_manifest(
                 k,
             ),
             "users_without_record": public_count(outcome.recordless_users, k),
+            **describe_reasons(outcome, options, k),
         },
         "granularity": describe_precision(precision),
         "guarantees": {
@@ -126,6 +128,23 @@ def make_manifest(
             "python": platform.python_version(),
             **{name: version(name) for name in _libraries(options)},
         },
+    }
+
+
+def describe_reasons(outcome: Outcome, options: HidingOptions, k: int) -> dict[str, Any]:
+    """Why samples are suppressed, where that was a choice: shares of all samples.
+
+    Either all shares are told or none, since they add up: one that stands for few people would follow from the others.
+    """
+    if not (options.suppress_at_most or options.max_space or options.max_time):
+        return {}
+    parts = {"promise": outcome.for_promise, "budget": outcome.budget, "limits": outcome.limits}
+    few = any(0 < part.users < minimum_people(k) for part in parts.values())
+    return {
+        "by_reason": {
+            name: _NOT_TOLD if few else public_share(part.samples, outcome.n_samples, part.users, k)
+            for name, part in parts.items()
+        }
     }
 
 

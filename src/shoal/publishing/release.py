@@ -345,6 +345,11 @@ class Published(Draft):
             "suppressed_share": outcome.n_suppressed / outcome.n_samples,
             "suppressed_rare_presence": outcome.epoch_suppressed_samples,
             "suppressed_users": outcome.recordless_users,
+            "suppressed_by_reason": {
+                "promise": outcome.for_promise.samples,
+                "budget": outcome.budget.samples,
+                "limits": outcome.limits.samples,
+            },
             "longer_side_km": precision["longer_side_km"],
             "precision_minutes": precision["time_minutes"],
             "cost_per_box": precision["cost_per_box"],

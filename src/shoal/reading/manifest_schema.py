@@ -139,14 +139,23 @@ MANIFEST_SCHEMA: Expected = {
         "space_weight": _is_number,
         "shard_size": _is_whole,
         "harden": _either(_none, _is_whole),
-        "min_spread": _either(_none, _reads(r"\d{1,8}(\.\d{1,3})?m")),
+        **dict.fromkeys(("min_spread", "max_space"), _either(_none, _reads(r"\d{1,8}(\.\d{1,3})?m"))),
+        "suppress_at_most": _is_number,
+        "max_time": _either(_none, _reads(r"[\d. ]{1,12}[a-z]{1,7}([\d. ]{1,12}[a-z]{1,7}){0,3} ?")),
     },
     "counts": {
         "records": _is_whole,
         "boxes": _is_whole,
         "rows_dropped": dict.fromkeys((*REASONS, BY_CHOICE), _count),
     },
-    "suppression": {"share_of_samples": _share, "users_without_record": _count},
+    "suppression": {
+        "share_of_samples": _share,
+        "users_without_record": _count,
+        "by_reason": dict.fromkeys(
+            ("promise", "budget", "limits"),
+            _either(_share, _is("not told: few people stand behind a reason")),
+        ),
+    },
     "granularity": {
         **dict.fromkeys(("longer_side_km", "space_km", "time_minutes"), _SPREAD),
         "cost_per_box": _is_rounded,

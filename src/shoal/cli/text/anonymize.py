@@ -167,7 +167,14 @@ def _suppression(summary: dict[str, Any]) -> list[str]:
     if not n:
         return ["nothing"]
     lines = [f"{counted(n, 'sample')} ({short(100 * summary['suppressed_share'])} %)"]
-    if summary["suppressed_rare_presence"]:
+    for_limits, for_budget = (summary["suppressed_by_reason"][name] for name in ("limits", "budget"))
+    if for_limits:
+        lines.append(f"{for_limits:,} to keep the limits (--max-space, --max-time)")
+    if for_budget:
+        lines.append(f"{for_budget:,} that were costliest to hide (--suppress-at-most)")
+    if for_limits or for_budget:
+        lines.append(f"{summary['suppressed_by_reason']['promise']:,} that the promise needs")
+    elif summary["suppressed_rare_presence"]:
         who = "who came and went unlike anybody else"
         if summary["selector"] == "spectral":
             who = "for a while, in groups too small or with too few new partners"

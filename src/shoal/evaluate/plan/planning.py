@@ -54,8 +54,9 @@ from shoal.evaluate.plan.stretches import (
 from shoal.evaluate.plan.whole_parts import WholeParts, forecast_whole_parts
 from shoal.evaluate.sweep_points import Point
 from shoal.hiding.epochs import Timeline
-from shoal.hiding.pipeline import check_population, rehearsal_of
-from shoal.hiding.suppression import Presence, decide_presence
+from shoal.hiding.pipeline import check_population, find_presence_within, open_selector, rehearsal_of
+from shoal.hiding.selector import HidingSetup
+from shoal.hiding.suppression import Presence
 from shoal.reading import is_stream, read_events
 from shoal.storage.sample_store import SampleStore
 from shoal.utility.read_share import PeriodOutlook, outlook_on_periods, recommend_period
@@ -404,17 +405,15 @@ class _Trials(NamedTuple):
             free = [
                 other for other, presence in found.items() if presence is None or not presence.n_suppressed
             ]
-            if any(other.k >= point.k and other.tau >= point.tau for other in free):
+            if not self.hiding.suppress_at_most and any(
+                other.k >= point.k and other.tau >= point.tau for other in free
+            ):
                 found[point] = None
                 continue
             timeline = Timeline(self.store, point.promise)
-            found[point] = decide_presence(
-                timeline,
-                self.store.n_users,
-                point.promise,
-                self.hiding.space_weight,
-                self.workers,
-                self.progress,
+            setup = HidingSetup(self.store.n_users, point.promise, self.hiding, self.workers)
+            found[point], _ = find_presence_within(
+                self.hiding.suppress_at_most, setup, timeline, open_selector(setup), self.progress
             )
         return found
 

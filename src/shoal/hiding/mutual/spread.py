@@ -7,6 +7,7 @@ import numpy as np
 from shoal.core.arrays import Bools, Floats, Int64s
 from shoal.errors import InputError
 from shoal.hiding.kernels.clusters import UserClusters
+from shoal.hiding.kernels.merge import exponent_of
 from shoal.hiding.kernels.window import WindowArrays
 
 
@@ -23,7 +24,7 @@ def join_narrow(arrays: WindowArrays, clusters: UserClusters, cells: int) -> Use
     alive = np.ones(len(size), np.bool_)
     for narrow in np.flatnonzero(_longer_side(hulls) < cells).tolist():
         while alive[narrow] and _longer_side(hulls[narrow]) < cells:
-            other = _nearest(hulls, size, alive, narrow, arrays.weight)
+            other = _nearest(hulls, size, alive, narrow, exponent_of(arrays.weight))
             if other < 0:
                 raise InputError(
                     "--min-spread cannot be kept: in some period all people together were not so far apart:"
