@@ -1,4 +1,4 @@
-"""A budget: never above its share, in runs, and decided before any window, with every guarantee judged by brute force."""
+"""A budget: never above its share, and decided before any window; guarantees are judged by brute force."""
 
 from __future__ import annotations
 
@@ -133,11 +133,8 @@ def test_the_lowest_threshold_that_the_budget_allows(seed: int) -> None:
     samples = {(line[0], line[1]): line[2] for line in lines}
     for most in (0, 1, 5, 12, 1000):
         found = {(u, e) for e, users in dearest(priced, most).items() for u in users.tolist()}
-        fitting = [
-            marks
-            for threshold in sorted({line[3] for line in lines})
-            if sum(samples[each] for each in (marks := slow_marks(lines, threshold))) <= most
-        ]
+        levels = [slow_marks(lines, threshold) for threshold in sorted({line[3] for line in lines})]
+        fitting = [marked for marked in levels if sum(samples[each] for each in marked) <= most]
         assert found == (fitting[0] if fitting else set())
 
 

@@ -27,6 +27,7 @@ from shoal.hiding.kernels.merge import LimitedCost, strictly
 from shoal.hiding.matching.candidates import all_edges, nearest_members
 from shoal.hiding.merging import costs_of
 from shoal.hiding.pipeline import anonymize_samples
+from shoal.hiding.suppression import Marked
 from shoal.hiding.window import first_users
 from support.pool_cases import ONE, merge, pool_of
 from support.random_windows import crowd
@@ -160,14 +161,29 @@ def test_a_share_that_is_too_small_is_refused_with_one_that_is_enough() -> None:
     assert seen > 2
 
 
-class Killed(Exception):
-    pass
+class Killed(Exception):  # noqa: N818
+    """The process is gone."""
 
 
-@pytest.mark.parametrize("round_killed", [0, 1, 2])
-def test_killed_and_resumed_gives_the_same(
-    round_killed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+class MortalJournal(FolderJournal):
+    """A journal whose process is killed in some round, once so many steps are done in it."""
+
+    def __init__(self, folder: Path, round_killed: int, n_steps: int) -> None:
+        super().__init__(folder, {"run": 1})
+        self._rounds_left, self._steps_left = round_killed, n_steps
+
+    def append(self, step: Step) -> None:
+        if self._rounds_left <= 0 and self._steps_left <= 0:
+            raise Killed
+        super().append(step)
+        self._steps_left -= self._rounds_left <= 0
+
+    def begin_anew(self, marked: Marked) -> None:
+        super().begin_anew(marked)
+        self._rounds_left -= 1
+
+
+def test_killed_and_resumed_gives_the_same(tmp_path: Path) -> None:
     """Killed in a round, or between one round and the next, with steps of the last one still about."""
     world, limits = strollers(random.Random(1), 20, 8), BoxLimits(8, 5)
     options, promise, samples = HidingOptions(suppress_at_most=ALL), Promise(2, 5, 5), as_samples(world)
@@ -179,33 +195,21 @@ def test_killed_and_resumed_gives_the_same(
 
     whole, marked = run(MemoryJournal())
     assert marked
-    for n_steps in (0, 3, 8):
-        folder = tmp_path / f"after-{n_steps}"
-        folder.mkdir()
-        done = Counter[str]()
-
-        def append(journal: FolderJournal, step: Step) -> None:
-            if done["rounds"] >= round_killed and done["steps"] >= n_steps:
-                raise Killed
-            real_append(journal, step)
-            done["steps"] += done["rounds"] >= round_killed
-
-        def begin_anew(journal: FolderJournal, marked: object) -> None:
-            real_begin(journal, marked)
-            done["rounds"] += 1
-
-        with monkeypatch.context() as patched:
-            real_append, real_begin = FolderJournal.append, FolderJournal.begin_anew
-            patched.setattr(FolderJournal, "append", append)
-            patched.setattr(FolderJournal, "begin_anew", begin_anew)
+    n_killed = 0
+    for round_killed in (0, 1, 2):
+        for n_steps in (0, 3):
+            folder = tmp_path / f"{round_killed}-{n_steps}"
+            folder.mkdir()
             try:
-                run(FolderJournal(folder, {"run": 1}))
+                run(MortalJournal(folder, round_killed, n_steps))
             except Killed:
-                done["killed"] += 1
-        (folder / "step-0000000.npz").touch()  # of the first round, which nobody could clear away
-        boxes, again = run(FolderJournal(folder, {"run": 1}))
-        assert again == marked
-        assert all(np.array_equal(one, other) for one, other in zip(whole, boxes, strict=True))
+                n_killed += 1
+            if round_killed:
+                (folder / "step-0000000.npz").touch()  # of the first round, which nobody could clear away
+            boxes, again = run(FolderJournal(folder, {"run": 1}))
+            assert again == marked
+            assert all(np.array_equal(one, other) for one, other in zip(whole, boxes, strict=True))
+    assert n_killed > 3
 
 
 def test_the_final_boxes_are_looked_at_again(monkeypatch: pytest.MonkeyPatch) -> None:
