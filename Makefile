@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check browser bench attackers attacks frontier names pictures site presets credibility reproduction wheelhouse clean
+.PHONY: help demo test check browser bench attackers attacks frontier names suppression pictures site presets credibility reproduction wheelhouse clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,6 +41,9 @@ frontier: $(READY) ## what knowing the method achieves against what it costs, a 
 
 names: $(READY) ## what new names buy, parts kept in benchmarks/names: docs/names-frontier.md
 	$(BIN)/python benchmarks/names_frontier.py
+
+suppression: $(READY) ## what a budget and limits buy, parts kept in benchmarks/suppression: docs/suppression-frontier.md
+	$(BIN)/python benchmarks/suppression_frontier.py
 
 attackers: $(READY) ## learn, on synthetic cities, what attackers look for: auditing/attacks/weights.json
 	$(BIN)/python tools/train_attackers.py

@@ -132,6 +132,13 @@ def anonymize(
         (docs/hardening.md); 1 unless given, 0 where there is nothing to harden.
     min_spread : str, optional
         With ``whole``: how far apart people of a group were at least in every box, such as "1km".
+    suppress_at_most : float
+        Share of the samples that may be suppressed, those that the promise needs among them: 0.02 is 2 %. It goes to
+        people who are costliest to hide where they are, or with limits to what these need; 0 for no more than the
+        promise needs (docs/suppression.md).
+    max_space, max_time : str or timedelta, optional
+        No box is longer ("10km"), and none lasts longer ("20min", below epsilon). If ``suppress_at_most`` does not
+        allow what that takes, nothing is published, and the share that would be enough is named.
     shard_size : int
         The most users among whom hiding sets are chosen.
     rename_every : str or timedelta
