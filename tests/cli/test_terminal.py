@@ -34,6 +34,7 @@ SUMMARY: dict[str, Any] = {
     "suppressed_samples": 123_456_789,
     "suppressed_share": 0.12345,
     "suppressed_rare_presence": 123_456_780,
+    "suppressed_by_reason": {"promise": 123_456_789, "budget": 0, "limits": 0},
     "suppressed_users": 9,
     "longer_side_km": {"mean": 12_345.6, "q25": 1_234.5, "median": 12_345.6, "q75": 123_456.7},
     "precision_minutes": {"mean": 12_345.6, "q25": 1_234.5, "median": 12_345.6, "q75": 123_456.7},

@@ -15,7 +15,8 @@ from end_to_end.test_parts import parts_of
 from oracles.casual_worlds import random_case
 from oracles.merge import all_partitions, box_cost, slots_of
 from oracles.parts import parts_errors
-from shoal.core.options import BoxLimits, HidingOptions
+from shoal.core.option_checks import BoxLimits
+from shoal.core.options import HidingOptions
 from shoal.core.periods import Periods
 from shoal.core.promise import Promise
 from shoal.core.workers import Workers

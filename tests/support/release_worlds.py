@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.core.options import BoxLimits, HidingOptions, Reuse, SelectorName
+from shoal.core.option_checks import BoxLimits
+from shoal.core.options import HidingOptions, Reuse, SelectorName
 from shoal.core.periods import ONE_PERIOD, Periods
 from shoal.core.promise import Promise
 from shoal.core.samples import Samples, samples_from_columns

@@ -9,13 +9,10 @@ help appears at once.
 from __future__ import annotations
 
 import dataclasses
-import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
-from fractions import Fraction
 from importlib.util import find_spec
 from numbers import Real
 from pathlib import Path
@@ -24,17 +21,25 @@ from typing import Any, NamedTuple, Self, TypedDict
 from shoal.core.bounding_box import BoundingBox
 from shoal.core.checks import check_count, told
 from shoal.core.formatting import duration
+from shoal.core.option_checks import (
+    BoxLimits,
+    box_limits,
+    check_epsilon,
+    check_harden,
+    check_share,
+    is_select,
+    moment_text,
+    refuse_suppression,
+    save_as_text,
+)
 from shoal.core.option_fields import Options, choice
 from shoal.core.period_text import NEVER, parse_period
 from shoal.core.promise import (
-    MOST_SLOTS,
     Duration,
     Grid,
     Promise,
-    duration_text,
     in_metres,
     parse_duration,
-    parse_length,
 )
 from shoal.core.time_format import TimeFormat
 from shoal.errors import ParameterError
@@ -57,7 +62,6 @@ HIGH = 0.33  # of attacks: as if hidden among fewer than three
 MACHINE = "a matter of the machine"  # and hence in no file of settings
 
 _MOST_ATTACKS = 1_000_000
-_SELECTS = ("select", "with", "values", "from")  # how SQL that reads rows begins; from: in DuckDB
 _TAU = "How long an attacker may have followed somebody, e.g. 30min."
 _EPSILON = "How much more they may learn, e.g. 30min."
 _WHOLE = "Hide whole trajectories instead; no tau, no epsilon."
@@ -166,9 +170,9 @@ class ReadingOptions(Options):
                 "columns must map roles to names of columns, such as {'user': 'who', 'time': 'when'}, got"
                 f" {told(self.columns)}."
             )
-        _save_as_text(self, "resample")
+        save_as_text(self, "resample")
         for name in ("start", "end"):
-            object.__setattr__(self, name, _moment_text(getattr(self, name)))
+            object.__setattr__(self, name, moment_text(getattr(self, name)))
         if self.min_days_active is not None:
             check_count(self.min_days_active, "--min-days-active", least=1)
         seconds = None if self.resample is None else parse_duration(self.resample, "resample")
@@ -176,7 +180,7 @@ class ReadingOptions(Options):
             raise ParameterError(f"resample must be a whole number of seconds, got {self.resample!r}.")
         if self.bbox is not None:
             BoundingBox.parse(self.bbox)
-        if self.query is not None and not _is_select(self.query):
+        if self.query is not None and not is_select(self.query):
             raise ParameterError("query must be one SELECT in SQL: give what gives the rows of the events.")
         if self.time_format is not None:
             TimeFormat.parse(self.time_format)
@@ -213,14 +217,6 @@ class ReadingOptions(Options):
         return [Path(given) for given in (self.sites, self.exclude_users) if isinstance(given, str | Path)]
 
 
-def _is_select(query: object) -> bool:
-    """Whether a text begins as SQL that reads rows does, behind comments and brackets."""
-    if not isinstance(query, str):
-        return False
-    begins = re.match(r"(?:\s|--[^\n]*\n|/\*.*?\*/|\()*(\w+)", query, re.DOTALL)
-    return begins is not None and begins.group(1).lower() in _SELECTS
-
-
 class PromiseKeywords(TypedDict, total=False):
     """PromiseOptions as keywords of a function."""
 
@@ -244,7 +240,7 @@ class PromiseOptions(Options):
     step: str = choice("1min", "Finest resolution in time.")
 
     def __post_init__(self) -> None:
-        _save_as_text(self, "tau", "epsilon", "step")
+        save_as_text(self, "tau", "epsilon", "step")
         check_epsilon(self.promise, self.grid)
 
     @property
@@ -256,18 +252,6 @@ class PromiseOptions(Options):
     def promise(self) -> Promise:
         """The promise, counted in steps of the grid."""
         return Promise.parse(self.k, self.tau, self.epsilon, grid=self.grid, whole=self.whole)
-
-
-def check_epsilon(promise: Promise, grid: Grid) -> None:
-    """Refuse to make a release with an epsilon that does not divide tau: it would give away more than epsilon."""
-    seconds = promise.in_seconds(grid)
-    if seconds is None or promise.epsilon_divides_tau:
-        return
-    nearest = " or ".join(duration(slots * grid.step_s) for slots in promise.nearest_epsilons())
-    raise ParameterError(
-        f"epsilon must divide tau, got {duration(seconds.epsilon)} for {duration(seconds.tau)}, with which a window"
-        f" holds {duration(seconds.beyond_tau)} beyond tau: use {nearest}, or another tau."
-    )
 
 
 class HidingKeywords(TypedDict, total=False):
@@ -287,13 +271,6 @@ class HidingKeywords(TypedDict, total=False):
     max_time: Duration | None
 
 
-class BoxLimits(NamedTuple):
-    """The most cells on the longer side of a box, and the most slots."""
-
-    cells: int
-    slots: int
-
-
 @dataclass(frozen=True)
 class HidingOptions(Options):
     """How the promise is kept: what it costs, and with the paper's selector also whether it holds.
@@ -305,8 +282,7 @@ class HidingOptions(Options):
     for_promise() has chosen. rename_every: after which time records get new names (docs/new-names.md), a part of a day
     or whole days, or "never". min_spread: how long the longer side of every box is at least, because people in it were
     so far apart. suppress_at_most: which share of the samples may be suppressed, 0 for no more than the promise needs;
-    goes to who is costliest to hide, or to what limits need. max_space, max_time: the limits: no box is longer
-    (docs/suppression.md). leak_price: what to pay for an epoch less that leaks by accident, in cheapest edges, 0 for
+    goes to who is costliest to hide, or what limits need. max_space, max_time: no box is longer. leak_price: what to pay for an epoch less that leaks by accident, in cheapest edges, 0 for
     nothing (docs/decisions/0006-leakage.md). forget_served: whether who hid whom before a border counts no longer
     behind it (docs/decisions/0021-new-names.md). The last two are not offered to users.
     """
@@ -371,8 +347,7 @@ class HidingOptions(Options):
     )
     suppress_at_most: float = choice(
         0.0,
-        "Share of the samples that may be suppressed, e.g. 0.02: of people who are costliest to hide where they are, or"
-        " what limits need; 0 for no more than the promise needs.",
+        "Share of the samples that may be suppressed, e.g. 0.02: those costliest to hide; 0 for what the promise needs.",
         metavar="SHARE",
         decides_boxes=True,
         public=True,
@@ -396,7 +371,7 @@ class HidingOptions(Options):
 
     def __post_init__(self) -> None:
         self._check_selector()
-        _save_as_text(self, "rename_every", "max_time")
+        save_as_text(self, "rename_every", "max_time")
         parse_period(self.rename_every)
         if self.max_time is not None:
             parse_duration(self.max_time, "--max-time")
@@ -413,9 +388,9 @@ class HidingOptions(Options):
             "repair": bool(self.repair),
             "seed": check_count(self.seed, "seed", least=0),
             "shard_size": check_count(self.shard_size, "--shard-size", least=1),
-            "harden": None if self.harden is None else _check_harden(self.harden),
+            "harden": None if self.harden is None else check_harden(self.harden, HARDEN_MOST),
             "min_spread": None if self.min_spread is None else in_metres(self.min_spread, "--min-spread"),
-            "suppress_at_most": _check_share(self.suppress_at_most, "--suppress-at-most"),
+            "suppress_at_most": check_share(self.suppress_at_most, "--suppress-at-most"),
             "max_space": None if self.max_space is None else in_metres(self.max_space, "--max-space"),
         }
         for name, value in exact.items():
@@ -469,7 +444,12 @@ class HidingOptions(Options):
             raise ParameterError(
                 f"--min-spread goes with selector mutual, got {self.selector}: leave either out."
             )
-        self._check_suppression(promise)
+        chosen = [
+            self.spelled(name)
+            for name in ("suppress_at_most", "max_space", "max_time")
+            if getattr(self, name)
+        ]
+        refuse_suppression(chosen, promise, spectral=self.selector is SelectorName.SPECTRAL)
         lack = self._lacks_to_harden(promise)
         if lack is not None and self.harden:
             raise ParameterError(f"harden needs {lack}: leave it out.")
@@ -485,40 +465,9 @@ class HidingOptions(Options):
         """Cells that the longer side of every box has at least."""
         return 1 if self.min_spread is None else grid.cells(self.min_spread, "--min-spread")
 
-    def _check_suppression(self, promise: Promise) -> None:
-        """Refuse a budget and limits where it is not known how to keep them."""
-        given = [name for name in ("suppress_at_most", "max_space", "max_time") if getattr(self, name)]
-        if not given:
-            return
-        if promise.whole:
-            raise ParameterError(
-                f"{self.spelled(given[0])} goes with tau and epsilon, got whole trajectories: leave it out."
-            )
-        if self.selector is SelectorName.SPECTRAL:
-            raise ParameterError(
-                f"{self.spelled(given[0])} goes with selectors matching and mutual, got spectral: leave it out."
-            )
-
     def box_limits(self, promise: Promise, grid: Grid) -> BoxLimits | None:
         """How large boxes may be at most, on the grid, None without limits; refuse limits that make no sense."""
-        if promise.epsilon is None or (self.max_space is None and self.max_time is None):
-            return None
-        cells, slots = MOST_SLOTS, promise.epsilon
-        if self.max_space is not None:
-            cells = math.floor(parse_length(self.max_space) / Fraction(repr(grid.cell_m)))
-            if cells < 1:
-                raise ParameterError(
-                    f"--max-space must be at least a cell, {grid.cell_m:g} m, got {self.max_space}: choose a longer"
-                    " distance or a smaller --cell."
-                )
-        if self.max_time is not None:
-            slots = math.floor(parse_duration(self.max_time) / grid.step_s)
-            if not 1 <= slots < promise.epsilon:
-                raise ParameterError(
-                    f"--max-time must be at least a step, {duration(grid.step_s)}, and below epsilon,"
-                    f" {duration(promise.epsilon * grid.step_s)}, got {self.max_time}."
-                )
-        return BoxLimits(cells, slots)
+        return box_limits(self.max_space, self.max_time, promise, grid)
 
     def selector_for(self, promise: Promise) -> SelectorName:
         """The selector that was chosen; else groups with identical records over whole trajectories, else matching."""
@@ -535,34 +484,6 @@ class HidingOptions(Options):
         if promise.reach > HARDEN_MOST_REACH:
             return f"a tau of at most {HARDEN_MOST_REACH} epsilon, got more"
         return None
-
-
-def _save_as_text(options: Options, *names: str) -> None:
-    """Keep the durations among these options as texts, whatever they were given as: what is saved is text."""
-    for name in names:
-        spelled = options.spelled(name) if "_" in name else name
-        object.__setattr__(options, name, duration_text(getattr(options, name), spelled))
-
-
-def _moment_text(given: Any) -> Any:
-    """A date or time of Python or pandas as text; anything else as it is."""
-    return given.isoformat() if isinstance(given, date) else given
-
-
-def _check_share(share: Any, name: str) -> float:
-    if isinstance(share, bool) or not isinstance(share, Real) or not 0 <= float(share) < 1:
-        raise ParameterError(f"{name} must be a share from 0 to less than 1, got {told(share)}: 0.02 is 2 %.")
-    return float(share)
-
-
-def _check_harden(harden: int) -> int:
-    level = check_count(harden, "harden", least=0)
-    if level > HARDEN_MOST:
-        fewer = ", ".join(str(lower) for lower in range(HARDEN_MOST))
-        raise ParameterError(
-            f"harden must be at most {HARDEN_MOST}, got {level:,}: give {fewer} or {HARDEN_MOST}."
-        )
-    return level
 
 
 class AuditKeywords(TypedDict, total=False):
@@ -629,7 +550,7 @@ class AuditOptions(Options):
     )
 
     def __post_init__(self) -> None:
-        _save_as_text(self, "tau", "epsilon", "rename_every", "step")
+        save_as_text(self, "tau", "epsilon", "rename_every", "step")
         check_count(self.attacks, "attacks", least=1, most=_MOST_ATTACKS)
         if self.rename_every is not None:
             parse_period(self.rename_every)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from shoal.core.evaluation_options import AXES
-from shoal.core.options import check_epsilon
+from shoal.core.option_checks import check_epsilon
 from shoal.core.promise import Duration, Grid, Promise
 from shoal.errors import ParameterError
 

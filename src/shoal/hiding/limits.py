@@ -14,7 +14,7 @@ import numpy as np
 
 from shoal.core.arrays import Bools, Int32s, Int64s
 from shoal.core.boxes import Boxes
-from shoal.core.options import BoxLimits
+from shoal.core.option_checks import BoxLimits
 from shoal.hiding.epochs import EpochSlice, LiveEpoch, Timeline
 from shoal.hiding.fold import Step
 from shoal.hiding.journal import Journal

@@ -20,7 +20,8 @@ from shoal.core.compiling import Rehearsal
 from shoal.core.disclosure import round_up
 from shoal.core.engines import Engine, LocalEngine
 from shoal.core.formatting import counted, percent
-from shoal.core.options import BoxLimits, HidingOptions, Reuse, SelectorName
+from shoal.core.option_checks import BoxLimits
+from shoal.core.options import HidingOptions, Reuse, SelectorName
 from shoal.core.parts import Parts, find_parts
 from shoal.core.periods import ONE_PERIOD, Periods
 from shoal.core.progress import Progress, SilentProgress

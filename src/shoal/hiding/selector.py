@@ -14,7 +14,8 @@ import numpy as np
 
 from shoal.core.arrays import Int32s
 from shoal.core.engines import Engine, LocalEngine
-from shoal.core.options import BoxLimits, HidingOptions
+from shoal.core.option_checks import BoxLimits
+from shoal.core.options import HidingOptions
 from shoal.core.progress import Progress
 from shoal.core.promise import Promise
 from shoal.core.workers import Workers

@@ -17,6 +17,7 @@ from shoal.core.checks import check_workers
 from shoal.core.compiling import make_ready
 from shoal.core.evaluation_options import GridKeywords, PlanKeywords, PlanOptions, grid_among
 from shoal.core.formatting import counted, duration
+from shoal.core.option_checks import check_epsilon
 from shoal.core.optional import as_pandas
 from shoal.core.options import (
     HARDEN_DEFAULT,
@@ -25,7 +26,6 @@ from shoal.core.options import (
     ReadingKeywords,
     ReadingOptions,
     SelectorName,
-    check_epsilon,
 )
 from shoal.core.period_text import spell_period
 from shoal.core.progress import Progress, listening
