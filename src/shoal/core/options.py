@@ -282,9 +282,9 @@ class HidingOptions(Options):
     for_promise() has chosen. rename_every: after which time records get new names (docs/new-names.md), a part of a day
     or whole days, or "never". min_spread: how long the longer side of every box is at least, because people in it were
     so far apart. suppress_at_most: which share of the samples may be suppressed, 0 for no more than the promise needs;
-    goes to who is costliest to hide, or what limits need. max_space, max_time: no box is longer. leak_price: what to pay for an epoch less that leaks by accident, in cheapest edges, 0 for
-    nothing (docs/decisions/0006-leakage.md). forget_served: whether who hid whom before a border counts no longer
-    behind it (docs/decisions/0021-new-names.md). The last two are not offered to users.
+    goes to who is costliest to hide, or what limits need. max_space, max_time: no box is longer. leak_price (not offered, as forget_served): what to
+    pay for an epoch less that leaks by accident, in cheapest edges, 0 for nothing (docs/decisions/0006-leakage.md).
+    forget_served: whether who hid whom before a border counts no longer (docs/decisions/0021-new-names.md).
     """
 
     selector: SelectorName | None = choice(
@@ -347,7 +347,7 @@ class HidingOptions(Options):
     )
     suppress_at_most: float = choice(
         0.0,
-        "Share of the samples that may be suppressed, e.g. 0.02: those costliest to hide; 0 for what the promise needs.",
+        "Share of the samples that may be suppressed, e.g. 0.02: the costliest to hide; 0: what the promise needs.",
         metavar="SHARE",
         decides_boxes=True,
         public=True,
