@@ -282,9 +282,9 @@ class HidingOptions(Options):
     for_promise() has chosen. rename_every: after which time records get new names (docs/new-names.md), a part of a day
     or whole days, or "never". min_spread: how long the longer side of every box is at least, because people in it were
     so far apart. suppress_at_most: which share of the samples may be suppressed, 0 for no more than the promise needs;
-    goes to who is costliest to hide, or what limits need. max_space, max_time: no box is longer. leak_price (not offered, as forget_served): what to
-    pay for an epoch less that leaks by accident, in cheapest edges, 0 for nothing (docs/decisions/0006-leakage.md).
-    forget_served: whether who hid whom before a border counts no longer (docs/decisions/0021-new-names.md).
+    goes to who is costliest to hide, or what limits need. max_space, max_time: no box is longer. Not offered to users:
+    leak_price, what to pay for an epoch less that leaks by accident, in cheapest edges (decisions/0006-leakage.md), and
+    forget_served, whether who hid whom before a border counts no longer behind it (decisions/0021-new-names.md).
     """
 
     selector: SelectorName | None = choice(
