@@ -14,7 +14,7 @@ from shoal.core.arrays import Int32s, Int64s
 from shoal.core.boxes import Boxes, concatenate
 from shoal.core.options import HARDEN_MOST_REACH
 from shoal.hiding.epochs import EpochSlice, LiveEpoch, Timeline
-from shoal.hiding.hardening import PRICES, Hardening, Witnesses, all_witnesses, no_witnesses
+from shoal.hiding.hardening import Hardening, Witnesses, all_witnesses, no_witnesses
 from shoal.hiding.leakage.published_epochs import PublishedEpochsBuilder
 from shoal.hiding.leakage.surcharge import MEMORY, LeakageContext
 from shoal.hiding.merging import publish, with_members
@@ -55,8 +55,7 @@ class Fold:
         self._published_epochs = PublishedEpochsBuilder(setup.n_users, MEMORY) if self._leak_price else None
         self._hardening = None
         if options.harden and selector.takes_witnesses and 0 < self._reach <= HARDEN_MOST_REACH:
-            price = PRICES[options.harden]
-            self._hardening = Hardening(setup.n_users, k, self._reach, self._weight, price, setup.workers)
+            self._hardening = Hardening(setup.n_users, setup.promise, self._reach, options, setup.workers)
 
     def advance(self, newest: EpochSlice, *, ends_stretch: bool) -> Step:
         """Take in the next epoch: decide the window it completes, and publish the epochs that are final then."""
@@ -72,7 +71,7 @@ class Fold:
             hardened, more = self._harden(live, [*later, *self._live], window)
             witnesses.append(more)
             boxes.append(publish(hardened, self._weight, self._workers, self._setup.min_spread_cells))
-            self._remember(live.slice, boxes[-1])
+            self._remember(live.slice, boxes[-1], ends_stretch=ends_stretch and not later)
         return Step(epoch, hiding_sets, concatenate(boxes), all_witnesses(witnesses))
 
     def replay(self, newest: EpochSlice, done: Step, *, ends_stretch: bool) -> None:
@@ -90,7 +89,7 @@ class Fold:
                 if following is not None:
                     inside &= done.boxes.t0 < following.slice.origin
                 boxes = Boxes._make(column[inside] for column in done.boxes)
-                self._remember(live.slice, boxes)
+                self._remember(live.slice, boxes, ends_stretch=ends_stretch and following is None)
 
     def reserve_history(self, entries: Int64s) -> None:
         """Make room for as many past members of every user as will be assumed, before the first is."""
@@ -170,12 +169,12 @@ class Fold:
         self._history.append_each(window, witnesses.owners, witnesses.members)
         return live, witnesses
 
-    def _remember(self, part: EpochSlice, boxes: Boxes) -> None:
+    def _remember(self, part: EpochSlice, boxes: Boxes, *, ends_stretch: bool) -> None:
         """Remember a published epoch, where that matters for later ones."""
         if self._published_epochs is not None:
             self._published_epochs.append(part, boxes)
         if self._hardening is not None:
-            self._hardening.note_published(part, boxes)
+            self._hardening.note_published(part, boxes, ends_stretch=ends_stretch)
 
     def _joined(self, live: LiveEpoch, members: Int32s) -> LiveEpoch:
         """A live epoch after every record has taken in the samples of its new members."""

@@ -12,9 +12,12 @@ import numpy as np
 
 from shoal.core.arrays import Int32s, Int64s
 from shoal.core.boxes import Boxes
+from shoal.core.options import HidingOptions
+from shoal.core.promise import Promise
 from shoal.core.workers import Workers
 from shoal.hiding.epochs import EpochSlice, LiveEpoch
 from shoal.hiding.kernels.cost_bounds import OWN
+from shoal.hiding.kernels.linking import RehearsedAttacks, count_left
 from shoal.hiding.kernels.merge import merge_boxes
 from shoal.hiding.kernels.pools import Pools, concatenate_pools
 from shoal.hiding.kernels.reuse import ReuseRule
@@ -30,8 +33,9 @@ from shoal.hiding.kernels.witnesses import (
     seek_witnesses,
 )
 from shoal.hiding.merging import with_members
+from shoal.hiding.steering import AIMS, Steering
 
-PRICES = (0.0, 0.5, 1.0, 3.0)  # of serving one need, at each level, in mean costs of a record in the epoch
+_MOST_ATTACKS, _FEWEST_ATTACKS = 512, 64  # rehearsed on an epoch
 _NEAR = 128  # users near its covers whose records are asked for a victim
 _MOST_NEEDS = 24  # of a victim: with more covers in a window, witnesses are sought for some of them
 _MOST_CANDIDATES = 256  # remembered for a victim: more than all but a few have
@@ -71,6 +75,7 @@ class _Window(NamedTuple):
 class _EpochBoxes(NamedTuple):
     """The boxes that an epoch shows and the users' own samples, a row per user; boxes as in NeighbouringEpochs."""
 
+    epoch: int
     users: Int32s
     raw: Pools
     first: Int64s
@@ -82,13 +87,15 @@ class Hardening:
     """Finds witnesses; remembers the windows and published epochs to which a live epoch can be linked."""
 
     def __init__(
-        self, n_users: int, k: int, reach: int, weight: float, price: float, workers: Workers
+        self, n_users: int, promise: Promise, reach: int, options: HidingOptions, workers: Workers
     ) -> None:
-        self._n_users, self._wanted, self._reach = n_users, k - 1, reach
-        # With a larger k there are k - 1 times as many needs, and each matters less: more records are left anyway.
-        self._weight, self._price, self._workers = weight, price / self._wanted, workers
+        self._n_users, self._wanted, self._reach = n_users, promise.k - 1, reach
+        self._promise, self._seed = promise, options.seed
+        self._weight, self._workers = options.space_weight, workers
+        self.steering = Steering(AIMS[options.harden or 0])
         self._windows: list[_Window] = []
         self._published: list[_EpochBoxes] = []
+        self._prices: list[float] = []  # with which these were published
 
     def note_window(self, begin: int, end: int, owners: Int32s, members: Int32s) -> None:
         """Remember the hiding sets of the window of epochs begin .. end - 1; near owners stand together."""
@@ -100,18 +107,24 @@ class Hardening:
         place[owners] = np.arange(len(owners), dtype=np.int32)
         self._windows.append(_Window(begin, end, owners, place, member, cover))
 
-    def note_published(self, part: EpochSlice, boxes: Boxes) -> None:
-        """Remember a published epoch and its boxes, which go by user."""
+    def note_published(self, part: EpochSlice, boxes: Boxes, *, ends_stretch: bool) -> None:
+        """Remember a published epoch and its boxes, which go by user; attack what is known on either side by now."""
         n_boxes = np.bincount(np.searchsorted(part.users, boxes.owner), minlength=len(part.users))
         columns = (boxes.t0 - part.origin, boxes.t1 - part.origin, boxes.x0, boxes.x1, boxes.y0, boxes.y1)
         box = np.stack(columns, axis=1).astype(np.int32)
-        shown = _EpochBoxes(part.users, part.raw, np.cumsum(n_boxes) - n_boxes, n_boxes, box)
-        self._published = [*self._published, shown][-self._reach :]
-        self._windows = [known for known in self._windows if known.end > part.epoch + 1]
+        shown = _EpochBoxes(part.epoch, part.users, part.raw, np.cumsum(n_boxes) - n_boxes, n_boxes, box)
+        kept = 4 * self._reach + 1  # an attack on the middle one reaches as far as these
+        self._published = [*self._published, shown][-kept:]
+        self._prices = [*self._prices, self.steering.price][-kept:]
+        oldest = self._published[0].epoch
+        self._windows = [known for known in self._windows if known.begin >= oldest]
+        last_seen = part.epoch if ends_stretch else part.epoch - 2 * self._reach
+        for seen in range(part.epoch - 2 * self._reach, last_seen + 1):
+            self._rehearse(seen)
 
     def forget(self) -> None:
         """Forget everything: nothing remembered can be linked to the epochs that follow."""
-        self._windows, self._published = [], []
+        self._windows, self._published, self._prices = [], [], []
 
     def harden(self, live: LiveEpoch, later: list[LiveEpoch], rule: ReuseRule) -> tuple[LiveEpoch, Witnesses]:
         """An epoch that is about to be published, with witnesses as far as they are cheap; and who became one.
@@ -122,11 +135,17 @@ class Hardening:
         if not len(everybody):
             return live, no_witnesses()
         later_shown = [self._boxes_shown(epoch) for epoch in later]
-        nearby = _neighbouring_epochs(self._published, self._boxes_shown(live), later_shown, self._n_users)
+        before = self._published[-self._reach :]
+        shown = [*before, self._boxes_shown(live), *later_shown]
+        nearby = _neighbouring_epochs(shown, len(before), self._n_users)
         state = RecordState(live.pools, np.empty(len(everybody)), np.empty((len(everybody), OWN)))
         self._update(state, everybody, nearby)
-        most = self._price * float(state.cost.mean())
-        windows, lines, joined = self._covered_windows(live.slice), everybody, [no_witnesses()]
+        # With a larger k there are k - 1 times as many needs, and each matters less: more records are left anyway.
+        most = self.steering.price / self._wanted * float(state.cost.mean())
+        epoch = live.slice.epoch
+        here = [window for window in self._windows if window.begin <= epoch < window.end]
+        windows = _covered_windows(here, epoch - len(before))
+        lines, joined = everybody, [no_witnesses()]
         n_covers, n_needs = self._needs(windows)
         near = _NEAR // max(1, n_needs)
         candidates = gather_candidates(nearby, windows, live.slice.users, n_covers, near, self._workers)
@@ -151,19 +170,33 @@ class Hardening:
             len(rows), lambda begin, end: recompute(state, self._weight, rows, begin, end, nearby)
         )
 
-    def _covered_windows(self, part: EpochSlice) -> CoveredWindows:
-        """All windows that hold an epoch; their epochs as columns of NeighbouringEpochs."""
-        shift = len(self._published) - part.epoch
-        longest = max((len(window.user) for window in self._windows), default=0)
-        user = np.full((len(self._windows), longest), -1, np.int32)
-        for line, window in enumerate(self._windows):
-            user[line, : len(window.user)] = window.user
-        return CoveredWindows(
-            np.array([window.begin + shift for window in self._windows], np.int64),
-            np.array([window.end + shift for window in self._windows], np.int64),
-            user,
-            *(np.stack(column) for column in zip(*(window[3:] for window in self._windows), strict=True)),
-        )
+    def _rehearse(self, epoch: int) -> None:
+        """Attack what was published in an epoch and around it, as somebody would who links windows."""
+        reach, promise = self._reach, self._promise
+        number = [shown.epoch for shown in self._published]
+        if epoch not in number:
+            return
+        at = number.index(epoch)
+        around = [i for i in range(len(number)) if number[i] - epoch == i - at and abs(i - at) <= 2 * reach]
+        shown, first = [self._published[i] for i in around], number[around[0]]
+        last = number[around[-1]]
+        windows = [known for known in self._windows if known.begin >= first and known.end <= last + 1]
+        seen = self._published[at]
+        if not windows or not len(seen.users):
+            return
+        epsilon, tau = int(promise.epsilon or 1), int(promise.tau or 1)
+        rng = np.random.default_rng([self._seed, epoch + 2**40])
+        n = min(_MOST_ATTACKS, max(_FEWEST_ATTACKS, len(seen.users) // 2))
+        row = rng.integers(0, len(seen.users), n)
+        sizes = np.diff(seen.raw.ptr)[row]
+        slot = seen.raw.slot["t"][seen.raw.ptr[row] + rng.integers(0, sizes)].astype(np.int64)
+        begin = slot + (epoch - first) * epsilon - rng.integers(0, tau, n)
+        attacks = RehearsedAttacks(seen.users[row], begin, tau, epsilon, promise.k, _NEAR)
+        epochs = _neighbouring_epochs(shown, 0, self._n_users)
+        covered, left = _covered_windows(windows, first), np.empty(n, np.int32)
+        self._workers.for_blocks(n, lambda a, b: count_left(epochs, covered, attacks, a, b, left))
+        prices = [self._prices[i] for i in around if abs(i - at) <= reach]
+        self.steering.observe(n, int((left < promise.k).sum()), float(np.mean(prices)))
 
     def _boxes_shown(self, live: LiveEpoch) -> _EpochBoxes:
         """The boxes of an epoch if it were published as it is."""
@@ -172,7 +205,7 @@ class Hardening:
         self._workers.for_blocks(
             n, lambda begin, end: merge_boxes(pools, self._weight, begin, end, n_boxes, box)
         )
-        return _EpochBoxes(live.slice.users, live.slice.raw, pools.ptr[:-1], n_boxes, box)
+        return _EpochBoxes(live.slice.epoch, live.slice.users, live.slice.raw, pools.ptr[:-1], n_boxes, box)
 
     def _needs(self, windows: CoveredWindows) -> tuple[int, int]:
         """For how many covers of each window witnesses are sought, and how many needs a victim has then."""
@@ -219,11 +252,22 @@ class Hardening:
         return chosen[:n]
 
 
-def _neighbouring_epochs(
-    before: list[_EpochBoxes], here: _EpochBoxes, later: list[_EpochBoxes], n_users: int
-) -> NeighbouringEpochs:
+def _covered_windows(windows: list[_Window], first_epoch: int) -> CoveredWindows:
+    """Windows as kernels read them; column 0 of NeighbouringEpochs is ``first_epoch``."""
+    longest = max((len(window.user) for window in windows), default=0)
+    user = np.full((len(windows), longest), -1, np.int32)
+    for line, window in enumerate(windows):
+        user[line, : len(window.user)] = window.user
+    return CoveredWindows(
+        np.array([window.begin - first_epoch for window in windows], np.int64),
+        np.array([window.end - first_epoch for window in windows], np.int64),
+        user,
+        *(np.stack(column) for column in zip(*(window[3:] for window in windows), strict=True)),
+    )
+
+
+def _neighbouring_epochs(epochs: list[_EpochBoxes], here: int, n_users: int) -> NeighbouringEpochs:
     """Epochs that follow each other, as kernels read them."""
-    epochs = [*before, here, *later]
     row = np.full((n_users, len(epochs)), -1, np.int64)
     offsets = np.cumsum([0, *(len(shown.users) for shown in epochs)])
     for column, shown in enumerate(epochs):
@@ -231,8 +275,8 @@ def _neighbouring_epochs(
     lines = np.cumsum([0, *(len(shown.box) for shown in epochs)])
     return NeighbouringEpochs(
         row,
-        len(before),
-        int(offsets[len(before)]),
+        here,
+        int(offsets[here]),
         concatenate_pools([shown.raw for shown in epochs]),
         np.concatenate([shown.first + line for shown, line in zip(epochs, lines, strict=False)]),
         np.concatenate([shown.n_boxes for shown in epochs]),
