@@ -35,7 +35,7 @@ from shoal.hiding.kernels.witnesses import (
 from shoal.hiding.merging import with_members
 from shoal.hiding.steering import AIMS, Steering
 
-_MOST_ATTACKS, _FEWEST_ATTACKS = 512, 64  # rehearsed on an epoch
+_MOST_ATTACKS = 512  # rehearsed on an epoch; on fewer than half as many users, half as many as these
 _NEAR = 128  # users near its covers whose records are asked for a victim
 _MOST_NEEDS = 24  # of a victim: with more covers in a window, witnesses are sought for some of them
 _MOST_CANDIDATES = 256  # remembered for a victim: more than all but a few have
@@ -77,6 +77,7 @@ class _EpochBoxes(NamedTuple):
 
     epoch: int
     users: Int32s
+    counts: Int32s
     raw: Pools
     first: Int64s
     n_boxes: Int64s
@@ -96,6 +97,8 @@ class Hardening:
         self._windows: list[_Window] = []
         self._published: list[_EpochBoxes] = []
         self._prices: list[float] = []  # with which these were published
+        self._n_samples = np.zeros(n_users, np.int64)  # of every user so far
+        self._n_epochs = 0  # so far
 
     def note_window(self, begin: int, end: int, owners: Int32s, members: Int32s) -> None:
         """Remember the hiding sets of the window of epochs begin .. end - 1; near owners stand together."""
@@ -109,10 +112,12 @@ class Hardening:
 
     def note_published(self, part: EpochSlice, boxes: Boxes, *, ends_stretch: bool) -> None:
         """Remember a published epoch and its boxes, which go by user; attack what is known on either side by now."""
+        self._n_samples[part.users] += part.counts
+        self._n_epochs += 1
         n_boxes = np.bincount(np.searchsorted(part.users, boxes.owner), minlength=len(part.users))
         columns = (boxes.t0 - part.origin, boxes.t1 - part.origin, boxes.x0, boxes.x1, boxes.y0, boxes.y1)
         box = np.stack(columns, axis=1).astype(np.int32)
-        shown = _EpochBoxes(part.epoch, part.users, part.raw, np.cumsum(n_boxes) - n_boxes, n_boxes, box)
+        shown = _EpochBoxes(part.epoch, part.users, part.counts, part.raw, np.cumsum(n_boxes) - n_boxes, n_boxes, box)
         kept = 4 * self._reach + 1  # an attack on the middle one reaches as far as these
         self._published = [*self._published, shown][-kept:]
         self._prices = [*self._prices, self.steering.price][-kept:]
@@ -186,8 +191,9 @@ class Hardening:
             return
         epsilon, tau = int(promise.epsilon or 1), int(promise.tau or 1)
         rng = np.random.default_rng([self._seed, epoch + 2**40])
-        n = min(_MOST_ATTACKS, max(_FEWEST_ATTACKS, len(seen.users) // 2))
-        row = rng.integers(0, len(seen.users), n)
+        n = min(_MOST_ATTACKS, (len(seen.users) + 1) // 2)
+        share = seen.counts / self._n_samples[seen.users]
+        row = rng.choice(len(seen.users), n, p=share / share.sum())
         sizes = np.diff(seen.raw.ptr)[row]
         slot = seen.raw.slot["t"][seen.raw.ptr[row] + rng.integers(0, sizes)].astype(np.int64)
         begin = slot + (epoch - first) * epsilon - rng.integers(0, tau, n)
@@ -196,7 +202,7 @@ class Hardening:
         covered, left = _covered_windows(windows, first), np.empty(n, np.int32)
         self._workers.for_blocks(n, lambda a, b: count_left(epochs, covered, attacks, a, b, left))
         prices = [self._prices[i] for i in around if abs(i - at) <= reach]
-        self.steering.observe(n, int((left < promise.k).sum()), float(np.mean(prices)))
+        self.steering.observe(n, int((left < promise.k).sum()), float(np.mean(prices)), float(share.sum()) * self._n_epochs)
 
     def _boxes_shown(self, live: LiveEpoch) -> _EpochBoxes:
         """The boxes of an epoch if it were published as it is."""
@@ -205,7 +211,7 @@ class Hardening:
         self._workers.for_blocks(
             n, lambda begin, end: merge_boxes(pools, self._weight, begin, end, n_boxes, box)
         )
-        return _EpochBoxes(live.slice.epoch, live.slice.users, live.slice.raw, pools.ptr[:-1], n_boxes, box)
+        return _EpochBoxes(*live.slice[:1], *live.slice[2:], pools.ptr[:-1], n_boxes, box)
 
     def _needs(self, windows: CoveredWindows) -> tuple[int, int]:
         """For how many covers of each window witnesses are sought, and how many needs a victim has then."""

@@ -26,6 +26,7 @@ class Steering:
         self._aim = aim
         self._bad, self._weighed = _ASSUMED * _UNHARDENED, _ASSUMED
         self.n_attacks, self.n_left = 0, 0
+        self.left, self.weight = 0.0, 0.0
 
     @property
     def price(self) -> float:
@@ -33,10 +34,12 @@ class Steering:
         share = self._bad / self._weighed
         return min(_MOST, max(0.0, sqrt(share / self._aim) - 1) / _STEEPNESS)
 
-    def observe(self, n_attacks: int, n_left: int, price: float) -> None:
+    def observe(self, n_attacks: int, n_left: int, price: float, weight: float) -> None:
         """Learn from attacks on an epoch that was published at a price; n_left of them left fewer than k records."""
         self.n_attacks += n_attacks
         self.n_left += n_left
+        self.left += weight * n_left / n_attacks
+        self.weight += weight
         self._bad = _KEPT * self._bad + n_left
         self._weighed = _KEPT * self._weighed + n_attacks * fall(price)
 
