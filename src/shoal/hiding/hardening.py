@@ -10,14 +10,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.core.arrays import Int32s, Int64s
+from shoal.core.arrays import Floats, Int32s, Int64s
 from shoal.core.boxes import Boxes
 from shoal.core.options import HidingOptions
 from shoal.core.promise import Promise
 from shoal.core.workers import Workers
 from shoal.hiding.epochs import EpochSlice, LiveEpoch
 from shoal.hiding.kernels.cost_bounds import OWN
-from shoal.hiding.kernels.linking import RehearsedAttacks, count_left
+from shoal.hiding.kernels.linking import RehearsedAttacks, count_left, weigh_needs
 from shoal.hiding.kernels.merge import merge_boxes
 from shoal.hiding.kernels.pools import Pools, concatenate_pools
 from shoal.hiding.kernels.reuse import ReuseRule
@@ -77,7 +77,6 @@ class _EpochBoxes(NamedTuple):
 
     epoch: int
     users: Int32s
-    counts: Int32s
     raw: Pools
     first: Int64s
     n_boxes: Int64s
@@ -97,8 +96,6 @@ class Hardening:
         self._windows: list[_Window] = []
         self._published: list[_EpochBoxes] = []
         self._prices: list[float] = []  # with which these were published
-        self._n_samples = np.zeros(n_users, np.int64)  # of every user so far
-        self._n_epochs = 0  # so far
 
     def note_window(self, begin: int, end: int, owners: Int32s, members: Int32s) -> None:
         """Remember the hiding sets of the window of epochs begin .. end - 1; near owners stand together."""
@@ -112,12 +109,10 @@ class Hardening:
 
     def note_published(self, part: EpochSlice, boxes: Boxes, *, ends_stretch: bool) -> None:
         """Remember a published epoch and its boxes, which go by user; attack what is known on either side by now."""
-        self._n_samples[part.users] += part.counts
-        self._n_epochs += 1
         n_boxes = np.bincount(np.searchsorted(part.users, boxes.owner), minlength=len(part.users))
         columns = (boxes.t0 - part.origin, boxes.t1 - part.origin, boxes.x0, boxes.x1, boxes.y0, boxes.y1)
         box = np.stack(columns, axis=1).astype(np.int32)
-        shown = _EpochBoxes(part.epoch, part.users, part.counts, part.raw, np.cumsum(n_boxes) - n_boxes, n_boxes, box)
+        shown = _EpochBoxes(part.epoch, part.users, part.raw, np.cumsum(n_boxes) - n_boxes, n_boxes, box)
         kept = 4 * self._reach + 1  # an attack on the middle one reaches as far as these
         self._published = [*self._published, shown][-kept:]
         self._prices = [*self._prices, self.steering.price][-kept:]
@@ -140,22 +135,33 @@ class Hardening:
         if not len(everybody):
             return live, no_witnesses()
         later_shown = [self._boxes_shown(epoch) for epoch in later]
-        before = self._published[-self._reach :]
+        epoch = live.slice.epoch
+        before = [shown for shown in self._published if shown.epoch >= epoch - 2 * self._reach]
+        while before and before[0].epoch != epoch - len(before):
+            before = before[1:]
         shown = [*before, self._boxes_shown(live), *later_shown]
         nearby = _neighbouring_epochs(shown, len(before), self._n_users)
         state = RecordState(live.pools, np.empty(len(everybody)), np.empty((len(everybody), OWN)))
         self._update(state, everybody, nearby)
         # With a larger k there are k - 1 times as many needs, and each matters less: more records are left anyway.
         most = self.steering.price / self._wanted * float(state.cost.mean())
-        epoch = live.slice.epoch
-        here = [window for window in self._windows if window.begin <= epoch < window.end]
-        windows = _covered_windows(here, epoch - len(before))
+        known = [window for window in self._windows if window.begin >= epoch - len(before)]
+        n_closed = sum(window.end <= epoch for window in known)
+        around = _covered_windows(known, epoch - len(before))
+        windows = CoveredWindows(*(column[n_closed:] for column in around))
         lines, joined = everybody, [no_witnesses()]
         n_covers, n_needs = self._needs(windows)
         near = _NEAR // max(1, n_needs)
         candidates = gather_candidates(nearby, windows, live.slice.users, n_covers, near, self._workers)
+        worth = np.ones((len(everybody), n_needs))
+        import os
+        if os.environ.get("WORTH", "1") != "0":
+            epsilon, tau = int(self._promise.epsilon or 1), int(self._promise.tau or 1)
+            att = RehearsedAttacks(live.slice.users, np.zeros(0, np.int64), tau, epsilon, self._promise.k, int(os.environ.get("WNEAR","32")))
+            noff = int(os.environ.get("OFF","4"))
+            self._workers.for_blocks(len(everybody), lambda a, b: weigh_needs(nearby, around, att, n_closed, n_covers, noff, a, b, worth))
         for _ in range(_ROUNDS):
-            choice = self._seek(nearby, candidates, state, rule, most, n_needs, lines)
+            choice = self._seek(nearby, candidates, state, rule, most, n_needs, worth, lines)
             wanting = choice.witness >= 0
             lines, choice = lines[wanting], WitnessChoice(choice.witness[wanting], choice.price[wanting])
             if not len(lines):
@@ -192,8 +198,7 @@ class Hardening:
         epsilon, tau = int(promise.epsilon or 1), int(promise.tau or 1)
         rng = np.random.default_rng([self._seed, epoch + 2**40])
         n = min(_MOST_ATTACKS, (len(seen.users) + 1) // 2)
-        share = seen.counts / self._n_samples[seen.users]
-        row = rng.choice(len(seen.users), n, p=share / share.sum())
+        row = rng.integers(0, len(seen.users), n)
         sizes = np.diff(seen.raw.ptr)[row]
         slot = seen.raw.slot["t"][seen.raw.ptr[row] + rng.integers(0, sizes)].astype(np.int64)
         begin = slot + (epoch - first) * epsilon - rng.integers(0, tau, n)
@@ -202,7 +207,7 @@ class Hardening:
         covered, left = _covered_windows(windows, first), np.empty(n, np.int32)
         self._workers.for_blocks(n, lambda a, b: count_left(epochs, covered, attacks, a, b, left))
         prices = [self._prices[i] for i in around if abs(i - at) <= reach]
-        self.steering.observe(n, int((left < promise.k).sum()), float(np.mean(prices)), float(share.sum()) * self._n_epochs)
+        self.steering.observe(n, int((left < promise.k).sum()), float(np.mean(prices)), float(len(seen.users)))
 
     def _boxes_shown(self, live: LiveEpoch) -> _EpochBoxes:
         """The boxes of an epoch if it were published as it is."""
@@ -211,7 +216,7 @@ class Hardening:
         self._workers.for_blocks(
             n, lambda begin, end: merge_boxes(pools, self._weight, begin, end, n_boxes, box)
         )
-        return _EpochBoxes(*live.slice[:1], *live.slice[2:], pools.ptr[:-1], n_boxes, box)
+        return _EpochBoxes(live.slice.epoch, live.slice.users, live.slice.raw, pools.ptr[:-1], n_boxes, box)
 
     def _needs(self, windows: CoveredWindows) -> tuple[int, int]:
         """For how many covers of each window witnesses are sought, and how many needs a victim has then."""
@@ -227,6 +232,7 @@ class Hardening:
         rule: ReuseRule,
         most: float,
         n_needs: int,
+        worth: Floats,
         lines: Int64s,
     ) -> WitnessChoice:
         choice = WitnessChoice(np.empty(len(lines), np.int32), np.empty(len(lines)))
@@ -242,6 +248,7 @@ class Hardening:
                 most,
                 n_needs,
                 wanted,
+                worth,
                 lines,
                 begin,
                 end,

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.core.arrays import Int32s, Int64s
+from shoal.core.arrays import Floats, Int32s, Int64s
 from shoal.core.compiled import jit, jit_inline, jit_inline_allocating
 from shoal.hiding.kernels.consistency import consistent_between
 from shoal.hiding.kernels.witnesses import CoveredWindows, NeighbouringEpochs
@@ -235,7 +235,7 @@ def serve_place(scratch: Scratch, wanted: int, n_places: int, place: int) -> boo
     return False
 
 
-@jit_inline
+@jit
 def could_be_hidden(
     epochs: NeighbouringEpochs,
     windows: CoveredWindows,
@@ -243,12 +243,13 @@ def could_be_hidden(
     record: int,
     sight: Sight,
     scratch: Scratch,
+    unless: int,
 ) -> bool:
-    """Whether k - 1 other records could cover a record in every window that overlaps the interval."""
+    """Whether k - 1 other records could cover a record in every window, ``unless`` left out, that overlaps the interval."""
     wanted, n = attacks.k - 1, 0
     for window in range(len(windows.begin)):
         first, last = windows.begin[window], windows.end[window]
-        if first >= sight.last or last <= sight.first or is_absent(epochs, first, last, record):
+        if window == unless or first >= sight.last or last <= sight.first or is_absent(epochs, first, last, record):
             continue
         find_covers(epochs, windows, attacks, window, record, sight, scratch, n)
         if scratch.n[n] < wanted:
@@ -276,6 +277,43 @@ def room_for_search(n_users: int, n_windows: int, wanted: int) -> Scratch:
     )
 
 
+@jit_inline_allocating
+def sight_of(epochs: NeighbouringEpochs, attacks: RehearsedAttacks, victim: int, begin: int) -> Sight:
+    """What an attacker saw of a victim from a slot on, as far as there are epochs."""
+    end = begin + attacks.tau
+    last = min((end - 1) // attacks.epsilon + 1, epochs.row.shape[1])
+    return Sight(victim, begin, end, max(0, begin // attacks.epsilon), last)
+
+
+@jit_inline
+def left_by(
+    epochs: NeighbouringEpochs,
+    windows: CoveredWindows,
+    attacks: RehearsedAttacks,
+    sight: Sight,
+    scratch: Scratch,
+    asked: Int64s,
+    turn: int,
+) -> int:
+    """How many records one attack leaves, counted up to k. asked: who was asked last about, by the number of its turn."""
+    wanted, left = attacks.k - 1, 1
+    asked[sight.victim] = turn
+    for number in range(2 * wanted + 2 * attacks.near):
+        for window in range(len(windows.begin)):
+            if left > wanted or windows.begin[window] >= sight.last or windows.end[window] <= sight.first:
+                continue
+            record = record_nearby(windows, window, sight.victim, number)
+            if record < 0 or asked[record] == turn:
+                continue
+            asked[record] = turn
+            fits = fits_between(epochs, attacks.epsilon, record, sight, sight.first, sight.last)
+            if fits and could_be_hidden(epochs, windows, attacks, record, sight, scratch, -1):
+                left += 1
+        if left > wanted:
+            break
+    return left
+
+
 @jit
 def count_left(
     epochs: NeighbouringEpochs,
@@ -290,27 +328,70 @@ def count_left(
     windows: all that overlap the interval, those that do not among them. Records are looked for among those that hide
     the victim and those near it, so that a few more may be left than are found.
     """
-    wanted, n_windows = attacks.k - 1, len(windows.begin)
-    scratch = room_for_search(len(epochs.row), n_windows, wanted)
-    asked, turn = np.full(len(epochs.row), -1, np.int64), 0
-    around = 2 * wanted + 2 * attacks.near
+    scratch = room_for_search(len(epochs.row), len(windows.begin), attacks.k - 1)
+    asked = np.full(len(epochs.row), -1, np.int64)
     for i in range(begin, end):
-        victim, since = attacks.victim[i], attacks.begin[i]
-        until = since + attacks.tau
-        first, last = max(0, since // attacks.epsilon), (until - 1) // attacks.epsilon + 1
-        sight = Sight(victim, since, until, first, min(last, epochs.row.shape[1]))
-        left[i], turn = 1, turn + 1
-        asked[victim] = turn
-        for number in range(around):
-            for window in range(n_windows):
-                if left[i] > wanted or windows.begin[window] >= sight.last or windows.end[window] <= sight.first:
+        sight = sight_of(epochs, attacks, attacks.victim[i], attacks.begin[i])
+        left[i] = left_by(epochs, windows, attacks, sight, scratch, asked, i)
+
+
+@jit_inline
+def saw_something(epochs: NeighbouringEpochs, epsilon: int, sight: Sight) -> bool:
+    """Whether the victim has a sample in the interval."""
+    for column in range(sight.first, sight.last):
+        own = epochs.row[sight.victim, column]
+        if own < 0:
+            continue
+        for q in range(epochs.raw.ptr[own], epochs.raw.ptr[own + 1]):
+            if sight.begin <= epochs.raw.slot[q].t + column * epsilon < sight.end:
+                return True
+    return False
+
+
+@jit
+def weigh_needs(
+    epochs: NeighbouringEpochs,
+    windows: CoveredWindows,
+    attacks: RehearsedAttacks,
+    first_window: int,
+    n_covers: int,
+    n_offsets: int,
+    begin: int,
+    end: int,
+    gain: Floats,
+) -> None:
+    """gain[i, need]: in which share of the attacks on victim i within a need's window serving the need would help.
+
+    It helps where fewer than k records are left, and the cover would be left were it not for the window beside. Needs
+    are numbered as in kernels.witnesses, among windows ``first_window`` and later; windows that are not decided yet
+    rule out nobody. Attacks begin at n_offsets times of the window's first epoch.
+    """
+    n_windows = len(windows.begin)
+    scratch = room_for_search(len(epochs.row), n_windows, attacks.k - 1)
+    asked, turn = np.full(len(epochs.row), -1, np.int64), 0
+    for i in range(begin, end):
+        victim, need = attacks.victim[i], 0
+        gain[i] = 0.0
+        n_each = n_covers * (n_windows - first_window - 1)
+        for window in range(first_window, n_windows):
+            for offset in range(n_offsets):
+                since = windows.begin[window] * attacks.epsilon
+                since += (2 * offset + 1) * attacks.epsilon // (2 * n_offsets)
+                sight = sight_of(epochs, attacks, victim, since)
+                if not saw_something(epochs, attacks.epsilon, sight):
                     continue
-                record = record_nearby(windows, window, victim, number)
-                if record < 0 or asked[record] == turn:
+                turn += 1
+                if left_by(epochs, windows, attacks, sight, scratch, asked, turn) >= attacks.k:
                     continue
-                asked[record] = turn
-                fits = fits_between(epochs, attacks.epsilon, record, sight, sight.first, sight.last)
-                if fits and could_be_hidden(epochs, windows, attacks, record, sight, scratch):
-                    left[i] += 1
-            if left[i] > wanted:
-                break
+                at = need
+                for cover in windows.cover[window, victim, :n_covers]:
+                    for beside in range(first_window, n_windows):
+                        if beside == window:
+                            continue
+                        if (
+                            fits_between(epochs, attacks.epsilon, cover, sight, sight.first, sight.last)
+                            and could_be_hidden(epochs, windows, attacks, cover, sight, scratch, beside)
+                        ):
+                            gain[i, at] += 1 / n_offsets
+                        at += 1
+            need += n_each

@@ -273,12 +273,13 @@ def list_not_holding(
 
 
 @jit_inline
-def count_lacking(needs: int, n_witnesses: Int32s, wanted: int) -> int:
-    """How many of some needs, given as bits, have fewer witnesses than wanted."""
-    n = 0
+def worth_serving(needs: int, n_witnesses: Int32s, wanted: int, worth: Floats) -> float:
+    """What some needs, given as bits, are worth together, as far as they have fewer witnesses than wanted."""
+    total = 0.0
     for need in range(len(n_witnesses)):
-        n += (needs >> need) & 1 and n_witnesses[need] < wanted
-    return n
+        if (needs >> need) & 1 and n_witnesses[need] < wanted:
+            total += worth[need]
+    return total
 
 
 @jit
@@ -291,6 +292,7 @@ def seek_witnesses(
     most: float,
     n_needs: int,
     wanted: int,
+    worth: Floats,
     lines: Int64s,
     begin: int,
     end: int,
@@ -317,8 +319,8 @@ def seek_witnesses(
         n_not_holding = list_not_holding(nearby, candidates, line, n_witnesses, not_holding)
         best, price = -1, most
         for candidate in not_holding[:n_not_holding]:
-            served = count_lacking(candidates.needs[candidate], n_witnesses, wanted)
-            if not served:
+            served = worth_serving(candidates.needs[candidate], n_witnesses, wanted, worth[line])
+            if served <= 0:
                 continue
             record = candidates.record[candidate]
             here = nearby.row[record, nearby.here] - nearby.offset
