@@ -1,8 +1,8 @@
-"""An attack by somebody who links windows, rehearsed on epochs that are published: how many records does it leave?
+"""An attack by somebody who links windows: how many records does it leave, and whom would a witness help?
 
 The attacker saw a victim throughout an interval, and rules out every record that could not have been hidden: in each
 window that overlaps the interval, k - 1 other records must cover it, different ones in different windows. A record
-covers another in a window if it fits what was seen there and meets it, box for box, where nothing was seen. hiding.aim
+covers another in a window if it fits what was seen there and meets it, box for box, where nothing was seen. hiding.linking
 draws the attacks; the audit has an attack of its own, since it must not share code with what it audits.
 """
 
@@ -15,10 +15,15 @@ import numpy as np
 from shoal.core.arrays import Floats, Int32s, Int64s
 from shoal.core.compiled import jit, jit_inline, jit_inline_allocating
 from shoal.hiding.kernels.consistency import consistent_between
-from shoal.hiding.kernels.witnesses import CoveredWindows, NeighbouringEpochs
+from shoal.hiding.kernels.witnesses import (
+    CoveredWindows,
+    NeighbouringEpochs,
+    WitnessCandidates,
+    list_not_holding,
+)
 
 
-class RehearsedAttacks(NamedTuple):
+class LinkingAttacks(NamedTuple):
     """Whom attackers saw (int32), from which slot on (int64, from the first of column 0); and what is the same for all.
 
     tau, epsilon: slots. k: how many records hide. near: how many users on either side of somebody are looked at in each
@@ -172,7 +177,7 @@ def is_absent(epochs: NeighbouringEpochs, first: int, last: int, record: int) ->
 def find_covers(
     epochs: NeighbouringEpochs,
     windows: CoveredWindows,
-    attacks: RehearsedAttacks,
+    attacks: LinkingAttacks,
     window: int,
     record: int,
     sight: Sight,
@@ -239,7 +244,7 @@ def serve_place(scratch: Scratch, wanted: int, n_places: int, place: int) -> boo
 def could_be_hidden(
     epochs: NeighbouringEpochs,
     windows: CoveredWindows,
-    attacks: RehearsedAttacks,
+    attacks: LinkingAttacks,
     record: int,
     sight: Sight,
     scratch: Scratch,
@@ -249,7 +254,12 @@ def could_be_hidden(
     wanted, n = attacks.k - 1, 0
     for window in range(len(windows.begin)):
         first, last = windows.begin[window], windows.end[window]
-        if window == unless or first >= sight.last or last <= sight.first or is_absent(epochs, first, last, record):
+        if (
+            window == unless
+            or first >= sight.last
+            or last <= sight.first
+            or is_absent(epochs, first, last, record)
+        ):
             continue
         find_covers(epochs, windows, attacks, window, record, sight, scratch, n)
         if scratch.n[n] < wanted:
@@ -278,7 +288,7 @@ def room_for_search(n_users: int, n_windows: int, wanted: int) -> Scratch:
 
 
 @jit_inline_allocating
-def sight_of(epochs: NeighbouringEpochs, attacks: RehearsedAttacks, victim: int, begin: int) -> Sight:
+def sight_of(epochs: NeighbouringEpochs, attacks: LinkingAttacks, victim: int, begin: int) -> Sight:
     """What an attacker saw of a victim from a slot on, as far as there are epochs."""
     end = begin + attacks.tau
     last = min((end - 1) // attacks.epsilon + 1, epochs.row.shape[1])
@@ -289,7 +299,7 @@ def sight_of(epochs: NeighbouringEpochs, attacks: RehearsedAttacks, victim: int,
 def left_by(
     epochs: NeighbouringEpochs,
     windows: CoveredWindows,
-    attacks: RehearsedAttacks,
+    attacks: LinkingAttacks,
     sight: Sight,
     scratch: Scratch,
     asked: Int64s,
@@ -318,7 +328,7 @@ def left_by(
 def count_left(
     epochs: NeighbouringEpochs,
     windows: CoveredWindows,
-    attacks: RehearsedAttacks,
+    attacks: LinkingAttacks,
     begin: int,
     end: int,
     left: Int32s,
@@ -352,31 +362,45 @@ def saw_something(epochs: NeighbouringEpochs, epsilon: int, sight: Sight) -> boo
 def weigh_needs(
     epochs: NeighbouringEpochs,
     windows: CoveredWindows,
-    attacks: RehearsedAttacks,
+    attacks: LinkingAttacks,
+    candidates: WitnessCandidates,
     first_window: int,
     n_covers: int,
-    n_offsets: int,
+    n_begins: int,
     begin: int,
     end: int,
-    gain: Floats,
+    worth: Floats,
 ) -> None:
-    """gain[i, need]: in which share of the attacks on victim i within a need's window serving the need would help.
+    """worth[i, need]: in which share of the attacks on victim i within a need's window serving the need would help.
 
     It helps where fewer than k records are left, and the cover would be left were it not for the window beside. Needs
-    are numbered as in kernels.witnesses, among windows ``first_window`` and later; windows that are not decided yet
-    rule out nobody. Attacks begin at n_offsets times of the window's first epoch.
+    are numbered as in kernels.witnesses, among windows ``first_window`` and later; those that have witnesses enough are
+    worth nothing. Windows that are not decided yet rule out nobody. Attacks begin at n_begins times of the window's
+    first epoch.
     """
     n_windows = len(windows.begin)
     scratch = room_for_search(len(epochs.row), n_windows, attacks.k - 1)
     asked, turn = np.full(len(epochs.row), -1, np.int64), 0
+    n_each = n_covers * (n_windows - first_window - 1)
+    n_witnesses = np.empty(worth.shape[1], np.int32)
+    most = 0
+    for i in range(len(candidates.ptr) - 1):
+        most = max(most, candidates.ptr[i + 1] - candidates.ptr[i])
+    not_holding = np.empty(most, np.int64)
     for i in range(begin, end):
         victim, need = attacks.victim[i], 0
-        gain[i] = 0.0
-        n_each = n_covers * (n_windows - first_window - 1)
+        worth[i] = 0.0
+        list_not_holding(epochs, candidates, i, n_witnesses, not_holding)
         for window in range(first_window, n_windows):
-            for offset in range(n_offsets):
+            lacking = False
+            for at in range(need, need + n_each):
+                lacking |= n_witnesses[at] < attacks.k - 1
+            if not lacking:
+                need += n_each
+                continue
+            for number in range(n_begins):
                 since = windows.begin[window] * attacks.epsilon
-                since += (2 * offset + 1) * attacks.epsilon // (2 * n_offsets)
+                since += (2 * number + 1) * attacks.epsilon // (2 * n_begins)
                 sight = sight_of(epochs, attacks, victim, since)
                 if not saw_something(epochs, attacks.epsilon, sight):
                     continue
@@ -389,9 +413,10 @@ def weigh_needs(
                         if beside == window:
                             continue
                         if (
-                            fits_between(epochs, attacks.epsilon, cover, sight, sight.first, sight.last)
+                            n_witnesses[at] < attacks.k - 1
+                            and fits_between(epochs, attacks.epsilon, cover, sight, sight.first, sight.last)
                             and could_be_hidden(epochs, windows, attacks, cover, sight, scratch, beside)
                         ):
-                            gain[i, at] += 1 / n_offsets
+                            worth[i, at] += 1 / n_begins
                         at += 1
             need += n_each

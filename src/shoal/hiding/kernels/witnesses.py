@@ -79,7 +79,7 @@ class RecordState(NamedTuple):
 
 
 class WitnessChoice(NamedTuple):
-    """The cheapest candidate of each victim (int32, -1 for none), and its price (float64) for each need it serves."""
+    """The cheapest candidate of each victim (int32, -1 for none), and its price (float64) for what its needs are worth."""
 
     witness: Int32s
     price: Floats
@@ -290,7 +290,6 @@ def seek_witnesses(
     rule: ReuseRule,
     weight: float,
     most: float,
-    n_needs: int,
     wanted: int,
     worth: Floats,
     lines: Int64s,
@@ -298,9 +297,10 @@ def seek_witnesses(
     end: int,
     choice: WitnessChoice,
 ) -> None:
-    """For victims lines[begin .. end - 1], find the candidate whose price for each need that it serves is least.
+    """For victims lines[begin .. end - 1], find the candidate whose price is least for what its needs are worth.
 
-    The price is what the record's boxes would cost more if it held the victim here, at most ``most`` for each need.
+    The price is what the record's boxes would cost more if it held the victim here, over the worth of the needs that it
+    serves; at most ``most``. worth (float64): of every victim's needs, a line each.
     rule: whom a record may not hold. wanted: how many witnesses a need should have.
     """
     pools = state.pools
@@ -311,7 +311,7 @@ def seek_witnesses(
     most_candidates = 0
     for q in range(len(candidates.ptr) - 1):
         most_candidates = max(most_candidates, candidates.ptr[q + 1] - candidates.ptr[q])
-    not_holding, n_witnesses = np.empty(most_candidates, np.int64), np.empty(n_needs, np.int32)
+    not_holding, n_witnesses = np.empty(most_candidates, np.int64), np.empty(worth.shape[1], np.int32)
     for i in range(begin, end):
         line = lines[i]
         victim = candidates.victim[line]
