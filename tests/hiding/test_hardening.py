@@ -18,7 +18,6 @@ from shoal.errors import InputError, ParameterError
 from shoal.hiding import hardening
 from shoal.hiding.epochs import Timeline
 from shoal.hiding.fold import Fold
-from shoal.hiding.hardening import PRICES
 from shoal.hiding.journal import MemoryJournal
 from shoal.hiding.kernels.pools import taken
 from shoal.hiding.kernels.reuse import ReuseRule
@@ -33,6 +32,7 @@ from shoal.hiding.matching.selector import MatchingSelector
 from shoal.hiding.merging import costs_of, with_members
 from shoal.hiding.pipeline import Outcome, anonymize_samples
 from shoal.hiding.selector import HidingSetup
+from shoal.hiding.steering import AIMS
 from shoal.reading import read_events
 from shoal.synthetic import make_city
 from support.release_worlds import as_samples, release
@@ -113,14 +113,16 @@ class SlowSearch:
             if 0 <= side < len(crowd):
                 yield crowd[side]
 
-    def least(self, victim: int, most: float, n_covers: int, near: int) -> tuple[float, set[int]]:
-        """The least price for each need, and the records that have it."""
+    def least(
+        self, victim: int, most: float, n_covers: int, near: int, worth: list[float]
+    ) -> tuple[float, set[int]]:
+        """The least price for what needs are worth, and the records that have it."""
         n, wanted = len(self.windows.begin), self.windows.cover.shape[2]
         needs = [
             (cover, window, beside)
             for window in range(n)
-            for beside in range(n)
             for cover in self.windows.cover[window, victim, :n_covers].tolist()
+            for beside in range(n)
             if window != beside
         ]
         here = self.nearby.here
@@ -137,7 +139,7 @@ class SlowSearch:
         lacking = {need for need in needs if sum(need in needs_of[record] for record in there) < wanted}
         candidates = {}
         for record in asked - there:
-            served = len(needs_of[record] & lacking)
+            served = sum(worth[needs.index(need)] for need in needs_of[record] & lacking)
             past = self.rule.past
             entries = range(past.first[record], past.first[record] + past.length[record])
             rule = any(past.member[e] == victim and past.when[e] >= self.rule.since for e in entries)
@@ -207,13 +209,14 @@ def test_the_cheapest_witness_is_found(seed: int, monkeypatch: pytest.MonkeyPatc
     def compared(
         nearby: NeighbouringEpochs, candidates: WitnessCandidates, state: RecordState,
         rule: ReuseRule, weight: float, most: float,
-        n_needs: int, wanted: int, lines: np.ndarray, begin: int, end: int, choice: WitnessChoice,
+        wanted: int, worth: np.ndarray, lines: np.ndarray, begin: int, end: int, choice: WitnessChoice,
     ) -> None:  # fmt: skip
-        fast(nearby, candidates, state, rule, weight, most, n_needs, wanted, lines, begin, end, choice)
+        fast(nearby, candidates, state, rule, weight, most, wanted, worth, lines, begin, end, choice)
         windows, n_covers, near = asked[-1]
         slow = SlowSearch(nearby, windows, state, rule, weight)
         for i in range(begin, end):
-            least, cheapest = slow.least(int(candidates.victim[lines[i]]), most, n_covers, near)
+            victim = int(candidates.victim[lines[i]])
+            least, cheapest = slow.least(victim, most, n_covers, near, worth[lines[i]].tolist())
             if choice.witness[i] < 0:
                 counts["none"] += 1
                 assert not cheapest
@@ -222,7 +225,14 @@ def test_the_cheapest_witness_is_found(seed: int, monkeypatch: pytest.MonkeyPatc
                 assert choice.witness[i] in cheapest
                 assert choice.price[i] == pytest.approx(least)
 
+    randomness = np.random.default_rng(seed)
+
+    def any_worth(*given: Any) -> np.ndarray:
+        candidates, (_, n_needs) = given[3], given[4]
+        return randomness.choice([0.0, 0.5, 1.0], (len(candidates.victim), n_needs), p=[0.2, 0.3, 0.5])
+
     monkeypatch.setattr(hardening, "gather_candidates", noted)
+    monkeypatch.setattr(hardening, "worth_of_needs", any_worth)
     monkeypatch.setattr(hardening, "seek_witnesses", compared)
     monkeypatch.setattr(hardening, "_NEAR", 10_000)
     rng = random.Random(seed)
@@ -309,7 +319,7 @@ def outcomes() -> dict[int, Outcome]:
     with Workers(1) as workers:
         return {
             level: anonymize_samples(found.store, Promise(2, 30, 30), HidingOptions(harden=level), workers)
-            for level in range(len(PRICES))
+            for level in range(len(AIMS))
         }
 
 

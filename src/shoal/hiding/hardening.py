@@ -108,7 +108,7 @@ class Hardening:
         around = self._surroundings.windows_between(shown[0].epoch, shown[-1].epoch + 1)
         n_closed = sum(window.end <= epoch for window in around)
         known = covered_windows(around, shown[0].epoch)
-        windows = CoveredWindows(*(column[n_closed:] for column in known))
+        windows = covered_windows(around[n_closed:], shown[0].epoch)
         state = RecordState(live.pools, np.empty(len(everybody)), np.empty((len(everybody), OWN)))
         self._update(state, everybody, nearby)
         # With a larger k there are k - 1 times as many needs, and each matters less: more records are left anyway.

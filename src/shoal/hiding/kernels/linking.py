@@ -2,8 +2,8 @@
 
 The attacker saw a victim throughout an interval, and rules out every record that could not have been hidden: in each
 window that overlaps the interval, k - 1 other records must cover it, different ones in different windows. A record
-covers another in a window if it fits what was seen there and meets it, box for box, where nothing was seen. hiding.linking
-draws the attacks; the audit has an attack of its own, since it must not share code with what it audits.
+covers another in a window if it fits what was seen there and meets it, box for box, where nothing was seen.
+hiding.linking draws the attacks. The audit has an attack of its own, since it must not share code with what it audits.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def met_in(
     return True
 
 
-@jit_inline
+@jit
 def could_cover(
     epochs: NeighbouringEpochs, epsilon: int, first: int, last: int, record: int, other: int, sight: Sight
 ) -> bool:
@@ -167,10 +167,10 @@ def record_nearby(windows: CoveredWindows, window: int, user: int, number: int) 
 @jit_inline
 def is_absent(epochs: NeighbouringEpochs, first: int, last: int, record: int) -> bool:
     """Whether a record has no box in columns first .. last - 1."""
-    for column in range(first, last):
-        if epochs.row[record, column] >= 0:
-            return False
-    return True
+    column = first
+    while column < last and epochs.row[record, column] < 0:
+        column += 1
+    return bool(column == last)
 
 
 @jit_inline
@@ -250,7 +250,7 @@ def could_be_hidden(
     scratch: Scratch,
     unless: int,
 ) -> bool:
-    """Whether k - 1 other records could cover a record in every window, ``unless`` left out, that overlaps the interval."""
+    """Whether k - 1 others could cover a record in every window that overlaps the interval; but for ``unless``."""
     wanted, n = attacks.k - 1, 0
     for window in range(len(windows.begin)):
         first, last = windows.begin[window], windows.end[window]
@@ -267,10 +267,10 @@ def could_be_hidden(
         n += 1
     n_places = n * wanted
     scratch.server[:n_places] = -1
-    for place in range(n_places):
-        if not serve_place(scratch, wanted, n_places, place):
-            return False
-    return True
+    place = 0
+    while place < n_places and serve_place(scratch, wanted, n_places, place):
+        place += 1
+    return bool(place == n_places)
 
 
 @jit_inline_allocating
@@ -305,7 +305,7 @@ def left_by(
     asked: Int64s,
     turn: int,
 ) -> int:
-    """How many records one attack leaves, counted up to k. asked: who was asked last about, by the number of its turn."""
+    """How many records one attack leaves, counted up to k. asked: in which turn each record was asked about last."""
     wanted, left = attacks.k - 1, 1
     asked[sight.victim] = turn
     for number in range(2 * wanted + 2 * attacks.near):

@@ -79,7 +79,7 @@ class RecordState(NamedTuple):
 
 
 class WitnessChoice(NamedTuple):
-    """The cheapest candidate of each victim (int32, -1 for none), and its price (float64) for what its needs are worth."""
+    """The cheapest candidate of each victim (int32, -1 for none); its price (float64) for what its needs are worth."""
 
     witness: Int32s
     price: Floats
