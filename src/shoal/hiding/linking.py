@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.core.arrays import Floats
+from shoal.core.arrays import Floats, Int32s
 from shoal.core.promise import Promise
 from shoal.core.workers import Workers
 from shoal.hiding.kernels.linking import LinkingAttacks, count_left, weigh_needs
@@ -18,7 +18,10 @@ from shoal.hiding.kernels.witnesses import CoveredWindows, NeighbouringEpochs, W
 from shoal.hiding.surroundings import Surroundings, covered_windows, neighbouring_epochs
 
 _MOST_ATTACKS = 512  # tried on an epoch; where fewer than twice as many are present, half as many as these
-_NEAR = 128  # users on either side of a victim or a record who are looked at in each window
+_NEAR = (
+    64,
+    2048,
+)  # users on either side who are looked at in each window, first and where too few records are left
 _NEAR_BEFORE = 16  # the same, where it is asked whom a witness would help: of everybody, so quickly
 _N_BEGINS = 2  # of intervals, in an epoch, for which that is asked
 _SINCE = 2**40  # epochs before 1970 have negative numbers, which seeds may not have
@@ -49,11 +52,21 @@ def attack_published(
     ptr = here.raw.ptr
     slot = here.raw.slot["t"][ptr[row] + randomness.integers(0, (ptr[1:] - ptr[:-1])[row])]
     begin = (epoch - first) * epsilon + slot.astype(np.int64) - randomness.integers(0, tau, n)
-    attacks = LinkingAttacks(here.users[row], begin, tau, epsilon, promise.k, _NEAR)
+    victim = here.users[row]
     epochs, covered = neighbouring_epochs(shown, 0, n_users), covered_windows(windows, first)
-    left = np.empty(n, np.int32)
-    workers.for_blocks(n, lambda low, high: count_left(epochs, covered, attacks, low, high, left))
-    return Tried(n, int((left < promise.k).sum()), present)
+    for near in _NEAR:
+        attacks = LinkingAttacks(victim, begin, tau, epsilon, promise.k, near)
+        left = _count_left(epochs, covered, attacks, workers)
+        victim, begin = victim[left < promise.k], begin[left < promise.k]
+    return Tried(n, len(victim), present)
+
+
+def _count_left(
+    epochs: NeighbouringEpochs, windows: CoveredWindows, attacks: LinkingAttacks, workers: Workers
+) -> Int32s:
+    left = np.empty(len(attacks.victim), np.int32)
+    workers.for_blocks(len(left), lambda begin, end: count_left(epochs, windows, attacks, begin, end, left))
+    return left
 
 
 def worth_of_needs(

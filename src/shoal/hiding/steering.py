@@ -10,7 +10,7 @@ from math import sqrt
 
 from shoal.hiding.linking import Tried
 
-AIMS = (1.0, 0.095, 0.0475, 0.02)  # at each level: the share of attacks that leave fewer than k records
+AIMS = (1.0, 0.085, 0.043, 0.0185)  # at each level, of 1, 10, 5 and 2 %: the estimate is off by up to a tenth
 _MOST = 20.0  # a price that is not exceeded, whatever the aim
 _STEEPNESS = 0.7  # how fast the share falls with the price, see ``fall``: fitted to four datasets
 _UNHARDENED = 0.35  # the share without hardening, assumed before anything is known
