@@ -91,6 +91,11 @@ class Fold:
                 boxes = Boxes._make(column[inside] for column in done.boxes)
                 self._remember(live.slice, boxes, ends_stretch=ends_stretch and following is None)
 
+    @property
+    def estimated_below_k(self) -> float | None:
+        """The estimated share of attacks that link windows and leave fewer than k records; None without hardening."""
+        return None if self._hardening is None else self._hardening.steering.share_left
+
     def reserve_history(self, entries: Int64s) -> None:
         """Make room for as many past members of every user as will be assumed, before the first is."""
         self._history.reserve(entries)

@@ -53,7 +53,8 @@ class Outcome:
     source: boxes whose owners are users. epoch_suppressed_samples: samples that people with a record have in no box.
     relaxations: members that served an owner again although the reuse rule forbids it, counted in each of their parts
     where names change; n_members: members that served in all. affected_users: users with samples in no box, the
-    recordless among them. read_share: see shoal.utility. hidden: which records were made to hold whose samples, and
+    recordless among them. estimated_below_k: in which share of attacks somebody who links windows is left with fewer
+    than k records, as hardening estimates; None without hardening. read_share: see shoal.utility. hidden: which records were made to hold whose samples, and
     when; secret, read from the journal as often as needed. compile_seconds: how long compiling took
     before, on first use; not among the ``seconds`` of hiding.
     """
@@ -69,6 +70,7 @@ class Outcome:
     recordless_samples: int
     n_members: int
     relaxations: int
+    estimated_below_k: float | None
     read_share: float
     seconds: float
     hidden: Callable[[], Iterator[HiddenMembers]]
@@ -144,7 +146,7 @@ def anonymize_samples(
             journal.append(fold.advance(newest, ends_stretch=ends_stretch))
         progress.advance()
     seconds = time.perf_counter() - began
-    return _outcome(store, timeline, presence, journal, promise, options.reuse, seconds)
+    return _outcome(store, timeline, presence, journal, promise, options.reuse, fold.estimated_below_k, seconds)
 
 
 def open_selector(setup: HidingSetup) -> Selector:
@@ -219,6 +221,7 @@ def _outcome(
     journal: Journal,
     promise: Promise,
     reuse: Reuse,
+    estimated_below_k: float | None,
     seconds: float,
 ) -> Outcome:
     """Sums over all steps; the boxes themselves stay in the journal."""
@@ -247,6 +250,7 @@ def _outcome(
         recordless_samples=presence.recordless_samples,
         n_members=n_members,
         relaxations=relaxations,
+        estimated_below_k=estimated_below_k,
         read_share=read_share(samples, timeline.periods),
         seconds=seconds,
         hidden=hidden,

@@ -10,7 +10,7 @@ from math import sqrt
 
 from shoal.hiding.linking import Tried
 
-AIMS = (1.0, 0.085, 0.043, 0.0185)  # at each level, of 1, 10, 5 and 2 %: the estimate is off by up to a tenth
+AIMS = (1.0, 0.085, 0.0425, 0.017)  # at each level: 15 % below what it means, 10, 5 and 2 %
 _MOST = 20.0  # a price that is not exceeded, whatever the aim
 _STEEPNESS = 0.7  # how fast the share falls with the price, see ``fall``: fitted to four datasets
 _UNHARDENED = 0.35  # the share without hardening, assumed before anything is known

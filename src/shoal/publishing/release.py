@@ -351,6 +351,7 @@ class Published(Draft):
             "read_share": outcome.read_share,
             "hiding_members": outcome.n_members,
             "relaxations": outcome.relaxations,
+            "estimated_below_k": outcome.estimated_below_k,
             "verified": self.verified,
             "coverage_given": self.options.gives_coverage,
             "unprotected": None if unprotected is None else unprotected._asdict(),
