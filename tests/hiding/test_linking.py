@@ -86,23 +86,27 @@ class SlowAttacker:
         two = [box for column in columns for box in self.boxes(other, column)]
         return all(met(box, two) for box in one) and all(met(box, one) for box in two)
 
-    def may_be_hidden(self, i: int, record: int, unless: int = -1) -> bool:
-        n_columns, wanted, choices = self.epochs.row.shape[1], self.attacks.k - 1, []
+    def windows_without_covers(self, i: int, record: int) -> list[int]:
+        """Windows overlapping the interval in which the record has boxes and fewer than k - 1 others can cover it."""
+        return [window for window, able in self.covers_of(i, record) if len(able) < self.attacks.k - 1]
+
+    def may_be_hidden(self, i: int, record: int) -> bool:
+        return can_all_differ(
+            [able for _, able in self.covers_of(i, record) for _ in range(self.attacks.k - 1)]
+        )
+
+    def covers_of(self, i: int, record: int) -> list[tuple[int, list[int]]]:
+        n_columns, found = self.epochs.row.shape[1], []
         begin = int(self.attacks.begin[i])
         first, last = begin // self.attacks.epsilon, (begin + self.attacks.tau - 1) // self.attacks.epsilon
         for window, low in enumerate(self.windows.begin.tolist()):
             high = int(self.windows.end[window])
             columns = range(low, min(high, n_columns))
-            if (
-                window == unless
-                or low > last
-                or high <= first
-                or not any(self.boxes(record, column) for column in columns)
-            ):
+            if low > last or high <= first or not any(self.boxes(record, column) for column in columns):
                 continue
             able = [u for u in range(len(self.epochs.row)) if self.covers(i, record, u, columns)]
-            choices += [able] * wanted
-        return can_all_differ(choices)
+            found.append((window, able))
+        return found
 
     def left(self, i: int) -> int:
         columns, victim = range(self.epochs.row.shape[1]), int(self.attacks.victim[i])
@@ -212,14 +216,13 @@ def test_needs_are_worth_what_serving_them_would_do(monkeypatch: pytest.MonkeyPa
                     for beside in range(n_closed, len(windows.begin)):
                         if beside == window:
                             continue
-                        helps = [
-                            left[b]
-                            and slow.fits(b, cover, columns)
-                            and slow.may_be_hidden(b, cover, unless=beside)
-                            for b in range(2)
-                        ]
+                        helps = 0.0
+                        for b in range(2):
+                            failing = slow.windows_without_covers(b, cover) if left[b] else []
+                            mendable = slow.fits(b, cover, columns) and min(failing, default=-1) >= n_closed
+                            helps += 1 / len(failing) if mendable and beside in failing else 0.0
                         lacking = n_witnesses[need] < promise.k - 1
-                        assert worth[i, need] == (sum(helps) / 2 if lacking else 0)
+                        assert worth[i, need] == pytest.approx(helps / 2 if lacking else 0)
                         worths.append(worth[i, need])
                         need += 1
         return worth
@@ -317,4 +320,6 @@ def test_the_estimate_is_near_what_the_audit_finds(level: int, monkeypatch: pyte
     fits = context.fits(context.published, known)
     audited = (surviving_records(context, context.published, known, fits).n < 2).mean()
     assert outcome.estimated_below_k is not None
-    assert 0.6 * audited < outcome.estimated_below_k < 1.8 * audited
+    assert (
+        0.75 * audited < outcome.estimated_below_k < 2.5 * audited
+    )  # which counts who is seldom there for more

@@ -54,7 +54,8 @@ class Outcome:
     relaxations: members that served an owner again although the reuse rule forbids it, counted in each of their parts
     where names change; n_members: members that served in all. affected_users: users with samples in no box, the
     recordless among them. estimated_below_k: in which share of attacks somebody who links windows is left with fewer
-    than k records, as hardening estimates; None without hardening. read_share: see shoal.utility. hidden: which records were made to hold whose samples, and
+    than k records, as hardening estimates; None without hardening.
+    read_share: see shoal.utility. hidden: which records were made to hold whose samples, and
     when; secret, read from the journal as often as needed. compile_seconds: how long compiling took
     before, on first use; not among the ``seconds`` of hiding.
     """
@@ -146,7 +147,9 @@ def anonymize_samples(
             journal.append(fold.advance(newest, ends_stretch=ends_stretch))
         progress.advance()
     seconds = time.perf_counter() - began
-    return _outcome(store, timeline, presence, journal, promise, options.reuse, fold.estimated_below_k, seconds)
+    return _outcome(
+        store, timeline, presence, journal, promise, options.reuse, fold.estimated_below_k, seconds
+    )
 
 
 def open_selector(setup: HidingSetup) -> Selector:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.core.arrays import Floats, Int32s, Int64s
+from shoal.core.arrays import Bools, Floats, Int32s, Int64s
 from shoal.core.compiled import jit, jit_inline, jit_inline_allocating
 from shoal.hiding.kernels.consistency import consistent_between
 from shoal.hiding.kernels.witnesses import (
@@ -241,6 +241,25 @@ def serve_place(scratch: Scratch, wanted: int, n_places: int, place: int) -> boo
 
 
 @jit
+def has_covers(
+    epochs: NeighbouringEpochs,
+    windows: CoveredWindows,
+    attacks: LinkingAttacks,
+    window: int,
+    record: int,
+    sight: Sight,
+    scratch: Scratch,
+    w: int,
+) -> bool:
+    """Whether k - 1 others could cover a record in a window; they are listed in line w. Nobody absent needs any."""
+    scratch.n[w] = 0
+    if is_absent(epochs, windows.begin[window], windows.end[window], record):
+        return True
+    find_covers(epochs, windows, attacks, window, record, sight, scratch, w)
+    return bool(scratch.n[w] >= attacks.k - 1)
+
+
+@jit_inline
 def could_be_hidden(
     epochs: NeighbouringEpochs,
     windows: CoveredWindows,
@@ -248,29 +267,51 @@ def could_be_hidden(
     record: int,
     sight: Sight,
     scratch: Scratch,
-    unless: int,
 ) -> bool:
-    """Whether k - 1 others could cover a record in every window that overlaps the interval; but for ``unless``."""
+    """Whether k - 1 others could cover a record in every window that overlaps the interval, each in one of them."""
     wanted, n = attacks.k - 1, 0
     for window in range(len(windows.begin)):
-        first, last = windows.begin[window], windows.end[window]
-        if (
-            window == unless
-            or first >= sight.last
-            or last <= sight.first
-            or is_absent(epochs, first, last, record)
-        ):
+        if windows.begin[window] >= sight.last or windows.end[window] <= sight.first:
             continue
-        find_covers(epochs, windows, attacks, window, record, sight, scratch, n)
-        if scratch.n[n] < wanted:
+        if not has_covers(epochs, windows, attacks, window, record, sight, scratch, n):
             return False
-        n += 1
+        n += scratch.n[n] > 0
     n_places = n * wanted
     scratch.server[:n_places] = -1
     place = 0
     while place < n_places and serve_place(scratch, wanted, n_places, place):
         place += 1
     return bool(place == n_places)
+
+
+@jit_inline
+def share_of_need(
+    epochs: NeighbouringEpochs,
+    windows: CoveredWindows,
+    attacks: LinkingAttacks,
+    cover: int,
+    first_window: int,
+    sight: Sight,
+    scratch: Scratch,
+    fails: Bools,
+) -> float:
+    """How much each window in which a cover of the victim lacks covers of its own counts: one over their number.
+
+    fails: which windows these are. Nothing, where there are none, or one that nothing can be done about any more.
+    """
+    n = 0
+    fails[:] = False
+    if not fits_between(epochs, attacks.epsilon, cover, sight, sight.first, sight.last):
+        return 0.0
+    for window in range(len(windows.begin)):
+        if windows.begin[window] >= sight.last or windows.end[window] <= sight.first:
+            continue
+        if not has_covers(epochs, windows, attacks, window, cover, sight, scratch, 0):
+            if window < first_window:
+                return 0.0
+            fails[window] = True
+            n += 1
+    return 1 / n if n else 0.0
 
 
 @jit_inline_allocating
@@ -317,7 +358,7 @@ def left_by(
                 continue
             asked[record] = turn
             fits = fits_between(epochs, attacks.epsilon, record, sight, sight.first, sight.last)
-            if fits and could_be_hidden(epochs, windows, attacks, record, sight, scratch, -1):
+            if fits and could_be_hidden(epochs, windows, attacks, record, sight, scratch):
                 left += 1
         if left > wanted:
             break
@@ -373,7 +414,8 @@ def weigh_needs(
 ) -> None:
     """worth[i, need]: in which share of the attacks on victim i within a need's window serving the need would help.
 
-    It helps where fewer than k records are left, and the cover would be left were it not for the window beside. Needs
+    It helps where fewer than k records are left, and the cover would be left were it not for the window beside; if
+    there are several such windows, each is worth its part. Needs
     are numbered as in kernels.witnesses, among windows ``first_window`` and later; those that have witnesses enough are
     worth nothing. Windows that are not decided yet rule out nobody. Attacks begin at n_begins times of the window's
     first epoch.
@@ -386,7 +428,7 @@ def weigh_needs(
     most = 0
     for i in range(len(candidates.ptr) - 1):
         most = max(most, candidates.ptr[i + 1] - candidates.ptr[i])
-    not_holding = np.empty(most, np.int64)
+    not_holding, fails = np.empty(most, np.int64), np.empty(n_windows, np.bool_)
     for i in range(begin, end):
         victim, need = attacks.victim[i], 0
         worth[i] = 0.0
@@ -409,14 +451,13 @@ def weigh_needs(
                     continue
                 at = need
                 for cover in windows.cover[window, victim, :n_covers]:
+                    share = share_of_need(
+                        epochs, windows, attacks, cover, first_window, sight, scratch, fails
+                    )
                     for beside in range(first_window, n_windows):
                         if beside == window:
                             continue
-                        if (
-                            n_witnesses[at] < attacks.k - 1
-                            and fits_between(epochs, attacks.epsilon, cover, sight, sight.first, sight.last)
-                            and could_be_hidden(epochs, windows, attacks, cover, sight, scratch, beside)
-                        ):
-                            worth[i, at] += 1 / n_begins
+                        if fails[beside] and n_witnesses[at] < attacks.k - 1:
+                            worth[i, at] += share / n_begins
                         at += 1
             need += n_each
