@@ -23,7 +23,7 @@ from shoal.auditing.opening import open_audit
 from shoal.core.options import AuditOptions, ReadingOptions
 from shoal.core.progress import SilentProgress
 from shoal.core.proportions import Proportion
-from shoal.hiding.hardening import PRICES
+from shoal.hiding.steering import AIMS
 from shoal.reporting.figures import matplotlib_style
 from shoal.reporting.figures.matplotlib_style import Plot
 
@@ -169,7 +169,7 @@ def main() -> None:
     for data in sources:
         rows = found[data.title] = []
         for k in KS:
-            for level in range(len(PRICES)):
+            for level in range(len(AIMS)):
                 rows.append(measured(data, k, level, options.attacks))
                 print(*table([rows[0], rows[-1]])[-1:], flush=True)
         lines += [f"## {data.title}, tau and epsilon {data.tau}", "", *table(rows), ""]

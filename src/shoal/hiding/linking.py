@@ -24,6 +24,7 @@ _NEAR = (
 )  # users on either side who are looked at in each window, first and where too few records are left
 _NEAR_BEFORE = 16  # the same, where it is asked whom a witness would help: of everybody, so quickly
 _N_BEGINS = 2  # of intervals, in an epoch, for which that is asked
+_LEAST = 0.05  # what a need is worth where covers are tested in windows that close before it is known whom they serve
 _SINCE = 2**40  # epochs before 1970 have negative numbers, which seeds may not have
 
 
@@ -80,6 +81,8 @@ def worth_of_needs(
 ) -> Floats:
     """In which share of attacks serving a need would leave k records where fewer are left; a line for each victim.
 
+    With a tau of several epsilon, needs are worth a little in any case.
+
     The first n_closed windows do not hold the epoch in question. needs: of how many covers of each window needs are
     served, and how many needs a victim has then.
     """
@@ -94,4 +97,4 @@ def worth_of_needs(
             nearby, windows, attacks, candidates, n_closed, n_covers, _N_BEGINS, begin, end, worth
         ),
     )
-    return worth
+    return worth if promise.reach == 1 else np.maximum(worth, _LEAST)
