@@ -128,8 +128,8 @@ def anonymize(
     seed : int
         Breaks ties; the same seed gives the same boxes.
     harden : int, optional
-        0 to 3: how much to pay so that an attacker who knows the method and links windows is not left with one record
-        (docs/hardening.md); 1 unless given, 0 where there is nothing to harden.
+        0 to 3: how seldom an attacker who knows the method and links windows may be left with fewer than k records. 1,
+        2 and 3 aim at 10, 5 and 2 % of attacks (docs/hardening.md); 1 unless given, 0 where there is nothing to harden.
     min_spread : str, optional
         With ``whole``: how far apart people of a group were at least in every box, such as "1km".
     shard_size : int

@@ -280,7 +280,7 @@ class HidingOptions(Options):
     selector: None until for_promise() has chosen, mutual over whole trajectories, else matching. repair: suppress until
     nobody relies on what was suppressed; only for the paper's selector (docs/decisions/0009-spectral.md). space_weight:
     the exponent p of space in the cost of a box. shard_size: among how many users of a window hiding sets are chosen at
-    most. harden: 0 to 3, how much to pay so that linking windows does not single out (docs/hardening.md); None until
+    most. harden: 0 to 3, how seldom linking windows may single out (docs/hardening.md); None until
     for_promise() has chosen. rename_every: after which time records get new names (docs/new-names.md), a part of a day
     or whole days, or "never". min_spread: how long the longer side of every box is at least, because people in it were
     so far apart. leak_price: what to pay for an epoch less that leaks by accident, in cheapest edges, 0 for nothing
@@ -326,8 +326,8 @@ class HidingOptions(Options):
     )
     harden: int | None = choice(
         None,
-        "What to pay so that linking windows does not single out: 0 nothing, 1 (unless given) up to a quarter of the"
-        " precision, 2, or 3 for most; with matching.",
+        "How seldom linking windows may single out: 0 whatever comes, 1 (unless given), 2 and 3 aim at 10, 5 and 2 % of"
+        " attacks; with matching.",
         metavar="LEVEL",
         decides_boxes=True,
         public=True,

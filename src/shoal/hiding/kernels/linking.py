@@ -139,10 +139,9 @@ def could_cover(
     """Whether another record could cover a record in the window of columns first .. last - 1."""
     if record == other or not fits_between(epochs, epsilon, other, sight, first, last):
         return False
-    for column in range(first, last):
-        if not met_in(epochs, epsilon, column, record, other, sight):
-            return False
-        if not met_in(epochs, epsilon, column, other, record, sight):
+    for place in range(2 * (last - first)):  # in turn from either side
+        one, two = (record, other) if place % 2 else (other, record)
+        if not met_in(epochs, epsilon, first + place // 2, one, two, sight):
             return False
     return True
 
@@ -241,25 +240,6 @@ def serve_place(scratch: Scratch, wanted: int, n_places: int, place: int) -> boo
 
 
 @jit
-def has_covers(
-    epochs: NeighbouringEpochs,
-    windows: CoveredWindows,
-    attacks: LinkingAttacks,
-    window: int,
-    record: int,
-    sight: Sight,
-    scratch: Scratch,
-    w: int,
-) -> bool:
-    """Whether k - 1 others could cover a record in a window; they are listed in line w. Nobody absent needs any."""
-    scratch.n[w] = 0
-    if is_absent(epochs, windows.begin[window], windows.end[window], record):
-        return True
-    find_covers(epochs, windows, attacks, window, record, sight, scratch, w)
-    return bool(scratch.n[w] >= attacks.k - 1)
-
-
-@jit_inline
 def could_be_hidden(
     epochs: NeighbouringEpochs,
     windows: CoveredWindows,
@@ -267,15 +247,23 @@ def could_be_hidden(
     record: int,
     sight: Sight,
     scratch: Scratch,
+    unless: int,
 ) -> bool:
-    """Whether k - 1 others could cover a record in every window that overlaps the interval, each in one of them."""
+    """Whether k - 1 others could cover a record in every window that overlaps the interval, each in one of them; but
+    for window ``unless``."""
     wanted, n = attacks.k - 1, 0
     for window in range(len(windows.begin)):
-        if windows.begin[window] >= sight.last or windows.end[window] <= sight.first:
+        if (
+            window == unless
+            or windows.begin[window] >= sight.last
+            or windows.end[window] <= sight.first
+            or is_absent(epochs, windows.begin[window], windows.end[window], record)
+        ):
             continue
-        if not has_covers(epochs, windows, attacks, window, record, sight, scratch, n):
+        find_covers(epochs, windows, attacks, window, record, sight, scratch, n)
+        if scratch.n[n] < wanted:
             return False
-        n += scratch.n[n] > 0
+        n += 1
     n_places = n * wanted
     scratch.server[:n_places] = -1
     place = 0
@@ -284,34 +272,30 @@ def could_be_hidden(
     return bool(place == n_places)
 
 
-@jit_inline
-def share_of_need(
+@jit
+def find_failing(
     epochs: NeighbouringEpochs,
     windows: CoveredWindows,
     attacks: LinkingAttacks,
-    cover: int,
-    first_window: int,
+    record: int,
     sight: Sight,
     scratch: Scratch,
     fails: Bools,
-) -> float:
-    """How much each window in which a cover of the victim lacks covers of its own counts: one over their number.
-
-    fails: which windows these are. Nothing, where there are none, or one that nothing can be done about any more.
-    """
+) -> int:
+    """In which windows fewer than k - 1 others could cover a record; return how many these are."""
     n = 0
-    fails[:] = False
-    if not fits_between(epochs, attacks.epsilon, cover, sight, sight.first, sight.last):
-        return 0.0
     for window in range(len(windows.begin)):
-        if windows.begin[window] >= sight.last or windows.end[window] <= sight.first:
+        fails[window] = False
+        if (
+            windows.begin[window] >= sight.last
+            or windows.end[window] <= sight.first
+            or is_absent(epochs, windows.begin[window], windows.end[window], record)
+        ):
             continue
-        if not has_covers(epochs, windows, attacks, window, cover, sight, scratch, 0):
-            if window < first_window:
-                return 0.0
-            fails[window] = True
-            n += 1
-    return 1 / n if n else 0.0
+        find_covers(epochs, windows, attacks, window, record, sight, scratch, 0)
+        fails[window] = scratch.n[0] < attacks.k - 1
+        n += fails[window]
+    return n
 
 
 @jit_inline_allocating
@@ -336,7 +320,7 @@ def sight_of(epochs: NeighbouringEpochs, attacks: LinkingAttacks, victim: int, b
     return Sight(victim, begin, end, max(0, begin // attacks.epsilon), last)
 
 
-@jit_inline
+@jit
 def left_by(
     epochs: NeighbouringEpochs,
     windows: CoveredWindows,
@@ -358,7 +342,7 @@ def left_by(
                 continue
             asked[record] = turn
             fits = fits_between(epochs, attacks.epsilon, record, sight, sight.first, sight.last)
-            if fits and could_be_hidden(epochs, windows, attacks, record, sight, scratch):
+            if fits and could_be_hidden(epochs, windows, attacks, record, sight, scratch, -1):
                 left += 1
         if left > wanted:
             break
@@ -451,13 +435,22 @@ def weigh_needs(
                     continue
                 at = need
                 for cover in windows.cover[window, victim, :n_covers]:
-                    share = share_of_need(
-                        epochs, windows, attacks, cover, first_window, sight, scratch, fails
-                    )
+                    n_failing = -1  # not known yet
+                    fits = fits_between(epochs, attacks.epsilon, cover, sight, sight.first, sight.last)
                     for beside in range(first_window, n_windows):
                         if beside == window:
                             continue
-                        if fails[beside] and n_witnesses[at] < attacks.k - 1:
-                            worth[i, at] += share / n_begins
+                        if not fits or n_witnesses[at] >= attacks.k - 1:
+                            at += 1
+                            continue
+                        if could_be_hidden(epochs, windows, attacks, cover, sight, scratch, beside):
+                            worth[i, at] += 1 / n_begins
+                        elif n_each > n_covers:  # more than one window beside
+                            if n_failing < 0:
+                                n_failing = find_failing(
+                                    epochs, windows, attacks, cover, sight, scratch, fails
+                                )
+                            if fails[beside] and n_failing > 1 and not fails[:first_window].any():
+                                worth[i, at] += 1 / (n_failing * n_begins)
                         at += 1
             need += n_each
