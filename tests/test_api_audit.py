@@ -76,8 +76,8 @@ def test_arguments() -> None:
     ]  # fmt: skip
     public = {name for name in vars(shoal.Audit) if not name.startswith("_")}
     assert public - set(shoal.Audit.__dataclass_fields__) == {
-        "counterexample", "exit_code", "failed", "figure", "has_key", "is_true", "kept", "only_fails_other",
-        "only_weakened", "other", "renamed", "required", "to_dict", "verdict",
+        "borders_checked", "counterexample", "exit_code", "failed", "figure", "has_key", "is_true", "kept",
+        "only_fails_other", "only_weakened", "other", "renamed", "required", "to_dict", "verdict",
     }  # fmt: skip
     assert list(shoal.Audit.__dataclass_fields__) == [
         "promise", "grid", "counts", "coverage", "truthfulness", "figures", "leakage", "findings", "draw",

@@ -20,6 +20,8 @@ from shoal.core.period_text import NEVER
 from shoal.core.periods import Renaming
 from shoal.core.promise import Promise
 
+pytestmark = pytest.mark.usefixtures("by_command")
+
 TIMED_NAMES = [
     "watched",
     "four_moments",

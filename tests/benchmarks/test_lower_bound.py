@@ -18,7 +18,9 @@ from shoal.core.workers import Workers
 from support.release_worlds import Release, World, as_samples, release
 
 pytest.importorskip("scipy")
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+sys.path.append(
+    str(Path(__file__).parents[2] / "benchmarks")
+)  # behind the tests, which have a `reading`, too
 
 import lower_bound
 

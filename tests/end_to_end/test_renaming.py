@@ -21,6 +21,8 @@ from shoal.reporting.page.sentences import renamed_in_words
 from support.renamed import Renamed, read_key
 from support.run_command import CANARY, anonymize, read_table, records_of, refused, run, seconds, write
 
+pytestmark = pytest.mark.usefixtures("by_command")
+
 NOON = 1_700_049_600  # 2023-11-15T12:00Z
 MINUTE_S, HOUR_S, DAY_S = 60, 3600, 86_400
 SPRING, AUTUMN = 1_711_756_800, 1_729_900_800  # the days before both changes of clocks of 2024 in Europe

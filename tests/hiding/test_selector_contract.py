@@ -22,7 +22,8 @@ from shoal.hiding.selector import HidingSetup, OpenWindow, Selector
 from shoal.hiding.window import HidingSets
 from support.release_worlds import World, as_samples
 
-CASES_PER_SEED = 25
+CASES_PER_SEED = 30
+FEWEST_WINDOWS = 25  # how many there are depends on the processor: equal eigenvalues have many eigenvectors
 WITH_COVERAGE = {
     "matching": {"selector": SelectorName.MATCHING},
     "matching in shards": {"selector": SelectorName.MATCHING, "shard_size": 4},
@@ -152,7 +153,7 @@ def test_random_worlds(name: str, seed: int) -> None:
         decisions = decide(world, promise, options)
         check_contract(decisions, promise, reach_of(world, promise), options)
         n_windows += len(decisions)
-    assert n_windows >= CASES_PER_SEED
+    assert n_windows >= FEWEST_WINDOWS
 
 
 @pytest.mark.parametrize("name", ALL)

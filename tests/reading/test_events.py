@@ -353,4 +353,5 @@ def test_surface() -> None:
         "read_parts_key",
         "read_private_notes",
         "read_published",
+        "warn_of_assumed_zone",
     ]

@@ -20,6 +20,8 @@ from shoal.errors import ParameterError
 from shoal.reading import Events
 from support.reading import read_with
 
+pytestmark = pytest.mark.usefixtures("by_command")
+
 GRID = Grid(cell_m=10.0, step_s=1)
 ROWS = st.lists(
     st.tuples(st.sampled_from("abc"), st.integers(0, 300_000), st.integers(0, 30), st.integers(0, 30)),

@@ -14,6 +14,8 @@ from shoal.core.promise import Grid
 from shoal.reading.plausibility import FarPlaces
 from support.reading import read_with
 
+pytestmark = pytest.mark.usefixtures("by_command")
+
 Place = Callable[[random.Random], tuple[float, float]]
 
 

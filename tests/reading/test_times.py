@@ -20,6 +20,8 @@ from shoal.reading.marks import NUMBER
 from shoal.reading.times import NumberVote, read_times
 from support.reading import read_with
 
+pytestmark = pytest.mark.usefixtures("by_command")
+
 EPOCH = datetime(1970, 1, 1)
 ZONES = (
     "UTC",

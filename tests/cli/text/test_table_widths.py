@@ -32,7 +32,7 @@ def check(lines: list[str], head: str, row: str) -> None:
 
 
 def test_the_sweeps_table() -> None:
-    row = Measured("matching", 100, 1_440.0, 1_440.0, 1, 9, 0.9996, *[123.4] * 12, 1.0, 0.5, 99_999.9)
+    row = Measured("matching", 100, 1_440.0, 1_440.0, 1, 1, 9, 0.9996, *[123.4] * 12, 1.0, 0.5, 99_999.9)
     point = Point("matching", 100, 1_440, 1_440)
     check(
         sweep_lines(Sweep(SweepPlan([point], {}), {point: row}, [], [])),

@@ -34,6 +34,8 @@ from shoal.reporting.facts.usefulness import measure_usefulness
 from shoal.reporting.page.release import _exposure
 from shoal.utility import density, flows, gyration
 
+pytestmark = pytest.mark.usefixtures("by_command")
+
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Release:

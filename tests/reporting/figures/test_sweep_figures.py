@@ -54,7 +54,7 @@ def level_of(point: Point) -> int:
 def measured(point: Point, scale: float) -> Measured:
     cost = scale * (1 + point.k) * math.sqrt(point.tau + point.epsilon)
     return Measured(
-        point.selector, point.k, point.tau, point.epsilon, level_of(point), 100, 0.05 * scale,
+        point.selector, point.k, point.tau, point.epsilon, level_of(point), 1, 100, 0.05 * scale,
         cost, 0.5 * cost, 0.8 * cost, 1.2 * cost, 1.8 * cost, 0.9 * cost, 1.4 * cost, 2.1 * cost,
         2 * cost, cost, 1.5 * cost, 2.5 * cost, 7.0, 0.0, 1.0,
     )  # fmt: skip

@@ -84,8 +84,6 @@ def _spectral(costs: Floats, n_clusters: int) -> Int32s:
     The eigenvectors are computed directly (LAPACK): an iteration can fail to converge where parts of a city are hardly
     connected.
     """
-    from scipy.linalg import eigh
-
     n = len(costs)
     if n < _FEWEST or n_clusters < 2:
         return np.zeros(n, np.int32)
@@ -93,8 +91,23 @@ def _spectral(costs: Floats, n_clusters: int) -> Int32s:
     degree = np.sqrt(affinity.sum(axis=1))
     affinity /= degree[:, None]
     affinity /= degree
-    _, vectors = eigh(affinity, subset_by_index=[n - n_clusters, n - 1], overwrite_a=True, check_finite=False)
-    return _cluster_qr(vectors)
+    return _cluster_qr(_leading_eigenvectors(affinity, n_clusters))
+
+
+def _leading_eigenvectors(affinity: Floats, wanted: int) -> Floats:
+    """The eigenvectors of the largest eigenvalues.
+
+    Where many eigenvalues are equal, as of users who cannot be told apart, LAPACK's way to some of them gives up on
+    some processors; its way to all of them does not.
+    """
+    from scipy.linalg import LinAlgError, eigh
+
+    n = len(affinity)
+    try:
+        _, vectors = eigh(affinity, subset_by_index=[n - wanted, n - 1], check_finite=False)
+    except LinAlgError:
+        _, vectors = eigh(affinity, driver="evd", check_finite=False)
+    return np.asarray(vectors[:, -wanted:])
 
 
 def _cluster_qr(vectors: Floats) -> Int32s:
