@@ -83,6 +83,7 @@ def test_arguments() -> None:
         "promise", "grid", "counts", "coverage", "truthfulness", "figures", "leakage", "findings", "draw",
         "seconds", "warnings", "users", "guarantees", "belonging", "held_apart", "tolerance", "noted",
         "events_checked", "thresholds", "file", "weak_claim", "renaming", "outlooks",
+        "naive",
     ]  # fmt: skip
 
 
